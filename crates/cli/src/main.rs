@@ -1,0 +1,3 @@
+//! The `dyno` binary.
+
+fn main() {}

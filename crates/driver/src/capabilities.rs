@@ -1,0 +1,52 @@
+//! What a system can do and how it wants to be asked.
+
+/// How a statement marks its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceholderStyle {
+    /// `?`
+    QuestionMark,
+    /// `$1`
+    Dollar,
+}
+
+/// The fastest way that a system has to take many rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BulkLoad {
+    /// A stream of rows beside the statement, such as LOAD DATA LOCAL INFILE.
+    Stream,
+    /// One INSERT with many rows.
+    MultiRowInsert,
+    /// A prepared INSERT for each row, in one transaction.
+    PreparedInsert,
+}
+
+/// What a system can do; found out on connecting, before any load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Calls block the thread: give each client one.
+    pub is_blocking: bool,
+    /// How statements mark parameters.
+    pub placeholder: PlaceholderStyle,
+    /// The fastest way to load rows.
+    pub bulk_load: BulkLoad,
+    /// Several sessions may write at the same time.
+    pub has_concurrent_writers: bool,
+    /// DDL ends the open transaction.
+    pub has_auto_commit_ddl: bool,
+    /// Starts a transaction that will write.
+    pub begin_write: &'static str,
+    /// Starts a transaction that only reads.
+    pub begin_read: &'static str,
+    /// Definition of an integer primary key column that numbers itself, without the column's name,
+    /// such as `INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY`.
+    pub auto_increment_key: &'static str,
+    /// `CREATE TABLE ... ENGINE = x` is understood.
+    pub has_engine_clause: bool,
+    /// Transaction isolation levels can be set.
+    pub has_isolation_levels: bool,
+    /// Gathers statistics of a table; `{table}` stands for its name.
+    pub analyze: Option<&'static str>,
+    /// Lists the columns of a table, or nothing when there is no such table; `{table}` stands for
+    /// its name. First column of each row: the column's name.
+    pub list_columns: &'static str,
+}

@@ -1,0 +1,91 @@
+//! Jobs side by side: a crew of threads, each with an event loop of its own.
+
+use std::panic;
+
+use net::{Clock, Handle, Runtime};
+
+use crate::{LocalBoxFuture, Stop, StopLevel};
+use measure::{ErrorClass, Failure};
+
+/// Runs `member(index, handle)` on `threads` threads, each future on an event loop of its own, and
+/// waits for all. Members share work through what they capture, such as an atomic counter.
+///
+/// # Errors
+/// The failure of the first member (by index) that failed. When `stop` is asked for at once,
+/// members are dropped where they wait; a gentle stop is for members to heed.
+///
+/// # Panics
+/// When a member panics.
+pub fn run<'env, M>(threads: usize, stop: &Stop, member: M) -> Result<(), Failure>
+where
+    M: Fn(usize, Handle) -> LocalBoxFuture<'static, Result<(), Failure>> + Sync + 'env,
+{
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let crew: Vec<_> = (0..threads)
+            .map(|index| {
+                let member = &member;
+                scope.spawn(move || run_one(stop, |handle| member(index, handle)))
+            })
+            .collect();
+        crew.into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
+    });
+    results.into_iter().collect()
+}
+
+/// How often a waiting member looks at `stop`, ns.
+const LOOK_UP_NS: u64 = 50_000_000;
+
+/// Runs one future to its end on this thread.
+///
+/// # Errors
+/// The future's own failure, or that of the event loop.
+pub fn run_one<F>(stop: &Stop, job: F) -> Result<(), Failure>
+where
+    F: FnOnce(Handle) -> LocalBoxFuture<'static, Result<(), Failure>>,
+{
+    let mut runtime =
+        Runtime::new(Clock::monotonic()).map_err(|error| event_loop_failure(&error))?;
+    let handle = runtime.handle();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let future = job(handle.clone());
+    runtime.spawn(async move {
+        // The receiver lives until the loop has ended.
+        let _ = sender.send(future.await);
+    });
+    runtime
+        .run(|| (stop.level() < StopLevel::AtOnce).then(|| handle.now() + LOOK_UP_NS))
+        .map_err(|error| event_loop_failure(&error))?;
+    receiver
+        .try_recv()
+        .unwrap_or_else(|_| Err(Failure::new(ErrorClass::Connection, "", "interrupted")))
+}
+
+pub(crate) fn event_loop_failure(error: &std::io::Error) -> Failure {
+    Failure::new(ErrorClass::Connection, "", format!("the event loop failed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn every_member_runs_and_the_first_failure_is_told() {
+        let runs = Arc::new(AtomicU64::new(0));
+        let outcome = run(3, &Stop::new(), |index, _| {
+            let runs = Arc::clone(&runs);
+            Box::pin(async move {
+                runs.fetch_add(1, Ordering::Relaxed);
+                if index == 0 {
+                    return Ok(());
+                }
+                Err(Failure::new(ErrorClass::Server, "1146", format!("member {index}")))
+            })
+        });
+        assert_eq!(runs.load(Ordering::Relaxed), 3);
+        assert_eq!(outcome.unwrap_err().message, "member 1");
+    }
+}

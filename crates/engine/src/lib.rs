@@ -1,0 +1,24 @@
+//! Offers load: clients, pacing, workers, phases, and a simulated system in exact virtual time.
+//!
+//! The engine names no workload and no database. It drives one trait, [`Client`]: one future for the
+//! lifetime of a client, which takes its place ([`Seat`]), awaits its turns and says what happened.
+//! [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to an
+//! [`Observer`]; [`crew::run`] runs jobs side by side, for preparing data.
+
+mod client;
+pub mod crew;
+mod offer;
+mod pacing;
+mod seat;
+mod simulated;
+mod stop;
+mod trial;
+mod worker;
+
+pub use client::{Client, Load, LocalBoxFuture};
+pub use offer::{Limit, Offer, Workers};
+pub use pacing::{Pacing, Step};
+pub use seat::{Seat, Turn};
+pub use simulated::{Simulated, SimulatedSystem};
+pub use stop::{Stop, StopLevel};
+pub use trial::{ClientOutcome, Ended, Observer, Outcome, TrialError, Unfinished, offer};

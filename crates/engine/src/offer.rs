@@ -1,0 +1,107 @@
+//! How much load is offered, and for how long.
+
+use std::time::Duration;
+
+use net::Nanos;
+
+use crate::Pacing;
+
+/// The load of one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Concurrent clients, at least 1.
+    pub clients: usize,
+    /// How clients are spread over threads.
+    pub workers: Workers,
+    /// When each client's next turn comes.
+    pub pacing: Pacing,
+    /// Load before what counts.
+    pub warm_up: Duration,
+    /// When the measured load ends.
+    pub limit: Limit,
+    /// Length of one interval.
+    pub interval: Duration,
+    /// How long clients may take to connect and make ready.
+    pub connect_timeout: Duration,
+    /// How long requests in flight at the end are waited for.
+    pub drain_timeout: Duration,
+}
+
+/// How clients are spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workers {
+    /// A thread for each client, for drivers that block.
+    PerClient,
+    /// So many event loops that share the clients evenly.
+    EventLoops(usize),
+    /// One event loop in virtual time, for the simulated system.
+    Simulated,
+}
+
+/// When the measured load ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// After this time.
+    Time(Duration),
+    /// After so many transactions of all clients together, warm-up not counted.
+    Events(u64),
+}
+
+/// A duration on the engine's clocks.
+pub(crate) fn nanos(duration: Duration) -> Nanos {
+    u64::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+}
+
+/// Where phases and intervals begin and end on a trial's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timetable {
+    pub(crate) warm_up_ns: Nanos,
+    /// Where the measured load ends, when time limits it.
+    pub(crate) end_ns: Option<Nanos>,
+    pub(crate) interval_ns: Nanos,
+}
+
+impl Timetable {
+    pub(crate) fn of(offer: &Offer) -> Self {
+        let warm_up_ns = nanos(offer.warm_up);
+        let end_ns = match offer.limit {
+            Limit::Time(time) => Some(warm_up_ns + nanos(time)),
+            Limit::Events(_) => None,
+        };
+        Self { warm_up_ns, end_ns, interval_ns: nanos(offer.interval).max(1) }
+    }
+
+    /// The end of the interval that begins at `start`: intervals stop short at the end of a phase.
+    pub(crate) fn interval_end(&self, start: Nanos) -> Nanos {
+        let end = start.saturating_add(self.interval_ns);
+        if start < self.warm_up_ns {
+            return end.min(self.warm_up_ns);
+        }
+        self.end_ns.map_or(end, |last| end.min(last))
+    }
+
+    pub(crate) fn is_warm_up(&self, at: Nanos) -> bool {
+        at < self.warm_up_ns
+    }
+
+    pub(crate) fn is_over(&self, at: Nanos) -> bool {
+        self.end_ns.is_some_and(|end| at >= end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_stop_short_at_the_end_of_a_phase() {
+        let table = Timetable { warm_up_ns: 15, end_ns: Some(38), interval_ns: 10 };
+        let mut ends = vec![];
+        let mut start = 0;
+        while !table.is_over(start) {
+            start = table.interval_end(start);
+            ends.push(start);
+        }
+        assert_eq!(ends, [10, 15, 25, 35, 38]);
+    }
+}

@@ -1,0 +1,105 @@
+//! A client's place in a trial: its turns, and where it says what happened.
+
+use std::rc::Rc;
+
+use measure::{Disposition, ErrorKey, OperationId, OperationKind, Traffic};
+use net::{Handle, Nanos};
+
+use crate::Step;
+use crate::worker::Bench;
+
+/// Permission to do one transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// When it was meant to start. In a closed loop that is when it did start.
+    pub intended_ns: Nanos,
+}
+
+/// A client's place on its worker.
+pub struct Seat {
+    index: usize,
+    local: usize,
+    bench: Rc<Bench>,
+    issued: u64,
+}
+
+impl Seat {
+    pub(crate) fn new(index: usize, local: usize, bench: Rc<Bench>) -> Self {
+        Self { index, local, bench, issued: 0 }
+    }
+
+    /// Which client this is, of `0..clients`.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The event loop that sockets and timers live on.
+    pub fn net(&self) -> &Handle {
+        &self.bench.handle
+    }
+
+    /// Now, on the worker's clock, ns.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.bench.handle.now()
+    }
+
+    /// Waits for the next turn; `None` when the load is over. The first call says that this client
+    /// is ready and waits for the start.
+    pub async fn next(&mut self) -> Option<Turn> {
+        if self.issued == 0 && !self.bench.gate.is_open() {
+            self.bench.ready();
+            self.bench.gate.wait(&self.bench.handle).await;
+        }
+        let mut now = self.now();
+        if let Step::At(at) = self.bench.pacing.next(now, self.issued) {
+            let at = at.min(self.bench.latest_start());
+            self.bench.handle.sleep_until(at).await;
+            now = self.now();
+        }
+        if !self.bench.admit(self.local, now) {
+            return None;
+        }
+        self.issued += 1;
+        Some(Turn { intended_ns: now })
+    }
+
+    /// A transaction succeeded: it counts, with its latency from the turn's intended start.
+    #[inline]
+    pub fn finish(&mut self, turn: Turn, operation: OperationId) {
+        self.bench.finish(self.local, turn.intended_ns, operation);
+    }
+
+    /// A transaction was given up or could not go on: counted, and timed apart from successes.
+    pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
+        self.bench.fail(self.local, turn.intended_ns, operation, key, how);
+    }
+
+    /// A transaction met an error and is about to be tried again.
+    pub fn retry(&mut self, key: &ErrorKey) {
+        self.bench.retry(key);
+    }
+
+    /// A statement that began at `started_ns` succeeded: it counts, with a latency of its own.
+    #[inline]
+    pub fn statement(&mut self, operation: OperationId, started_ns: Nanos) {
+        self.bench.statement(operation, started_ns);
+    }
+
+    /// A statement that began at `started_ns` failed.
+    pub fn statement_failed(&mut self, operation: OperationId, started_ns: Nanos) {
+        self.bench.statement_failed(operation, started_ns);
+    }
+
+    /// Counts a statement whose latency is that of its transaction.
+    #[inline]
+    pub fn count(&mut self, kind: OperationKind) {
+        self.bench.count(kind);
+    }
+
+    /// Adds bytes that were sent and received.
+    #[inline]
+    pub fn traffic(&mut self, traffic: Traffic) {
+        self.bench.traffic(traffic);
+    }
+}

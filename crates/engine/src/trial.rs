@@ -1,0 +1,403 @@
+//! The coordinator of one trial's load: starts the workers together, merges what they count, and
+//! hands each interval on as soon as every worker has closed it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
+
+use measure::{Failure, Interval, Phase};
+use net::{Clock, Nanos, Remote};
+
+use crate::offer::{Timetable, nanos};
+use crate::worker::{Assignment, Control, Message};
+use crate::{Limit, Load, Offer, Stop, Workers};
+
+/// How often the coordinator looks at the clock and at `stop`.
+const LOOK_UP: Duration = Duration::from_millis(20);
+
+/// Follows a trial while it runs.
+pub trait Observer {
+    /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
+    ///
+    /// # Errors
+    /// When it cannot go on; the trial ends.
+    fn begins(&mut self, phase: Phase) -> io::Result<()>;
+
+    /// An interval is closed and merged over all workers; they come in order.
+    ///
+    /// # Errors
+    /// When it cannot keep the interval, as on a full disk; the trial ends.
+    fn interval(&mut self, interval: &Interval) -> io::Result<()>;
+
+    /// The measured load is over.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    fn ends(&mut self) -> io::Result<()>;
+}
+
+/// What came of a trial's load, beside its intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// Each client, in order.
+    pub clients: Vec<ClientOutcome>,
+    /// Requests that were in flight when the load ended and whose answers were not counted.
+    pub unfinished: Unfinished,
+}
+
+/// How a trial's load ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// As planned.
+    Complete,
+    /// Someone asked for the end; what was measured until then stands.
+    Interrupted,
+    /// Every client failed before the time was over; the first failure.
+    Deserted(Failure),
+}
+
+/// What one client did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientOutcome {
+    /// Measured transactions that succeeded.
+    pub events: u64,
+    /// Why it left early.
+    pub failure: Option<Failure>,
+}
+
+/// Requests without an answer when the load ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// How many.
+    pub requests: u64,
+    /// How long the oldest had waited, ns.
+    pub oldest_ns: Nanos,
+}
+
+impl Unfinished {
+    pub(crate) fn add(&mut self, age_ns: Nanos) {
+        self.requests += 1;
+        self.oldest_ns = self.oldest_ns.max(age_ns);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.oldest_ns = self.oldest_ns.max(other.oldest_ns);
+    }
+}
+
+/// Why a trial's load never ran or was broken off.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// A client could not make ready.
+    #[error("client {client} of {clients} could not start: {failure}")]
+    Start {
+        /// Which.
+        client: usize,
+        /// Of how many.
+        clients: usize,
+        /// Why.
+        failure: Failure,
+    },
+    /// Connecting took too long.
+    #[error(
+        "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
+         not answering"
+    )]
+    StartTimeout {
+        /// How many clients.
+        clients: usize,
+        /// The bound.
+        timeout: Duration,
+    },
+    /// Someone asked for the end before load began.
+    #[error("interrupted before load began")]
+    Interrupted,
+    /// The observer could not keep what was measured.
+    #[error("cannot keep what is measured: {0}")]
+    Observer(#[from] io::Error),
+    /// The event loop failed.
+    #[error("{0}")]
+    Loop(Failure),
+}
+
+/// Offers `load` as `offer` says, until it is over or `stop` is asked for.
+///
+/// # Errors
+/// When a client cannot start, or `observer` cannot keep what is measured.
+///
+/// # Panics
+/// When a client panics.
+pub fn offer(
+    offer: &Offer,
+    load: &dyn Load,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrialError> {
+    let workers = match offer.workers {
+        Workers::PerClient => offer.clients,
+        Workers::EventLoops(loops) => loops.clamp(1, offer.clients),
+        Workers::Simulated => 1,
+    };
+    let events = match offer.limit {
+        Limit::Events(events) => Some(events),
+        Limit::Time(_) => None,
+    };
+    let control = Arc::new(Control::new(events, stop.clone()));
+    let origin = net::origin();
+    let (out, inbox) = mpsc::channel();
+    thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(workers);
+        for worker in 0..workers {
+            let assignment = Assignment {
+                worker,
+                workers,
+                clients: offer.clients,
+                load,
+                pacing: offer.pacing,
+                timetable: Timetable::of(offer),
+                drain_timeout_ns: nanos(offer.drain_timeout),
+                control: Arc::clone(&control),
+                out: out.clone(),
+            };
+            let is_simulated = offer.workers == Workers::Simulated;
+            threads.push(scope.spawn(move || {
+                let clock = if is_simulated { Clock::simulated() } else { Clock::since(origin) };
+                assignment.work(clock)
+            }));
+        }
+        drop(out);
+        let clock = Clock::since(origin);
+        let coordinator = Coordinator::new(offer, workers, &control, clock, observer);
+        let result = coordinator.run(&inbox);
+        if result.is_err() {
+            control.abandon();
+        }
+        finish(threads, &inbox, result)
+    })
+}
+
+/// Waits for the workers, waking those that sleep.
+fn finish(
+    threads: Vec<ScopedJoinHandle<'_, Result<(), Failure>>>,
+    inbox: &Receiver<Message>,
+    result: Result<Outcome, (TrialError, Vec<Remote>)>,
+) -> Result<Outcome, TrialError> {
+    let result = result.map_err(|(error, remotes)| {
+        for remote in remotes {
+            remote.wake();
+        }
+        error
+    });
+    // A worker that comes up only now sleeps until it is woken.
+    for message in inbox {
+        if let Message::Up { remote, .. } = message {
+            remote.wake();
+        }
+    }
+    for thread in threads {
+        thread
+            .join()
+            .unwrap_or_else(|cause| panic::resume_unwind(cause))
+            .map_err(TrialError::Loop)?;
+    }
+    result
+}
+
+struct Coordinator<'a> {
+    offer: &'a Offer,
+    control: &'a Control,
+    clock: Clock,
+    observer: &'a mut dyn Observer,
+    remotes: Vec<Option<Remote>>,
+    /// Workers whose clients are all connected.
+    ready: usize,
+    started_at: Option<Nanos>,
+    phase: Option<Phase>,
+    done: Vec<bool>,
+    /// For each worker, how many intervals it has closed.
+    closed: Vec<usize>,
+    open: BTreeMap<usize, Interval>,
+    handed_on: usize,
+    clients: Vec<ClientOutcome>,
+    first_failure: Option<Failure>,
+    unfinished: Unfinished,
+    was_stopped: bool,
+}
+
+impl<'a> Coordinator<'a> {
+    fn new(
+        offer: &'a Offer,
+        workers: usize,
+        control: &'a Control,
+        clock: Clock,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        Self {
+            offer,
+            control,
+            clock,
+            observer,
+            remotes: vec![None; workers],
+            ready: 0,
+            started_at: None,
+            phase: None,
+            done: vec![false; workers],
+            closed: vec![0; workers],
+            open: BTreeMap::new(),
+            handed_on: 0,
+            clients: vec![ClientOutcome::default(); offer.clients],
+            first_failure: None,
+            unfinished: Unfinished::default(),
+            was_stopped: false,
+        }
+    }
+
+    fn run(mut self, inbox: &Receiver<Message>) -> Result<Outcome, (TrialError, Vec<Remote>)> {
+        if self.offer.workers == Workers::Simulated {
+            // Virtual time has no one to wait for: clients are ready at once and start at 0.
+            self.control.start_at(0);
+            self.started_at = Some(0);
+        }
+        match self.follow(inbox) {
+            Ok(()) => Ok(self.outcome()),
+            Err(error) => Err((error, self.remotes.into_iter().flatten().collect())),
+        }
+    }
+
+    fn follow(&mut self, inbox: &Receiver<Message>) -> Result<(), TrialError> {
+        while self.done.contains(&false) {
+            match inbox.recv_timeout(LOOK_UP) {
+                Ok(message) => self.hear(message)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                // A worker that ended without a word has failed; joining it tells why.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look_up()?;
+        }
+        self.hand_on()?;
+        if self.phase.is_some() {
+            self.observer.ends()?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Message) -> Result<(), TrialError> {
+        match message {
+            Message::Up { worker, remote } => self.remotes[worker] = Some(remote),
+            Message::Ready => self.ready += 1,
+            Message::Failed { client, failure, before_start: true } => {
+                return Err(TrialError::Start { client, clients: self.offer.clients, failure });
+            }
+            Message::Failed { failure, .. } => {
+                self.first_failure.get_or_insert(failure);
+            }
+            Message::Closed { worker, index, interval } => {
+                self.closed[worker] = index + 1;
+                self.merge(index, *interval);
+            }
+            Message::Done { worker, clients, unfinished } => {
+                self.done[worker] = true;
+                self.unfinished.merge(unfinished);
+                for (client, outcome) in clients {
+                    self.clients[client] = outcome;
+                }
+            }
+        }
+        self.hand_on()
+    }
+
+    fn merge(&mut self, index: usize, interval: Interval) {
+        match self.open.get_mut(&index) {
+            None => {
+                self.open.insert(index, interval);
+            }
+            Some(merged) => {
+                merged.end_ns = merged.end_ns.max(interval.end_ns);
+                merged.tally.merge(&interval.tally);
+            }
+        }
+    }
+
+    /// Hands on every interval that no worker can still add to.
+    fn hand_on(&mut self) -> Result<(), TrialError> {
+        while let Some(entry) = self.open.first_entry() {
+            let index = *entry.key();
+            let is_whole = self.handed_on == index && self.closed_by_all(index);
+            if !is_whole {
+                break;
+            }
+            let Some((_, interval)) = self.open.pop_first() else { break };
+            self.handed_on += 1;
+            self.enter(interval.phase)?;
+            self.observer.interval(&interval)?;
+        }
+        Ok(())
+    }
+
+    fn closed_by_all(&self, index: usize) -> bool {
+        self.closed.iter().zip(&self.done).all(|(closed, done)| *done || *closed > index)
+    }
+
+    /// What the clock and others ask for.
+    fn look_up(&mut self) -> Result<(), TrialError> {
+        if self.control.stop.is_asked() {
+            self.was_stopped = true;
+            if self.started_at.is_none() {
+                return Err(TrialError::Interrupted);
+            }
+            self.wake_all();
+        }
+        let now = self.clock.now();
+        match self.started_at {
+            None if self.ready == self.remotes.len() => {
+                self.control.start_at(now);
+                self.started_at = Some(now);
+                self.wake_all();
+                let has_warm_up = !self.offer.warm_up.is_zero();
+                self.enter(if has_warm_up { Phase::WarmUp } else { Phase::Measure })
+            }
+            None if now > nanos(self.offer.connect_timeout) => Err(TrialError::StartTimeout {
+                clients: self.offer.clients,
+                timeout: self.offer.connect_timeout,
+            }),
+            Some(start)
+                if self.offer.workers != Workers::Simulated
+                    && now >= start.saturating_add(nanos(self.offer.warm_up)) =>
+            {
+                self.enter(Phase::Measure)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) -> Result<(), TrialError> {
+        if self.phase.is_none_or(|now| now < phase) {
+            self.phase = Some(phase);
+            self.observer.begins(phase)?;
+        }
+        Ok(())
+    }
+
+    fn wake_all(&self) {
+        for remote in self.remotes.iter().flatten() {
+            remote.wake();
+        }
+    }
+
+    fn outcome(self) -> Outcome {
+        let all_failed = self.clients.iter().all(|client| client.failure.is_some());
+        let ended = match self.first_failure {
+            _ if self.was_stopped => Ended::Interrupted,
+            Some(failure) if all_failed => Ended::Deserted(failure),
+            _ => Ended::Complete,
+        };
+        Outcome { ended, clients: self.clients, unfinished: self.unfinished }
+    }
+}

@@ -1,0 +1,138 @@
+//! How failures are told apart.
+
+use std::fmt;
+
+/// What kind of failure a database, a service or the way to it reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorClass {
+    /// The server chose this transaction to break a deadlock.
+    Deadlock,
+    /// Waiting for a lock took longer than the server allows.
+    LockTimeout,
+    /// Another transaction changed the same data first.
+    WriteConflict,
+    /// The database was busy with another writer.
+    Busy,
+    /// A row with the same key is there already.
+    DuplicateKey,
+    /// No answer within the bound that was set.
+    Timeout,
+    /// The connection broke or could not be made.
+    Connection,
+    /// The peer broke the protocol.
+    Protocol,
+    /// Any other error that the server reported.
+    Server,
+}
+
+impl ErrorClass {
+    /// Every class, in the order of tables.
+    pub const ALL: [Self; 9] = [
+        Self::Deadlock,
+        Self::LockTimeout,
+        Self::WriteConflict,
+        Self::Busy,
+        Self::DuplicateKey,
+        Self::Timeout,
+        Self::Connection,
+        Self::Protocol,
+        Self::Server,
+    ];
+
+    /// Its name in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deadlock => "deadlock",
+            Self::LockTimeout => "lock-timeout",
+            Self::WriteConflict => "write-conflict",
+            Self::Busy => "busy",
+            Self::DuplicateKey => "duplicate-key",
+            Self::Timeout => "timeout",
+            Self::Connection => "connection",
+            Self::Protocol => "protocol",
+            Self::Server => "server",
+        }
+    }
+
+    /// The class of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+
+    /// Whether the same transaction may succeed when it is tried again at once.
+    pub fn is_transient(self) -> bool {
+        matches!(self, Self::Deadlock | Self::LockTimeout | Self::WriteConflict | Self::Busy)
+    }
+}
+
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One kind of failure: its class and the code that the peer gave (`1213`, `SQLITE_BUSY`), empty
+/// when it gave none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ErrorKey {
+    /// The class.
+    pub class: ErrorClass,
+    /// The peer's own code.
+    pub code: String,
+}
+
+impl ErrorKey {
+    /// A class with the peer's code.
+    pub fn new(class: ErrorClass, code: impl Into<String>) -> Self {
+        Self { class, code: code.into() }
+    }
+}
+
+impl fmt::Display for ErrorKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.code.is_empty() {
+            return self.class.fmt(f);
+        }
+        write!(f, "{} {}", self.class, self.code)
+    }
+}
+
+/// What was done about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Disposition {
+    /// The same transaction was tried again.
+    Retried,
+    /// The transaction was given up and the client went on with the next, as the workload says.
+    Ignored,
+    /// The client could not go on.
+    Fatal,
+}
+
+/// Something that did not work: what a caller decides by, and what a person reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its class and the peer's code.
+    pub key: ErrorKey,
+    /// What was seen, where, and what to do about it.
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Failure {
+    /// A failure of `class` with the peer's `code` (empty when there is none).
+    pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: ErrorKey::new(class, code), message: message.into() }
+    }
+
+    /// Whether the same transaction may succeed when it is tried again at once.
+    pub fn is_transient(&self) -> bool {
+        self.key.class.is_transient()
+    }
+}

@@ -1,0 +1,138 @@
+//! Latency histograms that lose nothing when they are merged.
+
+use crate::Nanos;
+
+/// Significant decimal digits that a histogram keeps of every value (0.1 %).
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// The largest latency that is kept, one hour; a longer one is recorded as this.
+const MAX_NS: u64 = 3_600_000_000_000;
+
+/// A High Dynamic Range histogram of latencies in nanoseconds, three significant digits, 1 ns to one
+/// hour. It starts small and grows with the largest value seen.
+///
+/// Source: Gil Tene, HdrHistogram.
+#[derive(Clone, Debug)]
+pub struct LatencyHistogram {
+    counts: hdrhistogram::Histogram<u64>,
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for LatencyHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.counts == other.counts
+    }
+}
+
+impl LatencyHistogram {
+    /// An empty histogram.
+    pub fn new() -> Self {
+        let mut counts = hdrhistogram::Histogram::new(SIGNIFICANT_DIGITS)
+            .expect("three significant digits are within the library's range of 0 to 5");
+        counts.auto(true);
+        Self { counts }
+    }
+
+    /// Wraps a histogram that was read back from a log.
+    pub fn from_hdr(counts: hdrhistogram::Histogram<u64>) -> Self {
+        Self { counts }
+    }
+
+    /// The library's own histogram, for writing it in a format that other tools read.
+    pub fn as_hdr(&self) -> &hdrhistogram::Histogram<u64> {
+        &self.counts
+    }
+
+    /// Adds one latency; one over an hour counts as an hour.
+    pub fn record(&mut self, latency_ns: Nanos) {
+        self.counts
+            .record(latency_ns.min(MAX_NS))
+            .expect("an automatically resized histogram takes every value up to its bound");
+    }
+
+    /// Adds every value of `other`, exactly.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts
+            .add(&other.counts)
+            .expect("an automatically resized histogram takes every value of its like");
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The value at or below which `percent` (0 to 100) of the recorded values lie, in nanoseconds,
+    /// to three digits; 0 when empty.
+    pub fn percentile_ns(&self, percent: f64) -> Nanos {
+        if self.is_empty() {
+            return 0;
+        }
+        self.counts.value_at_quantile(percent / 100.0).min(self.counts.max())
+    }
+
+    /// The arithmetic mean in nanoseconds; 0 when empty.
+    pub fn mean_ns(&self) -> f64 {
+        self.counts.mean()
+    }
+
+    /// The smallest value in nanoseconds, to three digits; 0 when empty.
+    pub fn min_ns(&self) -> Nanos {
+        if self.is_empty() { 0 } else { self.counts.min() }
+    }
+
+    /// The largest value in nanoseconds, to three digits; 0 when empty.
+    pub fn max_ns(&self) -> Nanos {
+        self.counts.max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn percentiles_keep_three_digits() {
+        let histogram = of((1..=10_000).map(|i| i * 1_000));
+        for (percent, exact) in [(50.0, 5_000_000.0), (99.0, 9_900_000.0), (100.0, 10_000_000.0)] {
+            let seen = histogram.percentile_ns(percent) as f64;
+            assert!((seen / exact - 1.0).abs() < 0.001, "p{percent}: {seen} against {exact}");
+        }
+    }
+
+    #[test]
+    fn merging_is_the_same_as_recording_all_in_one() {
+        let mut left = of([5, 70_000, 3]);
+        left.merge(&of([9_000_000_000, 70_000]));
+        assert_eq!(left, of([5, 70_000, 3, 9_000_000_000, 70_000]));
+    }
+
+    #[test]
+    fn more_than_an_hour_counts_as_an_hour() {
+        let histogram = of([u64::MAX]);
+        assert_eq!(histogram.count(), 1);
+        assert!((histogram.max_ns() as f64 / MAX_NS as f64 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn empty_is_zero_everywhere() {
+        let empty = LatencyHistogram::new();
+        assert_eq!((empty.count(), empty.percentile_ns(99.0), empty.max_ns()), (0, 0, 0));
+    }
+}

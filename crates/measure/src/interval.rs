@@ -1,0 +1,61 @@
+//! A slice of a trial's time.
+
+use crate::{Nanos, Tally};
+
+/// The parts of a trial, each timed on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Making and filling tables.
+    Prepare,
+    /// Checking that the data is what the workload needs.
+    Verify,
+    /// Load that is not counted in the results.
+    WarmUp,
+    /// Load that is.
+    Measure,
+    /// Removing what was made.
+    Cleanup,
+}
+
+impl Phase {
+    /// Every phase in its order.
+    pub const ALL: [Self; 5] =
+        [Self::Prepare, Self::Verify, Self::WarmUp, Self::Measure, Self::Cleanup];
+
+    /// Its name in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Verify => "verify",
+            Self::WarmUp => "warm-up",
+            Self::Measure => "measure",
+            Self::Cleanup => "cleanup",
+        }
+    }
+
+    /// The phase of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+}
+
+/// What all clients together did between two points of a trial's clock, which starts at 0 with the
+/// first load, warm-up included. An event belongs to the interval in which it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// [`Phase::WarmUp`] or [`Phase::Measure`].
+    pub phase: Phase,
+    /// Where it begins, inclusive.
+    pub start_ns: Nanos,
+    /// Where it ends, exclusive.
+    pub end_ns: Nanos,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+impl Interval {
+    /// Its length in seconds.
+    pub fn seconds(&self) -> f64 {
+        (self.end_ns - self.start_ns) as f64 / 1e9
+    }
+}

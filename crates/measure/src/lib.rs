@@ -1,0 +1,20 @@
+//! The numbers of a run: histograms, counters, outcomes and error classes.
+//!
+//! Everything here is a value that can be merged exactly: a worker fills a [`Tally`] of its own,
+//! closes it with the interval, and the coordinator adds the tallies of all workers. No clock, no
+//! lock and no text for people lives here.
+
+mod error;
+mod histogram;
+mod interval;
+mod operation;
+mod tally;
+
+pub use error::{Disposition, ErrorClass, ErrorKey, Failure};
+pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
+pub use interval::{Interval, Phase};
+pub use operation::{Operation, OperationId, OperationKind};
+pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
+
+/// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
+pub type Nanos = u64;

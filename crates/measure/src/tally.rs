@@ -1,0 +1,222 @@
+//! The counters of one interval, of one worker or of all.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Disposition, ErrorKey, LatencyHistogram, Nanos, Operation, OperationId, OperationKind,
+};
+
+/// What one operation did in an interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperationTally {
+    /// Latencies of what succeeded.
+    pub succeeded: LatencyHistogram,
+    /// Latencies of what failed; kept apart, so that fast failures never flatter a percentile.
+    pub failed: LatencyHistogram,
+}
+
+impl OperationTally {
+    fn merge(&mut self, other: &Self) {
+        self.succeeded.merge(&other.succeeded);
+        self.failed.merge(&other.failed);
+    }
+}
+
+/// Statements by what they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryCounts {
+    /// Statements that read.
+    pub read: u64,
+    /// Statements that write.
+    pub write: u64,
+    /// Statements that do neither, such as BEGIN and COMMIT.
+    pub other: u64,
+}
+
+impl QueryCounts {
+    /// All statements.
+    pub fn total(self) -> u64 {
+        self.read + self.write + self.other
+    }
+}
+
+/// Bytes on the wire as the client sent and received them, without the headers of TCP and below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+}
+
+/// Failures of one kind by what was done about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErrorCounts {
+    /// Tried again.
+    pub retried: u64,
+    /// Given up, the client went on.
+    pub ignored: u64,
+    /// The client could not go on.
+    pub fatal: u64,
+}
+
+impl ErrorCounts {
+    /// All failures of this kind.
+    pub fn total(self) -> u64 {
+        self.retried + self.ignored + self.fatal
+    }
+}
+
+/// Everything that is counted in one interval. Adding tallies is exact.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// One entry for each operation of the workload, in its order.
+    pub operations: Vec<OperationTally>,
+    /// Statements sent and answered.
+    pub queries: QueryCounts,
+    /// Transactions that succeeded.
+    pub transactions: u64,
+    /// Transactions that were given up.
+    pub failed_transactions: u64,
+    /// Failures by class and code.
+    pub errors: BTreeMap<ErrorKey, ErrorCounts>,
+    /// Bytes both ways.
+    pub traffic: Traffic,
+    /// Time that clients were in a transaction, summed over clients, ns. Over the length of the
+    /// interval it is the mean number in flight (Little's law, N = X R).
+    pub busy_ns: u64,
+}
+
+impl Tally {
+    /// An empty tally for a workload's operations.
+    pub fn new(operations: usize) -> Self {
+        Self { operations: vec![OperationTally::default(); operations], ..Self::default() }
+    }
+
+    /// Counts a success of `id`.
+    pub fn success(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
+        self.operations[usize::from(id.0)].succeeded.record(latency_ns);
+        self.count(kind);
+        if kind == OperationKind::Transaction {
+            self.busy_ns += latency_ns;
+        }
+    }
+
+    /// Counts a failure of `id`; a statement that failed was still sent and counts as a query.
+    pub fn failure(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
+        self.operations[usize::from(id.0)].failed.record(latency_ns);
+        if kind == OperationKind::Transaction {
+            self.failed_transactions += 1;
+            self.busy_ns += latency_ns;
+        } else {
+            self.count(kind);
+        }
+    }
+
+    /// Counts a statement or transaction without a latency of its own.
+    pub fn count(&mut self, kind: OperationKind) {
+        match kind {
+            OperationKind::Transaction => self.transactions += 1,
+            OperationKind::Read => self.queries.read += 1,
+            OperationKind::Write => self.queries.write += 1,
+            OperationKind::Other => self.queries.other += 1,
+        }
+    }
+
+    /// Counts an error by its kind and what was done about it.
+    pub fn error(&mut self, key: &ErrorKey, disposition: Disposition) {
+        let counts = match self.errors.get_mut(key) {
+            Some(counts) => counts,
+            None => self.errors.entry(key.clone()).or_default(),
+        };
+        match disposition {
+            Disposition::Retried => counts.retried += 1,
+            Disposition::Ignored => counts.ignored += 1,
+            Disposition::Fatal => counts.fatal += 1,
+        }
+    }
+
+    /// Transactions that were tried again.
+    pub fn retries(&self) -> u64 {
+        self.errors.values().map(|counts| counts.retried).sum()
+    }
+
+    /// Adds all of `other`.
+    ///
+    /// # Panics
+    /// When the two do not count the same operations.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!(self.operations.len(), other.operations.len(), "tallies of different workloads");
+        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            mine.merge(theirs);
+        }
+        self.queries.read += other.queries.read;
+        self.queries.write += other.queries.write;
+        self.queries.other += other.queries.other;
+        self.transactions += other.transactions;
+        self.failed_transactions += other.failed_transactions;
+        self.traffic.sent_bytes += other.traffic.sent_bytes;
+        self.traffic.received_bytes += other.traffic.received_bytes;
+        self.busy_ns += other.busy_ns;
+        for (key, counts) in &other.errors {
+            let mine = self.errors.entry(key.clone()).or_default();
+            mine.retried += counts.retried;
+            mine.ignored += counts.ignored;
+            mine.fatal += counts.fatal;
+        }
+    }
+
+    /// Latencies of every transaction operation together.
+    pub fn transaction_latencies(&self, operations: &[Operation]) -> LatencyHistogram {
+        let mut all = LatencyHistogram::new();
+        for (operation, tally) in operations.iter().zip(&self.operations) {
+            if operation.kind == OperationKind::Transaction {
+                all.merge(&tally.succeeded);
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorClass;
+
+    const EVENT: OperationId = OperationId(0);
+    const SELECT: OperationId = OperationId(1);
+
+    fn sample(latency_ns: Nanos) -> Tally {
+        let mut tally = Tally::new(2);
+        tally.success(SELECT, OperationKind::Read, latency_ns);
+        tally.success(EVENT, OperationKind::Transaction, latency_ns);
+        tally
+    }
+
+    #[test]
+    fn a_failure_stays_out_of_the_percentiles() {
+        let mut tally = sample(1_000);
+        tally.failure(EVENT, OperationKind::Transaction, 1);
+        assert_eq!(tally.operations[0].succeeded.count(), 1);
+        assert_eq!(tally.operations[0].failed.count(), 1);
+        assert_eq!((tally.transactions, tally.failed_transactions), (1, 1));
+    }
+
+    #[test]
+    fn merge_adds_every_field() {
+        let deadlock = ErrorKey::new(ErrorClass::Deadlock, "1213");
+        let mut left = sample(1_000);
+        left.error(&deadlock, Disposition::Retried);
+        let mut right = sample(2_000);
+        right.error(&deadlock, Disposition::Ignored);
+        right.traffic = Traffic { sent_bytes: 3, received_bytes: 4 };
+        left.merge(&right);
+        assert_eq!(left.transactions, 2);
+        assert_eq!(left.queries, QueryCounts { read: 2, write: 0, other: 0 });
+        assert_eq!(left.errors[&deadlock], ErrorCounts { retried: 1, ignored: 1, fatal: 0 });
+        assert_eq!(left.retries(), 1);
+        assert_eq!(left.traffic, Traffic { sent_bytes: 3, received_bytes: 4 });
+        assert_eq!(left.busy_ns, 3_000);
+        assert_eq!(left.operations[1].succeeded.count(), 2);
+    }
+}

@@ -1,0 +1,342 @@
+//! One thread's event loop, its timers and the futures that it drives.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
+
+use crate::{Clock, Nanos};
+
+/// Sockets that the kernel may report in one wait.
+const EVENTS_PER_WAIT: usize = 256;
+/// Room for one read; answers that fit are parsed where they lie and never copied.
+const SCRATCH_BYTES: usize = 64 * 1024;
+/// The token of [`Remote::wake`]; sockets have smaller ones.
+const REMOTE: Token = Token(usize::MAX);
+
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+type TaskId = usize;
+
+/// What sockets, timers and the loop share.
+struct Shared {
+    clock: Clock,
+    registry: Registry,
+    /// For each socket token: whether it may be read, may be written, and who waits for it.
+    sockets: RefCell<Vec<Socket>>,
+    free_tokens: RefCell<Vec<usize>>,
+    timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
+    /// The future that is being polled now.
+    current: Cell<TaskId>,
+    scratch: RefCell<Box<[u8]>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Socket {
+    owner: TaskId,
+    readable: bool,
+    writable: bool,
+    /// The peer has closed or the socket broke: reading will say so, so it stays readable, for the
+    /// kernel reports this edge only once.
+    hung_up: bool,
+}
+
+/// A future's access to the loop that drives it. Cloning is cheap.
+#[derive(Clone)]
+pub struct Handle(Rc<Shared>);
+
+/// Wakes a loop from another thread.
+#[derive(Clone, Debug)]
+pub struct Remote(Arc<mio::Waker>);
+
+impl Remote {
+    /// Makes the loop return from its wait and look at what it was told.
+    pub fn wake(&self) {
+        // The only error is a full counter, which means that the loop is being woken already.
+        let _ = self.0.wake();
+    }
+}
+
+/// A single-threaded event loop.
+pub struct Runtime {
+    poll: MioPoll,
+    events: Events,
+    tasks: Vec<Option<Task>>,
+    unfinished: usize,
+    shared: Rc<Shared>,
+    remote: Remote,
+}
+
+impl Runtime {
+    /// A loop that runs by `clock`. With a virtual clock, time jumps to the next timer as soon as
+    /// nothing else is left to do.
+    ///
+    /// # Errors
+    /// When the kernel refuses an event queue, mostly for want of open files.
+    pub fn new(clock: Clock) -> io::Result<Self> {
+        let poll = MioPoll::new()?;
+        let remote = Remote(Arc::new(mio::Waker::new(poll.registry(), REMOTE)?));
+        let shared = Rc::new(Shared {
+            clock,
+            registry: poll.registry().try_clone()?,
+            sockets: RefCell::default(),
+            free_tokens: RefCell::default(),
+            timers: RefCell::default(),
+            current: Cell::new(0),
+            scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+        });
+        let events = Events::with_capacity(EVENTS_PER_WAIT);
+        Ok(Self { poll, events, tasks: Vec::new(), unfinished: 0, shared, remote })
+    }
+
+    /// What futures use to reach sockets and time.
+    pub fn handle(&self) -> Handle {
+        Handle(Rc::clone(&self.shared))
+    }
+
+    /// What other threads use to wake the loop.
+    pub fn remote(&self) -> Remote {
+        self.remote.clone()
+    }
+
+    /// Adds a future; it is first polled when the loop runs.
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
+        self.tasks.push(Some(Box::pin(task)));
+        self.unfinished += 1;
+    }
+
+    /// Drives all futures until each has ended, calling `tick` once for every turn of the loop.
+    /// The loop wakes at least at the time that `tick` returns; it ends early when `tick` returns
+    /// `None`.
+    ///
+    /// # Errors
+    /// When the kernel's wait fails.
+    pub fn run(&mut self, mut tick: impl FnMut() -> Option<Nanos>) -> io::Result<()> {
+        for task in 0..self.tasks.len() {
+            self.poll_task(task);
+        }
+        while self.unfinished > 0 {
+            let Some(wake_at) = tick() else { return Ok(()) };
+            self.turn(wake_at)?;
+        }
+        Ok(())
+    }
+
+    /// Drives one future to its end and returns its result.
+    ///
+    /// # Errors
+    /// When the kernel's wait fails, or with a deadlock of a virtual loop (nothing to wait for).
+    pub fn block_on<T: 'static>(
+        &mut self,
+        future: impl Future<Output = T> + 'static,
+    ) -> io::Result<T> {
+        let result = Rc::new(RefCell::new(None));
+        let slot = Rc::clone(&result);
+        self.spawn(async move {
+            let value = future.await;
+            *slot.borrow_mut() = Some(value);
+        });
+        self.run(|| Some(Nanos::MAX))?;
+        result.take().ok_or_else(|| io::Error::other("the event loop ended before its future"))
+    }
+
+    fn turn(&mut self, wake_at: Nanos) -> io::Result<()> {
+        let next = self.shared.timers.borrow().peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+        let until = next.min(wake_at);
+        if self.shared.clock.is_virtual() {
+            if until == Nanos::MAX {
+                return Err(io::Error::other("nothing left to wait for in virtual time"));
+            }
+            self.shared.clock.advance_to(until);
+        } else {
+            self.wait(until)?;
+        }
+        if next != Nanos::MAX {
+            self.fire_timers();
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Nanos) -> io::Result<()> {
+        let timeout = (until != Nanos::MAX)
+            .then(|| Duration::from_nanos(until.saturating_sub(self.shared.clock.now())));
+        match self.poll.poll(&mut self.events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            other => other?,
+        }
+        let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        for event in &events {
+            if event.token() != REMOTE {
+                let owner = self.shared.mark_ready(event);
+                self.poll_task(owner);
+            }
+        }
+        self.events = events;
+        Ok(())
+    }
+
+    fn fire_timers(&mut self) {
+        let now = self.shared.clock.now();
+        loop {
+            let due = match self.shared.timers.borrow().peek() {
+                Some(Reverse((at, task))) if *at <= now => *task,
+                _ => return,
+            };
+            self.shared.timers.borrow_mut().pop();
+            self.poll_task(due);
+        }
+    }
+
+    fn poll_task(&mut self, id: TaskId) {
+        let Some(Some(task)) = self.tasks.get_mut(id) else { return };
+        self.shared.current.set(id);
+        let mut context = Context::from_waker(Waker::noop());
+        if task.as_mut().poll(&mut context).is_ready() {
+            self.tasks[id] = None;
+            self.unfinished -= 1;
+        }
+    }
+}
+
+impl Shared {
+    fn mark_ready(&self, event: &event::Event) -> TaskId {
+        let mut sockets = self.sockets.borrow_mut();
+        let socket = &mut sockets[event.token().0];
+        socket.hung_up |= event.is_read_closed() || event.is_error();
+        socket.readable |= event.is_readable() || socket.hung_up;
+        socket.writable |= event.is_writable() || event.is_write_closed() || event.is_error();
+        socket.owner
+    }
+}
+
+impl Handle {
+    /// The loop's clock.
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Nanoseconds on the loop's clock.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.0.clock.now()
+    }
+
+    /// Waits until `at` on the loop's clock; at once when that has passed.
+    pub fn sleep_until(&self, at: Nanos) -> Sleep {
+        Sleep { handle: self.clone(), at, is_set: false }
+    }
+
+    /// Waits for a length of time.
+    pub fn sleep(&self, length: Duration) -> Sleep {
+        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(Nanos::MAX);
+        self.sleep_until(self.now().saturating_add(length_ns))
+    }
+
+    /// Registers a socket for the future that is being polled, and returns its token.
+    pub(crate) fn register(&self, source: &mut dyn event::Source) -> io::Result<Token> {
+        let token = self.0.free_tokens.borrow_mut().pop().unwrap_or_else(|| {
+            let mut sockets = self.0.sockets.borrow_mut();
+            sockets.push(Socket::default());
+            sockets.len() - 1
+        });
+        let owner = self.0.current.get();
+        self.0.sockets.borrow_mut()[token] = Socket { owner, ..Socket::default() };
+        self.0.registry.register(source, Token(token), Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Token(token))
+    }
+
+    pub(crate) fn deregister(&self, source: &mut dyn event::Source, token: Token) {
+        // A socket that the kernel has dropped already is gone either way.
+        let _ = self.0.registry.deregister(source);
+        self.0.free_tokens.borrow_mut().push(token.0);
+    }
+
+    pub(crate) fn is_readable(&self, token: Token) -> bool {
+        self.0.sockets.borrow()[token.0].readable
+    }
+
+    pub(crate) fn is_writable(&self, token: Token) -> bool {
+        self.0.sockets.borrow()[token.0].writable
+    }
+
+    /// Notes that the kernel has nothing more to read for now.
+    pub(crate) fn clear_readable(&self, token: Token) {
+        let socket = &mut self.0.sockets.borrow_mut()[token.0];
+        socket.readable = socket.hung_up;
+    }
+
+    pub(crate) fn clear_writable(&self, token: Token) {
+        self.0.sockets.borrow_mut()[token.0].writable = false;
+    }
+
+    /// Lends the loop's read buffer.
+    pub(crate) fn with_scratch<T>(&self, body: impl FnOnce(&mut [u8]) -> T) -> T {
+        body(&mut self.0.scratch.borrow_mut())
+    }
+}
+
+/// Holds futures of one loop back until it is opened.
+#[derive(Clone, Default)]
+pub struct Gate(Rc<GateState>);
+
+#[derive(Default)]
+struct GateState {
+    is_open: Cell<bool>,
+    waiting: RefCell<Vec<TaskId>>,
+}
+
+impl Gate {
+    /// Waits until the gate is open.
+    pub async fn wait(&self, handle: &Handle) {
+        poll_fn(|_| {
+            if self.0.is_open.get() {
+                return Poll::Ready(());
+            }
+            self.0.waiting.borrow_mut().push(handle.0.current.get());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Lets everyone through, now and later; those who wait are polled in the loop's next turn.
+    pub fn open(&self, handle: &Handle) {
+        self.0.is_open.set(true);
+        let mut timers = handle.0.timers.borrow_mut();
+        timers.extend(self.0.waiting.take().into_iter().map(|task| Reverse((0, task))));
+    }
+
+    /// Whether it is open.
+    pub fn is_open(&self) -> bool {
+        self.0.is_open.get()
+    }
+}
+
+/// Waits for a point in time.
+pub struct Sleep {
+    handle: Handle,
+    at: Nanos,
+    is_set: bool,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
+        let shared = Rc::clone(&self.handle.0);
+        if shared.clock.now() >= self.at {
+            return Poll::Ready(());
+        }
+        if !self.is_set {
+            shared.timers.borrow_mut().push(Reverse((self.at, shared.current.get())));
+            self.is_set = true;
+        }
+        Poll::Pending
+    }
+}

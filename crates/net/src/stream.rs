@@ -1,0 +1,176 @@
+//! Stream sockets: TCP and unix, without copying what is read.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::task::Poll;
+
+use mio::net::{TcpStream, UnixStream};
+use mio::{Token, event};
+
+use crate::Handle;
+
+/// Where a peer listens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// TCP.
+    Tcp(SocketAddr),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A connected stream socket, owned by one future of one [`crate::Runtime`].
+pub struct Stream {
+    socket: Socket,
+    token: Token,
+    handle: Handle,
+}
+
+impl Stream {
+    /// Connects; TCP without Nagle's delay.
+    ///
+    /// # Errors
+    /// What the kernel says: refused, no route, no such socket file, too many open files.
+    pub async fn connect(handle: &Handle, endpoint: &Endpoint) -> io::Result<Self> {
+        let mut socket = match endpoint {
+            Endpoint::Tcp(address) => Socket::Tcp(TcpStream::connect(*address)?),
+            Endpoint::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
+        };
+        let token = handle.register(socket.source())?;
+        let stream = Self { socket, token, handle: handle.clone() };
+        stream.writable().await;
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+        if let Socket::Tcp(tcp) = &stream.socket {
+            tcp.peer_addr()?;
+            tcp.set_nodelay(true)?;
+        }
+        Ok(stream)
+    }
+
+    /// The loop that this socket lives on.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits for bytes and hands what came, in the loop's own buffer, to `body`; an empty slice
+    /// means that the peer has closed. Returns what `body` returns.
+    ///
+    /// # Errors
+    /// What the kernel says, such as a reset by the peer.
+    #[inline]
+    pub async fn read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> io::Result<T> {
+        poll_fn(|_| {
+            while self.handle.is_readable(self.token) {
+                let handle = self.handle.clone();
+                let token = self.token;
+                let socket = &mut self.socket;
+                let done = handle.with_scratch(|scratch| match socket.read(scratch) {
+                    Ok(length) => {
+                        // Less than asked for means that the kernel has no more: what comes later
+                        // is a new event, so the read that would say so can be saved.
+                        if length > 0 && length < scratch.len() {
+                            handle.clear_readable(token);
+                        }
+                        Some(Ok(body(&scratch[..length])))
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        handle.clear_readable(token);
+                        handle.is_readable(token).then_some(Err(ErrorKind::ConnectionReset.into()))
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => None,
+                    Err(error) => Some(Err(error)),
+                });
+                if let Some(result) = done {
+                    return Poll::Ready(result);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Sends all of `bytes`.
+    ///
+    /// # Errors
+    /// What the kernel says, such as a broken pipe.
+    #[inline]
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut sent = 0;
+        while sent < bytes.len() {
+            match self.socket.write(&bytes[sent..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(length) => sent += length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.handle.clear_writable(self.token);
+                    self.writable().await;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn writable(&self) {
+        poll_fn(
+            |_| {
+                if self.handle.is_writable(self.token) { Poll::Ready(()) } else { Poll::Pending }
+            },
+        )
+        .await;
+    }
+
+    fn take_error(&self) -> io::Result<Option<io::Error>> {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.take_error(),
+            Socket::Unix(socket) => socket.take_error(),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.handle.deregister(self.socket.source(), self.token);
+    }
+}
+
+impl Socket {
+    fn source(&mut self) -> &mut dyn event::Source {
+        match self {
+            Self::Tcp(socket) => socket,
+            Self::Unix(socket) => socket,
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(socket) => socket.read(buffer),
+            Self::Unix(socket) => socket.read(buffer),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(socket) => socket.write(bytes),
+            Self::Unix(socket) => socket.write(bytes),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What to run: systems x workloads x loads x repetitions. TOML in, checked, with units.
+//!
+//! [`Plan::parse`] turns text into a [`Plan`] or into a [`Problem`] that points at the place. What
+//! the options of a workload or a system mean is not known here: they stay [`Options`], which the
+//! room that owns them reads and checks with the same tools.
+
+mod options;
+mod problem;
+mod types;
+
+pub use options::Options;
+pub use problem::{Problem, Problems};
+pub use types::{
+    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, Source, SystemPlan, Trial, WorkloadPlan,
+};

@@ -1,0 +1,169 @@
+//! A checked plan.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Options;
+
+/// The text that a plan was read from, for pointing into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it came from, as a person names it: a path, or `command line`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// The folder that relative paths in the plan count from.
+    pub folder: PathBuf,
+}
+
+/// One experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the plan is called; the file's stem when it does not say.
+    pub name: String,
+    /// A sentence for the head of the report.
+    pub title: Option<String>,
+    /// The seed that every random choice comes from.
+    pub seed: u64,
+    /// How often each trial is done.
+    pub repetitions: u32,
+    /// What happens to the data between trials.
+    pub between: Between,
+    /// What to do with tables that are there already.
+    pub existing: Existing,
+    /// Whether what was made is removed at the end.
+    pub cleanup: bool,
+    /// Percentiles in tables, 0 to 100, ascending.
+    pub percentiles: Vec<f64>,
+    /// Statements to run around phases, on every system.
+    pub sql: PhaseSql,
+    /// The systems under test, in the order of the plan.
+    pub systems: Vec<SystemPlan>,
+    /// The workloads, in the order of the plan.
+    pub workloads: Vec<WorkloadPlan>,
+    /// The loads.
+    pub load: LoadPlan,
+    /// The text it came from, overrides applied.
+    pub source: Arc<Source>,
+}
+
+/// A system under test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemPlan {
+    /// Its name in the plan and in results.
+    pub name: String,
+    /// What it is: `sqlite`, `mariadb`, `mysql` (a server that is there), `simulated`.
+    pub kind: String,
+    /// Its options.
+    pub options: Options,
+    /// Statements to run around phases, on this system, after the plan's own.
+    pub sql: PhaseSql,
+}
+
+/// A workload with its options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadPlan {
+    /// Its name in the plan and in results.
+    pub name: String,
+    /// Which workload: `sysbench/oltp_read_write`, or the path of an SQL file.
+    pub kind: String,
+    /// Its options.
+    pub options: Options,
+}
+
+/// The load of every trial; a list of clients is a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadPlan {
+    /// Numbers of concurrent clients to sweep over.
+    pub clients: Vec<usize>,
+    /// Load before what counts.
+    pub warm_up: Duration,
+    /// When the measured load ends.
+    pub limit: Limit,
+    /// Length of one interval.
+    pub interval: Duration,
+    /// Pause of a client between transactions.
+    pub think_time: Duration,
+    /// Event loops that share the clients; the number of cores when not said.
+    pub workers: Option<usize>,
+}
+
+/// When the measured load ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// After this time.
+    Time(Duration),
+    /// After so many transactions.
+    Events(u64),
+}
+
+/// What happens to the data between two trials of the same system and workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing: the next trial finds what the last one left.
+    Keep,
+    /// Tables are made and filled again.
+    Reload,
+    /// The state after the load is copied back, where the system can.
+    Restore,
+}
+
+/// What to do with tables that are there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Stop before anything is touched.
+    Refuse,
+    /// Use them once they are verified.
+    Reuse,
+    /// Drop them and make them afresh.
+    Replace,
+}
+
+/// Statements around phases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhaseSql {
+    /// Once, before tables are made.
+    pub before_prepare: Vec<String>,
+    /// On every session that loads data, when it connects.
+    pub prepare_session: Vec<String>,
+    /// Once, after the load, such as ANALYZE.
+    pub after_prepare: Vec<String>,
+    /// Once, before each trial.
+    pub before_run: Vec<String>,
+    /// On every client's session, when it connects.
+    pub run_session: Vec<String>,
+}
+
+/// One point of the experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Its place in the run, from 0.
+    pub index: usize,
+    /// Index into [`Plan::systems`].
+    pub system: usize,
+    /// Index into [`Plan::workloads`].
+    pub workload: usize,
+    /// Concurrent clients.
+    pub clients: usize,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+}
+
+impl Plan {
+    /// Every trial in the order in which they run: by system, workload, repetition, then clients.
+    pub fn trials(&self) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for system in 0..self.systems.len() {
+            for workload in 0..self.workloads.len() {
+                for repetition in 0..self.repetitions {
+                    for &clients in &self.load.clients {
+                        let index = trials.len();
+                        trials.push(Trial { index, system, workload, clients, repetition });
+                    }
+                }
+            }
+        }
+        trials
+    }
+}
