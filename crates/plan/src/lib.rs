@@ -6,10 +6,19 @@
 
 mod options;
 mod problem;
+mod reader;
+mod scrub;
+mod spelling;
 mod types;
+mod units;
+mod value;
 
 pub use options::Options;
 pub use problem::{Problem, Problems};
+pub use reader::OptionReader;
+pub use scrub::scrub;
+pub use spelling::nearest;
 pub use types::{
     Between, Existing, Limit, LoadPlan, PhaseSql, Plan, Source, SystemPlan, Trial, WorkloadPlan,
 };
+pub use units::{parse_bytes, parse_count, parse_duration, show_duration};

@@ -14,6 +14,15 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+impl Problem {
+    /// Text that is no TOML.
+    pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
+        let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
+        let help = "a plan is TOML: key = value below [table] headers".to_owned();
+        Self { span: error.span(), message, help: Some(help) }
+    }
+}
+
 /// Everything wrong with a plan, ready to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {

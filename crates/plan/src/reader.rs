@@ -1,0 +1,284 @@
+//! Reads options one by one, remembers what was asked, and reports everything wrong at the end.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::options::Entry;
+use crate::value::{Placed, Value};
+use crate::{Options, Problem, spelling, units};
+
+/// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong; what
+/// was wrong, and every key that nobody asked for, comes out of [`OptionReader::finish`].
+#[derive(Debug)]
+pub struct OptionReader<'a> {
+    options: &'a Options,
+    asked: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> OptionReader<'a> {
+    pub(crate) fn new(options: &'a Options) -> Self {
+        Self { options, asked: Vec::new(), problems: Vec::new() }
+    }
+
+    /// A whole number within `allowed`: `4`, `100_000`, `"100k"`, `"1M"`.
+    pub fn integer(&mut self, name: &str, default: u64, allowed: RangeInclusive<u64>) -> u64 {
+        self.integer_given(name, allowed).unwrap_or(default)
+    }
+
+    /// As [`OptionReader::integer`], `None` when the plan does not say.
+    pub fn integer_given(&mut self, name: &str, allowed: RangeInclusive<u64>) -> Option<u64> {
+        let entry = self.entry(name)?;
+        self.accept(entry, as_count(&entry.placed.value), &allowed, "a whole number")
+    }
+
+    /// A number within `allowed`.
+    pub fn float(&mut self, name: &str, default: f64, allowed: RangeInclusive<f64>) -> f64 {
+        let Some(entry) = self.entry(name) else { return default };
+        let seen = as_float(&entry.placed.value);
+        self.accept(entry, seen, &allowed, "a number").unwrap_or(default)
+    }
+
+    /// A text, or a number taken as it was written.
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        let entry = self.entry(name)?;
+        let text = entry.placed.value.as_text();
+        if text.is_none() {
+            self.wrong(entry, "a text", "put it in quotes".to_owned());
+        }
+        text
+    }
+
+    /// `true` or `false`; also `"on"`, `"off"`, `"yes"`, `"no"`, `1` and `0`.
+    pub fn boolean(&mut self, name: &str, default: bool) -> bool {
+        let Some(entry) = self.entry(name) else { return default };
+        let seen = as_boolean(&entry.placed.value);
+        if seen.is_none() {
+            self.wrong(entry, "true or false", "allowed: true, false, \"on\", \"off\"".to_owned());
+        }
+        seen.unwrap_or(default)
+    }
+
+    /// A length of time with its unit: `"500ms"`, `"5s"`, `"2m"`, `"1h30m"`.
+    pub fn duration(&mut self, name: &str, default: Duration) -> Duration {
+        self.duration_given(name).unwrap_or(default)
+    }
+
+    /// As [`OptionReader::duration`], `None` when the plan does not say.
+    pub fn duration_given(&mut self, name: &str) -> Option<Duration> {
+        let entry = self.entry(name)?;
+        let seen = entry.placed.value.as_text().and_then(|text| units::parse_duration(&text));
+        if seen.is_none() {
+            let help = match &entry.placed.value {
+                Value::Integer(number) if *number > 0 => {
+                    format!("say its unit, such as \"{number}s\" or \"{number}ms\"")
+                }
+                _ => "write it such as \"500ms\", \"5s\", \"2m\" or \"1h30m\"".to_owned(),
+            };
+            self.wrong(entry, "a length of time", help);
+        }
+        seen
+    }
+
+    /// A size in bytes: `4096`, `"64MiB"` (powers of 1,024), `"1GB"` (powers of 1,000).
+    pub fn bytes(&mut self, name: &str, default: u64) -> u64 {
+        let Some(entry) = self.entry(name) else { return default };
+        let seen = entry.placed.value.as_text().and_then(|text| units::parse_bytes(&text));
+        if seen.is_none() {
+            let help = "write it such as 4096, \"64MiB\" or \"1GB\"".to_owned();
+            self.wrong(entry, "a size in bytes", help);
+        }
+        seen.unwrap_or(default)
+    }
+
+    /// One of several words; case and `-` or `_` do not count.
+    pub fn choice<T: Copy>(&mut self, name: &str, default: T, choices: &[(&str, T)]) -> T {
+        let Some(entry) = self.entry(name) else { return default };
+        let words = as_words(&entry.placed.value);
+        let chosen =
+            choices.iter().find(|(choice, _)| words.iter().any(|word| same_word(word, choice)));
+        if let Some((_, value)) = chosen {
+            return *value;
+        }
+        let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
+        let seen = words.first().cloned().unwrap_or_default();
+        self.wrong(entry, "one of the choices", spelling::help_for(&seen, &names));
+        default
+    }
+
+    /// A text or a list of texts; empty when the plan does not say.
+    pub fn texts(&mut self, name: &str) -> Vec<String> {
+        let Some(entry) = self.entry(name) else { return Vec::new() };
+        let texts: Option<Vec<String>> = match &entry.placed.value {
+            Value::List(list) => list.iter().map(|placed| placed.value.as_text()).collect(),
+            value => value.as_text().map(|text| vec![text]),
+        };
+        if texts.is_none() {
+            let help = "write \"text\" or [\"text\", \"another\"]".to_owned();
+            self.wrong(entry, "a text or a list of texts", help);
+        }
+        texts.unwrap_or_default()
+    }
+
+    /// Names and values of a table that the owner passes on as it is, such as a server's own
+    /// settings: `settings = { max_connections = 500 }`. Names keep `_`; empty when not said.
+    pub fn settings(&mut self, name: &str) -> Vec<(String, String)> {
+        let Some(entry) = self.entry(name) else { return Vec::new() };
+        let Value::Table(table) = &entry.placed.value else {
+            let help = format!("write {name} = {{ name = \"value\" }}");
+            self.wrong(entry, "a table", help);
+            return Vec::new();
+        };
+        table.entries.iter().filter_map(|setting| self.setting(setting)).collect()
+    }
+
+    fn setting(&mut self, setting: &Entry) -> Option<(String, String)> {
+        let text = match &setting.placed.value {
+            Value::Boolean(true) => Some("ON".to_owned()),
+            Value::Boolean(false) => Some("OFF".to_owned()),
+            value => value.as_text(),
+        };
+        if text.is_none() {
+            self.wrong(setting, "a text, a number or a boolean", "write one value".to_owned());
+        }
+        text.map(|text| (setting.key.clone(), text))
+    }
+
+    /// Whether the plan says anything for `name`. Counts as asked.
+    pub fn is_given(&mut self, name: &str) -> bool {
+        self.entry(name).is_some()
+    }
+
+    /// Reports something wrong that only the owner of the options can know, at the value of `name`
+    /// (or at the table when it was not given).
+    pub fn reject(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
+        let placed = self.options.find(name).and_then(|entry| entry.placed.span.clone());
+        let span = placed.or_else(|| self.options.span.clone());
+        self.problems.push(Problem { span, message: message.into(), help: Some(help.into()) });
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// Every wrong value, every key said twice, and every key that was never asked for with the
+    /// nearest right one, in the order of the plan.
+    pub fn finish(mut self) -> Result<(), Vec<Problem>> {
+        let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
+        allowed.sort_unstable();
+        for (index, entry) in self.options.entries.iter().enumerate() {
+            let message = if !allowed.contains(&entry.key.as_str()) {
+                let help = spelling::help_for(&entry.key, &allowed);
+                Some((format!("unknown key `{}`", entry.key), help))
+            } else if self.options.entries[..index].iter().any(|other| other.key == entry.key) {
+                Some((format!("`{}` is said twice", entry.key), "keep one".to_owned()))
+            } else {
+                None
+            };
+            if let Some((message, help)) = message {
+                let span = entry.key_span.clone().or_else(|| entry.placed.span.clone());
+                self.problems.push(Problem { span, message, help: Some(help) });
+            }
+        }
+        self.problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
+        if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
+    }
+
+    /// The raw value of `name`, for what the plan itself reads.
+    pub(crate) fn placed(&mut self, name: &str) -> Option<&'a Placed> {
+        self.entry(name).map(|entry| &entry.placed)
+    }
+
+    fn entry(&mut self, name: &str) -> Option<&'a Entry> {
+        if !self.asked.iter().any(|asked| asked == name) {
+            self.asked.push(name.to_owned());
+        }
+        self.options.find(name)
+    }
+
+    /// Checks a number against what is allowed.
+    fn accept<T: PartialOrd + Display>(
+        &mut self,
+        entry: &Entry,
+        seen: Option<T>,
+        allowed: &RangeInclusive<T>,
+        wanted: &str,
+    ) -> Option<T> {
+        let range = format!("allowed: {}", show_range(allowed));
+        match seen {
+            Some(number) if allowed.contains(&number) => return Some(number),
+            Some(number) => {
+                let message = format!("`{}` is {number}, out of range", entry.key);
+                let span = entry.placed.span.clone();
+                self.problems.push(Problem { span, message, help: Some(range) });
+            }
+            None => self.wrong(entry, wanted, range),
+        }
+        None
+    }
+
+    /// Reports a value of the wrong kind.
+    fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
+        let shown = crate::scrub::value_of(&entry.key, &entry.placed.value.to_string());
+        let message = format!("`{}` is {shown}, not {wanted}", entry.key);
+        self.problems.push(Problem { span: entry.placed.span.clone(), message, help: Some(help) });
+    }
+}
+
+fn show_range<T: Display>(allowed: &RangeInclusive<T>) -> String {
+    let (least, most) = (allowed.start().to_string(), allowed.end().to_string());
+    if [u64::MAX.to_string(), f64::INFINITY.to_string(), f64::MAX.to_string()].contains(&most) {
+        format!("{least} or more")
+    } else {
+        format!("{least} to {most}")
+    }
+}
+
+fn as_count(value: &Value) -> Option<u64> {
+    match value {
+        Value::Integer(number) => u64::try_from(*number).ok(),
+        Value::Text(text) => units::parse_count(text),
+        _ => None,
+    }
+}
+
+fn as_float(value: &Value) -> Option<f64> {
+    match value {
+        #[expect(clippy::cast_precision_loss, reason = "a number of a plan is a human one")]
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number, _) => Some(*number),
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn as_boolean(value: &Value) -> Option<bool> {
+    match value {
+        Value::Boolean(boolean) => Some(*boolean),
+        Value::Integer(1) => Some(true),
+        Value::Integer(0) => Some(false),
+        Value::Text(text) => match text.to_lowercase().as_str() {
+            "on" | "true" | "yes" | "1" => Some(true),
+            "off" | "false" | "no" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The words that a choice may be named by; `true` also means `on`, `false` also `off` and `none`.
+fn as_words(value: &Value) -> Vec<String> {
+    match value {
+        Value::Boolean(true) => vec!["true".to_owned(), "on".to_owned()],
+        Value::Boolean(false) => vec!["false".to_owned(), "off".to_owned(), "none".to_owned()],
+        value => value.as_text().into_iter().collect(),
+    }
+}
+
+fn same_word(word: &str, choice: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
+    plain(word) == plain(choice)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Values of a plan with their places, and how they are named to a person.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::Options;
+
+/// One value of the plan.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Value {
+    /// `4`
+    Integer(i64),
+    /// `0.5`, with the text as it was written
+    Float(f64, String),
+    /// `true`
+    Boolean(bool),
+    /// `"four"`
+    Text(String),
+    /// `[1, 2]`
+    List(Vec<Placed>),
+    /// `{ a = 1 }` or a table below its own header
+    Table(Options),
+    /// Whatever no option takes, by TOML's name for it
+    Other(&'static str),
+}
+
+/// A value and where it stands. Two are equal when the values are, wherever they stand.
+#[derive(Clone)]
+pub(crate) struct Placed {
+    pub(crate) value: Value,
+    pub(crate) span: Option<Range<usize>>,
+}
+
+impl PartialEq for Placed {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Value {
+    /// What kind of thing it is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Value::Integer(_) => "a whole number",
+            Value::Float(..) => "a number",
+            Value::Boolean(_) => "true or false",
+            Value::Text(_) => "a text",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+            Value::Other(name) => name,
+        }
+    }
+
+    /// What a text option sees: texts, and numbers as they were written.
+    pub(crate) fn as_text(&self) -> Option<String> {
+        match self {
+            Value::Text(text) => Some(text.clone()),
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Float(_, written) => Some(written.clone()),
+            _ => None,
+        }
+    }
+
+    /// Reads an item of a TOML document; `None` for nothing.
+    pub(crate) fn read(item: &toml_edit::Item) -> Option<Placed> {
+        let span = item.span();
+        match item {
+            toml_edit::Item::None => None,
+            toml_edit::Item::Value(value) => Some(Self::read_value(value)),
+            toml_edit::Item::Table(table) => {
+                Some(Placed { value: Value::Table(Options::read(table, span.clone())), span })
+            }
+            toml_edit::Item::ArrayOfTables(_) => {
+                Some(Placed { value: Value::Other("a list of tables"), span })
+            }
+        }
+    }
+
+    fn read_value(value: &toml_edit::Value) -> Placed {
+        let span = value.span();
+        let read = match value {
+            toml_edit::Value::String(text) => Value::Text(text.value().clone()),
+            toml_edit::Value::Integer(number) => Value::Integer(*number.value()),
+            toml_edit::Value::Float(number) => {
+                Value::Float(*number.value(), number.display_repr().into_owned())
+            }
+            toml_edit::Value::Boolean(boolean) => Value::Boolean(*boolean.value()),
+            toml_edit::Value::Datetime(_) => Value::Other("a date or time"),
+            toml_edit::Value::Array(list) => {
+                Value::List(list.iter().map(Self::read_value).collect())
+            }
+            toml_edit::Value::InlineTable(table) => {
+                Value::Table(Options::read(table, span.clone()))
+            }
+        };
+        Placed { value: read, span }
+    }
+}
+
+impl fmt::Display for Value {
+    /// As TOML writes it, near enough for a message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Integer(number) => write!(f, "{number}"),
+            Value::Float(_, written) => f.write_str(written),
+            Value::Boolean(boolean) => write!(f, "{boolean}"),
+            Value::Text(text) => write!(f, "{text:?}"),
+            Value::List(list) => {
+                let shown: Vec<_> = list.iter().map(|placed| placed.value.to_string()).collect();
+                write!(f, "[{}]", shown.join(", "))
+            }
+            Value::Table(options) => write!(f, "{options:?}"),
+            Value::Other(name) => f.write_str(name),
+        }
+    }
+}
