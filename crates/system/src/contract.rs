@@ -1,0 +1,75 @@
+//! What every system under test can do, whatever it is.
+
+use std::path::Path;
+
+use driver::Target;
+use measure::Nanos;
+
+/// What is under test, for the title of every view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The product, such as `MariaDB`.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// Its build, hash or comment, when it tells.
+    pub build: Option<String>,
+    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
+    pub storage: String,
+    /// Settings that matter for performance, by name.
+    pub settings: Vec<(String, String)>,
+}
+
+/// How a system is spoken to.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Through a driver.
+    Database(Target),
+    /// A simulation: so many servers with these service times in turn, ns.
+    Simulated {
+        /// Servers behind one queue.
+        servers: usize,
+        /// Service times, ns.
+        service_times_ns: Vec<Nanos>,
+    },
+}
+
+/// A system of the plan, checked, not yet started.
+pub trait System: Send + Sync {
+    /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is.
+    /// Files of its own go below `scratch`.
+    ///
+    /// # Errors
+    /// What was tried and what to do about it.
+    fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>>;
+}
+
+/// A system that is up. Dropping it stops what was started for it.
+pub trait Running: Send {
+    /// How to speak to it.
+    fn access(&self) -> &Access;
+
+    /// What it is.
+    fn identity(&self) -> &Identity;
+
+    /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.
+    fn exited(&mut self) -> Option<String>;
+
+    /// Keeps the state of the data, for [`Running::restore`].
+    ///
+    /// # Errors
+    /// When the system cannot, with what to use instead.
+    fn snapshot(&mut self) -> anyhow::Result<()>;
+
+    /// Brings back the state that `snapshot` kept. Sessions made before are broken.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn restore(&mut self) -> anyhow::Result<()>;
+
+    /// Stops what was started for it, and waits for its end.
+    ///
+    /// # Errors
+    /// When it does not end.
+    fn stop(self: Box<Self>) -> anyhow::Result<()>;
+}

@@ -1,0 +1,139 @@
+//! A real server: started, watched, copied and stopped; none of it leaves anything behind.
+
+use std::process::Command as Program;
+use std::thread;
+
+use super::*;
+
+fn process_lives(pid: u32) -> bool {
+    // A zombie is dead, though it has not been buried yet.
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('Z')))
+}
+
+#[test]
+fn a_server_answers_and_is_gone_with_its_data_after_stop() {
+    let scratch = tempfile::tempdir().unwrap();
+    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let (pid, port) = (server.pid(), server.port());
+    assert!(answers(port));
+    assert!(server.socket().exists());
+    assert_eq!(server.url(), format!("mysql://root@127.0.0.1:{port}/test"));
+    assert_eq!(server.exited(), None);
+    server.stop().unwrap();
+    assert!(!process_lives(pid));
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn dropping_a_server_stops_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let pid = server.pid();
+    drop(server);
+    assert!(!process_lives(pid));
+}
+
+#[test]
+fn a_server_that_was_killed_is_noticed_with_its_status_and_log() {
+    let scratch = tempfile::tempdir().unwrap();
+    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(server.pid().cast_signed()),
+        nix::sys::signal::Signal::SIGKILL,
+    )
+    .unwrap();
+    assert!(server.process.wait(STOP_BOUND).is_some());
+    let why = server.exited().unwrap();
+    assert!(why.contains("signal: 9 (SIGKILL)"), "{why}");
+    assert!(why.contains("ready for connections"), "{why}");
+}
+
+#[test]
+fn a_setting_that_the_server_does_not_know_is_shown_in_its_own_words() {
+    let scratch = tempfile::tempdir().unwrap();
+    let arguments = vec!["no-such-setting=1".to_owned()];
+    let settings = Settings { arguments, ..Settings::default() };
+    let error = Server::start(settings, scratch.path()).unwrap_err().to_string();
+    assert!(error.contains("MariaDB did not start"), "{error}");
+    assert!(error.contains("unknown variable 'no-such-setting=1'"), "{error}");
+}
+
+#[test]
+fn settings_and_cpus_reach_the_server() {
+    let scratch = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        arguments: vec!["--max-connections=17".to_owned()],
+        cpus: Some(crate::process::parse_cpus("0").unwrap()),
+        ..Settings::default()
+    };
+    let server = Server::start(settings, scratch.path()).unwrap();
+    let process = format!("/proc/{}", server.pid());
+    let arguments = std::fs::read_to_string(format!("{process}/cmdline")).unwrap();
+    assert!(arguments.ends_with("--max-connections=17\0"), "{arguments}");
+    let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
+    assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
+}
+
+#[test]
+fn restore_brings_back_the_files_that_snapshot_kept() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let error = server.restore().unwrap_err().to_string();
+    assert_eq!(error, "no data was kept that could be restored");
+    let (pid, port) = (server.pid(), server.port());
+    let data = data(server.folder.path());
+    server.snapshot().unwrap();
+    std::fs::write(data.join("test/later"), "").unwrap();
+    server.restore().unwrap();
+    assert!(!data.join("test/later").exists());
+    assert!(answers(port));
+    assert_eq!(server.port(), port);
+    assert_ne!(server.pid(), pid);
+}
+
+#[test]
+fn a_long_scratch_path_does_not_break_the_socket() {
+    let long = Path::new("/").join("a".repeat(120)).join("mariadb-x");
+    let socket = socket_path(&long);
+    assert!(socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX, "{}", socket.display());
+    assert_eq!(socket_path(Path::new("/s/mariadb-x")), Path::new("/s/mariadb-x/server.sock"));
+}
+
+/// Runs inside a process of its own, which the test below kills: starts a server and says its pid.
+#[test]
+#[ignore = "only the test below runs it"]
+fn child_that_starts_a_server() {
+    let Ok(folder) = std::env::var("DYNO_TEST_ORPHAN_FOLDER") else { return };
+    let server = Server::start(Settings::default(), Path::new(&folder)).unwrap();
+    std::fs::write(Path::new(&folder).join("pid.part"), server.pid().to_string()).unwrap();
+    std::fs::rename(Path::new(&folder).join("pid.part"), Path::new(&folder).join("pid")).unwrap();
+    thread::sleep(Duration::from_secs(120));
+}
+
+#[test]
+fn a_server_does_not_outlive_us_even_when_we_are_killed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut us = Program::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "mariadb::server::tests::child_that_starts_a_server"])
+        .env("DYNO_TEST_ORPHAN_FOLDER", scratch.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let said = scratch.path().join("pid");
+    while !said.exists() {
+        assert_eq!(us.try_wait().unwrap(), None, "the process ended before it started a server");
+        thread::sleep(LOOK);
+    }
+    let pid: u32 = std::fs::read_to_string(said).unwrap().parse().unwrap();
+    assert!(process_lives(pid));
+    us.kill().unwrap();
+    us.wait().unwrap();
+    for _ in 0..LOOKS {
+        if !process_lives(pid) {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+    panic!("server {pid} is still there after its parent was killed");
+}

@@ -1,0 +1,69 @@
+//! Children are watched, stopped and killed.
+
+use std::os::unix::process::ExitStatusExt;
+use std::thread;
+
+use super::*;
+
+const BOUND: Duration = Duration::from_secs(20);
+
+fn shell(script: &str) -> Process {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    Process::start(command, None).unwrap()
+}
+
+#[test]
+fn an_end_that_comes_by_itself_is_noticed() {
+    let process = shell("exit 3");
+    assert_eq!(process.wait(BOUND).unwrap().code(), Some(3));
+    assert_eq!(process.exit_status().unwrap().code(), Some(3));
+}
+
+#[test]
+fn stop_asks_politely_and_returns_the_status() {
+    let process = shell("trap 'exit 7' TERM; while :; do sleep 0.01; done");
+    assert_eq!(process.exit_status(), None);
+    // Until the shell has set its trap, TERM ends it as well; either way it is gone.
+    let status = process.stop(BOUND).unwrap();
+    assert!(status.code() == Some(7) || status.signal() == Some(15), "{status}");
+}
+
+#[test]
+fn who_does_not_listen_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let ready = folder.path().join("ready");
+    let process =
+        shell(&format!("trap '' TERM; touch {}; while :; do sleep 0.01; done", ready.display()));
+    while !ready.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let status = process.stop(Duration::from_millis(50)).unwrap();
+    assert_eq!(status.signal(), Some(9));
+}
+
+#[test]
+fn a_child_survives_the_thread_that_asked_for_it() {
+    let process = thread::spawn(|| shell("sleep 60")).join().unwrap();
+    assert_eq!(process.wait(Duration::from_millis(200)), None);
+    assert_eq!(process.stop(BOUND).unwrap().signal(), Some(15));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let error = Process::start(Command::new("/no/such/server"), None).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "cannot start /no/such/server: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn a_child_stays_on_its_cpus() {
+    let mut command = Command::new("sleep");
+    command.arg("60");
+    let process = Process::start(command, Some(parse_cpus("0").unwrap())).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid())).unwrap();
+    assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
+    process.stop(BOUND).unwrap();
+}
