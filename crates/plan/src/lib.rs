@@ -5,20 +5,24 @@
 //! room that owns them reads and checks with the same tools.
 
 mod options;
+mod parse;
+mod parts;
 mod problem;
 mod reader;
 mod scrub;
+mod source;
 mod spelling;
 mod types;
 mod units;
 mod value;
 
 pub use options::Options;
-pub use problem::{Problem, Problems};
+pub use problem::{Color, Problem, Problems};
 pub use reader::OptionReader;
 pub use scrub::scrub;
+pub use source::Source;
 pub use spelling::nearest;
 pub use types::{
-    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, Source, SystemPlan, Trial, WorkloadPlan,
+    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemPlan, Trial, WorkloadPlan,
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};

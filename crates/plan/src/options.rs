@@ -17,12 +17,17 @@ use crate::{OptionReader, Problem};
 pub struct Options {
     pub(crate) span: Option<Range<usize>>,
     pub(crate) entries: Vec<Entry>,
+    /// What the plan itself has read: no longer an option, but still a place to point at.
+    pub(crate) consumed: Vec<Entry>,
 }
 
 /// A key with its value.
 #[derive(Clone)]
 pub(crate) struct Entry {
+    /// As the code names it.
     pub(crate) key: String,
+    /// As the plan names it.
+    pub(crate) written: String,
     pub(crate) key_span: Option<Range<usize>>,
     pub(crate) placed: Placed,
 }
@@ -47,9 +52,20 @@ impl Options {
         let entries = table.iter().filter_map(|(written, item)| {
             let placed = Value::read(item)?;
             let key_span = table.get_key_value(written).and_then(|(key, _)| key.span());
-            Some(Entry { key: normal(written), key_span, placed })
+            Some(Entry { key: normal(written), written: written.to_owned(), key_span, placed })
         });
-        Self { span, entries: entries.collect() }
+        Self { span, entries: entries.collect(), consumed: Vec::new() }
+    }
+
+    /// A table that has nothing but its kind.
+    pub(crate) fn of_kind(kind: &Placed) -> Self {
+        let entry = Entry {
+            key: "kind".to_owned(),
+            written: "kind".to_owned(),
+            key_span: None,
+            placed: kind.clone(),
+        };
+        Self { span: kind.span.clone(), entries: vec![entry], consumed: Vec::new() }
     }
 
     /// Starts reading; end with [`OptionReader::finish`].
@@ -73,11 +89,35 @@ impl Options {
             .collect()
     }
 
-    /// The same options without the keys that the plan itself reads.
-    pub(crate) fn without(&self, keys: &[&str]) -> Self {
-        let mut rest = self.clone();
-        rest.entries.retain(|entry| !keys.contains(&entry.key.as_str()));
-        rest
+    /// Something wrong at the value of `name` (`kind` too), or at the table when it was not given.
+    pub fn problem(
+        &self,
+        name: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Problem {
+        let span = match self.find(name).or_else(|| self.consumed.iter().find(|e| e.key == name)) {
+            Some(entry) => entry.placed.span.clone(),
+            None => self.span.clone(),
+        };
+        Problem { span, message: message.into(), help: Some(help.into()) }
+    }
+
+    /// Sets the keys that the plan itself has read apart from the options.
+    pub(crate) fn consume(mut self, keys: &[&str]) -> Self {
+        let is_ours = |entry: &Entry| keys.contains(&entry.key.as_str());
+        let (ours, rest) = self.entries.into_iter().partition(is_ours);
+        self.consumed = ours;
+        self.entries = rest;
+        self
+    }
+
+    /// Says the value of `from` once more under `to`.
+    pub(crate) fn add_copy(&mut self, from: &str, to: &str) {
+        if let Some(entry) = self.find(from) {
+            let copy = Entry { key: to.to_owned(), written: to.to_owned(), ..entry.clone() };
+            self.entries.push(copy);
+        }
     }
 
     pub(crate) fn find(&self, key: &str) -> Option<&Entry> {

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
+
+use crate::{Source, scrub};
+
 /// One thing wrong, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -17,8 +21,8 @@ pub struct Problem {
 impl Problem {
     /// Text that is no TOML.
     pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
-        let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
-        let help = "a plan is TOML: key = value below [table] headers".to_owned();
+        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        let help = "a plan is TOML: `key = value` below `[table]` headers".to_owned();
         Self { span: error.span(), message, help: Some(help) }
     }
 }
@@ -28,8 +32,39 @@ impl Problem {
 pub struct Problems {
     /// At least one.
     pub problems: Vec<Problem>,
-    /// The plan's text with the places marked.
+    /// The plan's text with the places marked, plain.
     pub rendered: String,
+    source: Source,
+}
+
+/// Whether text for a person is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    /// Plain text.
+    Never,
+    /// With a terminal's escape sequences.
+    Always,
+}
+
+impl Problems {
+    /// Problems that a reader of `source` found, in the order of its text. What is kept and shown
+    /// has no password.
+    pub fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.span.as_ref().map(|span| (span.start, span.end)));
+        for problem in &mut problems {
+            problem.span = problem.span.take().map(|span| scrub::moved(&source.text, &span));
+            problem.message = scrub::scrub(&problem.message);
+            problem.help = problem.help.take().map(|help| scrub::scrub(&help));
+        }
+        let source = source.scrubbed();
+        let rendered = render(&source, &problems, Color::Never);
+        Self { problems, rendered, source }
+    }
+
+    /// The plan's text with the places marked.
+    pub fn render(&self, color: Color) -> String {
+        render(&self.source, &self.problems, color)
+    }
 }
 
 impl fmt::Display for Problems {
@@ -39,3 +74,41 @@ impl fmt::Display for Problems {
 }
 
 impl std::error::Error for Problems {}
+
+fn render(source: &Source, problems: &[Problem], color: Color) -> String {
+    let renderer = match color {
+        Color::Never => Renderer::plain(),
+        Color::Always => Renderer::styled(),
+    };
+    let one = |problem| render_one(&renderer, source, problem);
+    problems.iter().map(one).collect::<Vec<_>>().join("\n\n")
+}
+
+fn render_one(renderer: &Renderer, source: &Source, problem: &Problem) -> String {
+    let title = Level::ERROR.primary_title(problem.message.as_str());
+    let mut group = match &problem.span {
+        Some(span) => {
+            let marked = AnnotationKind::Primary.span(one_line(&source.text, span));
+            title.element(
+                Snippet::source(source.text.as_str()).path(source.name.as_str()).annotation(marked),
+            )
+        }
+        None => title.element(Origin::path(source.name.as_str())),
+    };
+    if let Some(help) = &problem.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// The part of a place that lies on its first line, on letters' borders and within the text.
+fn one_line(text: &str, span: &Range<usize>) -> Range<usize> {
+    let start = floor(text, span.start);
+    let end = floor(text, span.end).max(start);
+    let line_end = text[start..end].find(['\n', '\r']).map_or(end, |length| start + length);
+    start..line_end
+}
+
+fn floor(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::options::Entry;
 use crate::value::{Placed, Value};
-use crate::{Options, Problem, spelling, units};
+use crate::{Options, Problem, scrub, spelling, units};
 
 /// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong; what
 /// was wrong, and every key that nobody asked for, comes out of [`OptionReader::finish`].
@@ -14,12 +14,13 @@ use crate::{Options, Problem, spelling, units};
 pub struct OptionReader<'a> {
     options: &'a Options,
     asked: Vec<String>,
+    elsewhere: Option<(&'static [&'static str], &'static str)>,
     problems: Vec<Problem>,
 }
 
 impl<'a> OptionReader<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self { options, asked: Vec::new(), problems: Vec::new() }
+        Self { options, asked: Vec::new(), elsewhere: None, problems: Vec::new() }
     }
 
     /// A whole number within `allowed`: `4`, `100_000`, `"100k"`, `"1M"`.
@@ -31,6 +32,18 @@ impl<'a> OptionReader<'a> {
     pub fn integer_given(&mut self, name: &str, allowed: RangeInclusive<u64>) -> Option<u64> {
         let entry = self.entry(name)?;
         self.accept(entry, as_count(&entry.placed.value), &allowed, "a whole number")
+    }
+
+    /// Whole numbers, each once: one, a list, or a text with commas. `None` when the plan does not
+    /// say or says it wrong.
+    pub fn integers(&mut self, name: &str, allowed: RangeInclusive<u64>) -> Option<Vec<u64>> {
+        self.list(name, as_count, &allowed, "a whole number")
+    }
+
+    /// Numbers, each once: one, a list, or a text with commas. `None` when the plan does not say or
+    /// says it wrong.
+    pub fn floats(&mut self, name: &str, allowed: RangeInclusive<f64>) -> Option<Vec<f64>> {
+        self.list(name, as_float, &allowed, "a number")
     }
 
     /// A number within `allowed`.
@@ -153,9 +166,7 @@ impl<'a> OptionReader<'a> {
     /// Reports something wrong that only the owner of the options can know, at the value of `name`
     /// (or at the table when it was not given).
     pub fn reject(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
-        let placed = self.options.find(name).and_then(|entry| entry.placed.span.clone());
-        let span = placed.or_else(|| self.options.span.clone());
-        self.problems.push(Problem { span, message: message.into(), help: Some(help.into()) });
+        self.problems.push(self.options.problem(name, message, help));
     }
 
     /// Ends the reading.
@@ -166,22 +177,41 @@ impl<'a> OptionReader<'a> {
     pub fn finish(mut self) -> Result<(), Vec<Problem>> {
         let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
         allowed.sort_unstable();
-        for (index, entry) in self.options.entries.iter().enumerate() {
-            let message = if !allowed.contains(&entry.key.as_str()) {
-                let help = spelling::help_for(&entry.key, &allowed);
-                Some((format!("unknown key `{}`", entry.key), help))
-            } else if self.options.entries[..index].iter().any(|other| other.key == entry.key) {
-                Some((format!("`{}` is said twice", entry.key), "keep one".to_owned()))
-            } else {
-                None
-            };
-            if let Some((message, help)) = message {
-                let span = entry.key_span.clone().or_else(|| entry.placed.span.clone());
-                self.problems.push(Problem { span, message, help: Some(help) });
-            }
-        }
+        let keys = self.options.entries.iter().enumerate();
+        let wrong = keys.filter_map(|(index, entry)| self.wrong_key(index, entry, &allowed));
+        let wrong: Vec<Problem> = wrong.collect();
+        self.problems.extend(wrong);
         self.problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
         if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
+    }
+
+    /// A key that nobody asked for, or that was said before in another spelling.
+    fn wrong_key(&self, index: usize, entry: &Entry, allowed: &[&str]) -> Option<Problem> {
+        let key = entry.key.as_str();
+        let is_known = allowed.contains(&key);
+        let (message, help) = if !is_known {
+            let help = match self.elsewhere {
+                Some((keys, place)) if keys.contains(&key) => format!("`{key}` stands {place}"),
+                _ => spelling::help_for(key, allowed),
+            };
+            (format!("unknown key `{}`", entry.written), help)
+        } else if self.options.entries[..index].iter().any(|other| other.key == key) {
+            (format!("`{key}` is said twice"), "keep one".to_owned())
+        } else {
+            return None;
+        };
+        let span = entry.key_span.clone().or_else(|| entry.placed.span.clone());
+        Some(Problem { span, message, help: Some(help) })
+    }
+
+    /// What was wrong so far, without a look at keys that nobody asked for.
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    /// Keys that are right at another place, named for who looks for them here.
+    pub(crate) fn belongs_elsewhere(&mut self, keys: &'static [&'static str], place: &'static str) {
+        self.elsewhere = Some((keys, place));
     }
 
     /// The raw value of `name`, for what the plan itself reads.
@@ -204,24 +234,75 @@ impl<'a> OptionReader<'a> {
         allowed: &RangeInclusive<T>,
         wanted: &str,
     ) -> Option<T> {
-        let range = format!("allowed: {}", show_range(allowed));
-        match seen {
+        self.accept_at(&entry.key, &entry.placed, seen, allowed, wanted)
+    }
+
+    fn accept_at<T: PartialOrd + Display>(
+        &mut self,
+        key: &str,
+        placed: &Placed,
+        seen: Option<T>,
+        allowed: &RangeInclusive<T>,
+        wanted: &str,
+    ) -> Option<T> {
+        let shown = scrub::value_of(key, &placed.value.to_string());
+        let message = match seen {
             Some(number) if allowed.contains(&number) => return Some(number),
-            Some(number) => {
-                let message = format!("`{}` is {number}, out of range", entry.key);
-                let span = entry.placed.span.clone();
-                self.problems.push(Problem { span, message, help: Some(range) });
-            }
-            None => self.wrong(entry, wanted, range),
-        }
+            Some(number) => format!("`{key}` is {number}, out of range"),
+            None => format!("`{key}` is {shown}, not {wanted}"),
+        };
+        let help = Some(format!("allowed: {}", show_range(allowed)));
+        self.problems.push(Problem { span: placed.span.clone(), message, help });
         None
+    }
+
+    /// Reads distinct numbers.
+    fn list<T: PartialOrd + Display + Copy>(
+        &mut self,
+        name: &str,
+        read: fn(&Value) -> Option<T>,
+        allowed: &RangeInclusive<T>,
+        wanted: &str,
+    ) -> Option<Vec<T>> {
+        let entry = self.entry(name)?;
+        let (mut numbers, items) = (Vec::new(), items(&entry.placed));
+        for placed in &items {
+            let seen = read(&placed.value);
+            let number = self.accept_at(name, placed, seen, allowed, wanted)?;
+            if numbers.contains(&number) {
+                let message = format!("`{name}` has {number} twice");
+                let help = Some("say each once".to_owned());
+                self.problems.push(Problem { span: placed.span.clone(), message, help });
+            }
+            numbers.push(number);
+        }
+        if numbers.is_empty() {
+            self.reject(name, format!("`{name}` is empty"), "say at least one");
+            return None;
+        }
+        Some(numbers)
     }
 
     /// Reports a value of the wrong kind.
     fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
-        let shown = crate::scrub::value_of(&entry.key, &entry.placed.value.to_string());
+        let shown = scrub::value_of(&entry.key, &entry.placed.value.to_string());
         let message = format!("`{}` is {shown}, not {wanted}", entry.key);
         self.problems.push(Problem { span: entry.placed.span.clone(), message, help: Some(help) });
+    }
+}
+
+/// The items of a list, of a text with commas, or a value alone.
+fn items(placed: &Placed) -> Vec<Placed> {
+    match &placed.value {
+        Value::List(list) => list.clone(),
+        Value::Text(text) => {
+            let part = |part: &str| Placed {
+                value: Value::Text(part.trim().to_owned()),
+                span: placed.span.clone(),
+            };
+            text.split(',').map(part).collect()
+        }
+        _ => vec![placed.clone()],
     }
 }
 

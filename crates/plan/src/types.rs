@@ -1,21 +1,9 @@
 //! A checked plan.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Options;
-
-/// The text that a plan was read from, for pointing into it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Where it came from, as a person names it: a path, or `command line`.
-    pub name: String,
-    /// The text.
-    pub text: String,
-    /// The folder that relative paths in the plan count from.
-    pub folder: PathBuf,
-}
+use crate::{Options, Source};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,6 +138,21 @@ pub struct Trial {
     pub repetition: u32,
 }
 
+impl PhaseSql {
+    /// The statements of both, `self` first.
+    #[must_use]
+    pub fn then(&self, other: &Self) -> Self {
+        let joined = |mine: &[String], theirs: &[String]| [mine, theirs].concat();
+        Self {
+            before_prepare: joined(&self.before_prepare, &other.before_prepare),
+            prepare_session: joined(&self.prepare_session, &other.prepare_session),
+            after_prepare: joined(&self.after_prepare, &other.after_prepare),
+            before_run: joined(&self.before_run, &other.before_run),
+            run_session: joined(&self.run_session, &other.run_session),
+        }
+    }
+}
+
 impl Plan {
     /// Every trial in the order in which they run: by system, workload, repetition, then clients.
     pub fn trials(&self) -> Vec<Trial> {
@@ -165,5 +168,17 @@ impl Plan {
             }
         }
         trials
+    }
+    /// The statements around phases for one system: the plan's own, then the system's.
+    pub fn sql_for(&self, system: &SystemPlan) -> PhaseSql {
+        self.sql.then(&system.sql)
+    }
+
+    /// Time of warm-up and measured load over all trials, without preparing data; `None` when
+    /// trials end by a number of events.
+    pub fn estimate(&self) -> Option<Duration> {
+        let Limit::Time(time) = self.load.limit else { return None };
+        let trial = self.load.warm_up.checked_add(time)?;
+        trial.checked_mul(u32::try_from(self.trials().len()).ok()?)
     }
 }

@@ -1,0 +1,241 @@
+//! From a plan's text to a checked plan.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::parts::{self, Role};
+use crate::source::bad_name;
+use crate::value::{Placed, Value};
+use crate::{
+    Between, Existing, Limit, LoadPlan, OptionReader, Options, PhaseSql, Plan, Problem, Problems,
+    Source, SystemPlan, WorkloadPlan, show_duration,
+};
+
+const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
+const INTERVAL_MIN: Duration = Duration::from_millis(10);
+const TIME_DEFAULT: Duration = Duration::from_secs(10);
+const SECOND: Duration = Duration::from_secs(1);
+const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
+
+const BETWEEN: &[(&str, Between)] =
+    &[("keep", Between::Keep), ("reload", Between::Reload), ("restore", Between::Restore)];
+
+const EXISTING: &[(&str, Existing)] =
+    &[("refuse", Existing::Refuse), ("reuse", Existing::Reuse), ("replace", Existing::Replace)];
+
+/// Keys at the top of a plan that people look for under `[load]`.
+const ROOT_KEYS: &[&str] =
+    &["between", "cleanup", "existing", "name", "percentiles", "repetitions", "seed", "title"];
+
+/// Keys under `[load]` that people look for at the top.
+const LOAD_KEYS: &[&str] =
+    &["clients", "events", "interval", "think_time", "time", "warm_up", "workers"];
+
+/// Keys of a system's table that are the plan's, not the system's.
+const SYSTEM_KEYS: &[&str] = &["kind", "use", "sql"];
+
+/// Keys of a workload's table that are the plan's, not the workload's.
+const WORKLOAD_KEYS: &[&str] = &["kind", "use"];
+
+impl Plan {
+    /// Reads a plan's file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, Problems> {
+        Self::parse(Source::read(path)?)
+    }
+
+    /// Reads a plan's text. What the options of systems and workloads mean is left to their rooms.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn parse(source: Source) -> Result<Self, Problems> {
+        let root = match Options::parse(&source.text) {
+            Ok(root) => root,
+            Err(problem) => return Err(Problems::new(&source, vec![problem])),
+        };
+        let source = Arc::new(source);
+        let mut problems = Vec::new();
+        let plan = read_plan(&root, &source, &mut problems);
+        if problems.is_empty() { Ok(plan) } else { Err(Problems::new(&source, problems)) }
+    }
+}
+
+fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) -> Plan {
+    let mut reader = root.reader();
+    reader.belongs_elsewhere(LOAD_KEYS, "below the [load] header");
+    let plan = Plan {
+        name: read_name(&mut reader, source),
+        title: reader.text("title"),
+        seed: reader.integer("seed", 1, 0..=u64::MAX),
+        repetitions: read_u32(&mut reader, "repetitions", 1, 1..=10_000),
+        between: reader.choice("between", Between::Keep, BETWEEN),
+        existing: reader.choice("existing", Existing::Refuse, EXISTING),
+        cleanup: reader.boolean("cleanup", false),
+        percentiles: read_percentiles(&mut reader),
+        sql: read_table(&mut reader, "sql", problems)
+            .map_or_else(PhaseSql::default, |table| read_sql(&table, problems)),
+        systems: read_systems(&mut reader, problems),
+        workloads: read_workloads(&mut reader, problems),
+        load: read_load(&mut reader, problems),
+        source: Arc::clone(source),
+    };
+    gather(reader, problems);
+    plan
+}
+
+/// Ends a reading; what was wrong joins what else is.
+fn gather(reader: OptionReader<'_>, problems: &mut Vec<Problem>) {
+    if let Err(found) = reader.finish() {
+        problems.extend(found);
+    }
+}
+
+fn read_name(reader: &mut OptionReader<'_>, source: &Source) -> String {
+    let Some(name) = reader.text("name") else { return source.stem() };
+    if let Some(help) = bad_name(&name) {
+        reader.reject("name", format!("`name` is {name:?}, no name for a folder"), help);
+    }
+    name
+}
+
+fn read_u32(
+    reader: &mut OptionReader<'_>,
+    name: &str,
+    default: u32,
+    allowed: RangeInclusive<u64>,
+) -> u32 {
+    u32::try_from(reader.integer(name, default.into(), allowed)).unwrap_or(default)
+}
+
+fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
+    let given = reader.floats("percentiles", 0.0..=100.0);
+    let mut percentiles = given.unwrap_or_else(|| PERCENTILES.to_vec());
+    percentiles.sort_by(f64::total_cmp);
+    percentiles
+}
+
+/// A table below the root; its problems are told when it is something else.
+pub(crate) fn read_table(
+    reader: &mut OptionReader<'_>,
+    name: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Options> {
+    let placed = reader.placed(name)?;
+    if let Value::Table(table) = &placed.value {
+        return Some(table.clone());
+    }
+    problems.push(not_a_table(name, placed));
+    None
+}
+
+fn not_a_table(name: &str, placed: &Placed) -> Problem {
+    Problem {
+        span: placed.span.clone(),
+        message: format!("`{name}` is {}, not a table", placed.value.kind()),
+        help: Some(format!("write its keys below a [{name}] header")),
+    }
+}
+
+fn read_sql(table: &Options, problems: &mut Vec<Problem>) -> PhaseSql {
+    let mut reader = table.reader();
+    let sql = PhaseSql {
+        before_prepare: read_statements(&mut reader, "before_prepare"),
+        prepare_session: read_statements(&mut reader, "prepare_session"),
+        after_prepare: read_statements(&mut reader, "after_prepare"),
+        before_run: read_statements(&mut reader, "before_run"),
+        run_session: read_statements(&mut reader, "run_session"),
+    };
+    gather(reader, problems);
+    sql
+}
+
+fn read_statements(reader: &mut OptionReader<'_>, name: &str) -> Vec<String> {
+    let statements = reader.texts(name);
+    if statements.iter().any(|statement| statement.trim().is_empty()) {
+        reader.reject(name, format!("`{name}` has an empty statement"), "remove it");
+    }
+    statements
+}
+
+fn read_systems(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<SystemPlan> {
+    let mut systems = Vec::new();
+    for part in parts::read(reader, Role::System, problems) {
+        let mut own = part.table.reader();
+        let sql = read_table(&mut own, "sql", problems);
+        let sql = sql.map_or_else(PhaseSql::default, |table| read_sql(&table, problems));
+        let options = part.table.consume(SYSTEM_KEYS);
+        systems.push(SystemPlan { name: part.name, kind: part.kind, options, sql });
+    }
+    systems
+}
+
+fn read_workloads(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<WorkloadPlan> {
+    let read = parts::read(reader, Role::Workload, problems).into_iter();
+    read.map(|part| {
+        let options = part.table.consume(WORKLOAD_KEYS);
+        WorkloadPlan { name: part.name, kind: part.kind, options }
+    })
+    .collect()
+}
+
+fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> LoadPlan {
+    let table = read_table(reader, "load", problems).unwrap_or_default();
+    let mut reader = table.reader();
+    reader.belongs_elsewhere(ROOT_KEYS, "at the top of the plan, before the first [table]");
+    let clients = reader.integers("clients", CLIENTS);
+    let limit = read_limit(&mut reader);
+    let load = LoadPlan {
+        clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
+        warm_up: reader.duration("warm_up", SECOND),
+        limit,
+        interval: read_interval(&mut reader, limit),
+        think_time: reader.duration("think_time", Duration::ZERO),
+        workers: reader.integer_given("workers", 1..=1024).map(to_usize),
+    };
+    gather(reader, problems);
+    load
+}
+
+/// Clients and workers are bounded far below this.
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn read_limit(reader: &mut OptionReader<'_>) -> Limit {
+    let time = reader.duration_given("time");
+    let events = reader.integer_given("events", 1..=u64::MAX);
+    if reader.is_given("time") && reader.is_given("events") {
+        let message = "both `time` and `events` are said";
+        reader.reject("events", message, "keep the one that ends the measured load");
+    }
+    if time.is_some_and(|time| time.is_zero()) {
+        reader.reject("time", "`time` is nothing", "measure for a while, such as \"10s\"");
+    }
+    match events {
+        Some(events) => Limit::Events(events),
+        None => Limit::Time(time.unwrap_or(TIME_DEFAULT)),
+    }
+}
+
+fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {
+    let time = match limit {
+        Limit::Time(time) => Some(time).filter(|time| !time.is_zero()),
+        Limit::Events(_) => None,
+    };
+    let default = time.map_or(SECOND, |time| time.min(SECOND));
+    let Some(interval) = reader.duration_given("interval") else { return default };
+    let shown = show_duration(interval);
+    if interval < INTERVAL_MIN {
+        let help = format!("allowed: {} or more", show_duration(INTERVAL_MIN));
+        reader.reject("interval", format!("`interval` is {shown}, too short"), help);
+    } else if let Some(time) = time.filter(|time| interval > *time) {
+        let time = show_duration(time);
+        let message = format!("`interval` is {shown}, longer than the time measured");
+        reader.reject("interval", message, format!("allowed: at most `time`, {time}"));
+    }
+    interval
+}

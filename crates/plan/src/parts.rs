@@ -1,0 +1,178 @@
+//! The systems and workloads of a plan, in their long and their short form.
+
+use crate::options::{Entry, Options};
+use crate::parse::read_table;
+use crate::source::bad_name;
+use crate::value::{Placed, Value};
+use crate::{OptionReader, Problem};
+
+/// What a part is in an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A system under test.
+    System,
+    /// A workload.
+    Workload,
+}
+
+/// One system or workload.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) table: Options,
+}
+
+impl Role {
+    fn one(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::Workload => "workload",
+        }
+    }
+
+    fn many(self) -> &'static str {
+        match self {
+            Role::System => "systems",
+            Role::Workload => "workloads",
+        }
+    }
+
+    fn example(self) -> &'static str {
+        match self {
+            Role::System => "sqlite",
+            Role::Workload => "sysbench/oltp_read_write",
+        }
+    }
+}
+
+/// Reads every part of a role: `[systems.NAME]` tables, and the short `system = "kind"`.
+pub(crate) fn read(
+    reader: &mut OptionReader<'_>,
+    role: Role,
+    problems: &mut Vec<Problem>,
+) -> Vec<Part> {
+    let found = problems.len();
+    let mut parts = Vec::new();
+    if let Some(placed) = reader.placed(role.one()) {
+        parts.extend(read_only_one(role, placed, problems));
+    }
+    for entry in read_table(reader, role.many(), problems).unwrap_or_default().entries {
+        let Some(part) = read_named(role, &entry, problems) else { continue };
+        if parts.iter().any(|other: &Part| other.name == part.name) {
+            let message = format!("two {} are called `{}`", role.many(), part.name);
+            let help = "give each table a name of its own; `kind` says what it is".to_owned();
+            problems.push(Problem { span: entry.key_span, message, help: Some(help) });
+        }
+        parts.push(part);
+    }
+    if parts.is_empty() && problems.len() == found {
+        problems.push(missing(role));
+    }
+    parts
+}
+
+fn missing(role: Role) -> Problem {
+    let (one, many, example) = (role.one(), role.many(), role.example());
+    Problem {
+        span: None,
+        message: format!("the plan has no {one}"),
+        help: Some(format!(
+            "add a [{many}.NAME] table with its `kind`, or say {one} = \"{example}\" at the top"
+        )),
+    }
+}
+
+/// `system = "sqlite"`, or a `[system]` table with its kind.
+fn read_only_one(role: Role, placed: &Placed, problems: &mut Vec<Problem>) -> Option<Part> {
+    let table = as_table(role, role.one(), placed, problems)?;
+    let Some((kind, table)) = read_kind(table, problems) else {
+        problems.push(Problem {
+            span: placed.span.clone(),
+            message: format!("the {} has no `kind`", role.one()),
+            help: Some(format!("say what it is, such as kind = \"{}\"", role.example())),
+        });
+        return None;
+    };
+    let name = label(&kind);
+    check_name(role, &name, placed, problems);
+    Some(Part { name, kind, table })
+}
+
+/// `[systems.NAME]`, or `NAME = "kind"` below `[systems]`.
+fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<Part> {
+    let table = as_table(role, &entry.written, &entry.placed, problems)?;
+    let name = label(&entry.written);
+    let place = Placed { value: Value::Boolean(true), span: entry.key_span.clone() };
+    check_name(role, &name, &place, problems);
+    let (kind, table) = match read_kind(table.clone(), problems) {
+        Some(read) => read,
+        None => (entry.written.clone(), table),
+    };
+    Some(Part { name, kind, table })
+}
+
+fn check_name(role: Role, name: &str, placed: &Placed, problems: &mut Vec<Problem>) {
+    if let Some(help) = bad_name(name) {
+        let message = format!("{name:?} is no name for a {}", role.one());
+        problems.push(Problem { span: placed.span.clone(), message, help: Some(help.to_owned()) });
+    }
+}
+
+/// The part's table; a text alone is its kind.
+fn as_table(
+    role: Role,
+    name: &str,
+    placed: &Placed,
+    problems: &mut Vec<Problem>,
+) -> Option<Options> {
+    match &placed.value {
+        Value::Table(table) => Some(table.clone()),
+        Value::Text(_) => Some(Options::of_kind(placed)),
+        other => {
+            let help = format!("write its kind, such as \"{}\", or a table", role.example());
+            let message = format!("`{name}` is {}, not a {}", other.kind(), role.one());
+            problems.push(Problem { span: placed.span.clone(), message, help: Some(help) });
+            None
+        }
+    }
+}
+
+/// The kind that a table says by `kind`, `use` or the scheme of its `url`. A kind that is itself a
+/// URL becomes the `url` option.
+fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String, Options)> {
+    let mut reader = table.reader();
+    let (kind, used) = (reader.text("kind"), reader.text("use"));
+    if kind.is_some() && used.is_some() {
+        reader.reject("use", "both `kind` and `use` are said", "they mean the same: keep one");
+    }
+    problems.extend(reader.into_problems());
+    let said = kind.or(used);
+    if let Some(kind) = &said
+        && let Some(scheme) = scheme(kind)
+    {
+        let key = if table.find("kind").is_some() { "kind" } else { "use" };
+        table.add_copy(key, "url");
+        return Some((scheme, table));
+    }
+    let by_url = || {
+        let url = table.find("url")?.placed.value.as_text()?;
+        scheme(&url)
+    };
+    let kind = said.or_else(by_url)?;
+    Some((kind, table))
+}
+
+/// The kind of system that a URL names; both names of the one protocol mean a server that is there.
+fn scheme(url: &str) -> Option<String> {
+    match url.split_once("://")?.0 {
+        "mysql" | "mariadb" => Some("mysql".to_owned()),
+        scheme => Some(scheme.to_owned()),
+    }
+}
+
+/// A short name from a long one: `oltp_read_only` of `sysbench/oltp_read_only`, `orders` of
+/// `sql/orders.sql`.
+pub(crate) fn label(kind: &str) -> String {
+    let last = kind.rsplit('/').next().unwrap_or(kind);
+    last.strip_suffix(".sql").unwrap_or(last).to_owned()
+}
