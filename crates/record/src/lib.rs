@@ -1,1 +1,31 @@
-//! Placeholder.
+//! What a run leaves on disk, and the environment it ran in.
+//!
+//! A run is a folder that grows while the run goes on: [`RunWriter`] and [`TrialWriter`] write it,
+//! [`Run::open`] reads it back, whole or cut short. The files are described in `docs/record.md`;
+//! the structs that meet serde live in `wire` and nowhere else, so that the format and the types
+//! that the rest of dyno works with change apart from each other.
+
+mod environment;
+mod error;
+mod files;
+mod hlog;
+mod reader;
+mod run;
+mod scrub;
+mod trial;
+mod wire;
+mod writer;
+
+pub use environment::{Cpu, Disk, Environment, System};
+pub use error::RecordError;
+pub use reader::{RunSummary, list};
+pub use run::{Dyno, Run, RunHeader, RunStatus};
+pub use scrub::scrubbed;
+pub use trial::{
+    ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, TrialEnd, TrialHeader,
+    TrialRecord, TrialStatus, Unfinished, WorkloadRecord,
+};
+pub use writer::{RunWriter, TrialWriter};
+
+/// The version of the format that this dyno writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,118 @@
+//! The machine that a run ran on, as far as it tells. Nothing here fails: what cannot be found out is
+//! left out.
+
+mod cpu;
+mod disk;
+mod system;
+
+use std::fs;
+use std::path::Path;
+
+/// Where a run ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Environment {
+    /// The processors.
+    pub cpu: Cpu,
+    /// Main memory, bytes.
+    pub memory_bytes: Option<u64>,
+    /// What lies below the folders that matter: the results, the data.
+    pub disks: Vec<Disk>,
+    /// The operating system.
+    pub system: System,
+    /// Load average over 1, 5 and 15 minutes when the run began.
+    pub load_average: Option<[f64; 3]>,
+}
+
+/// The processors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cpu {
+    /// The model's name; empty when it has none.
+    pub model: String,
+    /// The instruction set, such as `x86_64` or `riscv64`.
+    pub architecture: String,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// Physical cores that are online.
+    pub cores: Option<u32>,
+    /// Hardware threads that are online.
+    pub threads: Option<u32>,
+    /// Hardware threads that this process may use (affinity and control groups).
+    pub usable_threads: Option<u32>,
+    /// The highest clock rate, MHz.
+    pub frequency_mhz_max: Option<f64>,
+    /// The frequency governor.
+    pub governor: Option<String>,
+    /// Instruction set extensions as the kernel names them.
+    pub flags: Vec<String>,
+}
+
+/// What lies below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disk {
+    /// What is kept there, such as `results` or `data`.
+    pub purpose: String,
+    /// The folder.
+    pub path: String,
+    /// The file system's type.
+    pub filesystem: Option<String>,
+    /// Options of the mount.
+    pub options: Option<String>,
+    /// The device that is mounted.
+    pub device: Option<String>,
+    /// The disk's model.
+    pub model: Option<String>,
+    /// Whether it has turning platters.
+    pub is_rotational: Option<bool>,
+}
+
+/// The operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct System {
+    /// The machine's name on the network.
+    pub hostname: Option<String>,
+    /// The distribution.
+    pub os: Option<String>,
+    /// The kernel and its release.
+    pub kernel: Option<String>,
+    /// The hypervisor or container, when there are signs of one.
+    pub virtualization: Option<String>,
+}
+
+impl Environment {
+    /// Looks around. `folders` are those that matter, each with what is kept there.
+    pub fn gather(folders: &[(&str, &Path)]) -> Self {
+        let root = Path::new("/");
+        Self {
+            cpu: cpu::gather(root),
+            memory_bytes: memory_bytes(root),
+            disks: folders.iter().map(|(purpose, path)| disk::gather(purpose, path)).collect(),
+            system: system::gather(root),
+            load_average: load_average(root),
+        }
+    }
+}
+
+/// A small file's text without the white space around it; `None` when it is missing or empty.
+fn read(root: &Path, path: &str) -> Option<String> {
+    let text = fs::read(root.join(path)).ok()?;
+    let text = String::from_utf8_lossy(&text).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Source: proc_meminfo(5); kB there means 1,024 bytes.
+fn memory_bytes(root: &Path) -> Option<u64> {
+    let text = read(root, "proc/meminfo")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Source: proc_loadavg(5).
+fn load_average(root: &Path) -> Option<[f64; 3]> {
+    let text = read(root, "proc/loadavg")?;
+    let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
+    Some([numbers.next()?, numbers.next()?, numbers.next()?])
+}
+
+#[cfg(test)]
+mod tests;

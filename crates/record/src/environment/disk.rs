@@ -1,0 +1,60 @@
+//! What lies below a folder: file system, device, disk.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{major, minor};
+
+use super::{Disk, read};
+
+pub(super) fn gather(purpose: &str, path: &Path) -> Disk {
+    let mut disk =
+        Disk { purpose: purpose.to_owned(), path: path.display().to_string(), ..Disk::default() };
+    let Some(device) = existing(path).and_then(|path| fs::metadata(path).ok()).map(|m| m.dev())
+    else {
+        return disk;
+    };
+    let root = Path::new("/");
+    let number = format!("{}:{}", major(device), minor(device));
+    if let Some(mounts) = read(root, "proc/self/mountinfo") {
+        describe_mount(&mut disk, &mounts, &number);
+    }
+    describe_device(&mut disk, root, &number);
+    disk
+}
+
+/// The path or its nearest parent that is there: the results folder may not be made yet.
+fn existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find(|folder| folder.exists()).map(Path::to_path_buf)
+}
+
+/// Fills in what the mount table says of a device number. Source: proc_pid_mountinfo(5).
+pub(super) fn describe_mount(disk: &mut Disk, mounts: &str, number: &str) {
+    let found = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let left: Vec<&str> = left.split(' ').collect();
+        let right: Vec<&str> = right.split(' ').collect();
+        (left.get(2) == Some(&number)).then(|| {
+            let options = left.get(5).map(|options| (*options).to_owned());
+            let text = |at: usize| right.get(at).map(|text| (*text).to_owned());
+            (options, text(0), text(1))
+        })
+    });
+    if let Some((options, filesystem, device)) = found {
+        disk.options = options;
+        disk.filesystem = filesystem;
+        disk.device = device;
+    }
+}
+
+/// Fills in what sysfs says of a device number; a partition's queue is its parent's.
+pub(super) fn describe_device(disk: &mut Disk, root: &Path, number: &str) {
+    let link = root.join("sys/dev/block").join(number);
+    let Ok(folder) = fs::canonicalize(link) else { return };
+    let whole = folder.ancestors().take(2).find(|folder| folder.join("queue").exists());
+    let Some(whole) = whole else { return };
+    disk.is_rotational = read(whole, "queue/rotational").map(|flag| flag == "1");
+    disk.model = read(whole, "device/model");
+}

@@ -1,0 +1,86 @@
+//! What can go wrong with a record.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a record could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The disk is full.
+    #[error(
+        "no space is left for {}; what was measured until now is kept, make room or choose another \
+         place with --out", path.display()
+    )]
+    Full {
+        /// The file that could not grow.
+        path: PathBuf,
+    },
+    /// The folder went away while the run wrote to it.
+    #[error(
+        "{} was removed while the run was writing to it; keep the results folder in place until \
+         the run ends", path.display()
+    )]
+    Removed {
+        /// The file that is gone.
+        path: PathBuf,
+    },
+    /// Anything else that the system says.
+    #[error("cannot {action} {}: {cause}", path.display())]
+    Io {
+        /// What was tried: `create`, `write`, `read`.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
+    /// The folder holds no run.
+    #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A newer dyno wrote it.
+    #[error(
+        "{} has record format {found}, and this dyno reads formats up to {known}; read it with the \
+         dyno that wrote it or a newer one", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The version it has.
+        found: u64,
+        /// The newest that is known.
+        known: u32,
+    },
+    /// A file is not what it should be.
+    #[error("{} is damaged{}: {what}", path.display(), at_line(*line))]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1; 0 when it is not about one line.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+fn at_line(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" at line {line}") }
+}
+
+impl RecordError {
+    pub(crate) fn io(action: &'static str, path: &Path, cause: io::Error) -> Self {
+        let path = path.to_path_buf();
+        match cause.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::NotFound if action == "write" => Self::Removed { path },
+            _ => Self::Io { action, path, cause },
+        }
+    }
+
+    pub(crate) fn malformed(path: &Path, line: usize, what: impl Into<String>) -> Self {
+        Self::Malformed { path: path.to_path_buf(), line, what: what.into() }
+    }
+}

@@ -1,0 +1,144 @@
+//! Latency histograms as an HdrHistogram interval log, which HistogramLogAnalyzer, the Java
+//! HistogramLogProcessor and their like open.
+//!
+//! One line for each operation of an interval that has values: successes under the operation's name
+//! as the tag, failures under `name/failed`. Values are nanoseconds, times are seconds since the
+//! trial's first load, and the histogram is V2, deflated, base64. Source: HdrHistogram,
+//! HistogramLogWriter (log format 1.3).
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogHistogram, IntervalLogIterator, LogEntry,
+};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use jiff::Timestamp;
+use measure::{Interval, LatencyHistogram, Operation};
+
+use crate::RecordError;
+
+/// The unit of the column `Interval_Max` is the millisecond, as other writers have it.
+const NS_PER_MS: f64 = 1e6;
+
+/// What every log begins with; `started` is when the trial's first load began.
+pub(crate) fn head(started: Timestamp) -> String {
+    let seconds = started.as_millisecond() as f64 / 1e3;
+    format!(
+        "#[Histogram log format version 1.3]\n\
+         #[StartTime: {seconds:.3} (seconds since epoch), {started:.3}]\n\
+         #[Values are nanoseconds; Interval_Max is milliseconds]\n\
+         \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+    )
+}
+
+/// The lines of one interval.
+pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<String, String> {
+    let mut serializer = V2DeflateSerializer::new();
+    let mut bytes = Vec::new();
+    let mut text = String::new();
+    let start_s = interval.start_ns as f64 / 1e9;
+    let length_s = interval.seconds();
+    for (tag, histogram) in tagged(operations, interval) {
+        bytes.clear();
+        serializer.serialize(histogram.as_hdr(), &mut bytes).map_err(|error| error.to_string())?;
+        let max_ms = histogram.max_ns() as f64 / NS_PER_MS;
+        let _ = write!(text, "Tag={tag},{start_s:.3},{length_s:.3},{max_ms:.3},");
+        STANDARD.encode_string(&bytes, &mut text);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn tagged<'a>(
+    operations: &'a [Operation],
+    interval: &'a Interval,
+) -> impl Iterator<Item = (String, &'a LatencyHistogram)> {
+    operations.iter().zip(&interval.tally.operations).flat_map(|(operation, tally)| {
+        let tag = tag(operation);
+        let failed = format!("{tag}/failed");
+        [(tag, &tally.succeeded), (failed, &tally.failed)]
+            .into_iter()
+            .filter(|(_, histogram)| !histogram.is_empty())
+    })
+}
+
+/// An operation's name without what a tag may not hold.
+fn tag(operation: &Operation) -> String {
+    operation.name.replace([',', ' ', '\r', '\n'], "_")
+}
+
+/// Reads the histograms of a log one after the other, each under the tag that is expected.
+pub(crate) struct Log<'a> {
+    path: &'a Path,
+    entries: IntervalLogIterator<'a>,
+    deserializer: Deserializer,
+}
+
+impl<'a> Log<'a> {
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
+        Self { path, entries: IntervalLogIterator::new(bytes), deserializer: Deserializer::new() }
+    }
+
+    /// The next histogram: `count` successes or failures of `operation`.
+    pub(crate) fn next(
+        &mut self,
+        operation: &Operation,
+        is_failed: bool,
+        count: u64,
+    ) -> Result<LatencyHistogram, RecordError> {
+        if count == 0 {
+            return Ok(LatencyHistogram::new());
+        }
+        let mut expected = tag(operation);
+        if is_failed {
+            expected.push_str("/failed");
+        }
+        let line = self.next_line(&expected)?;
+        let histogram = self.decode(&line)?;
+        if histogram.count() != count {
+            let seen = histogram.count();
+            let what = format!("{expected} has {seen} values where intervals.jsonl counts {count}");
+            return Err(self.damaged(what));
+        }
+        Ok(histogram)
+    }
+
+    fn next_line(&mut self, expected: &str) -> Result<IntervalLogHistogram<'a>, RecordError> {
+        loop {
+            match self.entries.next() {
+                Some(Ok(LogEntry::Interval(line))) => {
+                    let seen = line.tag().map_or("", |tag| tag.as_str());
+                    if seen == expected {
+                        return Ok(line);
+                    }
+                    return Err(self.damaged(format!("found tag `{seen}` instead of `{expected}`")));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => {
+                    return Err(self.damaged(format!("a line with tag `{expected}` is missing")));
+                }
+            }
+        }
+    }
+
+    fn decode(&mut self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
+        let bytes = STANDARD
+            .decode(line.encoded_histogram())
+            .map_err(|error| self.damaged(format!("base64: {error}")))?;
+        let counts = self
+            .deserializer
+            .deserialize::<u64, _>(&mut bytes.as_slice())
+            .map_err(|error| self.damaged(format!("histogram: {error}")))?;
+        // One that was read back does not grow; one that it is added to does.
+        let mut histogram = LatencyHistogram::new();
+        histogram.merge(&LatencyHistogram::from_hdr(counts));
+        Ok(histogram)
+    }
+
+    fn damaged(&self, what: String) -> RecordError {
+        RecordError::malformed(self.path, 0, what)
+    }
+}

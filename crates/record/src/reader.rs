@@ -1,0 +1,167 @@
+//! Reads runs back, whole or cut short.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use measure::{Operation, OperationTally};
+
+use crate::hlog::Log;
+use crate::wire::{IntervalLine, RunFile, TrialFile};
+use crate::{RecordError, Run, RunStatus, TrialRecord, wire};
+
+/// A run in a list of runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The plan's name.
+    pub plan_name: String,
+    /// The plan's title.
+    pub title: Option<String>,
+    /// When it began, by the wall clock.
+    pub started: Timestamp,
+    /// When it ended; `None` when it was cut short or still runs.
+    pub ended: Option<Timestamp>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// How many trials were planned.
+    pub trials_planned: usize,
+}
+
+/// Every run below a results folder, the oldest first. Folders that are no runs, and runs that this
+/// dyno cannot read, are left out; a folder that is not there holds none.
+///
+/// # Errors
+/// When the folder itself cannot be read.
+pub fn list(out: &Path) -> Result<Vec<RunSummary>, RecordError> {
+    let entries = match fs::read_dir(out) {
+        Ok(entries) => entries,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(RecordError::io("read", out, cause)),
+    };
+    let mut runs: Vec<RunSummary> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let folder = entry.path();
+            let file = run_file(&folder).ok()?;
+            let is_written = is_written(&folder);
+            Some(file.summary(folder, is_written))
+        })
+        .collect();
+    runs.sort_by(|a, b| (a.started, &a.folder).cmp(&(b.started, &b.folder)));
+    Ok(runs)
+}
+
+impl Run {
+    /// Reads a run. One that was cut short reads as far as it goes and says [`RunStatus::Cut`].
+    ///
+    /// # Errors
+    /// When the folder holds no run, a newer dyno wrote it, or a file in it is damaged.
+    pub fn open(folder: &Path) -> Result<Self, RecordError> {
+        // The lock is looked at first: a run that ends in between then reads as complete.
+        let is_written = is_written(folder);
+        let file = run_file(folder)?;
+        let plan = read_optional(&folder.join("plan.toml"))?.unwrap_or_default();
+        let plan_text = String::from_utf8_lossy(&plan).into_owned();
+        let status = file.status(is_written);
+        let ended = file.ended();
+        let header = file.into_header(plan_text);
+        let trials = trials(&folder.join("trials"))?;
+        Ok(Self { folder: folder.to_path_buf(), header, trials, status, ended })
+    }
+}
+
+fn run_file(folder: &Path) -> Result<RunFile, RecordError> {
+    let path = folder.join("run.json");
+    let bytes =
+        read_optional(&path)?.ok_or_else(|| RecordError::NotARun { path: folder.to_path_buf() })?;
+    wire::parse(&path, &bytes)
+}
+
+/// Whether a writer still holds the run's lock.
+fn is_written(folder: &Path) -> bool {
+    File::open(folder.join(".lock"))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+}
+
+fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, RecordError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(cause) => Err(RecordError::io("read", path, cause)),
+    }
+}
+
+fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
+    let failed = |cause: io::Error| RecordError::io("read", folder, cause);
+    let mut trials = Vec::new();
+    match fs::read_dir(folder) {
+        // Cut between run.json and the folder.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+        Err(cause) => return Err(failed(cause)),
+        Ok(entries) => {
+            for entry in entries {
+                trials.extend(trial(&entry.map_err(failed)?.path())?);
+            }
+        }
+    }
+    trials.sort_by_key(|trial| trial.header.index);
+    Ok(trials)
+}
+
+/// A trial, or none when the run was cut before anything was known of it.
+fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
+    let path = folder.join("trial.json");
+    let Some(bytes) = read_optional(&path)? else { return Ok(None) };
+    let file: TrialFile = wire::parse(&path, &bytes)?;
+    let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
+    add_intervals(&mut record, folder)?;
+    Ok(Some(record))
+}
+
+fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordError> {
+    let path = folder.join("intervals.jsonl");
+    let lines = read_optional(&path)?.unwrap_or_default();
+    let log_path = folder.join("latency.hlog");
+    let log = read_optional(&log_path)?.unwrap_or_default();
+    let mut log = Log::new(&log_path, &log);
+    for (index, line) in whole_lines(&lines).enumerate() {
+        let damaged = |what: String| RecordError::malformed(&path, index + 1, what);
+        let line: IntervalLine =
+            serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
+        if line.operations.len() != record.header.operations.len() {
+            let known = record.header.operations.len();
+            return Err(damaged(format!("{} operations, not {known}", line.operations.len())));
+        }
+        let operations = histograms(&record.header.operations, &line, &mut log)?;
+        record.intervals.push(line.into_interval(operations).map_err(damaged)?);
+    }
+    Ok(())
+}
+
+/// The lines that were written to their end: what follows the last end of line is a line that a
+/// crash broke off.
+fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+    bytes[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
+fn histograms(
+    operations: &[Operation],
+    line: &IntervalLine,
+    log: &mut Log<'_>,
+) -> Result<Vec<OperationTally>, RecordError> {
+    operations
+        .iter()
+        .zip(&line.operations)
+        .map(|(operation, counts)| {
+            let succeeded = log.next(operation, false, counts.succeeded)?;
+            let failed = log.next(operation, true, counts.failed)?;
+            Ok(OperationTally { succeeded, failed })
+        })
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! A run as the record knows it.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use crate::{Environment, TrialRecord};
+
+/// What is known of a run before its first trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunHeader {
+    /// The plan's name; the folder is called after it.
+    pub plan_name: String,
+    /// The plan's title.
+    pub title: Option<String>,
+    /// Where the plan came from, as a person names it.
+    pub plan_origin: String,
+    /// The plan as given, without its secrets (`Source::scrubbed`).
+    pub plan_text: String,
+    /// The command line that does the run again, without its secrets, quoted for a shell.
+    pub command: String,
+    /// When the run began, by the wall clock.
+    pub started: Timestamp,
+    /// Where it ran.
+    pub environment: Environment,
+    /// Percentiles in tables, 0 to 100, ascending.
+    pub percentiles: Vec<f64>,
+    /// The seed that every random choice came from.
+    pub seed: u64,
+    /// The dyno that ran it.
+    pub dyno: Dyno,
+    /// How many trials were planned.
+    pub trials_planned: usize,
+}
+
+/// Which dyno ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dyno {
+    /// Its version.
+    pub version: String,
+    /// Its build: commit, profile, target; empty when not known.
+    pub build: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Every planned trial was done.
+    Complete,
+    /// Someone asked for the end.
+    Interrupted,
+    /// It could not go on, and why.
+    Failed(String),
+    /// It is being written now.
+    Running,
+    /// It ended without a word: dyno or the machine went down. At most the interval in hand is lost.
+    Cut,
+}
+
+/// A run as it was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What was known before.
+    pub header: RunHeader,
+    /// Its trials in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// When it ended, by the wall clock; `None` when it was cut short or still runs.
+    pub ended: Option<Timestamp>,
+}
+
+impl RunStatus {
+    /// Its name in files and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+            Self::Running => "running",
+            Self::Cut => "cut",
+        }
+    }
+
+    /// Why it failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Failed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}

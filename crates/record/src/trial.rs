@@ -1,0 +1,197 @@
+//! One trial as the record knows it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use measure::{Failure, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally};
+
+/// What is known of a trial before it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialHeader {
+    /// Its place in the run, from 0.
+    pub index: usize,
+    /// The system's name in the plan.
+    pub system: String,
+    /// What the system said it is.
+    pub identity: Identity,
+    /// Whether the system runs inside this process, so that the client's CPU time counts its work.
+    pub is_embedded: bool,
+    /// What the clients do.
+    pub workload: WorkloadRecord,
+    /// What is timed, in the order of every tally.
+    pub operations: Vec<Operation>,
+    /// Concurrent clients.
+    pub clients: usize,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+    /// How load is offered.
+    pub load: LoadRecord,
+}
+
+/// What is under test, for the title of every view.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    /// The product, such as `MariaDB`.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// Its build, hash or comment, when it tells.
+    pub build: Option<String>,
+    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
+    pub storage: String,
+    /// Settings that matter for performance, by name.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What the clients do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkloadRecord {
+    /// Its name in the plan.
+    pub name: String,
+    /// Which workload, such as `sysbench/oltp_read_write`.
+    pub kind: String,
+    /// Its options in a sentence, such as `4 tables of 100,000 rows, special distribution`.
+    pub description: String,
+}
+
+/// How load is offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadRecord {
+    /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
+    pub description: String,
+    /// Pause of a client between transactions, Z in Little's law.
+    pub think_time: Duration,
+    /// Length of one interval.
+    pub interval: Duration,
+}
+
+/// When a phase began and how long it took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseRecord {
+    /// Which.
+    pub phase: Phase,
+    /// When it began, by the wall clock.
+    pub started: Timestamp,
+    /// How long it took, by the monotonic clock.
+    pub duration: Duration,
+}
+
+/// What is known of a trial once it is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrialEnd {
+    /// How it ended.
+    pub status: TrialStatus,
+    /// When the measured load began, by the wall clock; `None` when it never did.
+    pub measure_started: Option<Timestamp>,
+    /// When the measured load ended, by the wall clock; `None` when it never began.
+    pub measure_ended: Option<Timestamp>,
+    /// Each client in order; empty when the load never began.
+    pub clients: Vec<ClientRecord>,
+    /// Requests that were in flight when the load ended.
+    pub unfinished: Unfinished,
+    /// What the load generator itself used during the measured load; `None` when not known.
+    pub usage: Option<ClientUsage>,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialStatus {
+    /// As planned.
+    Complete,
+    /// Someone asked for the end; what was measured until then stands.
+    Interrupted,
+    /// It could not go on, and why.
+    Failed(String),
+}
+
+/// What one client did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientRecord {
+    /// Measured transactions that succeeded.
+    pub events: u64,
+    /// Why it left early.
+    pub failure: Option<Failure>,
+}
+
+/// Requests without an answer when the load ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// How many.
+    pub requests: u64,
+    /// How long the oldest had waited, ns.
+    pub oldest_ns: Nanos,
+}
+
+/// What the load generator's process used during the measured load. Source: getrusage(2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientUsage {
+    /// CPU time in user mode, ns.
+    pub user_ns: Nanos,
+    /// CPU time in the kernel, ns.
+    pub system_ns: Nanos,
+    /// Context switches because a thread waited.
+    pub voluntary_switches: u64,
+    /// Context switches because a thread's time was up.
+    pub involuntary_switches: u64,
+    /// The most memory the process ever held until the end of this trial, bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// A trial as it was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRecord {
+    /// What was known before.
+    pub header: TrialHeader,
+    /// Its phases in the order in which they ended.
+    pub phases: Vec<PhaseRecord>,
+    /// Its intervals in order, warm-up included.
+    pub intervals: Vec<Interval>,
+    /// What was known after; `None` when the trial was cut short or still runs.
+    pub end: Option<TrialEnd>,
+}
+
+impl Identity {
+    /// Product, version and storage in one line, for titles.
+    pub fn title(&self) -> String {
+        let mut title = self.product.clone();
+        for part in [&self.version, &self.storage] {
+            if !part.is_empty() {
+                let is_storage = std::ptr::eq(part, &self.storage);
+                title.push_str(if is_storage { ", " } else { " " });
+                title.push_str(part);
+            }
+        }
+        title
+    }
+}
+
+impl ClientUsage {
+    /// CPU time in user mode and in the kernel, ns.
+    pub fn cpu_ns(&self) -> Nanos {
+        self.user_ns + self.system_ns
+    }
+
+    /// Context switches of both kinds.
+    pub fn switches(&self) -> u64 {
+        self.voluntary_switches + self.involuntary_switches
+    }
+}
+
+impl TrialRecord {
+    /// The intervals that count.
+    pub fn measured(&self) -> impl Iterator<Item = &Interval> {
+        self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
+    }
+
+    /// All measured intervals added up.
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::new(self.header.operations.len());
+        self.measured().for_each(|interval| total.merge(&interval.tally));
+        total
+    }
+
+    /// Latencies of the measured transactions that succeeded.
+    pub fn latencies(&self) -> LatencyHistogram {
+        self.total().transaction_latencies(&self.header.operations)
+    }
+}

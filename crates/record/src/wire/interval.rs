@@ -1,0 +1,132 @@
+//! One line of intervals.jsonl: the counters of an interval. Its histograms are in latency.hlog.
+
+use measure::{
+    ErrorClass, ErrorCounts, ErrorKey, Interval, OperationTally, Phase, QueryCounts, Tally, Traffic,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct IntervalLine {
+    phase: String,
+    start_ns: u64,
+    end_ns: u64,
+    transactions: u64,
+    failed_transactions: u64,
+    queries: QueriesFile,
+    traffic: TrafficFile,
+    busy_ns: u64,
+    pub(crate) operations: Vec<OperationFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ErrorFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct QueriesFile {
+    read: u64,
+    write: u64,
+    other: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct TrafficFile {
+    sent_bytes: u64,
+    received_bytes: u64,
+}
+
+/// How many values the histograms of an operation have in this interval.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OperationFile {
+    pub(crate) succeeded: u64,
+    pub(crate) failed: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ErrorFile {
+    class: String,
+    code: String,
+    retried: u64,
+    ignored: u64,
+    fatal: u64,
+}
+
+/// The line of an interval, with its end of line.
+pub(crate) fn interval_line(interval: &Interval) -> String {
+    let mut line = serde_json::to_string(&IntervalLine::from(interval))
+        .expect("plain structs with text keys always have a JSON form");
+    line.push('\n');
+    line
+}
+
+impl From<&Interval> for IntervalLine {
+    fn from(interval: &Interval) -> Self {
+        let tally = &interval.tally;
+        let QueryCounts { read, write, other } = tally.queries;
+        let Traffic { sent_bytes, received_bytes } = tally.traffic;
+        Self {
+            phase: interval.phase.name().to_owned(),
+            start_ns: interval.start_ns,
+            end_ns: interval.end_ns,
+            transactions: tally.transactions,
+            failed_transactions: tally.failed_transactions,
+            queries: QueriesFile { read, write, other },
+            traffic: TrafficFile { sent_bytes, received_bytes },
+            busy_ns: tally.busy_ns,
+            operations: tally
+                .operations
+                .iter()
+                .map(|operation| OperationFile {
+                    succeeded: operation.succeeded.count(),
+                    failed: operation.failed.count(),
+                })
+                .collect(),
+            errors: tally.errors.iter().map(ErrorFile::from).collect(),
+        }
+    }
+}
+
+impl From<(&ErrorKey, &ErrorCounts)> for ErrorFile {
+    fn from((key, counts): (&ErrorKey, &ErrorCounts)) -> Self {
+        Self {
+            class: key.class.name().to_owned(),
+            code: key.code.clone(),
+            retried: counts.retried,
+            ignored: counts.ignored,
+            fatal: counts.fatal,
+        }
+    }
+}
+
+impl ErrorFile {
+    fn into_counts(self) -> Result<(ErrorKey, ErrorCounts), String> {
+        let class = ErrorClass::from_name(&self.class)
+            .ok_or_else(|| format!("`{}` is no class of errors", self.class))?;
+        let counts =
+            ErrorCounts { retried: self.retried, ignored: self.ignored, fatal: self.fatal };
+        Ok((ErrorKey::new(class, self.code), counts))
+    }
+}
+
+impl IntervalLine {
+    /// The interval with the histograms that were read for it.
+    pub(crate) fn into_interval(self, operations: Vec<OperationTally>) -> Result<Interval, String> {
+        let phase = Phase::from_name(&self.phase)
+            .ok_or_else(|| format!("`{}` is no phase of a trial", self.phase))?;
+        if self.end_ns < self.start_ns {
+            return Err("the interval ends before it begins".to_owned());
+        }
+        let QueriesFile { read, write, other } = self.queries;
+        let TrafficFile { sent_bytes, received_bytes } = self.traffic;
+        let errors =
+            self.errors.into_iter().map(ErrorFile::into_counts).collect::<Result<_, _>>()?;
+        let tally = Tally {
+            operations,
+            queries: QueryCounts { read, write, other },
+            transactions: self.transactions,
+            failed_transactions: self.failed_transactions,
+            errors,
+            traffic: Traffic { sent_bytes, received_bytes },
+            busy_ns: self.busy_ns,
+        };
+        Ok(Interval { phase, start_ns: self.start_ns, end_ns: self.end_ns, tally })
+    }
+}

@@ -1,0 +1,124 @@
+//! run.json.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT;
+use super::environment::EnvironmentFile;
+use crate::{Dyno, FORMAT_VERSION, RunHeader, RunStatus};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunFile {
+    format: String,
+    version: u32,
+    status: StatusName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    started: Timestamp,
+    ended: Option<Timestamp>,
+    plan: PlanFile,
+    command: String,
+    percentiles: Vec<f64>,
+    seed: u64,
+    trials_planned: usize,
+    dyno: DynoFile,
+    environment: EnvironmentFile,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PlanFile {
+    name: String,
+    title: Option<String>,
+    origin: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct DynoFile {
+    version: String,
+    build: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StatusName {
+    Running,
+    Complete,
+    Interrupted,
+    Failed,
+}
+
+impl RunFile {
+    pub(crate) fn new(header: &RunHeader, status: &RunStatus, ended: Option<Timestamp>) -> Self {
+        let (status, reason) = match status {
+            RunStatus::Complete => (StatusName::Complete, None),
+            RunStatus::Interrupted => (StatusName::Interrupted, None),
+            RunStatus::Failed(reason) => (StatusName::Failed, Some(crate::scrubbed(reason))),
+            RunStatus::Running | RunStatus::Cut => (StatusName::Running, None),
+        };
+        let RunHeader { dyno, environment, .. } = header.clone();
+        Self {
+            format: FORMAT.to_owned(),
+            version: FORMAT_VERSION,
+            status,
+            reason,
+            started: header.started,
+            ended,
+            plan: PlanFile {
+                name: header.plan_name.clone(),
+                title: header.title.clone(),
+                origin: header.plan_origin.clone(),
+            },
+            command: header.command.clone(),
+            percentiles: header.percentiles.clone(),
+            seed: header.seed,
+            trials_planned: header.trials_planned,
+            dyno: DynoFile { version: dyno.version, build: dyno.build },
+            environment: environment.into(),
+        }
+    }
+
+    pub(crate) fn ended(&self) -> Option<Timestamp> {
+        self.ended
+    }
+
+    /// The status that the file tells; `is_written` says whether someone still holds the run.
+    pub(crate) fn status(&self, is_written: bool) -> RunStatus {
+        match self.status {
+            StatusName::Running if is_written => RunStatus::Running,
+            StatusName::Running => RunStatus::Cut,
+            StatusName::Complete => RunStatus::Complete,
+            StatusName::Interrupted => RunStatus::Interrupted,
+            StatusName::Failed => RunStatus::Failed(self.reason.clone().unwrap_or_default()),
+        }
+    }
+
+    pub(crate) fn into_header(self, plan_text: String) -> RunHeader {
+        RunHeader {
+            plan_name: self.plan.name,
+            title: self.plan.title,
+            plan_origin: self.plan.origin,
+            plan_text,
+            command: self.command,
+            started: self.started,
+            environment: self.environment.into(),
+            percentiles: self.percentiles,
+            seed: self.seed,
+            dyno: Dyno { version: self.dyno.version, build: self.dyno.build },
+            trials_planned: self.trials_planned,
+        }
+    }
+
+    pub(crate) fn summary(&self, folder: PathBuf, is_written: bool) -> crate::RunSummary {
+        crate::RunSummary {
+            folder,
+            plan_name: self.plan.name.clone(),
+            title: self.plan.title.clone(),
+            started: self.started,
+            ended: self.ended,
+            status: self.status(is_written),
+            trials_planned: self.trials_planned,
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! trial.json.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use measure::{ErrorClass, Failure, Operation, OperationKind, Phase};
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT;
+use crate::{
+    ClientRecord, ClientUsage, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord, TrialEnd,
+    TrialHeader, TrialRecord, TrialStatus, Unfinished, WorkloadRecord,
+};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct TrialFile {
+    format: String,
+    version: u32,
+    index: usize,
+    system: SystemFile,
+    workload: WorkloadFile,
+    operations: Vec<OperationFile>,
+    clients: usize,
+    repetition: u32,
+    load: LoadFile,
+    phases: Vec<PhaseFile>,
+    end: Option<EndFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SystemFile {
+    name: String,
+    product: String,
+    version: String,
+    build: Option<String>,
+    storage: String,
+    is_embedded: bool,
+    settings: Vec<SettingFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SettingFile {
+    name: String,
+    value: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct WorkloadFile {
+    name: String,
+    kind: String,
+    description: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct OperationFile {
+    name: String,
+    kind: KindName,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum KindName {
+    Transaction,
+    Read,
+    Write,
+    Other,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct LoadFile {
+    description: String,
+    think_time_ns: u64,
+    interval_ns: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PhaseFile {
+    phase: String,
+    started: Timestamp,
+    duration_ns: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct EndFile {
+    status: StatusName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    measure_started: Option<Timestamp>,
+    measure_ended: Option<Timestamp>,
+    unfinished: UnfinishedFile,
+    usage: Option<UsageFile>,
+    clients: Vec<ClientFile>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum StatusName {
+    Complete,
+    Interrupted,
+    Failed,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct UnfinishedFile {
+    requests: u64,
+    oldest_ns: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct UsageFile {
+    user_ns: u64,
+    system_ns: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+    peak_rss_bytes: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ClientFile {
+    events: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct FailureFile {
+    class: String,
+    code: String,
+    message: String,
+}
+
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos().try_into().unwrap_or(u64::MAX)
+}
+
+impl From<&TrialRecord> for TrialFile {
+    fn from(record: &TrialRecord) -> Self {
+        let header = &record.header;
+        Self {
+            format: FORMAT.to_owned(),
+            version: FORMAT_VERSION,
+            index: header.index,
+            system: system_file(header),
+            workload: WorkloadFile {
+                name: header.workload.name.clone(),
+                kind: header.workload.kind.clone(),
+                description: header.workload.description.clone(),
+            },
+            operations: header.operations.iter().map(OperationFile::from).collect(),
+            clients: header.clients,
+            repetition: header.repetition,
+            load: LoadFile {
+                description: header.load.description.clone(),
+                think_time_ns: nanos(header.load.think_time),
+                interval_ns: nanos(header.load.interval),
+            },
+            phases: record.phases.iter().map(PhaseFile::from).collect(),
+            end: record.end.as_ref().map(EndFile::from),
+        }
+    }
+}
+
+fn system_file(header: &TrialHeader) -> SystemFile {
+    let Identity { product, version, build, storage, settings } = header.identity.clone();
+    let settings = settings.into_iter().map(|(name, value)| SettingFile { name, value }).collect();
+    let is_embedded = header.is_embedded;
+    SystemFile {
+        name: header.system.clone(),
+        product,
+        version,
+        build,
+        storage,
+        is_embedded,
+        settings,
+    }
+}
+
+impl From<&Operation> for OperationFile {
+    fn from(operation: &Operation) -> Self {
+        let kind = match operation.kind {
+            OperationKind::Transaction => KindName::Transaction,
+            OperationKind::Read => KindName::Read,
+            OperationKind::Write => KindName::Write,
+            OperationKind::Other => KindName::Other,
+        };
+        Self { name: operation.name.clone(), kind }
+    }
+}
+
+impl From<OperationFile> for Operation {
+    fn from(file: OperationFile) -> Self {
+        let kind = match file.kind {
+            KindName::Transaction => OperationKind::Transaction,
+            KindName::Read => OperationKind::Read,
+            KindName::Write => OperationKind::Write,
+            KindName::Other => OperationKind::Other,
+        };
+        Self { name: file.name, kind }
+    }
+}
+
+impl From<&PhaseRecord> for PhaseFile {
+    fn from(record: &PhaseRecord) -> Self {
+        Self {
+            phase: record.phase.name().to_owned(),
+            started: record.started,
+            duration_ns: nanos(record.duration),
+        }
+    }
+}
+
+impl From<&TrialEnd> for EndFile {
+    fn from(end: &TrialEnd) -> Self {
+        let (status, reason) = match &end.status {
+            TrialStatus::Complete => (StatusName::Complete, None),
+            TrialStatus::Interrupted => (StatusName::Interrupted, None),
+            TrialStatus::Failed(reason) => (StatusName::Failed, Some(reason.clone())),
+        };
+        Self {
+            status,
+            reason,
+            measure_started: end.measure_started,
+            measure_ended: end.measure_ended,
+            unfinished: UnfinishedFile {
+                requests: end.unfinished.requests,
+                oldest_ns: end.unfinished.oldest_ns,
+            },
+            usage: end.usage.map(UsageFile::from),
+            clients: end.clients.iter().map(ClientFile::from).collect(),
+        }
+    }
+}
+
+impl From<ClientUsage> for UsageFile {
+    fn from(usage: ClientUsage) -> Self {
+        Self {
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+            peak_rss_bytes: usage.peak_rss_bytes,
+        }
+    }
+}
+
+impl From<UsageFile> for ClientUsage {
+    fn from(file: UsageFile) -> Self {
+        Self {
+            user_ns: file.user_ns,
+            system_ns: file.system_ns,
+            voluntary_switches: file.voluntary_switches,
+            involuntary_switches: file.involuntary_switches,
+            peak_rss_bytes: file.peak_rss_bytes,
+        }
+    }
+}
+
+impl From<&ClientRecord> for ClientFile {
+    fn from(client: &ClientRecord) -> Self {
+        let failure = client.failure.as_ref().map(|failure| FailureFile {
+            class: failure.key.class.name().to_owned(),
+            code: failure.key.code.clone(),
+            message: failure.message.clone(),
+        });
+        Self { events: client.events, failure }
+    }
+}
+
+impl TrialFile {
+    /// The trial without its intervals, or what is wrong with it.
+    pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
+        let phases =
+            self.phases.into_iter().map(PhaseFile::into_record).collect::<Result<_, _>>()?;
+        let end = self.end.map(EndFile::into_end).transpose()?;
+        let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
+        let header = TrialHeader {
+            index: self.index,
+            system: self.system.name,
+            identity: Identity {
+                product: self.system.product,
+                version: self.system.version,
+                build: self.system.build,
+                storage: self.system.storage,
+                settings,
+            },
+            is_embedded: self.system.is_embedded,
+            workload: WorkloadRecord {
+                name: self.workload.name,
+                kind: self.workload.kind,
+                description: self.workload.description,
+            },
+            operations: self.operations.into_iter().map(Operation::from).collect(),
+            clients: self.clients,
+            repetition: self.repetition,
+            load: LoadRecord {
+                description: self.load.description,
+                think_time: Duration::from_nanos(self.load.think_time_ns),
+                interval: Duration::from_nanos(self.load.interval_ns),
+            },
+        };
+        Ok(TrialRecord { header, phases, intervals: Vec::new(), end })
+    }
+}
+
+impl PhaseFile {
+    fn into_record(self) -> Result<PhaseRecord, String> {
+        let phase = Phase::from_name(&self.phase)
+            .ok_or_else(|| format!("`{}` is no phase of a trial", self.phase))?;
+        let duration = Duration::from_nanos(self.duration_ns);
+        Ok(PhaseRecord { phase, started: self.started, duration })
+    }
+}
+
+impl EndFile {
+    fn into_end(self) -> Result<TrialEnd, String> {
+        let clients =
+            self.clients.into_iter().map(ClientFile::into_record).collect::<Result<_, _>>()?;
+        let status = match self.status {
+            StatusName::Complete => TrialStatus::Complete,
+            StatusName::Interrupted => TrialStatus::Interrupted,
+            StatusName::Failed => TrialStatus::Failed(self.reason.unwrap_or_default()),
+        };
+        Ok(TrialEnd {
+            status,
+            measure_started: self.measure_started,
+            measure_ended: self.measure_ended,
+            clients,
+            unfinished: Unfinished {
+                requests: self.unfinished.requests,
+                oldest_ns: self.unfinished.oldest_ns,
+            },
+            usage: self.usage.map(ClientUsage::from),
+        })
+    }
+}
+
+impl ClientFile {
+    fn into_record(self) -> Result<ClientRecord, String> {
+        let failure = self.failure.map(FailureFile::into_failure).transpose()?;
+        Ok(ClientRecord { events: self.events, failure })
+    }
+}
+
+impl FailureFile {
+    fn into_failure(self) -> Result<Failure, String> {
+        let class = ErrorClass::from_name(&self.class)
+            .ok_or_else(|| format!("`{}` is no class of errors", self.class))?;
+        Ok(Failure::new(class, self.code, self.message))
+    }
+}

@@ -1,0 +1,200 @@
+//! Writes a run while it goes on.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use measure::{Interval, Phase};
+
+use crate::files::{Appender, Durability, replace, sync_folder};
+use crate::wire::{RunFile, TrialFile, interval_line};
+use crate::{
+    PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord, hlog, wire,
+};
+
+/// How many runs of one plan may begin within one second.
+const FOLDERS_PER_SECOND: u32 = 1_000;
+
+/// Writes one run. Dropping it without [`RunWriter::finish`] leaves a run that reads as cut.
+#[derive(Debug)]
+pub struct RunWriter {
+    folder: PathBuf,
+    header: RunHeader,
+    /// Held locked while the run goes on, so that readers tell a run that goes on from one that was
+    /// cut.
+    _lock: File,
+}
+
+impl RunWriter {
+    /// Makes a new folder `<start in UTC>-<plan name>` below `out` (made when missing) and writes
+    /// what is known into it. Texts of the header are scrubbed of passwords in URLs once more.
+    ///
+    /// # Errors
+    /// When the folder or a file cannot be made.
+    pub fn create(out: &Path, header: &RunHeader) -> Result<Self, RecordError> {
+        let header = header.clone().without_secrets();
+        let folder = make_folder(out, &header)?;
+        let lock = lock(&folder)?;
+        replace(&folder.join("plan.toml"), header.plan_text.as_bytes(), Durability::System)?;
+        let writer = Self { folder, header, _lock: lock };
+        writer.write(&RunStatus::Running, None, Durability::Disk)?;
+        let trials = writer.folder.join("trials");
+        fs::create_dir(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
+        Ok(writer)
+    }
+
+    /// Where the run lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Begins the record of one trial.
+    ///
+    /// # Errors
+    /// When its files cannot be made, or it was begun before.
+    pub fn begin_trial(&self, header: &TrialHeader) -> Result<TrialWriter, RecordError> {
+        let folder = self.folder.join("trials").join(format!("{:04}", header.index));
+        fs::create_dir(&folder).map_err(|cause| RecordError::io("create", &folder, cause))?;
+        let writer = TrialWriter {
+            intervals: Appender::create(folder.join("intervals.jsonl"))?,
+            latencies: Appender::create(folder.join("latency.hlog"))?,
+            is_empty: true,
+            record: TrialRecord {
+                header: header.clone().without_secrets(),
+                phases: Vec::new(),
+                intervals: Vec::new(),
+                end: None,
+            },
+            folder,
+        };
+        writer.write(Durability::System)?;
+        Ok(writer)
+    }
+
+    /// Writes how the run ended.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self, status: &RunStatus) -> Result<(), RecordError> {
+        self.write(status, Some(Timestamp::now()), Durability::Disk)
+    }
+
+    fn write(
+        &self,
+        status: &RunStatus,
+        ended: Option<Timestamp>,
+        durability: Durability,
+    ) -> Result<(), RecordError> {
+        let file = RunFile::new(&self.header, status, ended);
+        replace(&self.folder.join("run.json"), &wire::pretty(&file), durability)
+    }
+}
+
+/// Writes one trial. Dropping it without [`TrialWriter::finish`] leaves a trial without an end.
+#[derive(Debug)]
+pub struct TrialWriter {
+    folder: PathBuf,
+    intervals: Appender,
+    latencies: Appender,
+    is_empty: bool,
+    /// All but the intervals, which are on disk alone.
+    record: TrialRecord,
+}
+
+impl TrialWriter {
+    /// Where the trial lies, for files of others such as a server's log.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Notes that a phase is over, when it began by the wall clock and how long it took.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn phase(
+        &mut self,
+        phase: Phase,
+        started: Timestamp,
+        duration: Duration,
+    ) -> Result<(), RecordError> {
+        self.record.phases.push(PhaseRecord { phase, started, duration });
+        self.write(Durability::System)
+    }
+
+    /// Adds an interval; when this returns, a crash of dyno no longer loses it.
+    ///
+    /// # Errors
+    /// When the disk is full, or the folder was removed.
+    pub fn interval(&mut self, interval: &Interval) -> Result<(), RecordError> {
+        if self.is_empty {
+            let age = SignedDuration::from_nanos(interval.end_ns.try_into().unwrap_or(i64::MAX));
+            let started = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
+            self.latencies.append(hlog::head(started).as_bytes())?;
+            self.is_empty = false;
+        }
+        let lines = hlog::lines(&self.record.header.operations, interval).map_err(|what| {
+            RecordError::io("write", &self.folder.join("latency.hlog"), io::Error::other(what))
+        })?;
+        // The line in intervals.jsonl is what makes an interval whole, so it comes last.
+        self.latencies.append(lines.as_bytes())?;
+        self.intervals.append(interval_line(interval).as_bytes())
+    }
+
+    /// Writes how the trial ended, and waits until the disk has all of it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self, end: &TrialEnd) -> Result<(), RecordError> {
+        self.latencies.sync()?;
+        self.intervals.sync()?;
+        self.record.end = Some(end.clone().without_secrets());
+        self.write(Durability::Disk)?;
+        sync_folder(self.folder.parent().unwrap_or(&self.folder))
+    }
+
+    fn write(&self, durability: Durability) -> Result<(), RecordError> {
+        let file = TrialFile::from(&self.record);
+        replace(&self.folder.join("trial.json"), &wire::pretty(&file), durability)
+    }
+}
+
+fn make_folder(out: &Path, header: &RunHeader) -> Result<PathBuf, RecordError> {
+    fs::create_dir_all(out).map_err(|cause| RecordError::io("create", out, cause))?;
+    let name = folder_name(header);
+    for attempt in 1..=FOLDERS_PER_SECOND {
+        let folder =
+            out.join(if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") });
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(RecordError::io("create", &folder, cause)),
+        }
+    }
+    let cause = io::Error::from(io::ErrorKind::AlreadyExists);
+    Err(RecordError::io("create", &out.join(name), cause))
+}
+
+fn folder_name(header: &RunHeader) -> String {
+    let time = header.started.strftime("%Y-%m-%dT%H-%M-%SZ");
+    let plan: String = header
+        .plan_name
+        .chars()
+        .take(60)
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .collect();
+    format!("{time}-{plan}")
+}
+
+/// The lock is advisory and best effort: on a file system without locks a run in progress reads as
+/// cut, and nothing else changes.
+fn lock(folder: &Path) -> Result<File, RecordError> {
+    let path = folder.join(".lock");
+    let file = File::create(&path).map_err(|cause| RecordError::io("create", &path, cause))?;
+    let _ = file.try_lock();
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! Runs that are written, cut and read back.
+
+use std::fs;
+use std::path::Path;
+
+use measure::{
+    Disposition, ErrorClass, ErrorKey, Failure, Operation, OperationId, OperationKind, Tally,
+};
+
+use super::*;
+use crate::{
+    ClientRecord, ClientUsage, Dyno, Environment, Identity, LoadRecord, Run, TrialStatus,
+    Unfinished, WorkloadRecord, list,
+};
+
+const EVENT: OperationId = OperationId(0);
+const SELECT: OperationId = OperationId(1);
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn run_header() -> RunHeader {
+    RunHeader {
+        plan_name: "quick start".to_owned(),
+        title: Some("Ärger & <Freude>".to_owned()),
+        plan_origin: "plans/quickstart.toml".to_owned(),
+        plan_text: "[[system]]\nurl = \"mysql://root:secret@127.0.0.1/test\"\n".to_owned(),
+        command: "dyno bench --system mysql://root:secret@127.0.0.1/test".to_owned(),
+        started: at("2026-07-30T12:00:00Z"),
+        environment: Environment::gather(&[("results", Path::new("."))]),
+        percentiles: vec![50.0, 99.9],
+        seed: u64::MAX,
+        dyno: Dyno { version: "0.1.0".to_owned(), build: "release, abc".to_owned() },
+        trials_planned: 2,
+    }
+}
+
+fn trial_header(index: usize) -> TrialHeader {
+    TrialHeader {
+        index,
+        system: "mariadb".to_owned(),
+        identity: Identity {
+            product: "MariaDB".to_owned(),
+            version: "10.11.6".to_owned(),
+            build: Some("Debian".to_owned()),
+            storage: "InnoDB".to_owned(),
+            settings: vec![("innodb_flush_log_at_trx_commit".to_owned(), "1".to_owned())],
+        },
+        is_embedded: false,
+        workload: WorkloadRecord {
+            name: "rw".to_owned(),
+            kind: "sysbench/oltp_read_write".to_owned(),
+            description: "4 tables of 1000 rows".to_owned(),
+        },
+        operations: vec![
+            Operation::new("transaction", OperationKind::Transaction),
+            Operation::new("point select", OperationKind::Read),
+        ],
+        clients: 2,
+        repetition: 0,
+        load: LoadRecord {
+            description: "closed loop".to_owned(),
+            think_time: Duration::from_millis(5),
+            interval: Duration::from_secs(1),
+        },
+    }
+}
+
+fn interval(phase: Phase, second: u64) -> Interval {
+    let mut tally = Tally::new(2);
+    for step in 1..=1_000 {
+        tally.success(SELECT, OperationKind::Read, step * 1_234 * (second + 1));
+    }
+    tally.success(EVENT, OperationKind::Transaction, 3_600_000_000_000);
+    tally.failure(EVENT, OperationKind::Transaction, 7);
+    tally.error(&ErrorKey::new(ErrorClass::Deadlock, "1213"), Disposition::Retried);
+    tally.traffic.sent_bytes = 11;
+    Interval {
+        phase,
+        start_ns: second * 1_000_000_000,
+        end_ns: (second + 1) * 1_000_000_000,
+        tally,
+    }
+}
+
+fn trial_end() -> TrialEnd {
+    TrialEnd {
+        status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
+        measure_started: Some(at("2026-07-30T12:00:01.5Z")),
+        measure_ended: Some(at("2026-07-30T12:00:03.5Z")),
+        clients: vec![
+            ClientRecord { events: 2, failure: None },
+            ClientRecord {
+                events: 0,
+                failure: Some(Failure::new(ErrorClass::Connection, "2013", "went away")),
+            },
+        ],
+        unfinished: Unfinished { requests: 1, oldest_ns: 5 },
+        usage: Some(ClientUsage {
+            user_ns: 1,
+            system_ns: 2,
+            voluntary_switches: 3,
+            involuntary_switches: 4,
+            peak_rss_bytes: 5,
+        }),
+    }
+}
+
+/// Writes a run of one trial with three intervals; the caller ends it.
+fn write_trial(run: &RunWriter) -> TrialWriter {
+    let mut trial = run.begin_trial(&trial_header(0)).unwrap();
+    trial.phase(Phase::Prepare, at("2026-07-30T12:00:00.25Z"), Duration::from_millis(1)).unwrap();
+    trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
+    trial.interval(&interval(Phase::Measure, 1)).unwrap();
+    trial.interval(&interval(Phase::Measure, 2)).unwrap();
+    trial
+}
+
+fn every_text(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            text.push_str(&every_text(&path));
+        } else {
+            text.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+    text
+}
+
+#[test]
+fn what_was_written_is_read_back_exactly() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let folder = run.folder().to_path_buf();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    run.finish(&RunStatus::Complete).unwrap();
+
+    let read = Run::open(&folder).unwrap();
+    assert_eq!(read.header, run_header().without_secrets());
+    assert_eq!(read.status, RunStatus::Complete);
+    assert!(read.ended.is_some());
+    let trial = &read.trials[0];
+    assert_eq!(trial.header, trial_header(0));
+    assert_eq!(trial.phases[0].phase, Phase::Prepare);
+    assert_eq!(trial.phases[0].started, at("2026-07-30T12:00:00.25Z"));
+    let intervals =
+        [interval(Phase::WarmUp, 0), interval(Phase::Measure, 1), interval(Phase::Measure, 2)];
+    assert_eq!(trial.intervals, intervals);
+    assert_eq!(trial.end, Some(trial_end().without_secrets()));
+}
+
+#[test]
+fn histograms_that_were_read_back_still_grow() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial(&run));
+    let read = Run::open(run.folder()).unwrap();
+    let total = read.trials[0].total();
+    assert_eq!(total.operations[1].succeeded.count(), 2_000);
+    assert!(total.operations[0].succeeded.max_ns() >= 3_600_000_000_000);
+}
+
+#[test]
+fn a_run_in_progress_reads_as_running_and_a_dropped_one_as_cut() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let folder = run.folder().to_path_buf();
+    let trial = write_trial(&run);
+    assert_eq!(Run::open(&folder).unwrap().status, RunStatus::Running);
+    drop((run, trial));
+    let read = Run::open(&folder).unwrap();
+    assert_eq!(read.status, RunStatus::Cut);
+    assert_eq!(read.trials[0].end, None);
+    assert_eq!(read.trials[0].intervals.len(), 3);
+}
+
+#[test]
+fn a_crash_at_any_byte_loses_at_most_the_interval_in_hand() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial(&run));
+    let trial = run.folder().join("trials/0000");
+    // The log is ahead of the lines, so a crash may leave any part of its last lines.
+    let log = fs::read(trial.join("latency.hlog")).unwrap();
+    let lines = fs::read(trial.join("intervals.jsonl")).unwrap();
+    let second_end = {
+        let mut ends = lines.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i);
+        ends.nth(1).unwrap() + 1
+    };
+    for cut in [second_end, second_end + 1, lines.len() - 1] {
+        fs::write(trial.join("intervals.jsonl"), &lines[..cut]).unwrap();
+        fs::write(trial.join("latency.hlog"), &log[..log.len() - 3]).unwrap();
+        assert_eq!(Run::open(run.folder()).unwrap().trials[0].intervals.len(), 2, "cut at {cut}");
+    }
+}
+
+#[test]
+fn no_password_reaches_the_disk() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let folder = run.folder().to_path_buf();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    run.finish(&RunStatus::Failed("mysql://root:secret@h".to_owned())).unwrap();
+    let text = every_text(&folder);
+    assert!(!text.contains("secret"));
+    assert!(text.contains("mysql://root:***@127.0.0.1/test"));
+}
+
+#[test]
+fn runs_of_one_second_get_folders_of_their_own_and_are_listed_in_order() {
+    let out = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        RunWriter::create(out.path(), &run_header()).unwrap().finish(&RunStatus::Complete).unwrap();
+    }
+    fs::create_dir(out.path().join("no-run")).unwrap();
+    let names: Vec<String> = list(out.path())
+        .unwrap()
+        .iter()
+        .map(|run| run.folder.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, ["2026-07-30T12-00-00Z-quick-start", "2026-07-30T12-00-00Z-quick-start-2"]);
+    assert_eq!(list(&out.path().join("missing")).unwrap(), []);
+}
+
+#[test]
+fn a_newer_format_is_called_newer_and_not_damaged() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let path = run.folder().join("run.json");
+    fs::write(&path, "{\"format\": \"dyno-record\", \"version\": 7, \"shape\": []}").unwrap();
+    let error = Run::open(run.folder()).unwrap_err();
+    assert!(matches!(error, RecordError::Newer { found: 7, known: 1, .. }), "{error:?}");
+    assert!(error.to_string().contains("record format 7"), "{error}");
+}
+
+#[test]
+fn damage_is_named_with_its_file_and_line() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial(&run));
+    let path = run.folder().join("trials/0000/intervals.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1] = "{";
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let error = Run::open(run.folder()).unwrap_err().to_string();
+    assert!(error.contains("intervals.jsonl is damaged at line 2"), "{error}");
+    fs::write(&path, text).unwrap();
+    let log = run.folder().join("trials/0000/latency.hlog");
+    let other = fs::read_to_string(&log).unwrap().replace("Tag=point_select,", "Tag=other,");
+    fs::write(&log, other).unwrap();
+    let error = Run::open(run.folder()).unwrap_err().to_string();
+    assert!(error.contains("found tag `other` instead of `point_select`"), "{error}");
+}
+
+#[test]
+fn a_folder_without_a_run_says_so() {
+    let out = tempfile::tempdir().unwrap();
+    let error = Run::open(out.path()).unwrap_err().to_string();
+    assert!(error.contains("is no run of dyno"), "{error}");
+}
+
+#[test]
+fn a_folder_that_is_removed_in_mid_run_stops_the_writer() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let mut trial = write_trial(&run);
+    fs::remove_dir_all(run.folder()).unwrap();
+    let error = trial.interval(&interval(Phase::Measure, 3)).unwrap_err();
+    assert!(matches!(error, RecordError::Removed { .. }), "{error:?}");
+    let error = run.finish(&RunStatus::Complete).unwrap_err();
+    assert!(matches!(error, RecordError::Removed { .. }), "{error:?}");
+}
+
+#[test]
+fn the_latency_log_is_one_that_other_tools_open() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial(&run));
+    let log = fs::read_to_string(run.folder().join("trials/0000/latency.hlog")).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[0], "#[Histogram log format version 1.3]");
+    assert!(lines[1].starts_with("#[StartTime: "), "{}", lines[1]);
+    // `HIST` is what the cookie of a deflated V2 histogram begins with in base64; the maximum is
+    // the upper end of its bucket.
+    assert!(lines[6].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[6]);
+    assert!(lines[5].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[5]);
+}
