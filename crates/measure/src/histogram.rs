@@ -1,5 +1,9 @@
 //! Latency histograms that lose nothing when they are merged.
 
+use std::sync::LazyLock;
+
+use hdrhistogram::Histogram;
+
 use crate::Nanos;
 
 /// Significant decimal digits that a histogram keeps of every value (0.1 %).
@@ -8,68 +12,76 @@ pub const SIGNIFICANT_DIGITS: u8 = 3;
 /// The largest latency that is kept, one hour; a longer one is recorded as this.
 const MAX_NS: u64 = 3_600_000_000_000;
 
+/// What an empty histogram looks like to those who write it.
+static EMPTY: LazyLock<Histogram<u64>> = LazyLock::new(growing);
+
 /// A High Dynamic Range histogram of latencies in nanoseconds, three significant digits, 1 ns to one
-/// hour. It starts small and grows with the largest value seen.
+/// hour. It starts small and grows with the largest value seen; an empty one takes no memory, for
+/// every interval has one for each operation, and most see nothing.
 ///
 /// Source: Gil Tene, HdrHistogram.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LatencyHistogram {
-    counts: hdrhistogram::Histogram<u64>,
+    counts: Option<Histogram<u64>>,
 }
 
-impl Default for LatencyHistogram {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
+/// Equal when the same values were recorded, whatever room was made for them.
 impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &Self) -> bool {
-        self.counts == other.counts
+        self.as_hdr() == other.as_hdr()
     }
+}
+
+fn growing() -> Histogram<u64> {
+    let mut counts = Histogram::new(SIGNIFICANT_DIGITS)
+        .expect("three significant digits are within the library's range of 0 to 5");
+    counts.auto(true);
+    counts
 }
 
 impl LatencyHistogram {
     /// An empty histogram.
     pub fn new() -> Self {
-        let mut counts = hdrhistogram::Histogram::new(SIGNIFICANT_DIGITS)
-            .expect("three significant digits are within the library's range of 0 to 5");
-        counts.auto(true);
-        Self { counts }
+        Self::default()
     }
 
     /// Wraps a histogram that was read back from a log.
-    pub fn from_hdr(counts: hdrhistogram::Histogram<u64>) -> Self {
-        Self { counts }
+    pub fn from_hdr(counts: Histogram<u64>) -> Self {
+        Self { counts: Some(counts) }
     }
 
     /// The library's own histogram, for writing it in a format that other tools read.
-    pub fn as_hdr(&self) -> &hdrhistogram::Histogram<u64> {
-        &self.counts
+    pub fn as_hdr(&self) -> &Histogram<u64> {
+        self.counts.as_ref().unwrap_or(&EMPTY)
     }
 
     /// Adds one latency; one over an hour counts as an hour.
+    #[inline]
     pub fn record(&mut self, latency_ns: Nanos) {
         self.counts
+            .get_or_insert_with(growing)
             .record(latency_ns.min(MAX_NS))
             .expect("an automatically resized histogram takes every value up to its bound");
     }
 
     /// Adds every value of `other`, exactly.
     pub fn merge(&mut self, other: &Self) {
-        self.counts
-            .add(&other.counts)
-            .expect("an automatically resized histogram takes every value of its like");
+        if let Some(theirs) = &other.counts {
+            self.counts
+                .get_or_insert_with(growing)
+                .add(theirs)
+                .expect("an automatically resized histogram takes every value of its like");
+        }
     }
 
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
-        self.counts.len()
+        self.counts.as_ref().map_or(0, Histogram::len)
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.count() == 0
     }
 
     /// The value at or below which `percent` (0 to 100) of the recorded values lie, in nanoseconds,
@@ -78,22 +90,22 @@ impl LatencyHistogram {
         if self.is_empty() {
             return 0;
         }
-        self.counts.value_at_quantile(percent / 100.0).min(self.counts.max())
+        self.as_hdr().value_at_quantile(percent / 100.0).min(self.as_hdr().max())
     }
 
     /// The arithmetic mean in nanoseconds; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
-        self.counts.mean()
+        self.as_hdr().mean()
     }
 
     /// The smallest value in nanoseconds, to three digits; 0 when empty.
     pub fn min_ns(&self) -> Nanos {
-        if self.is_empty() { 0 } else { self.counts.min() }
+        if self.is_empty() { 0 } else { self.as_hdr().min() }
     }
 
     /// The largest value in nanoseconds, to three digits; 0 when empty.
     pub fn max_ns(&self) -> Nanos {
-        self.counts.max()
+        self.as_hdr().max()
     }
 }
 
