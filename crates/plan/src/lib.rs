@@ -4,7 +4,9 @@
 //! the options of a workload or a system mean is not known here: they stay [`Options`], which the
 //! room that owns them reads and checks with the same tools.
 
+mod compose;
 mod options;
+mod overrides;
 mod parse;
 mod parts;
 mod problem;
@@ -16,6 +18,7 @@ mod types;
 mod units;
 mod value;
 
+pub use compose::{Draft, DraftPart, compose};
 pub use options::Options;
 pub use problem::{Color, Problem, Problems};
 pub use reader::OptionReader;

@@ -215,9 +215,12 @@ fn read_limit(reader: &mut OptionReader<'_>) -> Limit {
     if time.is_some_and(|time| time.is_zero()) {
         reader.reject("time", "`time` is nothing", "measure for a while, such as \"10s\"");
     }
-    match events {
-        Some(events) => Limit::Events(events),
-        None => Limit::Time(time.unwrap_or(TIME_DEFAULT)),
+    match (events, time) {
+        (Some(events), _) => Limit::Events(events),
+        (None, Some(time)) => Limit::Time(time),
+        // A wrong time is told already; it bounds nothing.
+        (None, None) if reader.is_given("time") => Limit::Time(Duration::MAX),
+        (None, None) => Limit::Time(TIME_DEFAULT),
     }
 }
 
@@ -239,3 +242,6 @@ fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {
     }
     interval
 }
+
+#[cfg(test)]
+mod tests;

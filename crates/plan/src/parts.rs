@@ -163,7 +163,7 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
 }
 
 /// The kind of system that a URL names; both names of the one protocol mean a server that is there.
-fn scheme(url: &str) -> Option<String> {
+pub(crate) fn scheme(url: &str) -> Option<String> {
     match url.split_once("://")?.0 {
         "mysql" | "mariadb" => Some("mysql".to_owned()),
         scheme => Some(scheme.to_owned()),

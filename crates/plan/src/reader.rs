@@ -267,8 +267,10 @@ impl<'a> OptionReader<'a> {
         let entry = self.entry(name)?;
         let (mut numbers, items) = (Vec::new(), items(&entry.placed));
         for placed in &items {
-            let seen = read(&placed.value);
-            let number = self.accept_at(name, placed, seen, allowed, wanted)?;
+            let Some(number) = self.accept_at(name, placed, read(&placed.value), allowed, wanted)
+            else {
+                continue;
+            };
             if numbers.contains(&number) {
                 let message = format!("`{name}` has {number} twice");
                 let help = Some("say each once".to_owned());
@@ -276,11 +278,10 @@ impl<'a> OptionReader<'a> {
             }
             numbers.push(number);
         }
-        if numbers.is_empty() {
+        if items.is_empty() {
             self.reject(name, format!("`{name}` is empty"), "say at least one");
-            return None;
         }
-        Some(numbers)
+        (!numbers.is_empty()).then_some(numbers)
     }
 
     /// Reports a value of the wrong kind.

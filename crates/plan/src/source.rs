@@ -77,7 +77,8 @@ pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
     (!is_good).then_some("use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter")
 }
 
-fn is_name_letter(letter: char) -> bool {
+/// Letters of names that become parts of file names.
+pub(crate) fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || "_-.+".contains(letter)
 }
 

@@ -1,0 +1,149 @@
+//! A command line becomes the text of a plan, which then goes the same way as any other.
+
+use std::path::PathBuf;
+
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+use crate::Source;
+use crate::overrides::read_value;
+use crate::parts::{label, scheme};
+use crate::source::is_name_letter;
+
+/// The pieces of a plan in the words of a command line. Values are read as by
+/// [`Source::set`]; a key that comes several times becomes a list; [`crate::Plan::parse`] checks
+/// the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// Keys at the top, such as `seed`, `existing`, `percentiles`.
+    pub settings: Vec<(String, String)>,
+    /// The systems.
+    pub systems: Vec<DraftPart>,
+    /// The workloads.
+    pub workloads: Vec<DraftPart>,
+    /// Keys of `[load]`.
+    pub load: Vec<(String, String)>,
+    /// Statements around phases: the key of `[sql]` and one statement.
+    pub sql: Vec<(String, String)>,
+}
+
+/// A system or a workload of a [`Draft`].
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct DraftPart {
+    /// Its kind: `sqlite`, `sysbench/oltp_read_only`, `my.sql`; for a system also a URL.
+    pub kind: String,
+    /// Its options.
+    pub options: Vec<(String, String)>,
+}
+
+impl std::fmt::Debug for DraftPart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let options: Vec<String> = self
+            .options
+            .iter()
+            .map(|(key, value)| crate::scrub(&format!("{key}={value}")))
+            .collect();
+        let kind = crate::scrub(&self.kind);
+        f.debug_struct("DraftPart").field("kind", &kind).field("options", &options).finish()
+    }
+}
+
+/// Writes a draft as the text of a plan called `command line`. Relative paths in it count from the
+/// current folder.
+pub fn compose(draft: &Draft) -> Source {
+    let mut document = DocumentMut::new();
+    let root = document.as_table_mut();
+    put_all(root, &draft.settings);
+    if !draft.settings.iter().any(|(key, _)| key == "name") {
+        root.insert("name", toml_edit::value(name_of(draft)));
+    }
+    root.insert("systems", parts(&draft.systems, &system_name));
+    root.insert("workloads", parts(&draft.workloads, &|kind| label(kind)));
+    for (key, pairs) in [("sql", &draft.sql), ("load", &draft.load)] {
+        if !pairs.is_empty() {
+            let mut table = Table::new();
+            if key == "sql" {
+                put_texts(&mut table, pairs);
+            } else {
+                put_all(&mut table, pairs);
+            }
+            root.insert(key, Item::Table(table));
+        }
+    }
+    Source {
+        name: "command line".to_owned(),
+        text: document.to_string(),
+        folder: PathBuf::from("."),
+    }
+}
+
+/// What the plan is called: after its workloads.
+fn name_of(draft: &Draft) -> String {
+    let names: Vec<String> = draft.workloads.iter().map(|part| clean(&label(&part.kind))).collect();
+    if names.is_empty() { "bench".to_owned() } else { names.join("+") }
+}
+
+fn system_name(kind: &str) -> String {
+    scheme(kind).unwrap_or_else(|| label(kind))
+}
+
+/// A table of tables, one for each part; parts of one name are numbered.
+fn parts(parts: &[DraftPart], name_of: &dyn Fn(&str) -> String) -> Item {
+    let mut tables = Table::new();
+    tables.set_implicit(true);
+    for part in parts {
+        let mut table = Table::new();
+        let key = if scheme(&part.kind).is_some() { "url" } else { "kind" };
+        table.insert(key, toml_edit::value(part.kind.as_str()));
+        put_all(&mut table, &part.options);
+        let name = free_name(&tables, &clean(&name_of(&part.kind)));
+        tables.insert(&name, Item::Table(table));
+    }
+    Item::Table(tables)
+}
+
+fn free_name(taken: &Table, name: &str) -> String {
+    let mut numbered = (2..).map(|number| format!("{name}_{number}"));
+    if taken.contains_key(name) {
+        numbered.find(|name| !taken.contains_key(name)).unwrap_or_default()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A name that files can bear.
+fn clean(name: &str) -> String {
+    let kept: String = name.chars().map(|c| if is_name_letter(c) { c } else { '_' }).collect();
+    let kept = kept.trim_start_matches(['.', '-']);
+    if kept.is_empty() { "unnamed".to_owned() } else { kept.to_owned() }
+}
+
+fn put_all(table: &mut dyn TableLike, pairs: &[(String, String)]) {
+    for (key, text) in pairs {
+        add(table, key, read_value(text));
+    }
+}
+
+/// As [`put_all`] for values that are always texts.
+fn put_texts(table: &mut dyn TableLike, pairs: &[(String, String)]) {
+    for (key, text) in pairs {
+        add(table, key, text.into());
+    }
+}
+
+/// Sets a value; the second of a key makes a list of both.
+fn add(table: &mut dyn TableLike, key: &str, value: Value) {
+    let key = key.replace('-', "_");
+    let Some(Item::Value(old)) = table.get_mut(&key) else {
+        table.insert(&key, Item::Value(value));
+        return;
+    };
+    if let Value::Array(list) = old {
+        list.push(value);
+    } else {
+        let list: Array = [old.clone(), value].into_iter().collect();
+        *old = Value::Array(list);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Values said on the command line in place of those of the plan: `load.time=5s`.
+
+use std::path::PathBuf;
+
+use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
+
+use crate::options::normal;
+use crate::{Problem, Problems, Source};
+
+impl Source {
+    /// The same plan with values replaced or added, each as `path=value`: the text that is checked,
+    /// pointed into and recorded from then on.
+    ///
+    /// # Errors
+    /// What is no assignment, a path through something that is no table, and a text that is no TOML.
+    /// Paths that mean nothing are told by [`crate::Plan::parse`], with the nearest spelling.
+    pub fn with_overrides<S: AsRef<str>>(self, assignments: &[S]) -> Result<Self, Problems> {
+        let mut source = self;
+        for assignment in assignments {
+            let assignment = assignment.as_ref();
+            let Some((path, value)) = assignment.split_once('=') else {
+                let message = format!("`{assignment}` sets nothing, for it has no `=`");
+                let help = "write path=value, such as load.time=5s";
+                return Err(refused(assignment, assignment, message, help));
+            };
+            source = source.set(path.trim(), value.trim())?;
+        }
+        Ok(source)
+    }
+
+    /// The same plan with one value replaced or added. `value` is TOML when it can be, numbers with
+    /// commas are a list, and all else is text.
+    ///
+    /// # Errors
+    /// As [`Source::with_overrides`].
+    pub fn set(self, path: &str, value: &str) -> Result<Self, Problems> {
+        let mut document = match self.text.parse::<DocumentMut>() {
+            Ok(document) => document,
+            Err(error) => return Err(Problems::new(&self, vec![Problem::syntax(&error)])),
+        };
+        let assignment = format!("{path}={value}");
+        let keys = Key::parse(path).unwrap_or_default();
+        let Some((last, tables)) = keys.split_last() else {
+            let message = format!("`{path}` is no path to a value");
+            let help = "write the keys with dots between them, such as load.time";
+            return Err(refused(&assignment, path, message, help));
+        };
+        let mut table: &mut dyn TableLike = document.as_table_mut();
+        for key in tables {
+            let name = spelled(table, key.get());
+            let item = table.entry(&name).or_insert_with(implicit_table);
+            let kind = item.type_name();
+            table = match item.as_table_like_mut() {
+                Some(inner) => inner,
+                None => {
+                    let message =
+                        format!("`{}` is a {kind}, so nothing can be set in it", key.get());
+                    let help = format!("set `{}` itself, or make it a table", key.get());
+                    return Err(refused(&assignment, path, message, &help));
+                }
+            };
+        }
+        put(table, last.get(), read_value(value));
+        Ok(Self { text: document.to_string(), ..self })
+    }
+}
+
+/// Replaces a value where it stands, its comment kept, or adds it.
+fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
+    let name = spelled(table, key);
+    if let Some(Item::Value(old)) = table.get(&name) {
+        *value.decor_mut() = old.decor().clone();
+    }
+    table.insert(&name, Item::Value(value));
+}
+
+/// The key as the table spells it already, `-` and `_` being the same.
+fn spelled(table: &dyn TableLike, key: &str) -> String {
+    if table.contains_key(key) {
+        return key.to_owned();
+    }
+    let same = table.iter().map(|(other, _)| other).find(|other| normal(other) == normal(key));
+    same.unwrap_or(key).to_owned()
+}
+
+/// A table whose header shows only when it has values of its own.
+fn implicit_table() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+/// A value as the command line says it: TOML, numbers with commas, or else text.
+pub(crate) fn read_value(text: &str) -> Value {
+    match text.parse::<Value>() {
+        Ok(Value::Datetime(_)) => text.into(),
+        Ok(mut value) => {
+            value.decor_mut().clear();
+            value
+        }
+        Err(_) => numbers(text).map_or_else(|| text.into(), Value::Array),
+    }
+}
+
+/// `1,4,8` as a list.
+fn numbers(text: &str) -> Option<Array> {
+    let parts: Option<Vec<Value>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    let parts = parts.filter(|parts| parts.len() > 1)?;
+    let all_numbers = parts.iter().all(|part| part.is_integer() || part.is_float());
+    all_numbers.then(|| parts.into_iter().map(undecorated).collect())
+}
+
+fn undecorated(mut value: Value) -> Value {
+    value.decor_mut().clear();
+    value
+}
+
+/// One assignment that cannot be done, with `part` of it marked.
+fn refused(assignment: &str, part: &str, message: String, help: &str) -> Problems {
+    let source = Source {
+        name: "command line".to_owned(),
+        text: assignment.to_owned(),
+        folder: PathBuf::new(),
+    };
+    let problem = Problem { span: Some(0..part.len()), message, help: Some(help.to_owned()) };
+    Problems::new(&source, vec![problem])
+}
+
+#[cfg(test)]
+mod tests;

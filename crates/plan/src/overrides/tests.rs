@@ -1,0 +1,168 @@
+//! Overrides change the text, and the text is what is checked.
+
+use super::*;
+use crate::{Limit, Plan};
+
+const PLAN: &str = r#"# A plan.
+system = "sqlite" # in process
+
+[workloads.points]
+kind = "sysbench/oltp_point_select"
+table-size = 1000 # small
+
+[load]
+time = "10s" # long
+"#;
+
+fn source() -> Source {
+    Source { name: "x.toml".to_owned(), text: PLAN.to_owned(), folder: PathBuf::from(".") }
+}
+
+fn with(assignments: &[&str]) -> String {
+    source().with_overrides(assignments).unwrap().text
+}
+
+#[test]
+fn values_are_replaced_where_they_stand() {
+    let text = with(&["load.time=5s", "workloads.points.table_size=20", "seed=7"]);
+    insta::assert_snapshot!(text, @r#"
+    # A plan.
+    system = "sqlite" # in process
+    seed = 7
+
+    [workloads.points]
+    kind = "sysbench/oltp_point_select"
+    table-size = 20 # small
+
+    [load]
+    time = "5s" # long
+    "#);
+}
+
+#[test]
+fn tables_are_made_as_needed() {
+    let text = with(&["systems.far.url=mysql://h/d", "systems.far.sql.run_session=[\"A\", \"B\"]"]);
+    insta::assert_snapshot!(text, @r#"
+    # A plan.
+    system = "sqlite" # in process
+
+    [workloads.points]
+    kind = "sysbench/oltp_point_select"
+    table-size = 1000 # small
+
+    [load]
+    time = "10s" # long
+
+    [systems.far]
+    url = "mysql://h/d"
+
+    [systems.far.sql]
+    run_session = ["A", "B"]
+    "#);
+}
+
+#[test]
+fn the_plan_is_the_overridden_one() {
+    let source = source().with_overrides(&["load.events=100", "load.clients=1,2"]).unwrap();
+    let problems = Plan::parse(source.clone()).unwrap_err();
+    insta::assert_snapshot!(problems, @r#"
+    error: both `time` and `events` are said
+      --> x.toml:10:10
+       |
+    10 | events = 100
+       |          ^^^
+       |
+       = help: keep the one that ends the measured load
+    "#);
+    let plan = Plan::parse(self::source().with_overrides(&["load.time=\"1m\""]).unwrap()).unwrap();
+    assert_eq!(plan.load.limit, Limit::Time(std::time::Duration::from_secs(60)));
+    assert!(plan.source.text.contains("\"1m\" # long"), "{}", plan.source.text);
+}
+
+#[test]
+fn unknown_paths_get_the_nearest_spelling() {
+    let source = source().with_overrides(&["lode.time=5s", "load.tme=5s"]).unwrap();
+    insta::assert_snapshot!(Plan::parse(source).unwrap_err(), @r#"
+    error: unknown key `tme`
+      --> x.toml:10:1
+       |
+    10 | tme = "5s"
+       | ^^^
+       |
+       = help: did you mean `time`? allowed: clients, events, interval, think_time, time, warm_up, workers
+
+    error: unknown key `lode`
+      --> x.toml:12:2
+       |
+    12 | [lode]
+       |  ^^^^
+       |
+       = help: allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+    "#);
+}
+
+#[test]
+fn assignments_that_cannot_be_done() {
+    let refused = |assignment: &str| source().with_overrides(&[assignment]).unwrap_err().rendered;
+    insta::assert_snapshot!(refused("load.time"), @r#"
+    error: `load.time` sets nothing, for it has no `=`
+     --> command line:1:1
+      |
+    1 | load.time
+      | ^^^^^^^^^
+      |
+      = help: write path=value, such as load.time=5s
+    "#);
+    insta::assert_snapshot!(refused("load.time.unit=s"), @r#"
+    error: `time` is a string, so nothing can be set in it
+     --> command line:1:1
+      |
+    1 | load.time.unit=s
+      | ^^^^^^^^^^^^^^
+      |
+      = help: set `time` itself, or make it a table
+    "#);
+    insta::assert_snapshot!(refused("=5"), @r#"
+    error: `` is no path to a value
+     --> command line:1:1
+      |
+    1 | =5
+      | ^
+      |
+      = help: write the keys with dots between them, such as load.time
+    "#);
+    insta::assert_snapshot!(refused("a b=5"), @r#"
+    error: `a b` is no path to a value
+     --> command line:1:1
+      |
+    1 | a b=5
+      | ^^^
+      |
+      = help: write the keys with dots between them, such as load.time
+    "#);
+}
+
+#[test]
+fn passwords_of_assignments_show_nowhere() {
+    let refused = source().with_overrides(&["system.url=mysql://u:hush@h"]).unwrap_err();
+    assert!(!refused.rendered.contains("hush"), "{refused}");
+}
+
+#[test]
+fn values_are_toml_when_they_can_be() {
+    for (text, toml) in [
+        ("5", "5"),
+        ("5s", "\"5s\""),
+        ("0.5", "0.5"),
+        ("true", "true"),
+        ("[1, 2]", "[1, 2]"),
+        ("1, 2,4", "[1, 2, 4]"),
+        ("a,b", "\"a,b\""),
+        ("\"5\"", "\"5\""),
+        ("", "\"\""),
+        ("2024-01-01", "\"2024-01-01\""),
+        ("SET a = 'b'", "\"SET a = 'b'\""),
+    ] {
+        assert_eq!(read_value(text).to_string(), toml, "{text}");
+    }
+}

@@ -1,0 +1,801 @@
+//! Right plans are read, wrong plans are explained.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Color;
+
+const WHOLE: &str = r#"
+name = "whole"
+title = "Everything said"
+seed = 7
+repetitions = 3
+between = "restore"
+existing = "replace"
+cleanup = true
+percentiles = [99.9, 50]
+
+[sql]
+after_prepare = "ANALYZE TABLE sbtest1"
+run_session = ["SET a = 1", "SET b = 2"]
+
+[systems.lite]
+kind = "sqlite"
+cache-size = "64MiB"
+
+[systems.far]
+use = "mysql://root@127.0.0.1:3306/test"
+[systems.far.sql]
+run_session = "SET c = 3"
+
+[workloads.points]
+kind = "sysbench/oltp_point_select"
+tables = 4
+table_size = "100k"
+
+[load]
+clients = [1, 8]
+time = "5s"
+warm_up = "1s"
+interval = "500ms"
+think_time = "10ms"
+workers = 2
+"#;
+
+fn source(text: &str) -> Source {
+    Source {
+        name: "plans/x.toml".to_owned(),
+        text: text.to_owned(),
+        folder: PathBuf::from("plans"),
+    }
+}
+
+fn parse(text: &str) -> Plan {
+    Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// What a person reads about a wrong plan.
+fn wrong(text: &str) -> String {
+    Plan::parse(source(text)).unwrap_err().rendered
+}
+
+/// What a person reads when a right plan has these lines instead of its `[load]`.
+fn wrong_load(load: &str) -> String {
+    wrong(&format!("system = \"sqlite\"\nworkload = \"w\"\n[load]\n{load}\n"))
+}
+
+/// What a person reads when these lines stand at the top of a right plan.
+fn wrong_top(top: &str) -> String {
+    wrong(&format!("{top}\nsystem = \"sqlite\"\nworkload = \"w\"\n"))
+}
+
+#[test]
+fn reads_a_whole_plan() {
+    let plan = parse(WHOLE);
+    assert_eq!((plan.name.as_str(), plan.seed, plan.repetitions), ("whole", 7, 3));
+    assert_eq!(plan.title.as_deref(), Some("Everything said"));
+    assert_eq!((plan.between, plan.existing), (Between::Restore, Existing::Replace));
+    assert!(plan.cleanup);
+    assert_eq!(plan.percentiles, [50.0, 99.9]);
+    assert_eq!(plan.sql.after_prepare, ["ANALYZE TABLE sbtest1"]);
+    assert_eq!(plan.sql_for(&plan.systems[0]).run_session, ["SET a = 1", "SET b = 2"]);
+    let [lite, far] = plan.systems.as_slice() else { panic!("two systems") };
+    assert_eq!((lite.name.as_str(), lite.kind.as_str()), ("lite", "sqlite"));
+    assert_eq!(lite.options, Options::parse("cache_size = \"64MiB\"").unwrap());
+    assert_eq!((far.name.as_str(), far.kind.as_str()), ("far", "mysql"));
+    assert_eq!(far.options, Options::parse("url = 'mysql://root@127.0.0.1:3306/test'").unwrap());
+    assert_eq!(plan.sql_for(far).run_session, ["SET a = 1", "SET b = 2", "SET c = 3"]);
+    let [points] = plan.workloads.as_slice() else { panic!("one workload") };
+    assert_eq!(
+        (points.name.as_str(), points.kind.as_str()),
+        ("points", "sysbench/oltp_point_select",)
+    );
+    assert_eq!(points.options, Options::parse("tables = 4\ntable_size = '100k'").unwrap());
+    let expected = LoadPlan {
+        clients: vec![1, 8],
+        warm_up: Duration::from_secs(1),
+        limit: Limit::Time(Duration::from_secs(5)),
+        interval: Duration::from_millis(500),
+        think_time: Duration::from_millis(10),
+        workers: Some(2),
+    };
+    assert_eq!(plan.load, expected);
+    assert_eq!(plan.trials().len(), 2 * 3 * 2);
+    assert_eq!(plan.estimate(), Some(Duration::from_secs(12 * 6)));
+}
+
+#[test]
+fn the_short_form_takes_every_default() {
+    let plan = parse("system = \"sqlite\"\nworkload = \"sysbench/oltp_read_only\"");
+    assert_eq!((plan.name.as_str(), plan.title.as_deref()), ("x", None));
+    assert_eq!((plan.seed, plan.repetitions, plan.cleanup), (1, 1, false));
+    assert_eq!((plan.between, plan.existing), (Between::Keep, Existing::Refuse));
+    assert_eq!(plan.percentiles, [50.0, 95.0, 99.0, 99.9]);
+    assert_eq!(plan.sql, PhaseSql::default());
+    assert_eq!(plan.systems[0].name, "sqlite");
+    assert_eq!(plan.systems[0].kind, "sqlite");
+    assert!(plan.systems[0].options.is_empty());
+    assert_eq!(plan.workloads[0].name, "oltp_read_only");
+    assert_eq!(plan.workloads[0].kind, "sysbench/oltp_read_only");
+    assert_eq!(plan.load.clients, [1]);
+    assert_eq!(plan.load.limit, Limit::Time(Duration::from_secs(10)));
+    assert_eq!(plan.load.warm_up, Duration::from_secs(1));
+    assert_eq!(plan.load.interval, Duration::from_secs(1));
+    assert_eq!(plan.load.workers, None);
+}
+
+#[test]
+fn parts_can_be_said_in_several_ways() {
+    let lite = |text: &str| {
+        let plan = parse(&format!("{text}\n[workloads]\norders = \"sql/orders.sql\""));
+        assert_eq!(
+            (plan.workloads[0].name.as_str(), plan.workloads[0].kind.as_str()),
+            ("orders", "sql/orders.sql",)
+        );
+        let system = &plan.systems[0];
+        (system.name.clone(), system.kind.clone(), format!("{:?}", system.options))
+    };
+    let expected =
+        |name: &str, options: &str| (name.to_owned(), "sqlite".to_owned(), options.to_owned());
+    assert_eq!(lite("system = \"sqlite\""), expected("sqlite", "{}"));
+    assert_eq!(lite("system.use = \"sqlite\""), expected("sqlite", "{}"));
+    assert_eq!(lite("[systems.sqlite]"), expected("sqlite", "{}"));
+    assert_eq!(lite("[systems]\na-b = \"sqlite\""), expected("a-b", "{}"));
+    assert_eq!(
+        lite("[systems.a]\nkind = \"sqlite\"\nfile = 1"),
+        expected("a", "{\"file\": \"1\"}")
+    );
+    assert_eq!(lite("systems.a = { kind = \"sqlite\" }"), expected("a", "{}"));
+    let url = "{\"url\": \"mysql://u:***@h/d\"}".to_owned();
+    let far = |name: &str| (name.to_owned(), "mysql".to_owned(), url.clone());
+    assert_eq!(lite("[systems.db]\nurl = \"mysql://u:p@h/d\""), far("db"));
+    assert_eq!(lite("[systems.db]\nkind = \"mariadb://u:p@h/d\"").1, "mysql");
+    assert_eq!(lite("system = \"mysql://u:p@h/d\""), far("mysql"));
+}
+
+#[test]
+fn events_end_a_trial_instead_of_time() {
+    let plan = parse("system = \"a\"\nworkload = \"b\"\nload.events = \"10k\"");
+    assert_eq!(plan.load.limit, Limit::Events(10_000));
+    assert_eq!(plan.estimate(), None);
+}
+
+#[test]
+fn a_short_time_shortens_the_default_interval() {
+    let plan = parse("system = \"a\"\nworkload = \"b\"\nload.time = \"200ms\"");
+    assert_eq!(plan.load.interval, Duration::from_millis(200));
+}
+
+#[test]
+fn a_list_may_be_a_text_with_commas() {
+    let plan = parse("system = \"a\"\nworkload = \"b\"\nload.clients = \"1, 4,8\"");
+    assert_eq!(plan.load.clients, [1, 4, 8]);
+}
+
+#[test]
+fn the_name_defaults_to_the_stem_of_the_file() {
+    let name = |file: &str| {
+        let text = "system = \"a\"\nworkload = \"b\"".to_owned();
+        Plan::parse(Source { name: file.to_owned(), text, folder: PathBuf::new() }).unwrap().name
+    };
+    assert_eq!(name("plans/quickstart.toml"), "quickstart");
+    assert_eq!(name("my plan.toml"), "my_plan");
+    assert_eq!(name("command line"), "command_line");
+    assert_eq!(name(""), "plan");
+}
+
+#[test]
+fn an_empty_plan() {
+    insta::assert_snapshot!(wrong(""), @r#"
+    error: the plan has no system
+    --> plans/x.toml
+     = help: add a [systems.NAME] table with its `kind`, or say system = "sqlite" at the top
+
+    error: the plan has no workload
+    --> plans/x.toml
+     = help: add a [workloads.NAME] table with its `kind`, or say workload = "sysbench/oltp_read_write" at the top
+    "#);
+}
+
+#[test]
+fn no_toml() {
+    insta::assert_snapshot!(wrong("seed = 1\n[load\nclients = 4\n"), @r#"
+    error: unclosed table, expected `]`
+     --> plans/x.toml:2:6
+      |
+    2 | [load
+      |      ^
+      |
+      = help: a plan is TOML: `key = value` below `[table]` headers
+    "#);
+}
+
+#[test]
+fn a_value_without_quotes() {
+    insta::assert_snapshot!(wrong("[load]\ntime = 5s\n"), @r#"
+    error: string values must be quoted, expected literal string
+     --> plans/x.toml:2:8
+      |
+    2 | time = 5s
+      |        ^^
+      |
+      = help: a plan is TOML: `key = value` below `[table]` headers
+    "#);
+}
+
+#[test]
+fn a_key_twice() {
+    insta::assert_snapshot!(wrong("seed = 1\nseed = 2\n"), @r#"
+    error: duplicate key
+     --> plans/x.toml:2:1
+      |
+    2 | seed = 2
+      | ^^^^
+      |
+      = help: a plan is TOML: `key = value` below `[table]` headers
+    "#);
+}
+
+#[test]
+fn a_key_twice_in_two_spellings() {
+    insta::assert_snapshot!(wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\""), @r#"
+    error: `warm_up` is said twice
+     --> plans/x.toml:5:1
+      |
+    5 | warm-up = "2s"
+      | ^^^^^^^
+      |
+      = help: keep one
+    "#);
+}
+
+#[test]
+fn unknown_keys_get_the_nearest_spelling() {
+    let text = r#"
+repetition = 3
+[systms.sqlite]
+[system]
+kind = "sqlite"
+[sql]
+before_perpare = "SELECT 1"
+[workloads.w]
+[load]
+cleints = 4
+colour = "red"
+"#;
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: unknown key `repetition`
+     --> plans/x.toml:2:1
+      |
+    2 | repetition = 3
+      | ^^^^^^^^^^
+      |
+      = help: did you mean `repetitions`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+
+    error: unknown key `systms`
+     --> plans/x.toml:3:2
+      |
+    3 | [systms.sqlite]
+      |  ^^^^^^
+      |
+      = help: did you mean `systems`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+
+    error: unknown key `before_perpare`
+     --> plans/x.toml:7:1
+      |
+    7 | before_perpare = "SELECT 1"
+      | ^^^^^^^^^^^^^^
+      |
+      = help: did you mean `before_prepare`? allowed: after_prepare, before_prepare, before_run, prepare_session, run_session
+
+    error: unknown key `cleints`
+      --> plans/x.toml:10:1
+       |
+    10 | cleints = 4
+       | ^^^^^^^
+       |
+       = help: did you mean `clients`? allowed: clients, events, interval, think_time, time, warm_up, workers
+
+    error: unknown key `colour`
+      --> plans/x.toml:11:1
+       |
+    11 | colour = "red"
+       | ^^^^^^
+       |
+       = help: allowed: clients, events, interval, think_time, time, warm_up, workers
+    "#);
+}
+
+#[test]
+fn keys_in_the_wrong_table() {
+    let text = "clients = 4\nsystem = \"a\"\nworkload = \"b\"\n[load]\nseed = 3\n";
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: unknown key `clients`
+     --> plans/x.toml:1:1
+      |
+    1 | clients = 4
+      | ^^^^^^^
+      |
+      = help: `clients` stands below the [load] header
+
+    error: unknown key `seed`
+     --> plans/x.toml:5:1
+      |
+    5 | seed = 3
+      | ^^^^
+      |
+      = help: `seed` stands at the top of the plan, before the first [table]
+    "#);
+}
+
+#[test]
+fn no_clients() {
+    insta::assert_snapshot!(wrong_load("clients = []"), @r#"
+    error: `clients` is empty
+     --> plans/x.toml:4:11
+      |
+    4 | clients = []
+      |           ^^
+      |
+      = help: say at least one
+    "#);
+}
+
+#[test]
+fn zeroes() {
+    let load = "clients = [0, 1]\ntime = \"0s\"\ninterval = \"0s\"\nworkers = 0";
+    insta::assert_snapshot!(wrong_load(load), @r#"
+    error: `clients` is 0, out of range
+     --> plans/x.toml:4:12
+      |
+    4 | clients = [0, 1]
+      |            ^
+      |
+      = help: allowed: 1 to 1000000
+
+    error: `time` is nothing
+     --> plans/x.toml:5:8
+      |
+    5 | time = "0s"
+      |        ^^^^
+      |
+      = help: measure for a while, such as "10s"
+
+    error: `interval` is 0s, too short
+     --> plans/x.toml:6:12
+      |
+    6 | interval = "0s"
+      |            ^^^^
+      |
+      = help: allowed: 10ms or more
+
+    error: `workers` is 0, out of range
+     --> plans/x.toml:7:11
+      |
+    7 | workers = 0
+      |           ^
+      |
+      = help: allowed: 1 to 1024
+    "#);
+}
+
+#[test]
+fn zero_events_and_repetitions() {
+    let text = "repetitions = 0\nsystem = \"a\"\nworkload = \"b\"\n[load]\nevents = 0\n";
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: `repetitions` is 0, out of range
+     --> plans/x.toml:1:15
+      |
+    1 | repetitions = 0
+      |               ^
+      |
+      = help: allowed: 1 to 10000
+
+    error: `events` is 0, out of range
+     --> plans/x.toml:5:10
+      |
+    5 | events = 0
+      |          ^
+      |
+      = help: allowed: 1 or more
+    "#);
+}
+
+#[test]
+fn clients_twice() {
+    insta::assert_snapshot!(wrong_load("clients = [1, 2, 1]"), @r#"
+    error: `clients` has 1 twice
+     --> plans/x.toml:4:18
+      |
+    4 | clients = [1, 2, 1]
+      |                  ^
+      |
+      = help: say each once
+    "#);
+}
+
+#[test]
+fn an_interval_longer_than_the_time() {
+    insta::assert_snapshot!(wrong_load("time = \"5s\"\ninterval = \"1m\""), @r#"
+    error: `interval` is 1m, longer than the time measured
+     --> plans/x.toml:5:12
+      |
+    5 | interval = "1m"
+      |            ^^^^
+      |
+      = help: allowed: at most `time`, 5s
+    "#);
+}
+
+#[test]
+fn time_and_events() {
+    insta::assert_snapshot!(wrong_load("time = \"5s\"\nevents = 100"), @r#"
+    error: both `time` and `events` are said
+     --> plans/x.toml:5:10
+      |
+    5 | events = 100
+      |          ^^^
+      |
+      = help: keep the one that ends the measured load
+    "#);
+}
+
+#[test]
+fn wrong_kinds_of_values() {
+    let text = r#"
+seed = "four"
+title = ["a"]
+cleanup = "perhaps"
+percentiles = [50, "many", 101]
+between = "nothing"
+existing = 3
+sql = "ANALYZE"
+systems = 1
+[workloads]
+a = 4
+[load]
+clients = { low = 1 }
+time = 5
+think_time = "a while"
+"#;
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: `seed` is "four", not a whole number
+     --> plans/x.toml:2:8
+      |
+    2 | seed = "four"
+      |        ^^^^^^
+      |
+      = help: allowed: 0 or more
+
+    error: `title` is ["a"], not a text
+     --> plans/x.toml:3:9
+      |
+    3 | title = ["a"]
+      |         ^^^^^
+      |
+      = help: put it in quotes
+
+    error: `cleanup` is "perhaps", not true or false
+     --> plans/x.toml:4:11
+      |
+    4 | cleanup = "perhaps"
+      |           ^^^^^^^^^
+      |
+      = help: allowed: true, false, "on", "off"
+
+    error: `percentiles` is "many", not a number
+     --> plans/x.toml:5:20
+      |
+    5 | percentiles = [50, "many", 101]
+      |                    ^^^^^^
+      |
+      = help: allowed: 0 to 100
+
+    error: `percentiles` is 101, out of range
+     --> plans/x.toml:5:28
+      |
+    5 | percentiles = [50, "many", 101]
+      |                            ^^^
+      |
+      = help: allowed: 0 to 100
+
+    error: `between` is "nothing", not one of the choices
+     --> plans/x.toml:6:11
+      |
+    6 | between = "nothing"
+      |           ^^^^^^^^^
+      |
+      = help: allowed: keep, reload, restore
+
+    error: `existing` is 3, not one of the choices
+     --> plans/x.toml:7:12
+      |
+    7 | existing = 3
+      |            ^
+      |
+      = help: allowed: refuse, reuse, replace
+
+    error: `sql` is a text, not a table
+     --> plans/x.toml:8:7
+      |
+    8 | sql = "ANALYZE"
+      |       ^^^^^^^^^
+      |
+      = help: write its keys below a [sql] header
+
+    error: `systems` is a whole number, not a table
+     --> plans/x.toml:9:11
+      |
+    9 | systems = 1
+      |           ^
+      |
+      = help: write its keys below a [systems] header
+
+    error: `a` is a whole number, not a workload
+      --> plans/x.toml:11:5
+       |
+    11 | a = 4
+       |     ^
+       |
+       = help: write its kind, such as "sysbench/oltp_read_write", or a table
+
+    error: `clients` is {"low": "1"}, not a whole number
+      --> plans/x.toml:13:11
+       |
+    13 | clients = { low = 1 }
+       |           ^^^^^^^^^^^
+       |
+       = help: allowed: 1 to 1000000
+
+    error: `time` is 5, not a length of time
+      --> plans/x.toml:14:8
+       |
+    14 | time = 5
+       |        ^
+       |
+       = help: say its unit, such as "5s" or "5ms"
+
+    error: `think_time` is "a while", not a length of time
+      --> plans/x.toml:15:14
+       |
+    15 | think_time = "a while"
+       |              ^^^^^^^^^
+       |
+       = help: write it such as "500ms", "5s", "2m" or "1h30m"
+    "#);
+}
+
+#[test]
+fn percentiles_twice() {
+    insta::assert_snapshot!(wrong_top("percentiles = [50, 99, 50.0]"), @r#"
+    error: `percentiles` has 50 twice
+     --> plans/x.toml:1:24
+      |
+    1 | percentiles = [50, 99, 50.0]
+      |                        ^^^^
+      |
+      = help: say each once
+    "#);
+}
+
+#[test]
+fn an_empty_statement() {
+    insta::assert_snapshot!(wrong_top("sql.run_session = [\"SET a = 1\", \" \"]"), @r#"
+    error: `run_session` has an empty statement
+     --> plans/x.toml:1:19
+      |
+    1 | sql.run_session = ["SET a = 1", " "]
+      |                   ^^^^^^^^^^^^^^^^^^
+      |
+      = help: remove it
+    "#);
+}
+
+#[test]
+fn names_that_folders_cannot_bear() {
+    let text = "name = \"../up\"\nworkload = \"w\"\n[systems.\"a b\"]\nkind = \"sqlite\"\n";
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: `name` is "../up", no name for a folder
+     --> plans/x.toml:1:8
+      |
+    1 | name = "../up"
+      |        ^^^^^^^
+      |
+      = help: use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter
+
+    error: "a b" is no name for a system
+     --> plans/x.toml:3:10
+      |
+    3 | [systems."a b"]
+      |          ^^^^^
+      |
+      = help: use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter
+    "#);
+}
+
+#[test]
+fn two_parts_of_one_name() {
+    let text = "system = \"a\"\n[workloads.oltp_insert]\n[workloads.\"sysbench/oltp_insert\"]\n";
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: two workloads are called `oltp_insert`
+     --> plans/x.toml:3:12
+      |
+    3 | [workloads."sysbench/oltp_insert"]
+      |            ^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: give each table a name of its own; `kind` says what it is
+    "#);
+}
+
+#[test]
+fn a_part_without_its_kind() {
+    insta::assert_snapshot!(wrong("[system]\nfile = \"a\"\n[workloads.w]\n"), @r#"
+    error: the system has no `kind`
+     --> plans/x.toml:1:1
+      |
+    1 | [system]
+      | ^^^^^^^^
+      |
+      = help: say what it is, such as kind = "sqlite"
+    "#);
+}
+
+#[test]
+fn kind_and_use() {
+    let text = "workload = \"w\"\n[systems.a]\nkind = \"sqlite\"\nuse = \"sqlite\"\n";
+    insta::assert_snapshot!(wrong(text), @r#"
+    error: both `kind` and `use` are said
+     --> plans/x.toml:4:7
+      |
+    4 | use = "sqlite"
+      |       ^^^^^^^^
+      |
+      = help: they mean the same: keep one
+    "#);
+}
+
+#[test]
+fn passwords_show_nowhere() {
+    let text = "tite = \"mysql://u:hush@h\"\nseed = \"mysql://u:hush@h/d\" # mysql://u:hush@h\n";
+    let problems = Plan::parse(source(text)).unwrap_err();
+    assert!(!format!("{problems:?}").contains("hush"), "{problems:?}");
+    assert!(!problems.render(Color::Always).contains("hush"));
+    insta::assert_snapshot!(problems.rendered, @r#"
+    error: the plan has no system
+    --> plans/x.toml
+     = help: add a [systems.NAME] table with its `kind`, or say system = "sqlite" at the top
+
+    error: the plan has no workload
+    --> plans/x.toml
+     = help: add a [workloads.NAME] table with its `kind`, or say workload = "sysbench/oltp_read_write" at the top
+
+    error: unknown key `tite`
+     --> plans/x.toml:1:1
+      |
+    1 | tite = "mysql://u:***@h"
+      | ^^^^
+      |
+      = help: did you mean `title`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+
+    error: `seed` is "mysql://u:***@h/d", not a whole number
+     --> plans/x.toml:2:8
+      |
+    2 | seed = "mysql://u:***@h/d" # mysql://u:***@h
+      |        ^^^^^^^^^^^^^^^^^^^
+      |
+      = help: allowed: 0 or more
+    "#);
+    let plan = parse("system = \"mysql://u:hush@h/d\"\nworkload = \"w\"");
+    assert!(!format!("{plan:?}").contains("hush"), "{plan:?}");
+    assert_eq!(plan.systems[0].options.reader().text("url").unwrap(), "mysql://u:hush@h/d");
+}
+
+#[test]
+fn rooms_point_at_kinds_and_options() {
+    let plan = parse("workload = \"w\"\n[systems.a]\nkind = \"sqlit\"\nfile = \"x\"\n");
+    let options = &plan.systems[0].options;
+    let problems = vec![
+        options.problem("file", "`file` is \"x\", which is not there", "make it"),
+        options.problem("kind", "unknown kind `sqlit`", "did you mean `sqlite`?"),
+        options.problem("port", "no port is said", "say `port`"),
+    ];
+    insta::assert_snapshot!(Problems::new(&plan.source, problems), @r#"
+    error: no port is said
+     --> plans/x.toml:2:1
+      |
+    2 | [systems.a]
+      | ^^^^^^^^^^^
+      |
+      = help: say `port`
+
+    error: unknown kind `sqlit`
+     --> plans/x.toml:3:8
+      |
+    3 | kind = "sqlit"
+      |        ^^^^^^^
+      |
+      = help: did you mean `sqlite`?
+
+    error: `file` is "x", which is not there
+     --> plans/x.toml:4:8
+      |
+    4 | file = "x"
+      |        ^^^
+      |
+      = help: make it
+    "#);
+}
+
+#[test]
+fn colour_is_there_when_asked_for() {
+    let problems = Plan::parse(source("")).unwrap_err();
+    assert!(problems.render(Color::Always).contains("\u{1b}["));
+    assert_eq!(problems.render(Color::Never), problems.to_string());
+}
+
+#[test]
+fn the_ready_made_plans_are_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let plan = Plan::read(&path).unwrap_or_else(|problems| panic!("{problems}"));
+            assert!(plan.title.is_some(), "{}: a ready-made plan has a title", plan.name);
+            names.push(plan.name);
+        }
+    }
+    assert!(names.contains(&"quickstart".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_plan_that_is_not_there() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let problems = Plan::read(&folder.join("quikstart.toml")).unwrap_err();
+    let help = problems.problems[0].help.clone().unwrap();
+    assert!(problems.problems[0].message.starts_with("cannot read this plan: "));
+    assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
+}
+
+/// A text near a right plan: some bytes removed, some put in.
+fn mutated() -> impl Strategy<Value = String> {
+    let pieces = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";
+    let edits = prop::collection::vec((0..WHOLE.len(), 0..12_usize, pieces), 1..4);
+    edits.prop_map(|edits| {
+        let mut text = WHOLE.to_owned();
+        for (at, length, piece) in edits {
+            let start = floor(&text, at);
+            let end = floor(&text, start + length);
+            text.replace_range(start..end, &piece);
+        }
+        text
+    })
+}
+
+fn floor(text: &str, offset: usize) -> usize {
+    (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_panics(text in any::<String>()) {
+        let _ = Plan::parse(source(&text));
+    }
+
+    #[test]
+    fn text_with_the_letters_of_toml_never_panics(text in "[a-z=\\[\\]{}\"'.,\n\r\t#é1_]{0,80}") {
+        if let Err(problems) = Plan::parse(source(&text)) {
+            prop_assert!(!problems.rendered.is_empty());
+        }
+    }
+
+    #[test]
+    fn plans_with_typing_errors_never_panic(text in mutated()) {
+        if let Err(problems) = Plan::parse(source(&text)) {
+            prop_assert!(!problems.problems.is_empty());
+            prop_assert!(problems.rendered.contains("plans/x.toml"));
+        }
+    }
+}
