@@ -3,11 +3,21 @@
 //! product's name.
 
 mod capabilities;
+mod facts;
+mod loader;
+pub mod mysql;
+mod password;
 mod session;
+pub mod sqlite;
+mod statement;
 mod target;
 mod value;
 
 pub use capabilities::{BulkLoad, Capabilities, PlaceholderStyle};
-pub use session::{Answer, Loader, Session, Statement};
+pub use facts::{Facts, ServerLimits};
+pub use loader::Loader;
+pub use password::Password;
+pub use session::Session;
+pub use statement::{Answer, Statement};
 pub use target::Target;
 pub use value::{Datum, Value};

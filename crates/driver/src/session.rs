@@ -2,23 +2,17 @@
 
 use measure::{Failure, Traffic};
 
-use crate::{Datum, Value};
+use crate::{Answer, Datum, Loader, Statement, Value, mysql, sqlite};
 
 /// One connection to a database.
 #[derive(Debug)]
-pub enum Session {}
+pub struct Session(pub(crate) Connection);
 
-/// A statement that was made ready on one session.
-#[derive(Clone, Debug)]
-pub struct Statement {}
-
-/// What a statement did; its rows were read and thrown away.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// Rows returned.
-    pub rows: u64,
-    /// Rows changed.
-    pub affected: u64,
+/// The closed set of drivers.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    MySql(Box<mysql::Session>),
+    Sqlite(Box<sqlite::Session>),
 }
 
 impl Session {
@@ -27,77 +21,77 @@ impl Session {
     ///
     /// # Errors
     /// What the server says about it.
-    pub async fn prepare(&mut self, _sql: &str) -> Result<Statement, Failure> {
-        match *self {}
+    pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
+        let index = match &mut self.0 {
+            Connection::MySql(session) => session.prepare(sql).await?,
+            Connection::Sqlite(session) => session.prepare(sql)?,
+        };
+        Ok(Statement { index })
     }
 
-    /// Runs a statement; rows are read and thrown away.
+    /// Runs a statement that this session made ready; rows are read and thrown away.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
+    #[inline]
     pub async fn execute(
         &mut self,
-        _statement: &Statement,
-        _parameters: &[Value<'_>],
+        statement: &Statement,
+        parameters: &[Value<'_>],
     ) -> Result<Answer, Failure> {
-        match *self {}
+        match &mut self.0 {
+            Connection::MySql(session) => session.execute(statement.index, parameters).await,
+            Connection::Sqlite(session) => session.execute(statement.index, parameters),
+        }
     }
 
     /// Runs text without parameters; rows are read and thrown away.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
-    pub async fn run(&mut self, _sql: &str) -> Result<Answer, Failure> {
-        match *self {}
+    pub async fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        match &mut self.0 {
+            Connection::MySql(session) => session.run(sql).await,
+            Connection::Sqlite(session) => session.run(sql),
+        }
     }
 
     /// Runs text without parameters and returns its rows: not for the load path.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
-    pub async fn rows(&mut self, _sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
-        match *self {}
+    pub async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
+        match &mut self.0 {
+            Connection::MySql(session) => session.rows(sql).await,
+            Connection::Sqlite(session) => session.rows(sql),
+        }
     }
 
-    /// Starts loading rows into `columns` of `table`, the fastest way that the system has.
+    /// Starts loading rows into `columns` of `table`, the fastest way that the system has. Dropping
+    /// the loader without [`Loader::finish`] leaves the session of no more use.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
-    pub async fn loader(&mut self, _table: &str, _columns: &[&str]) -> Result<Loader<'_>, Failure> {
-        match *self {}
+    pub async fn loader(&mut self, table: &str, columns: &[&str]) -> Result<Loader<'_>, Failure> {
+        Ok(match &mut self.0 {
+            Connection::MySql(session) => Loader::mysql(session, table, columns),
+            Connection::Sqlite(session) => Loader::sqlite(session, table, columns),
+        })
     }
 
-    /// Bytes sent and received since the last call.
+    /// Bytes sent and received since the last call; none for an embedded database.
     pub fn take_traffic(&mut self) -> Traffic {
-        match *self {}
+        match &mut self.0 {
+            Connection::MySql(session) => session.take_traffic(),
+            Connection::Sqlite(_) => Traffic::default(),
+        }
     }
 
     /// Says goodbye to the server.
     pub async fn close(self) {
-        match self {}
-    }
-}
-
-/// Rows on their way into a table. Nothing is sure to be there before [`Loader::finish`].
-#[derive(Debug)]
-pub struct Loader<'s> {
-    _session: &'s mut Session,
-}
-
-impl Loader<'_> {
-    /// Adds a row, one value for each column.
-    ///
-    /// # Errors
-    /// What the server says, or the connection's end.
-    pub async fn push(&mut self, _row: &[Value<'_>]) -> Result<(), Failure> {
-        unimplemented!("the drivers are on their way")
-    }
-
-    /// Sends what is left and commits; returns how many rows went in.
-    ///
-    /// # Errors
-    /// What the server says, or the connection's end.
-    pub async fn finish(self) -> Result<u64, Failure> {
-        unimplemented!("the drivers are on their way")
+        match self.0 {
+            Connection::MySql(session) => session.close().await,
+            Connection::Sqlite(session) => drop(session),
+        }
     }
 }

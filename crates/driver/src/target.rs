@@ -1,25 +1,90 @@
 //! Where a system is and how to log in.
 
+use std::fmt;
+use std::sync::Arc;
+
 use measure::Failure;
 use net::Handle;
 
-use crate::{Capabilities, Session};
+use crate::session::Connection;
+use crate::{BulkLoad, Capabilities, Facts, Session, mysql, sqlite};
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
 #[derive(Clone, Debug)]
-pub enum Target {}
+pub struct Target {
+    driver: Driver,
+    capabilities: Arc<Capabilities>,
+}
+
+#[derive(Clone, Debug)]
+enum Driver {
+    MySql(Arc<mysql::Config>),
+    Sqlite(Arc<sqlite::Config>),
+}
 
 impl Target {
+    /// A server of the MySQL protocol.
+    pub fn mysql(config: mysql::Config) -> Self {
+        let capabilities = Arc::new(mysql::without_probe());
+        Self { driver: Driver::MySql(Arc::new(config)), capabilities }
+    }
+
+    /// A database file.
+    pub fn sqlite(config: sqlite::Config) -> Self {
+        let capabilities = Arc::new(sqlite::capabilities());
+        Self { driver: Driver::Sqlite(Arc::new(config)), capabilities }
+    }
+
+    /// Asks the system what it is and what it can do; the capabilities are known from here on, so this
+    /// comes before the target is cloned for others.
+    ///
+    /// # Errors
+    /// When it cannot be reached or refuses the login, with what to do about it.
+    pub async fn probe(&mut self, handle: &Handle) -> Result<Facts, Failure> {
+        let Session(connection) = self.connect(handle, 0).await?;
+        match connection {
+            Connection::MySql(mut session) => {
+                let (facts, capabilities) = mysql::probe(&mut session).await?;
+                self.capabilities = Arc::new(capabilities);
+                session.close().await;
+                Ok(facts)
+            }
+            Connection::Sqlite(mut session) => sqlite::probe(&mut session),
+        }
+    }
+
     /// Connects client `index` (several addresses are shared out by it).
     ///
     /// # Errors
     /// When the server cannot be reached or refuses the login, with what to do about it.
-    pub async fn connect(&self, _handle: &Handle, _index: usize) -> Result<Session, Failure> {
-        match *self {}
+    pub async fn connect(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
+        let connection = match &self.driver {
+            Driver::MySql(config) => {
+                let local_infile = match self.capabilities.bulk_load {
+                    BulkLoad::Stream => mysql::LocalInfile::Offered,
+                    _ => mysql::LocalInfile::Withheld,
+                };
+                let session = mysql::Session::connect(handle, config, index, local_infile).await?;
+                Connection::MySql(Box::new(session))
+            }
+            Driver::Sqlite(config) => Connection::Sqlite(Box::new(sqlite::Session::open(config)?)),
+        };
+        Ok(Session(connection))
     }
 
-    /// What the system can do, as it said when [`Target::probe`] asked it.
+    /// What the system can do, as it said when [`Target::probe`] asked it; before that, what every
+    /// system of its kind can do.
     pub fn capabilities(&self) -> &Capabilities {
-        match *self {}
+        &self.capabilities
+    }
+}
+
+/// Where it is, without a password.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.driver {
+            Driver::MySql(config) => config.fmt(f),
+            Driver::Sqlite(config) => config.fmt(f),
+        }
     }
 }

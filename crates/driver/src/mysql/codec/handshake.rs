@@ -1,0 +1,139 @@
+//! The first messages of a connection: greeting, login, change of the login method.
+
+use sha1::{Digest, Sha1};
+
+use super::wire::{Cursor, Malformed, finish_packet, start_packet};
+use super::{ServerError, capability};
+
+/// `utf8mb4_general_ci`: known to every server that speaks this protocol.
+const UTF8MB4: u8 = 45;
+const PROTOCOL_VERSION: u8 = 10;
+/// Length of the server's challenge.
+const NONCE_BYTES: usize = 20;
+/// What we say is the longest packet that we take: the protocol's own bound.
+const LONGEST_PACKET: u32 = 1 << 30;
+
+/// The server's first message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Greeting {
+    /// As the server spells it, such as `8.0.11-TiDB-v8.5.0`.
+    pub(crate) version: String,
+    pub(crate) connection_id: u32,
+    pub(crate) capabilities: u32,
+    /// The challenge that the password is mixed with.
+    pub(crate) nonce: Vec<u8>,
+    /// The login method that the server would like.
+    pub(crate) method: String,
+}
+
+impl Greeting {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut cursor = Cursor(payload);
+        if cursor.u8()? != PROTOCOL_VERSION {
+            return Err(Malformed("the greeting is not that of a MySQL server, protocol 10"));
+        }
+        let version = String::from_utf8_lossy(cursor.until_zero()).into_owned();
+        let connection_id = cursor.u32()?;
+        let mut nonce = cursor.bytes(8)?.to_vec();
+        cursor.u8()?;
+        let mut capabilities = u32::from(cursor.u16()?);
+        let _charset = cursor.u8()?;
+        let _status = cursor.u16()?;
+        capabilities |= u32::from(cursor.u16()?) << 16;
+        let nonce_length = usize::from(cursor.u8()?);
+        cursor.bytes(10)?;
+        let rest = nonce_length.saturating_sub(8).max(13).min(cursor.0.len());
+        nonce.extend_from_slice(cursor.bytes(rest)?);
+        nonce.truncate(NONCE_BYTES);
+        let method = String::from_utf8_lossy(cursor.until_zero()).into_owned();
+        Ok(Self { version, connection_id, capabilities, nonce, method })
+    }
+}
+
+/// The client's answer to the greeting.
+#[derive(Debug)]
+pub(crate) struct LoginRequest<'a> {
+    pub(crate) capabilities: u32,
+    pub(crate) user: &'a str,
+    /// What proves the password, by `method`.
+    pub(crate) proof: &'a [u8],
+    pub(crate) database: Option<&'a str>,
+    pub(crate) method: &'a str,
+}
+
+impl LoginRequest<'_> {
+    /// Appends the packet.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>, sequence: u8) {
+        let start = start_packet(out);
+        out.extend_from_slice(&self.capabilities.to_le_bytes());
+        out.extend_from_slice(&LONGEST_PACKET.to_le_bytes());
+        out.push(UTF8MB4);
+        out.extend_from_slice(&[0; 23]);
+        append_zero_ended(out, self.user);
+        // A proof is 20 bytes or none, so its length is a single byte.
+        out.push(self.proof.len() as u8);
+        out.extend_from_slice(self.proof);
+        if let Some(database) = self.database {
+            append_zero_ended(out, database);
+        }
+        if self.capabilities & capability::PLUGIN_AUTH != 0 {
+            append_zero_ended(out, self.method);
+        }
+        finish_packet(out, start, sequence);
+    }
+}
+
+fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
+    out.extend(text.bytes().filter(|&byte| byte != 0));
+    out.push(0);
+}
+
+/// What the server says to a login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AuthReply {
+    /// Welcome; the session begins with these status bits.
+    Accepted { status: u16 },
+    /// Refused.
+    Refused(ServerError),
+    /// Prove the password by another method.
+    Switch { method: String, nonce: Vec<u8> },
+    /// A further step of a method.
+    More,
+}
+
+impl AuthReply {
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut cursor = Cursor(payload);
+        match cursor.u8()? {
+            0x00 => {
+                cursor.length()?;
+                cursor.length()?;
+                Ok(Self::Accepted { status: cursor.u16()? })
+            }
+            0x01 => Ok(Self::More),
+            0xff => Ok(Self::Refused(ServerError::parse(payload)?)),
+            0xfe if cursor.0.is_empty() => {
+                Ok(Self::Switch { method: "mysql_old_password".into(), nonce: Vec::new() })
+            }
+            0xfe => {
+                let method = String::from_utf8_lossy(cursor.until_zero()).into_owned();
+                let mut nonce = cursor.0.to_vec();
+                nonce.truncate(NONCE_BYTES);
+                Ok(Self::Switch { method, nonce })
+            }
+            _ => Err(Malformed("an unknown answer to the login")),
+        }
+    }
+}
+
+/// `SHA1(password) XOR SHA1(nonce + SHA1(SHA1(password)))`; nothing for an empty password. Source:
+/// MySQL Internals, "Secure Password Authentication".
+pub(crate) fn scramble_native_password(password: &[u8], nonce: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha1::digest(password);
+    let twice = Sha1::digest(once);
+    let mixed = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
+    once.iter().zip(&mixed).map(|(left, right)| left ^ right).collect()
+}

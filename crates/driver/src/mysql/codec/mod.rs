@@ -1,0 +1,55 @@
+//! The MySQL client/server protocol without sockets: bytes in, messages out.
+//!
+//! Source: MySQL Internals, "Client/Server Protocol", and MariaDB's knowledge base, "Client/Server
+//! Protocol". Nothing here trusts a length that came from the peer: what has to be kept is bounded,
+//! what is only skipped is never stored.
+
+mod execute;
+mod handshake;
+mod reply;
+mod rows;
+mod server_error;
+mod text;
+mod wire;
+
+pub(crate) use execute::{Bound, Prepared, encode_execute};
+pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, scramble_native_password};
+pub(crate) use reply::{Reply, Step};
+pub(crate) use rows::{RowSet, RowStep};
+pub(crate) use server_error::ServerError;
+pub(crate) use text::{
+    Escapes, NoLiteral, TextTemplate, append_literal, append_load_field, quote_identifier,
+};
+pub(crate) use wire::{Inbox, Malformed, append_packet, finish_packet, start_packet};
+
+/// The longest payload of one packet; longer messages go on in the next.
+pub(crate) const PACKET_BYTES_MAX: usize = 0xff_ffff;
+
+/// Capability bits, as both sides name them in the handshake.
+pub(crate) mod capability {
+    pub(crate) const LONG_PASSWORD: u32 = 0x1;
+    pub(crate) const LONG_FLAG: u32 = 0x4;
+    pub(crate) const CONNECT_WITH_DB: u32 = 0x8;
+    pub(crate) const LOCAL_FILES: u32 = 0x80;
+    pub(crate) const PROTOCOL_41: u32 = 0x200;
+    pub(crate) const TRANSACTIONS: u32 = 0x2000;
+    pub(crate) const SECURE_CONNECTION: u32 = 0x8000;
+    pub(crate) const MULTI_RESULTS: u32 = 0x2_0000;
+    pub(crate) const PS_MULTI_RESULTS: u32 = 0x4_0000;
+    pub(crate) const PLUGIN_AUTH: u32 = 0x8_0000;
+    pub(crate) const DEPRECATE_EOF: u32 = 0x100_0000;
+}
+
+/// Status bits that the server sends with the end of each answer.
+pub(crate) mod status {
+    pub(crate) const MORE_RESULTS: u16 = 0x8;
+    pub(crate) const NO_BACKSLASH_ESCAPES: u16 = 0x200;
+}
+
+/// Commands: the first byte of a request.
+pub(crate) mod command {
+    pub(crate) const QUIT: u8 = 0x01;
+    pub(crate) const QUERY: u8 = 0x03;
+    pub(crate) const PREPARE: u8 = 0x16;
+    pub(crate) const EXECUTE: u8 = 0x17;
+}

@@ -1,0 +1,253 @@
+//! The answer to a query or an execution: counted, and skipped by packet headers.
+//!
+//! This is what the load path runs for every statement. Bytes are looked at where the kernel put
+//! them; only what stops in the middle of a header or of a short message that has to be read whole is
+//! kept for the next read. Rows and column definitions are passed over without decoding.
+
+use super::wire::{Cursor, Malformed, payload_length};
+use super::{PACKET_BYTES_MAX, ServerError, status};
+use crate::Answer;
+
+/// A message that must be read whole (OK, error, end of rows) may not be longer than this.
+const WHOLE_BYTES_MAX: usize = 64 * 1024;
+/// More columns than any server of this protocol has.
+const COLUMNS_MAX: u64 = 65_535;
+/// Memory that a session may keep for the next partial answer.
+const KEPT_BYTES: usize = 512;
+
+/// How far an answer has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// More bytes are needed.
+    More,
+    /// It is complete.
+    Done,
+    /// The server waits for the rows of LOAD DATA LOCAL INFILE; the next packet has this number.
+    WantsRows(u8),
+    /// The server refused.
+    Refused(Box<ServerError>),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// OK, error, or the number of columns.
+    #[default]
+    First,
+    /// So many column definitions to come.
+    Columns(u64),
+    /// The packet that ends column definitions.
+    ColumnsEnd,
+    /// Rows up to the packet that ends them.
+    Rows,
+}
+
+/// Takes one answer apart as it comes.
+#[derive(Debug, Default)]
+pub(crate) struct Reply {
+    stage: Stage,
+    /// The server ends rows with an OK packet and column definitions with nothing.
+    has_deprecated_eof: bool,
+    /// The next packet goes on with the message of the last.
+    is_continued: bool,
+    /// Bytes of a payload that are still to be passed over.
+    skip: usize,
+    kept: Vec<u8>,
+    answer: Answer,
+    status: u16,
+    warnings: u16,
+}
+
+impl Reply {
+    /// For a session that begins with these status bits.
+    pub(crate) fn new(has_deprecated_eof: bool, status: u16) -> Self {
+        Self { has_deprecated_eof, status, ..Self::default() }
+    }
+
+    /// Makes ready for the next answer.
+    #[inline]
+    pub(crate) fn reset(&mut self) {
+        self.stage = Stage::First;
+        self.is_continued = false;
+        self.skip = 0;
+        self.answer = Answer::default();
+        self.warnings = 0;
+        if !self.kept.is_empty() {
+            self.kept.clear();
+        }
+    }
+
+    /// What was counted.
+    #[inline]
+    pub(crate) fn answer(&self) -> Answer {
+        self.answer
+    }
+
+    /// The server's status bits at the end of the last answer.
+    pub(crate) fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// Warnings of the last answer.
+    pub(crate) fn warnings(&self) -> u16 {
+        self.warnings
+    }
+
+    /// Takes the next bytes.
+    #[inline]
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+        if !self.kept.is_empty() {
+            return self.feed_kept(bytes);
+        }
+        let (used, step) = self.consume(bytes)?;
+        if used < bytes.len() {
+            self.keep(&bytes[used..], &step)?;
+        }
+        Ok(step)
+    }
+
+    #[cold]
+    fn feed_kept(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.extend_from_slice(bytes);
+        let (used, step) = self.consume(&kept)?;
+        if used < kept.len() {
+            self.keep(&kept[used..], &step)?;
+        } else if kept.capacity() <= KEPT_BYTES {
+            kept.clear();
+            self.kept = kept;
+        }
+        Ok(step)
+    }
+
+    fn keep(&mut self, rest: &[u8], step: &Step) -> Result<(), Malformed> {
+        if *step != Step::More {
+            return Err(Malformed("bytes after the end of an answer"));
+        }
+        self.kept.clear();
+        self.kept.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Goes through whole packets at the front of `bytes`; returns how many bytes are done with.
+    #[inline]
+    fn consume(&mut self, bytes: &[u8]) -> Result<(usize, Step), Malformed> {
+        let mut at = 0;
+        loop {
+            let passed = self.skip.min(bytes.len() - at);
+            self.skip -= passed;
+            at += passed;
+            let Some(header) = bytes.get(at..at + 5) else {
+                return self.short(bytes, at);
+            };
+            let length = payload_length(header);
+            if self.is_continued || !self.is_whole(header[4], length) {
+                self.pass(length)?;
+                at += 4;
+                continue;
+            }
+            if length > WHOLE_BYTES_MAX || length == 0 {
+                return Err(Malformed("an empty or overlong message where a short one was due"));
+            }
+            let Some(payload) = bytes.get(at + 4..at + 4 + length) else {
+                return Ok((at, Step::More));
+            };
+            at += 4 + length;
+            if let Some(step) = self.message(payload, header[3])? {
+                return Ok((at, step));
+            }
+        }
+    }
+
+    /// Less than a header and one byte is left: more is to come, but for the empty packet that may
+    /// end a message of several packets.
+    fn short(&mut self, bytes: &[u8], at: usize) -> Result<(usize, Step), Malformed> {
+        if bytes.len() - at == 4 && self.is_continued && payload_length(&bytes[at..]) == 0 {
+            self.is_continued = false;
+            return Ok((at + 4, Step::More));
+        }
+        Ok((at, Step::More))
+    }
+
+    /// Whether a packet must be read whole rather than passed over.
+    #[inline]
+    fn is_whole(&self, first: u8, length: usize) -> bool {
+        match self.stage {
+            Stage::First | Stage::ColumnsEnd => true,
+            Stage::Columns(_) => first == 0xff,
+            // A row may begin with 0xfe too, but then it is longer than one packet (text), which the
+            // end of rows never is.
+            Stage::Rows => first == 0xff || first == 0xfe && length < PACKET_BYTES_MAX,
+        }
+    }
+
+    /// Counts a packet that is passed over.
+    #[inline]
+    fn pass(&mut self, length: usize) -> Result<(), Malformed> {
+        if !self.is_continued {
+            if length == 0 {
+                return Err(Malformed("an empty packet among rows"));
+            }
+            match self.stage {
+                Stage::Columns(1) if self.has_deprecated_eof => self.stage = Stage::Rows,
+                Stage::Columns(1) => self.stage = Stage::ColumnsEnd,
+                Stage::Columns(left) => self.stage = Stage::Columns(left - 1),
+                _ => self.answer.rows += 1,
+            }
+        }
+        self.is_continued = length == PACKET_BYTES_MAX;
+        self.skip = length;
+        Ok(())
+    }
+
+    /// Reads a whole message; `None` means that the answer goes on.
+    #[inline]
+    fn message(&mut self, payload: &[u8], sequence: u8) -> Result<Option<Step>, Malformed> {
+        let first = payload[0];
+        if first == 0xff {
+            return Ok(Some(Step::Refused(Box::new(ServerError::parse(payload)?))));
+        }
+        match self.stage {
+            Stage::First => match first {
+                0x00 => self.end(payload, true),
+                0xfb => Ok(Some(Step::WantsRows(sequence.wrapping_add(1)))),
+                _ => self.columns(payload),
+            },
+            Stage::ColumnsEnd if first == 0xfe => {
+                self.stage = Stage::Rows;
+                Ok(None)
+            }
+            Stage::Rows => self.end(payload, self.has_deprecated_eof),
+            _ => Err(Malformed("the end of column definitions was due")),
+        }
+    }
+
+    #[inline]
+    fn columns(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
+        let count = Cursor(payload).length()?;
+        if count == 0 || count > COLUMNS_MAX {
+            return Err(Malformed("a result with an impossible number of columns"));
+        }
+        self.stage = Stage::Columns(count);
+        Ok(None)
+    }
+
+    /// Reads the end of a result: an OK packet, or the older EOF packet.
+    #[inline]
+    fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<Option<Step>, Malformed> {
+        let mut cursor = Cursor(&payload[1..]);
+        if is_ok_packet {
+            self.answer.affected = self.answer.affected.saturating_add(cursor.length()?);
+            let _last_insert_id = cursor.length()?;
+            self.status = cursor.u16()?;
+            self.warnings = cursor.u16()?;
+        } else {
+            self.warnings = cursor.u16()?;
+            self.status = cursor.u16()?;
+        }
+        if self.status & status::MORE_RESULTS != 0 {
+            self.stage = Stage::First;
+            return Ok(None);
+        }
+        Ok(Some(Step::Done))
+    }
+}

@@ -1,0 +1,159 @@
+//! Rows of the text protocol, decoded: for the few queries whose answer is wanted.
+
+use super::wire::{Cursor, Malformed};
+use super::{PACKET_BYTES_MAX, ServerError, status};
+use crate::Datum;
+
+/// More than this in one answer is refused: it is for questions, not for load.
+const ANSWER_BYTES_MAX: usize = 256 << 20;
+const COLUMNS_MAX: u64 = 65_535;
+
+/// How far an answer with rows has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowStep {
+    /// Another message is due.
+    More,
+    /// It is complete.
+    Done,
+    /// The server wants to read a file, which it is not given.
+    WantsRows,
+    /// The server refused.
+    Refused(ServerError),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    First,
+    Columns(u64),
+    ColumnsEnd,
+    Rows,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Float,
+    Text,
+}
+
+/// Collects the rows of one answer, message by message.
+#[derive(Debug)]
+pub(crate) struct RowSet {
+    stage: Stage,
+    has_deprecated_eof: bool,
+    kinds: Vec<Kind>,
+    rows: Vec<Vec<Datum>>,
+    size_bytes: usize,
+}
+
+impl RowSet {
+    pub(crate) fn new(has_deprecated_eof: bool) -> Self {
+        let kinds = Vec::new();
+        Self { stage: Stage::First, has_deprecated_eof, kinds, rows: Vec::new(), size_bytes: 0 }
+    }
+
+    pub(crate) fn into_rows(self) -> Vec<Vec<Datum>> {
+        self.rows
+    }
+
+    /// Takes the next whole message.
+    pub(crate) fn message(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+        let first = *payload.first().ok_or(Malformed("an empty message in an answer"))?;
+        if first == 0xff {
+            return Ok(RowStep::Refused(ServerError::parse(payload)?));
+        }
+        match self.stage {
+            Stage::First => match first {
+                0x00 => self.end(payload, true),
+                0xfb => Ok(RowStep::WantsRows),
+                _ => self.columns(payload),
+            },
+            Stage::Columns(left) => self.column(payload, left),
+            Stage::ColumnsEnd => {
+                self.stage = Stage::Rows;
+                Ok(RowStep::More)
+            }
+            Stage::Rows if first == 0xfe && payload.len() < PACKET_BYTES_MAX => {
+                self.end(payload, self.has_deprecated_eof)
+            }
+            Stage::Rows => self.row(payload),
+        }
+    }
+
+    fn columns(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+        let count = Cursor(payload).length()?;
+        if count == 0 || count > COLUMNS_MAX {
+            return Err(Malformed("a result with an impossible number of columns"));
+        }
+        self.kinds.clear();
+        self.stage = Stage::Columns(count);
+        Ok(RowStep::More)
+    }
+
+    fn column(&mut self, payload: &[u8], left: u64) -> Result<RowStep, Malformed> {
+        self.kinds.push(column_kind(payload)?);
+        self.stage = match left {
+            1 if self.has_deprecated_eof => Stage::Rows,
+            1 => Stage::ColumnsEnd,
+            _ => Stage::Columns(left - 1),
+        };
+        Ok(RowStep::More)
+    }
+
+    fn row(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+        self.size_bytes += payload.len() + self.kinds.len() * size_of::<Datum>();
+        if self.size_bytes > ANSWER_BYTES_MAX {
+            return Err(Malformed("more than 256 MiB of rows"));
+        }
+        let mut cursor = Cursor(payload);
+        let cells = self.kinds.iter().map(|kind| Ok(datum(*kind, cursor.bytes_or_null()?)));
+        let row = cells.collect::<Result<_, _>>()?;
+        self.rows.push(row);
+        Ok(RowStep::More)
+    }
+
+    fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<RowStep, Malformed> {
+        let mut cursor = Cursor(&payload[1..]);
+        if is_ok_packet {
+            cursor.length()?;
+            cursor.length()?;
+        } else {
+            cursor.u16()?;
+        }
+        if cursor.u16()? & status::MORE_RESULTS != 0 {
+            self.stage = Stage::First;
+            return Ok(RowStep::More);
+        }
+        Ok(RowStep::Done)
+    }
+}
+
+/// The kind of a column, from its definition.
+fn column_kind(payload: &[u8]) -> Result<Kind, Malformed> {
+    let mut cursor = Cursor(payload);
+    for _catalog_schema_table_and_names in 0..6 {
+        cursor.bytes_or_null()?;
+    }
+    cursor.length()?;
+    cursor.u16()?;
+    cursor.u32()?;
+    Ok(match cursor.u8()? {
+        // TINY, SHORT, LONG, LONGLONG, INT24, YEAR.
+        1 | 2 | 3 | 8 | 9 | 13 => Kind::Int,
+        // FLOAT, DOUBLE.
+        4 | 5 => Kind::Float,
+        _ => Kind::Text,
+    })
+}
+
+fn datum(kind: Kind, cell: Option<&[u8]>) -> Datum {
+    let Some(cell) = cell else { return Datum::Null };
+    let text = String::from_utf8_lossy(cell);
+    let number = match kind {
+        Kind::Int => text.parse().ok().map(Datum::Int),
+        Kind::Float => text.parse().ok().map(Datum::Float),
+        Kind::Text => None,
+    };
+    number.unwrap_or_else(|| Datum::Text(text.into_owned()))
+}

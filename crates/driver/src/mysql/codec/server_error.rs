@@ -1,0 +1,68 @@
+//! The server's word on what went wrong, and its class.
+
+use measure::ErrorClass;
+
+use super::wire::{Cursor, Malformed};
+
+/// An ERR packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerError {
+    /// The server's number, such as 1213.
+    pub(crate) code: u16,
+    /// The five characters of SQLSTATE; empty before the handshake is over.
+    pub(crate) state: String,
+    /// The server's sentence.
+    pub(crate) message: String,
+}
+
+impl ServerError {
+    /// Reads a payload that begins with 0xff.
+    pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut cursor = Cursor(payload);
+        if cursor.u8()? != 0xff {
+            return Err(Malformed("an error packet was due"));
+        }
+        let code = cursor.u16()?;
+        let mut state = String::new();
+        if cursor.0.first() == Some(&b'#') && cursor.0.len() >= 6 {
+            state = String::from_utf8_lossy(&cursor.bytes(6)?[1..]).into_owned();
+        }
+        let message = String::from_utf8_lossy(cursor.0).into_owned();
+        Ok(Self { code, state, message })
+    }
+
+    /// How it is counted. Numbers: MySQL's and MariaDB's server error reference, TiDB's "Error Codes
+    /// and Troubleshooting".
+    pub(crate) fn class(&self) -> ErrorClass {
+        match self.code {
+            1213 => ErrorClass::Deadlock,
+            1205 => ErrorClass::LockTimeout,
+            1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
+            1062 => ErrorClass::DuplicateKey,
+            1040 | 1044 | 1045 | 1049 | 1053 | 1129 | 1130 | 1152 | 1203 | 1226 | 1251 | 1927
+            | 2013 => ErrorClass::Connection,
+            1047 | 1156 => ErrorClass::Protocol,
+            _ => ErrorClass::Server,
+        }
+    }
+
+    /// What the reader can do about it, when that is known.
+    pub(crate) fn remedy(&self) -> Option<&'static str> {
+        Some(match self.code {
+            1040 | 1203 => "raise it: SET GLOBAL max_connections = N, or use fewer clients",
+            1044 => "grant the user access to the database",
+            1045 => {
+                "check user and password; a password is read from DYNO_PASSWORD, MYSQL_PWD, \
+                 a password file or ~/.my.cnf"
+            }
+            1049 => "create it first: CREATE DATABASE, or name another in the URL",
+            1129 => "unblock this host on the server: FLUSH HOSTS",
+            1130 => "create a user for this host on the server",
+            1153 => "raise it: SET GLOBAL max_allowed_packet = N",
+            1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
+            1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
+            1148 | 3948 | 4166 => "allow it: SET GLOBAL local_infile = 1",
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! Packets, integers and strings as they lie on the wire.
+
+use super::PACKET_BYTES_MAX;
+
+/// What the peer sent does not follow the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Malformed(pub(crate) &'static str);
+
+const ENDS_EARLY: Malformed = Malformed("a packet ends early");
+
+/// Reads a packet's payload from its front.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (head, rest) = self.0.split_at_checked(length).ok_or(ENDS_EARLY)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    /// A little-endian integer of `N` bytes, at most 8.
+    fn int<const N: usize>(&mut self) -> Result<u64, Malformed> {
+        let mut wide = [0; 8];
+        wide[..N].copy_from_slice(self.bytes(N)?);
+        Ok(u64::from_le_bytes(wide))
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, Malformed> {
+        Ok(self.int::<1>()? as u8)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, Malformed> {
+        Ok(self.int::<2>()? as u16)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(self.int::<4>()? as u32)
+    }
+
+    /// A length-encoded integer; `None` is the byte that stands for NULL in a text row.
+    pub(crate) fn length_or_null(&mut self) -> Result<Option<u64>, Malformed> {
+        Ok(Some(match self.u8()? {
+            small @ 0..=0xfa => u64::from(small),
+            0xfb => return Ok(None),
+            0xfc => self.int::<2>()?,
+            0xfd => self.int::<3>()?,
+            0xfe => self.int::<8>()?,
+            0xff => return Err(Malformed("0xff where a length should be")),
+        }))
+    }
+
+    pub(crate) fn length(&mut self) -> Result<u64, Malformed> {
+        self.length_or_null()?.ok_or(Malformed("NULL where a length should be"))
+    }
+
+    /// Bytes after their length-encoded length; `None` is NULL.
+    pub(crate) fn bytes_or_null(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
+        let Some(length) = self.length_or_null()? else { return Ok(None) };
+        self.bytes(usize::try_from(length).map_err(|_| ENDS_EARLY)?).map(Some)
+    }
+
+    /// Bytes up to a zero, which is taken off; up to the end when there is none.
+    pub(crate) fn until_zero(&mut self) -> &'a [u8] {
+        let length = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
+        let (head, rest) = self.0.split_at(length);
+        self.0 = rest.get(1..).unwrap_or_default();
+        head
+    }
+}
+
+/// The length in a packet's header.
+#[inline]
+pub(crate) fn payload_length(header: &[u8]) -> usize {
+    usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16
+}
+
+/// Begins a packet in `out`, to be ended by [`finish_packet`] with what this returns.
+pub(crate) fn start_packet(out: &mut Vec<u8>) -> usize {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    start
+}
+
+/// Writes the header of the packet that began at `start`; cuts it into several when it is longer
+/// than one packet can be. Returns the sequence number that comes next.
+pub(crate) fn finish_packet(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8 {
+    let length = out.len() - start - 4;
+    if length < PACKET_BYTES_MAX {
+        out[start..start + 4].copy_from_slice(&header(length, sequence));
+        return sequence.wrapping_add(1);
+    }
+    let payload = out.split_off(start + 4);
+    out.truncate(start);
+    append_packet(out, &payload, sequence)
+}
+
+/// Appends `payload` as one packet or several; returns the sequence number that comes next.
+pub(crate) fn append_packet(out: &mut Vec<u8>, payload: &[u8], mut sequence: u8) -> u8 {
+    let mut rest = payload;
+    loop {
+        let (now, later) = rest.split_at(rest.len().min(PACKET_BYTES_MAX));
+        out.extend_from_slice(&header(now.len(), sequence));
+        out.extend_from_slice(now);
+        sequence = sequence.wrapping_add(1);
+        rest = later;
+        // A packet of the full length says that another follows, even an empty one.
+        if now.len() < PACKET_BYTES_MAX {
+            return sequence;
+        }
+    }
+}
+
+fn header(length: usize, sequence: u8) -> [u8; 4] {
+    [length as u8, (length >> 8) as u8, (length >> 16) as u8, sequence]
+}
+
+/// Puts whole messages together from bytes as they come: for conversations off the load path.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+/// More than this in one message is refused, whatever its header says.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+impl Inbox {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.at == self.bytes.len() {
+            self.bytes.clear();
+            self.at = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Takes the next whole message and its last sequence number, `None` when more bytes are needed.
+    pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, u8)>, Malformed> {
+        let mut message = Vec::new();
+        let mut at = self.at;
+        loop {
+            let Some(header) = self.bytes.get(at..at + 4) else { return Ok(None) };
+            let (length, sequence) = (payload_length(header), header[3]);
+            if message.len() + length > MESSAGE_BYTES_MAX {
+                return Err(Malformed("a message of more than 64 MiB"));
+            }
+            let Some(payload) = self.bytes.get(at + 4..at + 4 + length) else { return Ok(None) };
+            message.extend_from_slice(payload);
+            at += 4 + length;
+            if length < PACKET_BYTES_MAX {
+                self.at = at;
+                self.forget();
+                return Ok(Some((message, sequence)));
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    /// Gives memory back once everything was taken: a session keeps none between conversations.
+    fn forget(&mut self) {
+        if self.is_empty() {
+            *self = Self::default();
+        } else if self.at > 1 << 20 {
+            self.bytes.drain(..self.at);
+            self.at = 0;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Where a server of the MySQL protocol listens and how to log in.
+
+use std::fmt;
+
+use net::Endpoint;
+
+use crate::Password;
+
+/// One address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// As a person wrote it, such as `db1:4000`; messages name it so.
+    pub name: String,
+    /// What it resolved to.
+    pub endpoint: Endpoint,
+}
+
+/// How statements with parameters travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatementProtocol {
+    /// Prepared on the server, executed with binary parameters.
+    #[default]
+    Prepared,
+    /// Text, with the parameters filled in by the client.
+    Text,
+}
+
+/// Everything that a connection needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// At least one; client `i` takes address `i % n`.
+    pub addresses: Vec<Address>,
+    /// The user to log in as.
+    pub user: String,
+    /// Its password.
+    pub password: Password,
+    /// The database to use; none is chosen when absent.
+    pub database: Option<String>,
+    /// How statements with parameters travel.
+    pub protocol: StatementProtocol,
+}
+
+impl Config {
+    /// The address of client `index`.
+    pub(crate) fn address(&self, index: usize) -> Option<&Address> {
+        self.addresses.get(index.checked_rem(self.addresses.len())?)
+    }
+}
+
+/// A URL without the password.
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.database.as_deref().unwrap_or_default();
+        let names: Vec<&str> = self.addresses.iter().map(|address| address.name.as_str()).collect();
+        match self.addresses.first().map(|address| &address.endpoint) {
+            Some(Endpoint::Unix(path)) => {
+                write!(f, "mysql://{}@/{database}?socket={}", self.user, path.display())
+            }
+            _ => write!(f, "mysql://{}@{}/{database}", self.user, names.join(",")),
+        }
+    }
+}

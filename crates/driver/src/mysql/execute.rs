@@ -1,0 +1,113 @@
+//! The conversations that make a statement ready and execute it.
+
+use measure::{ErrorClass, Failure};
+
+use super::codec::{
+    Bound, Escapes, Prepared, ServerError, TextTemplate, capability, command, encode_execute,
+    finish_packet, start_packet,
+};
+use super::config::StatementProtocol;
+use super::session::{Ready, Session};
+use crate::{Answer, Value};
+
+impl Session {
+    /// Makes a statement ready; returns its place among this session's statements.
+    pub(crate) async fn prepare(&mut self, sql: &str) -> Result<usize, Failure> {
+        let ready = match self.protocol {
+            StatementProtocol::Prepared => self.prepare_on_server(sql).await?,
+            StatementProtocol::Text => Ready::Text(TextTemplate::new(sql)),
+        };
+        self.statements.push(ready);
+        Ok(self.statements.len() - 1)
+    }
+
+    async fn prepare_on_server(&mut self, sql: &str) -> Result<Ready, Failure> {
+        self.build(command::PREPARE, sql);
+        self.send().await?;
+        let (payload, _) = self.message().await?;
+        if payload.first() == Some(&0xff) {
+            let error = ServerError::parse(&payload).map_err(|malformed| self.broken(malformed))?;
+            return Err(self.refused(&error));
+        }
+        let prepared = Prepared::parse(&payload).map_err(|malformed| self.broken(malformed))?;
+        for _ in 0..prepared.packets_to_come(self.has(capability::DEPRECATE_EOF)) {
+            self.message().await?;
+        }
+        let bound = Bound::new(usize::from(prepared.parameters));
+        Ok(Ready::Prepared { id: prepared.id, bound })
+    }
+
+    /// Executes a statement; rows are read and thrown away.
+    #[inline]
+    pub(crate) async fn execute(
+        &mut self,
+        statement: usize,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Failure> {
+        self.encode(statement, values)?;
+        let asked = self.ask().await;
+        if asked.is_err() {
+            self.forget_types(statement);
+        }
+        asked
+    }
+
+    /// Writes the request.
+    #[inline]
+    fn encode(&mut self, statement: usize, values: &[Value<'_>]) -> Result<(), Failure> {
+        let escapes = self.escapes();
+        match self.statements.get_mut(statement) {
+            Some(Ready::Prepared { id, bound }) if bound.len() == values.len() => {
+                encode_execute(&mut self.request, *id, bound, values);
+                Ok(())
+            }
+            Some(Ready::Text(template)) if template.parameters() == values.len() => {
+                fill(&mut self.request, template, values, escapes)
+            }
+            other => Err(mismatch(other.map(|ready| ready.parameters()), values.len())),
+        }
+    }
+
+    /// A refused execution may have ended before the server took the parameter types in.
+    #[cold]
+    fn forget_types(&mut self, statement: usize) {
+        if let Some(Ready::Prepared { bound, .. }) = self.statements.get_mut(statement) {
+            bound.forget();
+        }
+    }
+}
+
+impl Ready {
+    fn parameters(&self) -> usize {
+        match self {
+            Self::Prepared { bound, .. } => bound.len(),
+            Self::Text(template) => template.parameters(),
+        }
+    }
+}
+
+fn fill(
+    request: &mut Vec<u8>,
+    template: &TextTemplate,
+    values: &[Value<'_>],
+    escapes: Escapes,
+) -> Result<(), Failure> {
+    request.clear();
+    let start = start_packet(request);
+    request.push(command::QUERY);
+    template.fill(request, values, escapes).map_err(|index| {
+        let message = format!("parameter {} is no finite number, which SQL cannot say", index + 1);
+        Failure::new(ErrorClass::Server, "", message)
+    })?;
+    finish_packet(request, start, 0);
+    Ok(())
+}
+
+#[cold]
+fn mismatch(wanted: Option<usize>, given: usize) -> Failure {
+    let message = match wanted {
+        Some(wanted) => format!("the statement has {wanted} parameters, {given} were given"),
+        None => "the statement was made ready on another session".into(),
+    };
+    Failure::new(ErrorClass::Server, "", message)
+}

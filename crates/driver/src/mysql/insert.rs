@@ -1,0 +1,74 @@
+//! Rows loaded by INSERTs of many rows each, where the server takes no LOAD DATA LOCAL.
+
+use measure::Failure;
+
+use super::codec::{
+    Escapes, NoLiteral, append_literal, command, finish_packet, quote_identifier, start_packet,
+};
+use super::load_data::no_literal;
+use super::session::Session;
+use crate::Value;
+
+/// One statement is about this long: well below the smallest usual max_allowed_packet, 1 MiB.
+const STATEMENT_BYTES: usize = 512 * 1024;
+
+/// Rows on their way through INSERT ... VALUES (...), (...).
+#[derive(Debug)]
+pub(crate) struct MultiRowInsert<'s> {
+    session: &'s mut Session,
+    head: String,
+    escapes: Escapes,
+    statement: Vec<u8>,
+    loaded_rows: u64,
+}
+
+impl<'s> MultiRowInsert<'s> {
+    pub(crate) fn new(session: &'s mut Session, table: &str, columns: &[&str]) -> Self {
+        let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
+        let head =
+            format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","));
+        let escapes = session.escapes();
+        Self { session, head, escapes, statement: Vec::new(), loaded_rows: 0 }
+    }
+
+    pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
+        if self.statement.is_empty() {
+            start_packet(&mut self.statement);
+            self.statement.push(command::QUERY);
+            self.statement.extend_from_slice(self.head.as_bytes());
+        } else {
+            self.statement.push(b',');
+        }
+        self.statement.push(b'(');
+        for (index, value) in row.iter().enumerate() {
+            if index > 0 {
+                self.statement.push(b',');
+            }
+            append_literal(&mut self.statement, *value, self.escapes)
+                .map_err(|NoLiteral| no_literal())?;
+        }
+        self.statement.push(b')');
+        if self.statement.len() >= STATEMENT_BYTES {
+            self.send_statement().await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn finish(mut self) -> Result<u64, Failure> {
+        self.send_statement().await?;
+        Ok(self.loaded_rows)
+    }
+
+    async fn send_statement(&mut self) -> Result<(), Failure> {
+        if self.statement.is_empty() {
+            return Ok(());
+        }
+        finish_packet(&mut self.statement, 0, 0);
+        std::mem::swap(&mut self.session.request, &mut self.statement);
+        let asked = self.session.ask().await;
+        std::mem::swap(&mut self.session.request, &mut self.statement);
+        self.statement.clear();
+        self.loaded_rows += asked?.affected;
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session above it, and
+//! one file for each conversation (login, query, execute, load data, probe).
+
+mod codec;
+mod config;
+mod execute;
+mod insert;
+mod load_data;
+mod login;
+mod probe;
+mod query;
+mod session;
+
+pub use config::{Address, Config, StatementProtocol};
+pub(crate) use insert::MultiRowInsert;
+pub(crate) use load_data::LoadData;
+pub(crate) use login::LocalInfile;
+pub(crate) use probe::{probe, without_probe};
+pub(crate) use session::Session;

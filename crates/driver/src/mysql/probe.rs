@@ -1,0 +1,232 @@
+//! The conversation that finds out, before any load, what a server is and can do.
+
+use measure::Failure;
+
+use super::session::Session;
+use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
+
+/// Settings that matter for performance, of all products; a server lists those that it has.
+const SETTINGS: &[&str] = &[
+    "autocommit",
+    "binlog_format",
+    "innodb_adaptive_hash_index",
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "innodb_io_capacity",
+    "innodb_log_file_size",
+    "innodb_page_size",
+    "innodb_redo_log_capacity",
+    "log_bin",
+    "performance_schema",
+    "query_cache_type",
+    "sync_binlog",
+    "table_open_cache",
+    "thread_cache_size",
+    "thread_handling",
+    "tidb_analyze_version",
+    "tidb_distsql_scan_concurrency",
+    "tidb_enable_async_commit",
+    "tidb_enable_1pc",
+    "tidb_enable_prepared_plan_cache",
+    "tidb_guarantee_linearizability",
+    "tidb_mem_quota_query",
+    "tidb_txn_mode",
+    "transaction_isolation",
+    "tx_isolation",
+];
+
+/// Variables that are asked for besides.
+const QUESTIONS: &[&str] = &[
+    "default_storage_engine",
+    "local_infile",
+    "max_allowed_packet",
+    "max_connections",
+    "max_prepared_stmt_count",
+    "version",
+    "version_comment",
+    "version_source_revision",
+];
+
+/// Asks a server everything at once.
+pub(crate) async fn probe(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
+    let variables =
+        Named::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
+    let uses = Named::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);
+    let uses = uses.await?;
+    let version = variables.text("version").unwrap_or_default().to_owned();
+    let product = Product::of(&version);
+    let build = match product {
+        // Nothing but this function tells which store TiDB stands on.
+        Product::TiDb => first_text(&session.rows("SELECT tidb_version()").await?),
+        _ => None,
+    };
+    let facts = Facts {
+        product: product.name().into(),
+        version: product.version(&version),
+        storage: storage(product, &variables, build.as_deref()),
+        build: build_of(product, &variables, build.as_deref()),
+        settings: variables.only(SETTINGS),
+        limits: limits(product, &variables, &uses),
+    };
+    Ok((facts, capabilities(product, &variables)))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Product {
+    MySql,
+    MariaDb,
+    TiDb,
+}
+
+impl Product {
+    /// By the version that the server gives, such as `8.0.11-TiDB-v8.5.0` or `10.11.6-MariaDB`.
+    fn of(version: &str) -> Self {
+        if version.contains("TiDB") {
+            Self::TiDb
+        } else if version.contains("MariaDB") {
+            Self::MariaDb
+        } else {
+            Self::MySql
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::MySql => "MySQL",
+            Self::MariaDb => "MariaDB",
+            Self::TiDb => "TiDB",
+        }
+    }
+
+    /// The product's own version: TiDB puts the version of MySQL that it resembles before it, and
+    /// MariaDB its name and its package behind.
+    fn version(self, full: &str) -> String {
+        let own = match self {
+            Self::MySql => full,
+            Self::MariaDb => full.split("-MariaDB").next().unwrap_or(full),
+            Self::TiDb => full.split("TiDB-").nth(1).unwrap_or(full),
+        };
+        own.trim_start_matches("5.5.5-").to_owned()
+    }
+}
+
+/// Names and values from one of the server's SHOW statements.
+struct Named(Vec<(String, String)>);
+
+impl Named {
+    async fn ask(session: &mut Session, what: &str, names: &[&str]) -> Result<Self, Failure> {
+        let list: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        let sql = format!("SHOW {what} WHERE Variable_name IN ({})", list.join(","));
+        let rows = session.rows(&sql).await?;
+        let pair = |row: Vec<Datum>| {
+            let mut cells = row.into_iter().map(text_of);
+            Some((cells.next()?, cells.next()?))
+        };
+        Ok(Self(rows.into_iter().filter_map(pair).collect()))
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(this, _)| this.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.text(name)?.parse().ok()
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("on"))
+    }
+
+    fn only(&self, names: &[&str]) -> Vec<(String, String)> {
+        let value = |name: &&str| Some(((*name).to_owned(), self.text(name)?.to_owned()));
+        names.iter().filter_map(value).collect()
+    }
+}
+
+fn text_of(datum: Datum) -> String {
+    match datum {
+        Datum::Null => String::new(),
+        Datum::Int(number) => number.to_string(),
+        Datum::Float(number) => number.to_string(),
+        Datum::Text(text) => text,
+    }
+}
+
+fn first_text(rows: &[Vec<Datum>]) -> Option<String> {
+    rows.first()?.first().cloned().map(text_of)
+}
+
+/// The line `label: value` of TiDB's description of itself.
+fn labelled<'a>(description: &'a str, label: &str) -> Option<&'a str> {
+    let value = description.lines().find_map(|line| line.strip_prefix(label)?.strip_prefix(':'))?;
+    Some(value.trim()).filter(|value| !value.is_empty())
+}
+
+fn storage(product: Product, variables: &Named, description: Option<&str>) -> String {
+    match product {
+        Product::TiDb => {
+            let store = description.and_then(|text| labelled(text, "Store"));
+            store.unwrap_or("unknown store").to_owned()
+        }
+        _ => variables.text("default_storage_engine").unwrap_or("unknown engine").to_owned(),
+    }
+}
+
+fn build_of(product: Product, variables: &Named, description: Option<&str>) -> Option<String> {
+    let comment = variables.text("version_comment").unwrap_or_default();
+    let hash = match product {
+        Product::TiDb => description.and_then(|text| labelled(text, "Git Commit Hash")),
+        _ => variables.text("version_source_revision"),
+    };
+    let parts: Vec<&str> =
+        [comment, hash.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn limits(product: Product, variables: &Named, uses: &Named) -> ServerLimits {
+    let bound = |name: &str| {
+        let value = variables.number(name)?;
+        // TiDB says 0 or -1 where it sets no bound; elsewhere 0 means none at all.
+        (product != Product::TiDb || value > 0).then(|| u64::try_from(value).unwrap_or(u64::MAX))
+    };
+    let used = |name: &str| uses.number(name).and_then(|value| u64::try_from(value).ok());
+    ServerLimits {
+        connections_max: bound("max_connections"),
+        connections_used: used("Threads_connected"),
+        prepared_statements_max: bound("max_prepared_stmt_count"),
+        prepared_statements_used: used("Prepared_stmt_count"),
+        packet_bytes_max: bound("max_allowed_packet"),
+    }
+}
+
+fn capabilities(product: Product, variables: &Named) -> Capabilities {
+    let mut capabilities = without_probe();
+    if variables.is_on("local_infile") {
+        capabilities.bulk_load = BulkLoad::Stream;
+    }
+    // TiDB takes an ENGINE clause and ignores it.
+    capabilities.has_engine_clause = product != Product::TiDb;
+    capabilities
+}
+
+/// What every server of this protocol can do.
+pub(crate) fn without_probe() -> Capabilities {
+    Capabilities {
+        is_blocking: false,
+        placeholder: PlaceholderStyle::QuestionMark,
+        bulk_load: BulkLoad::MultiRowInsert,
+        has_concurrent_writers: true,
+        has_auto_commit_ddl: true,
+        begin_write: "BEGIN",
+        begin_read: "BEGIN",
+        auto_increment_key: "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
+        has_engine_clause: true,
+        has_isolation_levels: true,
+        analyze: Some("ANALYZE TABLE {table}"),
+        list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
+                       DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
+    }
+}

@@ -1,0 +1,48 @@
+//! The conversation of a text query.
+
+use measure::Failure;
+
+use super::codec::{Malformed, RowSet, RowStep, capability, command, finish_packet, start_packet};
+use super::session::Session;
+use crate::{Answer, Datum};
+
+/// Memory that a session keeps for its next request; after a longer one it is given back.
+const REQUEST_BYTES: usize = 64 * 1024;
+
+impl Session {
+    /// Runs text; rows are read and thrown away.
+    pub(crate) async fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        self.build(command::QUERY, sql);
+        self.ask().await
+    }
+
+    /// Runs text and returns its rows.
+    pub(crate) async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
+        self.build(command::QUERY, sql);
+        self.send().await?;
+        let mut set = RowSet::new(self.has(capability::DEPRECATE_EOF));
+        loop {
+            let (payload, _) = self.message().await?;
+            match set.message(&payload).map_err(|malformed| self.broken(malformed))? {
+                RowStep::More => {}
+                RowStep::Done => return Ok(set.into_rows()),
+                RowStep::Refused(error) => return Err(self.refused(&error)),
+                RowStep::WantsRows => {
+                    return Err(self.broken(Malformed("the server asks for a file")));
+                }
+            }
+        }
+    }
+
+    /// Writes a request of one command with text.
+    pub(super) fn build(&mut self, command: u8, text: &str) {
+        self.request.clear();
+        if self.request.capacity() > REQUEST_BYTES && text.len() < REQUEST_BYTES {
+            self.request = Vec::new();
+        }
+        let start = start_packet(&mut self.request);
+        self.request.push(command);
+        self.request.extend_from_slice(text.as_bytes());
+        finish_packet(&mut self.request, start, 0);
+    }
+}

@@ -1,0 +1,211 @@
+//! One connection: its socket, its buffers, and how bytes and failures pass between the two.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+use measure::{ErrorClass, Failure, Traffic};
+use net::{Endpoint, Stream};
+
+use super::codec::{
+    Bound, Escapes, Inbox, Malformed, Reply, ServerError, Step, TextTemplate, command, status,
+};
+use super::config::{Address, StatementProtocol};
+use crate::Answer;
+
+/// A statement that was made ready.
+#[derive(Debug)]
+pub(super) enum Ready {
+    /// On the server, under this number.
+    Prepared { id: u32, bound: Bound },
+    /// Here.
+    Text(TextTemplate),
+}
+
+/// A logged-in connection. It owns no read buffer: answers are taken apart in the event loop's own.
+pub(crate) struct Session {
+    pub(super) stream: Stream,
+    pub(super) address: Address,
+    pub(super) protocol: StatementProtocol,
+    /// The capabilities that both sides agreed on.
+    pub(super) capabilities: u32,
+    pub(super) request: Vec<u8>,
+    pub(super) reply: Reply,
+    pub(super) inbox: Inbox,
+    pub(super) statements: Vec<Ready>,
+    pub(super) traffic: Traffic,
+    /// An answer was lost or not understood: nothing that comes now can be trusted.
+    pub(super) is_broken: bool,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.address.name)
+    }
+}
+
+impl Session {
+    /// Bytes since the last call.
+    pub(crate) fn take_traffic(&mut self) -> Traffic {
+        std::mem::take(&mut self.traffic)
+    }
+
+    /// Says goodbye; whether the server heard it does not matter.
+    pub(crate) async fn close(mut self) {
+        if !self.is_broken {
+            self.request.clear();
+            self.request.extend_from_slice(&[1, 0, 0, 0, command::QUIT]);
+            let _ = self.send().await;
+        }
+    }
+
+    /// Sends the request that was built, and nothing else.
+    #[inline]
+    pub(super) async fn send(&mut self) -> Result<(), Failure> {
+        if self.is_broken {
+            return Err(self.gone());
+        }
+        self.traffic.sent_bytes += self.request.len() as u64;
+        let sent = self.stream.write_all(&self.request).await;
+        sent.map_err(|error| self.lost(&error))
+    }
+
+    /// Sends the request that was built and passes over its answer.
+    #[inline]
+    pub(super) async fn ask(&mut self) -> Result<Answer, Failure> {
+        self.send().await?;
+        match self.skip_answer().await? {
+            Step::Refused(error) => Err(self.refused(&error)),
+            Step::WantsRows(_) => Err(self.broken(Malformed(
+                "the server asks for a file, which dyno gives only to LOAD DATA of its own",
+            ))),
+            Step::Done | Step::More => Ok(self.reply.answer()),
+        }
+    }
+
+    /// Reads an answer to its end; rows are counted and thrown away.
+    #[inline]
+    pub(super) async fn skip_answer(&mut self) -> Result<Step, Failure> {
+        self.reply.reset();
+        loop {
+            let (reply, received_bytes) = (&mut self.reply, &mut self.traffic.received_bytes);
+            let read = self.stream.read_with(|bytes| {
+                *received_bytes += bytes.len() as u64;
+                if bytes.is_empty() { None } else { Some(reply.feed(bytes)) }
+            });
+            match read.await {
+                Ok(Some(Ok(Step::More))) => {}
+                Ok(Some(Ok(step))) => return Ok(step),
+                Ok(Some(Err(malformed))) => return Err(self.broken(malformed)),
+                Ok(None) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
+                Err(error) => return Err(self.lost(&error)),
+            }
+        }
+    }
+
+    /// Reads the next whole message and its sequence number; for conversations off the load path.
+    pub(super) async fn message(&mut self) -> Result<(Vec<u8>, u8), Failure> {
+        loop {
+            match self.inbox.next() {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => {}
+                Err(malformed) => return Err(self.broken(malformed)),
+            }
+            let (inbox, received_bytes) = (&mut self.inbox, &mut self.traffic.received_bytes);
+            let read = self.stream.read_with(|bytes| {
+                *received_bytes += bytes.len() as u64;
+                inbox.push(bytes);
+                bytes.len()
+            });
+            match read.await {
+                Ok(0) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
+                Ok(_) => {}
+                Err(error) => return Err(self.lost(&error)),
+            }
+        }
+    }
+
+    pub(super) fn has(&self, capability: u32) -> bool {
+        self.capabilities & capability != 0
+    }
+
+    pub(super) fn escapes(&self) -> Escapes {
+        match self.reply.status() & status::NO_BACKSLASH_ESCAPES {
+            0 => Escapes::Backslash,
+            _ => Escapes::QuotesOnly,
+        }
+    }
+
+    #[cold]
+    pub(super) fn refused(&self, error: &ServerError) -> Failure {
+        refused(&self.address, error)
+    }
+
+    /// The peer broke the protocol, so this connection is of no more use.
+    #[cold]
+    pub(super) fn broken(&mut self, malformed: Malformed) -> Failure {
+        self.is_broken = true;
+        let message = format!("{}: {malformed}", self.address.name);
+        Failure::new(ErrorClass::Protocol, "", message)
+    }
+
+    #[cold]
+    pub(super) fn lost(&mut self, error: &io::Error) -> Failure {
+        self.is_broken = true;
+        lost(&self.address, error)
+    }
+
+    #[cold]
+    fn gone(&self) -> Failure {
+        let message = format!("{}: this connection broke earlier", self.address.name);
+        Failure::new(ErrorClass::Connection, "", message)
+    }
+}
+
+/// A failure from an ERR packet.
+pub(super) fn refused(address: &Address, error: &ServerError) -> Failure {
+    let ServerError { code, state, message } = error;
+    let mut text = format!("{}: {message} ({code}", address.name);
+    if !state.is_empty() {
+        text.push(' ');
+        text.push_str(state);
+    }
+    text.push(')');
+    if let Some(remedy) = error.remedy() {
+        text.push_str("; ");
+        text.push_str(remedy);
+    }
+    Failure::new(error.class(), code.to_string(), text)
+}
+
+/// A failure of the connection while it was in use.
+pub(super) fn lost(address: &Address, error: &io::Error) -> Failure {
+    let what = match error.kind() {
+        ErrorKind::UnexpectedEof => "the server closed the connection; its log may say why".into(),
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            format!("the connection broke ({error}); the server's log may say why")
+        }
+        _ => error.to_string(),
+    };
+    Failure::new(ErrorClass::Connection, "", format!("{}: {what}", address.name))
+}
+
+/// A failure to connect.
+pub(super) fn unreachable(address: &Address, error: &io::Error) -> Failure {
+    let remedy = match (error.kind(), &address.endpoint) {
+        (ErrorKind::ConnectionRefused, _) => {
+            "nothing listens there: start the server or correct it"
+        }
+        (ErrorKind::NotFound, _) => "there is no such socket: start the server or correct the path",
+        (ErrorKind::PermissionDenied, Endpoint::Unix(_)) => "this user may not use that socket",
+        (ErrorKind::AddrNotAvailable, _) => {
+            "local ports have run out: widen net.ipv4.ip_local_port_range or use more addresses"
+        }
+        _ if error.raw_os_error() == Some(EMFILE) => "raise the limit of open files: ulimit -n",
+        _ => "check that the server is up and can be reached",
+    };
+    let message = format!("cannot connect to {}: {error}; {remedy}", address.name);
+    Failure::new(ErrorClass::Connection, "", message)
+}
+
+/// Too many open files in this process.
+const EMFILE: i32 = 24;

@@ -1,0 +1,30 @@
+//! A password that does not show itself.
+
+use std::fmt;
+
+/// A password. It has no `Display`, and its `Debug` does not tell it, not even whether it is empty.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Password(String);
+
+impl Password {
+    /// Keeps `text` from being printed.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// No password at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the login needs; nothing else may ask.
+    pub(crate) fn reveal(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password")
+    }
+}

@@ -1,0 +1,64 @@
+//! Which file, and how it is opened.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// When SQLite waits for the disk. Source: sqlite.org/pragma.html#pragma_synchronous
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Never.
+    Off,
+    /// At checkpoints: in WAL mode a power cut may lose the last transactions, never the database.
+    #[default]
+    Normal,
+    /// At every commit.
+    Full,
+}
+
+impl Synchronous {
+    /// The word that the pragma takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Normal => "normal",
+            Self::Full => "full",
+        }
+    }
+
+    /// The value of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Off, Self::Normal, Self::Full].into_iter().find(|value| value.name() == name)
+    }
+}
+
+/// A database file in WAL mode and how each session opens it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The file; it is made when missing.
+    pub path: PathBuf,
+    /// When commits wait for the disk.
+    pub synchronous: Synchronous,
+    /// How long a session waits for another's lock before it answers busy.
+    pub busy_timeout: Duration,
+    /// Page cache of each session, bytes; SQLite's own default (2 MB) when absent.
+    pub cache_bytes: Option<u64>,
+}
+
+impl Config {
+    /// The usual settings: synchronous `normal`, five seconds of patience.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            synchronous: Synchronous::default(),
+            busy_timeout: Duration::from_secs(5),
+            cache_bytes: None,
+        }
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sqlite:{}", self.path.display())
+    }
+}

@@ -1,0 +1,177 @@
+//! One connection to a database file.
+
+use std::fmt;
+use std::hint::black_box;
+use std::path::PathBuf;
+
+use measure::{ErrorClass, Failure};
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Batch, Connection, Error, Rows, Statement};
+
+use super::Config;
+use super::error::failure;
+use crate::{Answer, Datum, Value};
+
+/// Statements that a session keeps compiled: more than any workload has.
+const COMPILED_MAX: usize = 4096;
+/// Text shorter than this is kept compiled too: BEGIN and COMMIT are run for every transaction.
+const SHORT_TEXT_BYTES: usize = 64;
+
+/// A connection; compiled statements are kept by their text.
+pub(crate) struct Session {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+    statements: Vec<String>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.path.display())
+    }
+}
+
+impl Session {
+    /// Opens the file as `config` says.
+    pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
+        let opened = Connection::open(&config.path).and_then(|connection| {
+            set_up(&connection, config)?;
+            Ok(connection)
+        });
+        let connection = opened.map_err(|error| failure(&config.path, &error))?;
+        Ok(Self { connection, path: config.path.clone(), statements: Vec::new() })
+    }
+
+    /// Compiles a statement; returns its place among this session's statements.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<usize, Failure> {
+        self.connection.prepare_cached(sql).map_err(|error| self.failure(&error))?;
+        self.statements.push(sql.to_owned());
+        Ok(self.statements.len() - 1)
+    }
+
+    /// Executes a statement; rows are read and thrown away.
+    pub(crate) fn execute(
+        &mut self,
+        statement: usize,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Failure> {
+        let Some(sql) = self.statements.get(statement) else {
+            let message = "the statement was made ready on another session";
+            return Err(Failure::new(ErrorClass::Server, "", message));
+        };
+        let stepped = self.connection.prepare_cached(sql).and_then(|mut compiled| {
+            bind(&mut compiled, values)?;
+            self.step(&mut compiled)
+        });
+        stepped.map_err(|error| self.failure(&error))
+    }
+
+    /// Runs text, which may hold several statements; rows are read and thrown away.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        let stepped = if sql.len() < SHORT_TEXT_BYTES && !sql.contains(';') {
+            self.connection.prepare_cached(sql).and_then(|mut compiled| self.step(&mut compiled))
+        } else {
+            self.step_all(sql)
+        };
+        stepped.map_err(|error| self.failure(&error))
+    }
+
+    /// Runs text and returns its rows.
+    pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
+        let read = self.connection.prepare(sql).and_then(|mut compiled| {
+            let columns = compiled.column_count();
+            let mut rows = compiled.raw_query();
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                let cells = (0..columns).map(|column| row.get_ref(column).map(datum));
+                all.push(cells.collect::<Result<_, _>>()?);
+            }
+            Ok(all)
+        });
+        read.map_err(|error| self.failure(&error))
+    }
+
+    pub(super) fn failure(&self, error: &Error) -> Failure {
+        failure(&self.path, error)
+    }
+
+    fn step_all(&self, sql: &str) -> Result<Answer, Error> {
+        let mut batch = Batch::new(&self.connection, sql);
+        let mut answer = Answer::default();
+        while let Some(mut compiled) = batch.next()? {
+            let one = self.step(&mut compiled)?;
+            answer.rows += one.rows;
+            answer.affected += one.affected;
+        }
+        Ok(answer)
+    }
+
+    /// Steps a statement to its end, looking at every cell as a client would.
+    fn step(&self, compiled: &mut Statement<'_>) -> Result<Answer, Error> {
+        let is_reading = compiled.readonly();
+        let columns = compiled.column_count();
+        let rows = count_rows(compiled.raw_query(), columns)?;
+        let affected = if is_reading { 0 } else { self.connection.changes() };
+        Ok(Answer { rows, affected })
+    }
+}
+
+fn count_rows(mut rows: Rows<'_>, columns: usize) -> Result<u64, Error> {
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        for column in 0..columns {
+            black_box(row.get_ref(column)?);
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn set_up(connection: &Connection, config: &Config) -> Result<(), Error> {
+    connection.busy_timeout(config.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(COMPILED_MAX);
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", config.synchronous.name())?;
+    if let Some(cache_bytes) = config.cache_bytes {
+        // A negative size is in KiB rather than in pages.
+        let kibibytes = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX);
+        connection.pragma_update(None, "cache_size", -kibibytes)?;
+    }
+    Ok(())
+}
+
+pub(super) fn bind(compiled: &mut Statement<'_>, values: &[Value<'_>]) -> Result<(), Error> {
+    let wanted = compiled.parameter_count();
+    if wanted != values.len() {
+        return Err(Error::InvalidParameterCount(values.len(), wanted));
+    }
+    for (index, value) in values.iter().enumerate() {
+        compiled.raw_bind_parameter(index + 1, Bound(*value))?;
+    }
+    Ok(())
+}
+
+/// A value on its way into SQLite.
+struct Bound<'a>(Value<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(number),
+            Value::Float(number) => ValueRef::Real(number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn datum(value: ValueRef<'_>) -> Datum {
+    match value {
+        ValueRef::Null => Datum::Null,
+        ValueRef::Integer(number) => Datum::Int(number),
+        ValueRef::Real(number) => Datum::Float(number),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Datum::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+}
