@@ -59,6 +59,8 @@ pub struct WorkloadRecord {
 pub struct LoadRecord {
     /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
     pub description: String,
+    /// Threads that offered it.
+    pub threads: usize,
     /// Pause of a client between transactions, Z in Little's law.
     pub think_time: Duration,
     /// Length of one interval.

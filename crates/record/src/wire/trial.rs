@@ -69,6 +69,7 @@ enum KindName {
 #[derive(Debug, Serialize, Deserialize)]
 struct LoadFile {
     description: String,
+    threads: usize,
     think_time_ns: u64,
     interval_ns: u64,
 }
@@ -151,6 +152,7 @@ impl From<&TrialRecord> for TrialFile {
             repetition: header.repetition,
             load: LoadFile {
                 description: header.load.description.clone(),
+                threads: header.load.threads,
                 think_time_ns: nanos(header.load.think_time),
                 interval_ns: nanos(header.load.interval),
             },
@@ -294,6 +296,7 @@ impl TrialFile {
             repetition: self.repetition,
             load: LoadRecord {
                 description: self.load.description,
+                threads: self.load.threads,
                 think_time: Duration::from_nanos(self.load.think_time_ns),
                 interval: Duration::from_nanos(self.load.interval_ns),
             },

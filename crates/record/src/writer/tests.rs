@@ -61,6 +61,7 @@ fn trial_header(index: usize) -> TrialHeader {
         repetition: 0,
         load: LoadRecord {
             description: "closed loop".to_owned(),
+            threads: 2,
             think_time: Duration::from_millis(5),
             interval: Duration::from_secs(1),
         },
