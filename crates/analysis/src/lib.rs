@@ -1,1 +1,23 @@
-//! Placeholder.
+//! Pure maths on what was measured: summaries, intervals of confidence, checks of validity.
+//!
+//! Values in, values out: nothing here reads a file or writes text for people, so that a number is
+//! the same in every view. [`summarize`] turns a trial into a [`Summary`], [`check`] lists what a
+//! reader must know before trusting it, [`over_repetitions`] and [`paired_ratio`] say how sure a
+//! figure is.
+
+mod check;
+mod estimate;
+mod moments;
+mod ratio;
+mod student;
+mod summary;
+mod trend;
+
+pub use check::{Finding, check};
+pub use estimate::{Estimate, Interval95, Method, over_repetitions};
+pub use ratio::{Ratio, paired_ratio};
+pub use summary::{
+    Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Summary, Usage,
+    summarize,
+};
+pub use trend::{Trend, trend};

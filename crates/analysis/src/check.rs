@@ -1,0 +1,274 @@
+//! What a reader must know before trusting a trial.
+
+use measure::Nanos;
+
+use crate::{Ended, Measured, Summary};
+
+/// From this part of the CPU on that the load generator could use, it may be what limits throughput.
+const CLIENT_CPU_MAX: f64 = 0.9;
+/// More mismatch than this in Little's law means that load was lost somewhere.
+const LITTLES_LAW_MAX: f64 = 0.05;
+/// Clients whose shares differ by more than this are not served evenly.
+const UNFAIRNESS_MAX: f64 = 0.1;
+/// A drift of throughput by more than this within the window means that it had not settled.
+const TREND_MAX: f64 = 0.1;
+/// Throughput of intervals that varies by more than this has dips that a mean hides.
+const VARIATION_MAX: f64 = 0.2;
+/// A percentile that rests on fewer values above it than this is mostly luck.
+const VALUES_ABOVE_MIN: f64 = 10.0;
+
+/// Something that weakens what a trial says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// It could not go on.
+    Failed,
+    /// dyno or the machine went down while it ran.
+    Cut,
+    /// Someone asked for its end.
+    Interrupted,
+    /// Nothing succeeded.
+    NothingMeasured,
+    /// Clients left early, and the rest had the server to themselves.
+    ClientsLost {
+        /// How many left.
+        lost: usize,
+        /// Of how many.
+        clients: usize,
+    },
+    /// Transactions were given up.
+    Failures {
+        /// How many.
+        transactions: u64,
+        /// As a part of all that ended.
+        rate: f64,
+    },
+    /// Transactions were tried again; their latency includes every try.
+    Retries {
+        /// How many tries.
+        retries: u64,
+        /// For each transaction that ended.
+        per_transaction: f64,
+    },
+    /// The load generator was nearly out of CPU, so the figures may be its own limit.
+    ClientSaturated {
+        /// Hardware threads it kept busy.
+        used: f64,
+        /// Hardware threads it could have kept busy.
+        usable: usize,
+    },
+    /// Throughput and latency do not account for the clients that were there.
+    LittlesLaw {
+        /// Clients accounted for.
+        accounted_for: f64,
+        /// Clients that were there.
+        clients: usize,
+        /// The difference as a part of the clients.
+        mismatch: f64,
+    },
+    /// Clients were not served evenly.
+    Unfair {
+        /// Standard deviation over clients as a part of the mean.
+        variation: f64,
+    },
+    /// Throughput drifted within the window.
+    Trend {
+        /// From the beginning to the end, as a part of the mean.
+        change: f64,
+    },
+    /// Throughput went up and down.
+    Unsteady {
+        /// Standard deviation over intervals as a part of the mean.
+        variation: f64,
+    },
+    /// Requests were still in flight when the load ended: the slowest are missing from percentiles.
+    Unfinished {
+        /// How many.
+        requests: u64,
+        /// How long the oldest had waited, ns.
+        oldest_ns: Nanos,
+    },
+    /// A percentile rests on very few values.
+    FewValues {
+        /// The lowest such percentile.
+        percentile: f64,
+        /// How many values there are in all.
+        values: u64,
+    },
+}
+
+/// Everything that weakens what a trial says, the gravest first. `summary` is that of `measured`.
+pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    [
+        ending(measured),
+        (summary.transactions == 0).then_some(Finding::NothingMeasured),
+        clients_lost(measured),
+        failures(summary),
+        saturation(measured, summary),
+        littles_law(summary),
+        unfairness(summary),
+        drift(summary),
+        unsteadiness(summary),
+        unfinished(measured),
+        retries(summary),
+        few_values(summary),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn ending(measured: &Measured<'_>) -> Option<Finding> {
+    match measured.ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some(Finding::Interrupted),
+        Ended::Failed => Some(Finding::Failed),
+        Ended::Cut => Some(Finding::Cut),
+    }
+}
+
+fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
+    let lost = measured.clients_lost;
+    (lost > 0).then_some(Finding::ClientsLost { lost, clients: measured.clients })
+}
+
+fn failures(summary: &Summary) -> Option<Finding> {
+    let transactions = summary.failed_transactions;
+    let rate = summary.failure_rate;
+    (transactions > 0).then_some(Finding::Failures { transactions, rate })
+}
+
+fn retries(summary: &Summary) -> Option<Finding> {
+    let retries = summary.retries;
+    let ended = (summary.transactions + summary.failed_transactions).max(1);
+    let per_transaction = retries as f64 / ended as f64;
+    (retries > 0).then_some(Finding::Retries { retries, per_transaction })
+}
+
+/// An embedded system shares the process, so that a busy process is what one wants to see.
+fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+    let usage = measured.usage.filter(|usage| !usage.is_embedded)?;
+    let used = summary.client_cpu_threads?;
+    let is_near = used >= CLIENT_CPU_MAX * usage.threads as f64;
+    is_near.then_some(Finding::ClientSaturated { used, usable: usage.threads })
+}
+
+fn littles_law(summary: &Summary) -> Option<Finding> {
+    let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;
+    Some(Finding::LittlesLaw {
+        accounted_for: law.accounted_for,
+        clients: law.clients,
+        mismatch: law.mismatch,
+    })
+}
+
+fn unfairness(summary: &Summary) -> Option<Finding> {
+    let variation = summary.fairness?.variation();
+    (variation > UNFAIRNESS_MAX).then_some(Finding::Unfair { variation })
+}
+
+fn drift(summary: &Summary) -> Option<Finding> {
+    let trend = summary.throughput_trend?;
+    let is_drift = trend.is_significant && trend.change.abs() > TREND_MAX;
+    is_drift.then_some(Finding::Trend { change: trend.change })
+}
+
+/// A drift is named as such and not twice.
+fn unsteadiness(summary: &Summary) -> Option<Finding> {
+    let variation = summary.throughput_variation.filter(|variation| *variation > VARIATION_MAX)?;
+    drift(summary).is_none().then_some(Finding::Unsteady { variation })
+}
+
+fn unfinished(measured: &Measured<'_>) -> Option<Finding> {
+    let requests = measured.unfinished;
+    let oldest_ns = measured.unfinished_oldest_ns;
+    (requests > 0).then_some(Finding::Unfinished { requests, oldest_ns })
+}
+
+fn few_values(summary: &Summary) -> Option<Finding> {
+    let values = summary.latency.count;
+    let too_few = |percentile: f64| {
+        let above = values as f64 * (100.0 - percentile) / 100.0;
+        percentile < 100.0 && above < VALUES_ABOVE_MIN * (1.0 - 1e-9)
+    };
+    let percentiles = summary.latency.percentiles.iter().map(|(percentile, _)| *percentile);
+    let percentile =
+        percentiles.filter(|percentile| too_few(*percentile)).min_by(f64::total_cmp)?;
+    (values > 0).then_some(Finding::FewValues { percentile, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::{Interval, Phase};
+
+    use super::*;
+    use crate::summary::tests::{measured, operations_of_two, second_of};
+    use crate::{Usage, summarize};
+
+    fn seconds(transactions: &[u64]) -> Vec<Interval> {
+        let numbered = transactions.iter().enumerate();
+        numbered.map(|(at, count)| second_of(Phase::Measure, at as u64, *count)).collect()
+    }
+
+    fn findings_of(change: impl Fn(&mut Measured<'_>), transactions: &[u64]) -> Vec<Finding> {
+        let operations = operations_of_two();
+        let intervals = seconds(transactions);
+        let mut input = measured(&operations, &intervals);
+        input.percentiles = &[50.0];
+        change(&mut input);
+        check(&input, &summarize(&input))
+    }
+
+    #[test]
+    fn a_sound_trial_has_no_findings() {
+        assert_eq!(findings_of(|_| {}, &[20, 20, 20]), []);
+    }
+
+    #[test]
+    fn each_weakness_is_found() {
+        let level = [20, 20, 20];
+        let found = findings_of(|input| input.ended = Ended::Interrupted, &level);
+        assert_eq!(found, [Finding::Interrupted]);
+        let found = findings_of(|input| input.clients_lost = 1, &level);
+        assert_eq!(found, [Finding::ClientsLost { lost: 1, clients: 2 }]);
+        let found = findings_of(|input| input.unfinished = 3, &level);
+        assert_eq!(found, [Finding::Unfinished { requests: 3, oldest_ns: 0 }]);
+        let found = findings_of(|input| input.client_events = &[10, 30], &level);
+        assert_eq!(found, [Finding::Unfair { variation: 0.5 }]);
+        let found = findings_of(|input| input.clients = 4, &level);
+        assert!(
+            matches!(found[..], [Finding::LittlesLaw { mismatch, .. }] if mismatch == -0.5),
+            "{found:?}"
+        );
+        let found = findings_of(|input| input.percentiles = &[50.0, 99.0, 99.9], &level);
+        assert_eq!(found, [Finding::FewValues { percentile: 99.0, values: 60 }]);
+    }
+
+    #[test]
+    fn a_drift_is_named_once() {
+        let found = findings_of(|_| {}, &[10, 14, 18, 22, 26, 30]);
+        assert!(matches!(found[..], [Finding::Trend { change }] if change == 1.0), "{found:?}");
+        let found = findings_of(|_| {}, &[10, 30, 10, 30, 10, 40]);
+        assert!(found.iter().any(|finding| matches!(finding, Finding::Unsteady { .. })));
+    }
+
+    #[test]
+    fn a_busy_client_is_found_unless_it_is_the_database_too() {
+        let usage = Usage {
+            user_ns: 2_000_000_000,
+            system_ns: 800_000_000,
+            switches: 1,
+            threads: 1,
+            is_embedded: false,
+        };
+        let found = findings_of(|input| input.usage = Some(usage), &[20, 20, 20]);
+        assert!(matches!(found[..], [Finding::ClientSaturated { usable: 1, .. }]), "{found:?}");
+        let embedded = Usage { is_embedded: true, ..usage };
+        assert_eq!(findings_of(|input| input.usage = Some(embedded), &[20, 20, 20]), []);
+    }
+
+    #[test]
+    fn nothing_measured_says_so_and_no_more() {
+        let found = findings_of(|input| input.client_events = &[], &[0, 0, 0]);
+        assert_eq!(found, [Finding::NothingMeasured]);
+    }
+}

@@ -1,0 +1,77 @@
+//! How many times one thing is another, from rounds in which both were measured.
+
+use crate::moments::{mean, standard_deviation};
+use crate::student::t_95;
+
+/// A ratio over paired rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The geometric mean of the rounds' ratios.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval; the ratio itself of one round.
+    pub low: f64,
+    /// Upper end of the 95 % interval; the ratio itself of one round.
+    pub high: f64,
+    /// How many rounds.
+    pub rounds: usize,
+}
+
+/// The ratio `numerators / denominators` over rounds that belong together pair by pair: what disturbed
+/// both in a round cancels. The mean is geometric, so that turning the ratio round turns the result
+/// round, and the interval is Student's over the logarithms. `None` without a round, or with a value
+/// that is not positive. Of slices with different lengths the common start counts.
+///
+/// Source: Fleming and Wallace, How not to lie with statistics, CACM 29 (1986), for the geometric
+/// mean; Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013, for intervals of
+/// ratios.
+pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
+    let logs: Option<Vec<f64>> = numerators
+        .iter()
+        .zip(denominators)
+        .map(|(numerator, denominator)| {
+            let log = (numerator / denominator).ln();
+            (*numerator > 0.0 && *denominator > 0.0 && log.is_finite()).then_some(log)
+        })
+        .collect();
+    let logs = logs?;
+    let centre = mean(&logs)?;
+    let half = match (standard_deviation(&logs), t_95(logs.len() - 1)) {
+        (Some(deviation), Some(t)) => t * deviation / (logs.len() as f64).sqrt(),
+        _ => 0.0,
+    };
+    Some(Ratio {
+        ratio: centre.exp(),
+        low: (centre - half).exp(),
+        high: (centre + half).exp(),
+        rounds: logs.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_and_a_double_make_one() {
+        let ratio = paired_ratio(&[1.0, 4.0], &[2.0, 2.0]).unwrap();
+        assert!((ratio.ratio - 1.0).abs() < 1e-12);
+        // The logarithms are -+ ln 2, their deviation ln 2 x sqrt 2: 12.706 x ln 2 = 8.807.
+        assert!((ratio.high.ln() - 8.807).abs() < 0.001, "{ratio:?}");
+        assert!((ratio.low * ratio.high - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_disturbs_both_cancels() {
+        let ratio = paired_ratio(&[11.0, 22.0, 5.5], &[10.0, 20.0, 5.0]).unwrap();
+        assert!((ratio.ratio - 1.1).abs() < 1e-12);
+        assert!((ratio.high - ratio.low).abs() < 1e-12);
+        assert_eq!(ratio.rounds, 3);
+    }
+
+    #[test]
+    fn what_has_no_ratio_has_none() {
+        assert_eq!(paired_ratio(&[], &[]), None);
+        assert_eq!(paired_ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
+        assert_eq!(paired_ratio(&[1.0], &[0.0]), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! Student's t distribution.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The number t for which a value of Student's distribution lies within -t and t with 95 %
+/// probability; `None` without degrees of freedom.
+pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
+    if degrees_of_freedom == 0 {
+        return None;
+    }
+    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).ok()?;
+    Some(distribution.inverse_cdf(0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2.
+    #[test]
+    fn critical_values_are_those_of_the_table() {
+        for (degrees, expected) in
+            [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (30, 2.042), (100, 1.984)]
+        {
+            let seen = t_95(degrees).unwrap();
+            assert!((seen - expected).abs() < 0.000_6, "{degrees}: {seen} against {expected}");
+        }
+        assert_eq!(t_95(0), None);
+    }
+}

@@ -1,0 +1,334 @@
+//! What one trial comes down to.
+
+use std::collections::BTreeMap;
+
+use measure::{
+    ErrorCounts, ErrorKey, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Phase,
+    QueryCounts, Tally, Traffic,
+};
+
+use crate::moments::{mean, standard_deviation};
+use crate::trend::{Trend, trend};
+
+/// An interval shorter than this part of the longest is a rest at the end of a phase, and its rate is
+/// too coarse to compare.
+const REST: f64 = 0.5;
+
+/// What was measured in one trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// What was timed, in the order of every tally.
+    pub operations: &'a [Operation],
+    /// Every interval; those of [`Phase::Measure`] count.
+    pub intervals: &'a [Interval],
+    /// The percentiles asked for, 0 to 100.
+    pub percentiles: &'a [f64],
+    /// Concurrent clients.
+    pub clients: usize,
+    /// Measured transactions of each client; empty when not known.
+    pub client_events: &'a [u64],
+    /// Clients that left early.
+    pub clients_lost: usize,
+    /// Pause of a client between transactions.
+    pub think_time_ns: Nanos,
+    /// Requests in flight when the load ended.
+    pub unfinished: u64,
+    /// How long the oldest of them had waited.
+    pub unfinished_oldest_ns: Nanos,
+    /// What the load generator used during the measured load.
+    pub usage: Option<Usage>,
+    /// How the trial ended.
+    pub ended: Ended,
+}
+
+/// What the load generator used during the measured load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in user mode, ns.
+    pub user_ns: Nanos,
+    /// CPU time in the kernel, ns.
+    pub system_ns: Nanos,
+    /// Context switches.
+    pub switches: u64,
+    /// Hardware threads that it could have kept busy: the smaller of its threads and the machine's.
+    pub threads: usize,
+    /// Whether the system under test runs in the same process, so that its work is in these figures.
+    pub is_embedded: bool,
+}
+
+/// How a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// As planned.
+    Complete,
+    /// Someone asked for the end.
+    Interrupted,
+    /// It could not go on.
+    Failed,
+    /// It has no end: dyno or the machine went down.
+    Cut,
+}
+
+/// What one trial comes down to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Length of the measured load, s.
+    pub seconds: f64,
+    /// Transactions that succeeded.
+    pub transactions: u64,
+    /// Transactions that were given up.
+    pub failed_transactions: u64,
+    /// Statements.
+    pub queries: QueryCounts,
+    /// Transactions that succeeded, per second.
+    pub transactions_per_s: f64,
+    /// Statements, per second.
+    pub queries_per_s: f64,
+    /// Transactions that were given up, as a part of all that ended.
+    pub failure_rate: f64,
+    /// Transactions that were tried again.
+    pub retries: u64,
+    /// Failures by class and code.
+    pub errors: BTreeMap<ErrorKey, ErrorCounts>,
+    /// Latency of the transactions that succeeded.
+    pub latency: Latency,
+    /// Each operation, in the workload's order.
+    pub operations: Vec<OperationSummary>,
+    /// How evenly clients were served; `None` when not known or with one client.
+    pub fairness: Option<Fairness>,
+    /// Whether the figures hang together; `None` when nothing was measured.
+    pub littles_law: Option<LittlesLaw>,
+    /// Standard deviation of the intervals' throughput as a part of its mean; `None` of fewer than
+    /// two intervals.
+    pub throughput_variation: Option<f64>,
+    /// Drift of the intervals' throughput; `None` of too few.
+    pub throughput_trend: Option<Trend>,
+    /// Bytes both ways.
+    pub traffic: Traffic,
+    /// CPU that the load generator kept busy on average, in hardware threads.
+    pub client_cpu_threads: Option<f64>,
+    /// What a transaction cost the load generator.
+    pub cost_per_transaction: Option<Cost>,
+    /// What a statement cost the load generator.
+    pub cost_per_query: Option<Cost>,
+}
+
+/// Latencies in a few numbers, ns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latency {
+    /// How many.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// The smallest.
+    pub min_ns: Nanos,
+    /// The largest.
+    pub max_ns: Nanos,
+    /// Each percentile that was asked for, with its value.
+    pub percentiles: Vec<(f64, Nanos)>,
+}
+
+/// One operation of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperationSummary {
+    /// Its name.
+    pub name: String,
+    /// What it counts as.
+    pub kind: OperationKind,
+    /// Successes per second.
+    pub per_s: f64,
+    /// How many failed.
+    pub failed: u64,
+    /// Latency of those that succeeded.
+    pub latency: Latency,
+}
+
+/// How evenly clients were served, in transactions of one client.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fairness {
+    /// Mean over clients.
+    pub mean: f64,
+    /// Standard deviation over clients (divided by n, as sysbench does).
+    pub standard_deviation: f64,
+    /// The client with the fewest.
+    pub min: u64,
+    /// The client with the most.
+    pub max: u64,
+}
+
+/// Little's law for a closed system: N = X (R + Z). Source: J. D. C. Little, A Proof for the Queuing
+/// Formula L = λW, Operations Research 9 (1961); Jain, The Art of Computer Systems Performance
+/// Analysis, chapter 33 (the interactive response time law).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LittlesLaw {
+    /// Clients that were there, N.
+    pub clients: usize,
+    /// Clients that throughput and latency account for, X (R + Z).
+    pub accounted_for: f64,
+    /// `accounted_for / clients - 1`.
+    pub mismatch: f64,
+}
+
+/// What one unit of work cost the load generator.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// CPU time in user mode, us; `None` when not known.
+    pub user_us: Option<f64>,
+    /// CPU time in the kernel, us; `None` when not known.
+    pub system_us: Option<f64>,
+    /// Context switches; `None` when not known.
+    pub switches: Option<f64>,
+    /// Bytes sent.
+    pub sent_bytes: f64,
+    /// Bytes received.
+    pub received_bytes: f64,
+}
+
+/// Brings a trial down to its figures. A trial of which nothing was measured has zeros and `None`s.
+pub fn summarize(measured: &Measured<'_>) -> Summary {
+    let mut total = Tally::new(measured.operations.len());
+    intervals(measured).for_each(|interval| total.merge(&interval.tally));
+    let seconds: f64 = intervals(measured).map(Interval::seconds).sum();
+    let rates = interval_rates(measured);
+    let ended = total.transactions + total.failed_transactions;
+    Summary {
+        seconds,
+        transactions: total.transactions,
+        failed_transactions: total.failed_transactions,
+        queries: total.queries,
+        transactions_per_s: per(total.transactions as f64, seconds),
+        queries_per_s: per(total.queries.total() as f64, seconds),
+        failure_rate: per(total.failed_transactions as f64, ended as f64),
+        retries: total.retries(),
+        latency: latency(&total.transaction_latencies(measured.operations), measured.percentiles),
+        operations: operations(measured, &total, seconds),
+        fairness: fairness(measured.client_events),
+        littles_law: littles_law(measured, &total, seconds),
+        throughput_variation: variation(&rates),
+        throughput_trend: trend(&rates),
+        traffic: total.traffic,
+        client_cpu_threads: measured
+            .usage
+            .filter(|_| seconds > 0.0)
+            .map(|usage| (usage.user_ns + usage.system_ns) as f64 / 1e9 / seconds),
+        cost_per_transaction: cost(measured.usage, total.traffic, ended),
+        cost_per_query: cost(measured.usage, total.traffic, total.queries.total()),
+        errors: total.errors,
+    }
+}
+
+fn intervals<'a>(measured: &Measured<'a>) -> impl Iterator<Item = &'a Interval> + use<'a> {
+    measured.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
+}
+
+/// A quotient, and 0 of nothing.
+fn per(count: f64, of: f64) -> f64 {
+    if of > 0.0 { count / of } else { 0.0 }
+}
+
+/// Transactions per second of each measured interval, without a short rest at the end.
+fn interval_rates(measured: &Measured<'_>) -> Vec<f64> {
+    let longest = intervals(measured).map(Interval::seconds).fold(0.0, f64::max);
+    intervals(measured)
+        .filter(|interval| interval.seconds() > 0.0 && interval.seconds() >= REST * longest)
+        .map(|interval| interval.tally.transactions as f64 / interval.seconds())
+        .collect()
+}
+
+fn variation(rates: &[f64]) -> Option<f64> {
+    let mean = mean(rates).filter(|mean| *mean > 0.0)?;
+    Some(standard_deviation(rates)? / mean)
+}
+
+fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
+    Latency {
+        count: histogram.count(),
+        mean_ns: histogram.mean_ns(),
+        min_ns: histogram.min_ns(),
+        max_ns: histogram.max_ns(),
+        percentiles: percentiles
+            .iter()
+            .map(|percent| (*percent, histogram.percentile_ns(*percent)))
+            .collect(),
+    }
+}
+
+fn operations(measured: &Measured<'_>, total: &Tally, seconds: f64) -> Vec<OperationSummary> {
+    measured
+        .operations
+        .iter()
+        .zip(&total.operations)
+        .map(|(operation, tally)| OperationSummary {
+            name: operation.name.clone(),
+            kind: operation.kind,
+            per_s: per(tally.succeeded.count() as f64, seconds),
+            failed: tally.failed.count(),
+            latency: latency(&tally.succeeded, measured.percentiles),
+        })
+        .collect()
+}
+
+fn fairness(events: &[u64]) -> Option<Fairness> {
+    if events.len() < 2 {
+        return None;
+    }
+    let values: Vec<f64> = events.iter().map(|events| *events as f64).collect();
+    let mean = mean(&values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some(Fairness {
+        mean,
+        standard_deviation: (squares / values.len() as f64).sqrt(),
+        min: *events.iter().min()?,
+        max: *events.iter().max()?,
+    })
+}
+
+/// Failed transactions took clients' time too, so they count here.
+fn littles_law(measured: &Measured<'_>, total: &Tally, seconds: f64) -> Option<LittlesLaw> {
+    let ended = total.transactions + total.failed_transactions;
+    if seconds <= 0.0 || ended == 0 || measured.clients == 0 {
+        return None;
+    }
+    let thinking_ns = ended as f64 * measured.think_time_ns as f64;
+    let accounted_for = (total.busy_ns as f64 + thinking_ns) / 1e9 / seconds;
+    let mismatch = accounted_for / measured.clients as f64 - 1.0;
+    Some(LittlesLaw { clients: measured.clients, accounted_for, mismatch })
+}
+
+fn cost(usage: Option<Usage>, traffic: Traffic, units: u64) -> Option<Cost> {
+    if units == 0 {
+        return None;
+    }
+    let each = |count: u64| count as f64 / units as f64;
+    Some(Cost {
+        user_us: usage.map(|usage| each(usage.user_ns) / 1e3),
+        system_us: usage.map(|usage| each(usage.system_ns) / 1e3),
+        switches: usage.map(|usage| each(usage.switches)),
+        sent_bytes: each(traffic.sent_bytes),
+        received_bytes: each(traffic.received_bytes),
+    })
+}
+
+impl Fairness {
+    /// Standard deviation as a part of the mean.
+    pub fn variation(&self) -> f64 {
+        per(self.standard_deviation, self.mean)
+    }
+}
+
+impl Latency {
+    /// The value of a percentile that was asked for.
+    pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
+        self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)
+    }
+}
+
+impl Cost {
+    /// CPU time in user mode and in the kernel, us.
+    pub fn cpu_us(&self) -> Option<f64> {
+        Some(self.user_us? + self.system_us?)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,154 @@
+//! Summaries of trials small enough for paper.
+
+use measure::{Disposition, ErrorClass, OperationId};
+
+use super::*;
+
+const EVENT: OperationId = OperationId(0);
+const READ: OperationId = OperationId(1);
+const SECOND: Nanos = 1_000_000_000;
+
+pub(crate) fn operations_of_two() -> Vec<Operation> {
+    vec![
+        Operation::new("transaction", OperationKind::Transaction),
+        Operation::new("select", OperationKind::Read),
+    ]
+}
+
+/// One second with so many transactions of 100 ms, each of two reads of 40 ms.
+pub(crate) fn second_of(phase: Phase, start: u64, transactions: u64) -> Interval {
+    let mut tally = Tally::new(2);
+    for _ in 0..transactions {
+        tally.success(READ, OperationKind::Read, 40_000_000);
+        tally.success(READ, OperationKind::Read, 40_000_000);
+        tally.success(EVENT, OperationKind::Transaction, 100_000_000);
+        tally.traffic.sent_bytes += 60;
+        tally.traffic.received_bytes += 600;
+    }
+    Interval { phase, start_ns: start * SECOND, end_ns: (start + 1) * SECOND, tally }
+}
+
+pub(crate) fn measured<'a>(operations: &'a [Operation], intervals: &'a [Interval]) -> Measured<'a> {
+    Measured {
+        operations,
+        intervals,
+        percentiles: &[50.0, 99.0],
+        clients: 2,
+        client_events: &[20, 20],
+        clients_lost: 0,
+        think_time_ns: 0,
+        unfinished: 0,
+        unfinished_oldest_ns: 0,
+        usage: None,
+        ended: Ended::Complete,
+    }
+}
+
+fn near(seen: f64, expected: f64) -> bool {
+    (seen - expected).abs() < 1e-9 * expected.abs().max(1.0)
+}
+
+#[test]
+fn only_the_measured_intervals_count() {
+    let operations = operations_of_two();
+    let intervals = [
+        second_of(Phase::WarmUp, 0, 99),
+        second_of(Phase::Measure, 1, 18),
+        second_of(Phase::Measure, 2, 22),
+    ];
+    let summary = summarize(&measured(&operations, &intervals));
+    assert_eq!((summary.transactions, summary.queries.read), (40, 80));
+    assert!(near(summary.transactions_per_s, 20.0) && near(summary.queries_per_s, 40.0));
+    assert!(near(summary.operations[1].per_s, 40.0));
+    assert_eq!(summary.latency.count, 40);
+    let p99 = summary.latency.percentile_ns(99.0).unwrap() as f64;
+    assert!((p99 / 1e8 - 1.0).abs() < 0.001, "{p99}");
+    // 18 and 22 around 20: a deviation of sqrt 8.
+    assert!(near(summary.throughput_variation.unwrap(), 8.0_f64.sqrt() / 20.0));
+}
+
+#[test]
+fn littles_law_accounts_for_every_client() {
+    let operations = operations_of_two();
+    let intervals = [second_of(Phase::Measure, 0, 20)];
+    // 20 per second x 100 ms = 2 clients.
+    let summary = summarize(&measured(&operations, &intervals));
+    let law = summary.littles_law.unwrap();
+    assert!(near(law.accounted_for, 2.0) && law.mismatch.abs() < 1e-9, "{law:?}");
+    // With 50 ms to think, 3 clients.
+    let thinking = Measured { think_time_ns: 50_000_000, ..measured(&operations, &intervals) };
+    let law = summarize(&thinking).littles_law.unwrap();
+    assert!(near(law.accounted_for, 3.0) && near(law.mismatch, 0.5), "{law:?}");
+}
+
+#[test]
+fn a_failed_transaction_keeps_a_client_busy_and_counts_as_failure() {
+    let operations = operations_of_two();
+    let mut interval = second_of(Phase::Measure, 0, 15);
+    for _ in 0..5 {
+        interval.tally.failure(EVENT, OperationKind::Transaction, 100_000_000);
+        let key = ErrorKey::new(ErrorClass::Deadlock, "1213");
+        interval.tally.error(&key, Disposition::Ignored);
+    }
+    interval.tally.error(&ErrorKey::new(ErrorClass::Busy, ""), Disposition::Retried);
+    let intervals = [interval];
+    let summary = summarize(&measured(&operations, &intervals));
+    assert!(near(summary.transactions_per_s, 15.0) && near(summary.failure_rate, 0.25));
+    assert_eq!((summary.failed_transactions, summary.retries), (5, 1));
+    assert_eq!(summary.latency.count, 15);
+    assert!(near(summary.littles_law.unwrap().accounted_for, 2.0));
+}
+
+#[test]
+fn fairness_is_mean_and_population_deviation_over_clients() {
+    let fairness = fairness(&[8, 12]).unwrap();
+    assert!(near(fairness.mean, 10.0) && near(fairness.standard_deviation, 2.0));
+    assert!(near(fairness.variation(), 0.2));
+    assert_eq!((fairness.min, fairness.max), (8, 12));
+    assert_eq!(super::fairness(&[8]), None);
+}
+
+#[test]
+fn costs_are_shared_out_over_the_work() {
+    let operations = operations_of_two();
+    let intervals = [second_of(Phase::Measure, 0, 20), second_of(Phase::Measure, 1, 20)];
+    let usage = Usage {
+        user_ns: 600_000_000,
+        system_ns: 400_000_000,
+        switches: 80,
+        threads: 2,
+        is_embedded: false,
+    };
+    let with_usage = Measured { usage: Some(usage), ..measured(&operations, &intervals) };
+    let summary = summarize(&with_usage);
+    assert!(near(summary.client_cpu_threads.unwrap(), 0.5));
+    let transaction = summary.cost_per_transaction.unwrap();
+    assert!(near(transaction.cpu_us().unwrap(), 25_000.0));
+    assert!(near(transaction.switches.unwrap(), 2.0));
+    let query = summary.cost_per_query.unwrap();
+    assert!(near(query.sent_bytes, 30.0) && near(query.received_bytes, 300.0));
+    assert!(near(query.user_us.unwrap(), 7_500.0));
+}
+
+#[test]
+fn a_rest_at_the_end_does_not_count_as_a_rate() {
+    let operations = operations_of_two();
+    let mut rest = second_of(Phase::Measure, 2, 0);
+    rest.end_ns = rest.start_ns + SECOND / 10;
+    let intervals = [second_of(Phase::Measure, 0, 20), second_of(Phase::Measure, 1, 20), rest];
+    let summary = summarize(&measured(&operations, &intervals));
+    assert_eq!(summary.throughput_variation, Some(0.0));
+    assert!(near(summary.transactions_per_s, 40.0 / 2.1));
+}
+
+#[test]
+fn a_trial_without_load_has_zeros_and_nothing_to_divide_by() {
+    let operations = operations_of_two();
+    let summary = summarize(&Measured { client_events: &[], ..measured(&operations, &[]) });
+    assert_eq!(
+        (summary.seconds, summary.transactions_per_s, summary.failure_rate),
+        (0.0, 0.0, 0.0)
+    );
+    assert_eq!((summary.littles_law, summary.cost_per_query), (None, None));
+    assert_eq!((summary.fairness, summary.throughput_variation), (None, None));
+}
