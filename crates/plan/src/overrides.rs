@@ -29,7 +29,8 @@ impl Source {
     }
 
     /// The same plan with one value replaced or added. `value` is TOML when it can be, numbers with
-    /// commas are a list, and all else is text.
+    /// commas are a list, and all else is text. `load.time` takes the place of `load.events` and the
+    /// other way round.
     ///
     /// # Errors
     /// As [`Source::with_overrides`].
@@ -61,7 +62,20 @@ impl Source {
             };
         }
         put(table, last.get(), read_value(value));
+        if let Some(other) = instead_of(&keys) {
+            table.remove(other);
+        }
         Ok(Self { text: document.to_string(), ..self })
+    }
+}
+
+/// The key that goes when `path` is set: a trial ends by time or by events, so the later word
+/// holds.
+fn instead_of(path: &[Key]) -> Option<&'static str> {
+    match path.iter().map(Key::get).collect::<Vec<_>>().as_slice() {
+        ["load", "time"] => Some("events"),
+        ["load", "events"] => Some("time"),
+        _ => None,
     }
 }
 

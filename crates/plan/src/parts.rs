@@ -155,17 +155,20 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
         return Some((scheme, table));
     }
     let by_url = || {
-        let url = table.find("url")?.placed.value.as_text()?;
+        let url = match &table.find("url")?.placed.value {
+            Value::List(urls) => urls.first()?.value.as_text()?,
+            url => url.as_text()?,
+        };
         scheme(&url)
     };
     let kind = said.or_else(by_url)?;
     Some((kind, table))
 }
 
-/// The kind of system that a URL names; both names of the one protocol mean a server that is there.
+/// The kind of system that a URL names; every name of the one protocol means a server that is there.
 pub(crate) fn scheme(url: &str) -> Option<String> {
     match url.split_once("://")?.0 {
-        "mysql" | "mariadb" => Some("mysql".to_owned()),
+        "mysql" | "mariadb" | "tidb" => Some("mysql".to_owned()),
         scheme => Some(scheme.to_owned()),
     }
 }

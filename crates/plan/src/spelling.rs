@@ -2,7 +2,7 @@
 
 /// The candidate that `word` most probably meant; `None` when nothing is near.
 ///
-/// Case, `-` and `_` do not count; otherwise a third of the letters may differ (at least one), by
+/// Case, `-` and `_` do not count; otherwise a third of the letters, rounded up, may differ by
 /// Damerau-Levenshtein distance, or one word may begin with the other (three letters or more).
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = plain(word);
@@ -22,7 +22,7 @@ fn plain(word: &str) -> String {
 
 fn tolerance(word: &str, candidate: &str) -> usize {
     let letters = word.chars().count().max(candidate.chars().count());
-    (letters / 3).max(1)
+    letters.div_ceil(3)
 }
 
 fn one_begins_the_other(word: &str, candidate: &str) -> bool {
@@ -56,6 +56,7 @@ mod tests {
         assert_eq!(nearest("table_szie", KEYS), Some("table_size"));
         assert_eq!(nearest("tablesize", KEYS), Some("table_size"));
         assert_eq!(nearest("Skip-Trx", KEYS), Some("skip_trx"));
+        assert_eq!(nearest("lode", &["name", "load", "seed"]), Some("load"));
         assert_eq!(nearest("iso", KEYS), Some("isolation"));
         assert_eq!(nearest("isolation_level", KEYS), Some("isolation"));
     }

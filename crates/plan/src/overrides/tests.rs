@@ -63,20 +63,30 @@ fn tables_are_made_as_needed() {
 
 #[test]
 fn the_plan_is_the_overridden_one() {
-    let source = source().with_overrides(&["load.events=100", "load.clients=1,2"]).unwrap();
-    let problems = Plan::parse(source.clone()).unwrap_err();
+    let set = |assignments: &[&str]| source().with_overrides(assignments).unwrap();
+    let problems = Plan::parse(set(&["load.clients=1,2,0"])).unwrap_err();
     insta::assert_snapshot!(problems, @r#"
-    error: both `time` and `events` are said
-      --> x.toml:10:10
+    error: `clients` is 0, out of range
+      --> x.toml:10:18
        |
-    10 | events = 100
-       |          ^^^
+    10 | clients = [1, 2, 0]
+       |                  ^
        |
-       = help: keep the one that ends the measured load
+       = help: allowed: 1 to 1000000
     "#);
-    let plan = Plan::parse(self::source().with_overrides(&["load.time=\"1m\""]).unwrap()).unwrap();
+    let plan = Plan::parse(set(&["load.time=\"1m\""])).unwrap();
     assert_eq!(plan.load.limit, Limit::Time(std::time::Duration::from_secs(60)));
     assert!(plan.source.text.contains("\"1m\" # long"), "{}", plan.source.text);
+}
+
+#[test]
+fn time_takes_the_place_of_events_and_events_of_time() {
+    let limit = |assignments: &[&str]| {
+        Plan::parse(source().with_overrides(assignments).unwrap()).unwrap().load.limit
+    };
+    assert_eq!(limit(&["load.events=100"]), Limit::Events(100));
+    let five = Limit::Time(std::time::Duration::from_secs(5));
+    assert_eq!(limit(&["load.events=100", "load.time=5s"]), five);
 }
 
 #[test]
@@ -97,7 +107,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     12 | [lode]
        |  ^^^^
        |
-       = help: allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+       = help: did you mean `load`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
     "#);
 }
 

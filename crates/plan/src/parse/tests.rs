@@ -151,6 +151,7 @@ fn parts_can_be_said_in_several_ways() {
     let url = "{\"url\": \"mysql://u:***@h/d\"}".to_owned();
     let far = |name: &str| (name.to_owned(), "mysql".to_owned(), url.clone());
     assert_eq!(lite("[systems.db]\nurl = \"mysql://u:p@h/d\""), far("db"));
+    assert_eq!(lite("[systems.db]\nurl = [\"tidb://h/d\", \"tidb://i/d\"]").1, "mysql");
     assert_eq!(lite("[systems.db]\nkind = \"mariadb://u:p@h/d\"").1, "mysql");
     assert_eq!(lite("system = \"mysql://u:p@h/d\""), far("mysql"));
 }
@@ -451,14 +452,8 @@ cleanup = "perhaps"
 percentiles = [50, "many", 101]
 between = "nothing"
 existing = 3
-sql = "ANALYZE"
-systems = 1
-[workloads]
-a = 4
-[load]
-clients = { low = 1 }
-time = 5
-think_time = "a while"
+system = "a"
+workload = "b"
 "#;
     insta::assert_snapshot!(wrong(text), @r#"
     error: `seed` is "four", not a whole number
@@ -516,54 +511,66 @@ think_time = "a while"
       |            ^
       |
       = help: allowed: refuse, reuse, replace
+    "#);
+}
 
+#[test]
+fn wrong_kinds_of_values_in_place_of_tables() {
+    let text = "sql = \"ANALYZE\"\nsystems = 1\n[workloads]\na = 4\n";
+    insta::assert_snapshot!(wrong(text), @r#"
     error: `sql` is a text, not a table
-     --> plans/x.toml:8:7
+     --> plans/x.toml:1:7
       |
-    8 | sql = "ANALYZE"
+    1 | sql = "ANALYZE"
       |       ^^^^^^^^^
       |
       = help: write its keys below a [sql] header
 
     error: `systems` is a whole number, not a table
-     --> plans/x.toml:9:11
+     --> plans/x.toml:2:11
       |
-    9 | systems = 1
+    2 | systems = 1
       |           ^
       |
       = help: write its keys below a [systems] header
 
     error: `a` is a whole number, not a workload
-      --> plans/x.toml:11:5
-       |
-    11 | a = 4
-       |     ^
-       |
-       = help: write its kind, such as "sysbench/oltp_read_write", or a table
+     --> plans/x.toml:4:5
+      |
+    4 | a = 4
+      |     ^
+      |
+      = help: write its kind, such as "sysbench/oltp_read_write", or a table
+    "#);
+}
 
+#[test]
+fn wrong_kinds_of_values_in_a_load() {
+    let load = "clients = { low = 1 }\ntime = 5\nthink_time = \"a while\"";
+    insta::assert_snapshot!(wrong_load(load), @r#"
     error: `clients` is {"low": "1"}, not a whole number
-      --> plans/x.toml:13:11
-       |
-    13 | clients = { low = 1 }
-       |           ^^^^^^^^^^^
-       |
-       = help: allowed: 1 to 1000000
+     --> plans/x.toml:4:11
+      |
+    4 | clients = { low = 1 }
+      |           ^^^^^^^^^^^
+      |
+      = help: allowed: 1 to 1000000
 
     error: `time` is 5, not a length of time
-      --> plans/x.toml:14:8
-       |
-    14 | time = 5
-       |        ^
-       |
-       = help: say its unit, such as "5s" or "5ms"
+     --> plans/x.toml:5:8
+      |
+    5 | time = 5
+      |        ^
+      |
+      = help: say its unit, such as "5s" or "5ms"
 
     error: `think_time` is "a while", not a length of time
-      --> plans/x.toml:15:14
-       |
-    15 | think_time = "a while"
-       |              ^^^^^^^^^
-       |
-       = help: write it such as "500ms", "5s", "2m" or "1h30m"
+     --> plans/x.toml:6:14
+      |
+    6 | think_time = "a while"
+      |              ^^^^^^^^^
+      |
+      = help: write it such as "500ms", "5s", "2m" or "1h30m"
     "#);
 }
 
