@@ -1,63 +1,18 @@
 //! What one client does: the sysbench set, one's own SQL, and the random distributions below them.
+//!
+//! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] says which there are. A
+//! workload asks the driver's capability record what a system can do, never the product's name.
 
+mod catalogue;
+mod crewed;
+mod policy;
 mod progress;
+pub mod random;
+mod sql;
+mod sysbench;
+mod turns;
+mod workload;
 
+pub use catalogue::{OptionInfo, WorkloadInfo, catalogue, read};
 pub use progress::Progress;
-
-use driver::Target;
-use engine::{Load, Stop};
-use measure::Failure;
-use plan::{Existing, PhaseSql, Problem, WorkloadPlan};
-
-/// Where a workload does its work: one system, one plan.
-pub struct Site<'a> {
-    /// The system under test.
-    pub target: &'a Target,
-    /// Sessions that load data side by side.
-    pub loaders: usize,
-    /// What to do with tables that are there already.
-    pub existing: Existing,
-    /// The seed that all data and all queries come from.
-    pub seed: u64,
-    /// Statements around phases.
-    pub sql: &'a PhaseSql,
-    /// Told how far prepare and verify have come.
-    pub progress: &'a Progress,
-    /// Heeded by prepare, verify and cleanup.
-    pub stop: &'a Stop,
-}
-
-/// A checked workload.
-pub trait Workload: Send + Sync {
-    /// One line for people: what it does, with its sizes.
-    fn describe(&self) -> String;
-
-    /// Makes and fills the tables, or takes those that are there, as [`Site::existing`] says.
-    ///
-    /// # Errors
-    /// What the server says; tables in the way and what to do about them.
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure>;
-
-    /// Checks that the data is what the workload needs: row counts and sampled values.
-    ///
-    /// # Errors
-    /// What is not as it should be.
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure>;
-
-    /// Removes what `prepare` made, and nothing else.
-    ///
-    /// # Errors
-    /// What the server says.
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure>;
-
-    /// The load of one trial. The same seed and trial give each client the same queries.
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load>;
-}
-
-/// Reads a workload of the plan.
-///
-/// # Errors
-/// A name that is not known, options that are not: each with its place and the nearest spelling.
-pub fn read(_plan: &WorkloadPlan) -> Result<Box<dyn Workload>, Vec<Problem>> {
-    unimplemented!("the workloads are on their way")
-}
+pub use workload::{Site, Workload};

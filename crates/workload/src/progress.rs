@@ -1,11 +1,14 @@
 //! How far a long job has come.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts work done against work to do; one job writes, a display reads.
+/// Counts work done against work to do; one job writes, a display reads. Clones are the same count.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<Counts>);
+
 #[derive(Debug, Default)]
-pub struct Progress {
+struct Counts {
     stage: Mutex<String>,
     done: AtomicU64,
     total: AtomicU64,
@@ -19,19 +22,19 @@ impl Progress {
 
     /// Begins a stage of `total` units of work (rows, tables), such as `loading sbtest1`.
     pub fn begin(&self, stage: impl Into<String>, total: u64) {
-        *self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stage.into();
-        self.done.store(0, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.total.store(total, Ordering::Relaxed);
     }
 
     /// So many units more are done.
     pub fn advance(&self, units: u64) {
-        self.done.fetch_add(units, Ordering::Relaxed);
+        self.0.done.fetch_add(units, Ordering::Relaxed);
     }
 
     /// The stage, units done, units in all.
     pub fn look(&self) -> (String, u64, u64) {
-        let stage = self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        (stage, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+        let stage = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (stage, self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
     }
 }

@@ -1,0 +1,97 @@
+//! Which workloads there are, with their options, and how a plan's workload is read.
+
+use std::path::Path;
+
+use plan::{Problem, WorkloadPlan};
+
+use crate::Workload;
+use crate::random;
+use crate::sql::SqlWorkload;
+use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
+
+/// An option of a workload, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// Its name in a plan; on the command line with `-` for `_`.
+    pub name: &'static str,
+    /// What holds when it is not given; empty when that is nothing.
+    pub default: &'static str,
+    /// What it means, in a line.
+    pub meaning: &'static str,
+}
+
+/// A workload, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadInfo {
+    /// Its kind in a plan, such as `sysbench/oltp_read_write`.
+    pub kind: String,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// What can be set.
+    pub options: Vec<OptionInfo>,
+}
+
+/// The folder of the sysbench set.
+const SYSBENCH: &str = "sysbench/";
+const BULK_INSERT: &str = "bulk_insert";
+/// How a workload of one's own is told from a built-in one.
+const SQL_SUFFIX: &str = ".sql";
+
+/// Every workload, in the order of help texts.
+pub fn catalogue() -> Vec<WorkloadInfo> {
+    let oltp_options = [sysbench::OPTIONS, random::OPTIONS].concat();
+    let mut all: Vec<WorkloadInfo> = Script::ALL
+        .into_iter()
+        .map(|script| WorkloadInfo {
+            kind: format!("{SYSBENCH}{}", script.name()),
+            summary: script.summary(),
+            options: oltp_options.clone(),
+        })
+        .collect();
+    all.push(WorkloadInfo {
+        kind: format!("{SYSBENCH}{BULK_INSERT}"),
+        summary: "inserts rows by the thousand",
+        options: BULK_OPTIONS.to_vec(),
+    });
+    all.push(WorkloadInfo {
+        kind: "FILE.sql".to_owned(),
+        summary: "transactions of your own, in SQL",
+        options: SqlWorkload::OPTIONS.to_vec(),
+    });
+    all
+}
+
+/// Reads a workload of the plan; paths of SQL files count from `folder`.
+///
+/// # Errors
+/// A name that is not known, options that are not: each with its place and the nearest spelling.
+pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec<Problem>> {
+    let kind = plan.kind.as_str();
+    // A weight may follow the name, as in `pay.sql@3`.
+    if kind.contains(SQL_SUFFIX) {
+        return Ok(Box::new(SqlWorkload::read(kind, folder, &plan.options)?));
+    }
+    if let Some(name) = kind.strip_prefix(SYSBENCH) {
+        if let Some(script) = Script::ALL.into_iter().find(|script| script.name() == name) {
+            return Ok(Box::new(Oltp::read(script, &plan.options)?));
+        }
+        if name == BULK_INSERT {
+            return Ok(Box::new(BulkInsert::read(&plan.options)?));
+        }
+    }
+    Err(vec![unknown(kind)])
+}
+
+fn unknown(kind: &str) -> Problem {
+    let all = catalogue();
+    let kinds: Vec<&str> = all.iter().map(|info| info.kind.as_str()).collect();
+    let nearest = plan::nearest(kind, &kinds).or_else(|| {
+        let is_named = |known: &&&str| known.strip_prefix(SYSBENCH) == Some(kind);
+        kinds.iter().find(is_named).copied()
+    });
+    let help = match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`? `dyno workloads` lists all"),
+        None => "`dyno workloads` lists all; a file of your own ends in .sql".to_owned(),
+    };
+    Problem { span: None, message: format!("unknown workload `{kind}`"), help: Some(help) }
+}

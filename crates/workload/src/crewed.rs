@@ -1,0 +1,164 @@
+//! Work on sessions outside of the load: one session for what comes in order, a crew for the rest.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::{Capabilities, Datum, PlaceholderStyle, Session};
+use engine::{LocalBoxFuture, Stop, crew};
+use measure::{ErrorClass, Failure};
+
+use crate::Site;
+
+/// A failure that dyno itself found: the data or the system is not what the workload needs.
+pub(crate) fn unfit(message: impl Into<String>) -> Failure {
+    Failure::new(ErrorClass::Server, "", message)
+}
+
+/// What a job says that was asked to stop.
+pub(crate) fn interrupted() -> Failure {
+    Failure::new(ErrorClass::Connection, "", "interrupted")
+}
+
+/// Runs `job` on a session of its own, which first gets the statements that the plan has for
+/// sessions that prepare.
+pub(crate) fn on_session<T, J>(site: &Site<'_>, job: J) -> Result<T, Failure>
+where
+    T: 'static,
+    J: AsyncFnOnce(&mut Session) -> Result<T, Failure> + 'static,
+{
+    let result = Rc::new(Cell::new(None));
+    let kept = Rc::clone(&result);
+    let target = site.target.clone();
+    let setup = site.sql.prepare_session.clone();
+    crew::run_one(site.stop, move |handle| {
+        Box::pin(async move {
+            let mut session = target.connect(&handle, 0).await?;
+            run_all(&mut session, &setup).await?;
+            kept.set(Some(job(&mut session).await?));
+            session.close().await;
+            Ok(())
+        })
+    })?;
+    result.take().ok_or_else(interrupted)
+}
+
+/// Runs statements in order.
+pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
+    for statement in statements {
+        session.run(statement).await?;
+    }
+    Ok(())
+}
+
+/// Does jobs `0..jobs` on `members` sessions; each member takes the next job that is left, until
+/// there is none or someone asked to stop.
+pub(crate) fn share_out<J>(
+    site: &Site<'_>,
+    members: usize,
+    jobs: u64,
+    job: J,
+) -> Result<(), Failure>
+where
+    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
+        + Send
+        + Sync
+        + 'static,
+{
+    let job = Arc::new(job);
+    let next = Arc::new(AtomicU64::new(0));
+    let failed = Stop::new();
+    let members = members.clamp(1, usize::try_from(jobs).unwrap_or(usize::MAX).max(1));
+    crew::run(members, site.stop, |index, handle| {
+        let (job, next, failed) = (Arc::clone(&job), Arc::clone(&next), failed.clone());
+        let (target, stop) = (site.target.clone(), site.stop.clone());
+        let setup = site.sql.prepare_session.clone();
+        Box::pin(async move {
+            let mut session = target.connect(&handle, index).await?;
+            run_all(&mut session, &setup).await?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= jobs || failed.is_asked() {
+                    break;
+                }
+                if stop.is_asked() {
+                    return Err(interrupted());
+                }
+                if let Err(failure) = job(&mut session, number).await {
+                    failed.ask();
+                    return Err(failure);
+                }
+            }
+            session.close().await;
+            Ok(())
+        })
+    })
+}
+
+/// How many sessions may work side by side on this system.
+pub(crate) fn members(site: &Site<'_>) -> usize {
+    if site.target.capabilities().has_concurrent_writers { site.loaders.max(1) } else { 1 }
+}
+
+/// A statement written with `?`, its parameters marked as the system wants them. The text holds no
+/// other question mark.
+pub(crate) fn placeholders(sql: &str, capabilities: &Capabilities) -> String {
+    match capabilities.placeholder {
+        PlaceholderStyle::QuestionMark => sql.to_owned(),
+        PlaceholderStyle::Dollar => {
+            let mut parts = sql.split('?');
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.enumerate().fold(first, |text, (i, part)| format!("{text}${}{part}", i + 1))
+        }
+    }
+}
+
+/// An integer cell; systems that answer in text say it in text.
+pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
+    match datum? {
+        Datum::Int(integer) => Some(*integer),
+        Datum::Text(text) => text.trim().parse().ok(),
+        Datum::Float(_) | Datum::Null => None,
+    }
+}
+
+/// A text cell.
+pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
+    match datum? {
+        Datum::Text(text) => Some(text.clone()),
+        Datum::Int(integer) => Some(integer.to_string()),
+        Datum::Float(_) | Datum::Null => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use driver::BulkLoad;
+
+    fn capabilities(placeholder: PlaceholderStyle) -> Capabilities {
+        Capabilities {
+            is_blocking: false,
+            placeholder,
+            bulk_load: BulkLoad::MultiRowInsert,
+            has_concurrent_writers: true,
+            has_auto_commit_ddl: false,
+            begin_write: "BEGIN",
+            begin_read: "BEGIN",
+            auto_increment_key: "SERIAL PRIMARY KEY",
+            has_engine_clause: false,
+            has_isolation_levels: true,
+            analyze: None,
+            list_columns: "",
+        }
+    }
+
+    #[test]
+    fn parameters_are_marked_as_the_system_wants_them() {
+        let sql = "UPDATE t SET c=? WHERE id=?";
+        assert_eq!(placeholders(sql, &capabilities(PlaceholderStyle::QuestionMark)), sql);
+        let dollar = placeholders(sql, &capabilities(PlaceholderStyle::Dollar));
+        assert_eq!(dollar, "UPDATE t SET c=$1 WHERE id=$2");
+    }
+}

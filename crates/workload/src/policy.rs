@@ -1,0 +1,76 @@
+//! What a client does about an error.
+
+use measure::{ErrorClass, ErrorKey};
+
+/// What the options say about errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ErrorPolicy {
+    /// Deadlocks, write conflicts, lock time-outs and busy answers are tried again.
+    pub(crate) retries_transient: bool,
+    /// Codes whose transaction is given up and counted as ignored; `all` stands for every code.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// What is done about one error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The same transaction is tried again.
+    Retry,
+    /// The transaction is given up; the client goes on with the next.
+    Ignore,
+    /// The client ends.
+    Fatal,
+}
+
+impl ErrorPolicy {
+    /// What to do about an error of this kind. A key that is taken already is always ignored: it
+    /// would be taken the next time too. A broken connection always ends the client.
+    pub(crate) fn verdict(&self, key: &ErrorKey) -> Verdict {
+        let is_broken = matches!(key.class, ErrorClass::Connection | ErrorClass::Protocol);
+        let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
+        if is_broken {
+            Verdict::Fatal
+        } else if is_listed || key.class == ErrorClass::DuplicateKey {
+            Verdict::Ignore
+        } else if !key.class.is_transient() {
+            Verdict::Fatal
+        } else if self.retries_transient {
+            Verdict::Retry
+        } else {
+            Verdict::Ignore
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_are_retried_listed_codes_ignored_and_the_rest_is_fatal() {
+        let policy = ErrorPolicy { retries_transient: true, ignored: vec!["1146".to_owned()] };
+        let verdict = |class, code| policy.verdict(&ErrorKey::new(class, code));
+        assert_eq!(verdict(ErrorClass::Deadlock, "1213"), Verdict::Retry);
+        assert_eq!(verdict(ErrorClass::Busy, "SQLITE_BUSY"), Verdict::Retry);
+        assert_eq!(verdict(ErrorClass::DuplicateKey, "1062"), Verdict::Ignore);
+        assert_eq!(verdict(ErrorClass::Server, "1146"), Verdict::Ignore);
+        assert_eq!(verdict(ErrorClass::Server, "1054"), Verdict::Fatal);
+        assert_eq!(verdict(ErrorClass::Connection, "1146"), Verdict::Fatal);
+    }
+
+    #[test]
+    fn conflicts_are_ignored_when_that_is_asked_for() {
+        let policy = ErrorPolicy { retries_transient: false, ignored: Vec::new() };
+        let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
+        assert_eq!(verdict(ErrorClass::WriteConflict), Verdict::Ignore);
+        assert_eq!(verdict(ErrorClass::Timeout), Verdict::Fatal);
+    }
+
+    #[test]
+    fn all_ignores_whatever_the_server_says() {
+        let policy = ErrorPolicy { retries_transient: true, ignored: vec!["all".to_owned()] };
+        let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
+        assert_eq!(verdict(ErrorClass::Server), Verdict::Ignore);
+        assert_eq!(verdict(ErrorClass::Connection), Verdict::Fatal);
+    }
+}

@@ -1,0 +1,19 @@
+//! Random choices: a generator that a seed repeats, and the distributions that workloads draw from.
+//!
+//! Each client has a stream of its own, made from the trial's seed and the client's number, so that
+//! what one client asks does not depend on how fast another one is. Each row of a table has a stream
+//! of its own too, so that any loader may make any row.
+
+mod draw;
+mod generator;
+mod options;
+mod shape;
+mod zipfian;
+
+#[cfg(test)]
+mod tests;
+
+pub use draw::Draw;
+pub use generator::Random;
+pub(crate) use options::{OPTIONS, read_shape};
+pub use shape::Shape;

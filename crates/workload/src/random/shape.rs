@@ -1,0 +1,74 @@
+//! The shapes of distributions, each with the formula that defines it.
+
+/// How a whole number in `low..=high` is drawn.
+///
+/// In the formulas U is uniform in [0, 1), drawn afresh each time it is written, n = high - low + 1
+/// numbers lie in the range, and [x] is x rounded down. The first five are sysbench 1.0's (its
+/// `src/sb_rand.c`), the last two pgbench's (PostgreSQL 15 documentation, pgbench, "Built-In
+/// Functions").
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// Every number is as likely: low + [n U].
+    Uniform,
+    /// A bell around the middle, the mean of `rounds` uniform draws (Bates' distribution):
+    /// low + [n (U + ... + U) / rounds].
+    Gaussian {
+        /// Draws that are averaged: `rand-spec-iter`.
+        rounds: u32,
+    },
+    /// A bell around the middle for 100 - `center_share_percent` of all draws; the others are
+    /// uniform over a few numbers in the middle. With t = high - low and U one draw:
+    /// - when U < 1 - share: low + [t (V + ... + V) / rounds], V uniform;
+    /// - else, with d = t width: low + [U (d + 1) + t / 2 - d / 2]. It is the same U, so that of the
+    ///   d + 1 numbers only the upper `share` are ever drawn, as in sysbench.
+    Special {
+        /// Draws that are averaged: `rand-spec-iter`.
+        rounds: u32,
+        /// Width of the middle, percent of the range: `rand-spec-pct`.
+        center_width_percent: f64,
+        /// Share of draws that fall there, percent: `rand-spec-res`.
+        center_share_percent: f64,
+    },
+    /// Few numbers at the low end are drawn often: low + [n U^p], p = ln h / ln (1 - h): a share h
+    /// of the numbers gets 1 - h of the draws.
+    Pareto {
+        /// Between 0 and 1: `rand-pareto-h`.
+        h: f64,
+    },
+    /// Number low + i - 1 is drawn with a probability proportional to 1 / i^exponent, i = 1..n.
+    Zipfian {
+        /// At least 0 (0 is uniform): `rand-zipfian-exp`.
+        exponent: f64,
+    },
+    /// Falls off exponentially from the low end: probability proportional to
+    /// exp(-`decay` (x - low) / n), over x in [low, high + 1) rounded down.
+    Exponential {
+        /// Greater than 0: how many times the density falls by e over the range.
+        decay: f64,
+    },
+    /// The normal distribution cut off at `deviations` standard deviations on either side of the
+    /// middle, stretched over the range and rounded down.
+    Normal {
+        /// Greater than 0; pgbench asks for at least 2.
+        deviations: f64,
+    },
+}
+
+impl Shape {
+    /// sysbench's default: special, 12 rounds, 75 % of draws within the middle 1 %.
+    pub const SPECIAL: Self =
+        Self::Special { rounds: 12, center_width_percent: 1.0, center_share_percent: 75.0 };
+
+    /// Its name in options and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian { .. } => "gaussian",
+            Self::Special { .. } => "special",
+            Self::Pareto { .. } => "pareto",
+            Self::Zipfian { .. } => "zipfian",
+            Self::Exponential { .. } => "exponential",
+            Self::Normal { .. } => "normal",
+        }
+    }
+}

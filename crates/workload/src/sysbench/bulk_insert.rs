@@ -1,0 +1,174 @@
+//! The clients of `bulk_insert`: each sends long INSERTs of rows with consecutive ids.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::{Session, Target};
+use engine::{Client, Load, LocalBoxFuture, Seat};
+use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
+
+use super::bulk_workload::first_cell;
+use super::connection::{TRANSACTION, open};
+use crate::Site;
+use crate::crewed::as_integer;
+use crate::policy::ErrorPolicy;
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+/// The load of `bulk_insert`.
+pub(super) struct BulkLoad {
+    operations: Vec<Operation>,
+    shared: Arc<Shared>,
+}
+
+/// What its clients share.
+struct Shared {
+    target: Target,
+    run_session: Vec<String>,
+    errors: ErrorPolicy,
+    statement_bytes: usize,
+    /// For each table the next free id: clients of the same table take ids from the same place.
+    next_ids: Vec<AtomicU64>,
+}
+
+impl BulkLoad {
+    pub(super) fn new(
+        site: &Site<'_>,
+        tables: u64,
+        statement_bytes: usize,
+        errors: ErrorPolicy,
+    ) -> Self {
+        let shared = Shared {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            errors,
+            statement_bytes,
+            next_ids: (0..tables).map(|_| AtomicU64::new(1)).collect(),
+        };
+        let operations = vec![Operation::new("bulk_insert", OperationKind::Transaction)];
+        Self { operations, shared: Arc::new(shared) }
+    }
+}
+
+impl Load for BulkLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        Box::new(BulkClient { shared: Arc::clone(&self.shared), index })
+    }
+}
+
+struct BulkClient {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Client for BulkClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let Self { shared, index } = *self;
+            let mut session = open(&shared.target, &seat, None, &shared.run_session).await?;
+            let table = index % shared.next_ids.len();
+            if index == table {
+                begin_after_last_row(&shared, &mut session, table).await?;
+            }
+            let text = String::with_capacity(shared.statement_bytes);
+            let mut work = BulkWork { shared: Arc::clone(&shared), session, table, text };
+            take_turns(&mut seat, &mut work, &shared.errors).await?;
+            work.session.close().await;
+            Ok(())
+        })
+    }
+}
+
+/// Finds the first free id. The first client of each table asks: none begins before all are ready.
+async fn begin_after_last_row(
+    shared: &Shared,
+    session: &mut Session,
+    table: usize,
+) -> Result<(), Failure> {
+    let rows = session.rows(&format!("SELECT MAX(id) FROM sbtest{}", table + 1)).await?;
+    let last = as_integer(first_cell(&rows)).map_or(0, |id| u64::try_from(id).unwrap_or(0));
+    shared.next_ids[table].fetch_max(last + 1, Ordering::Relaxed);
+    Ok(())
+}
+
+struct BulkWork {
+    shared: Arc<Shared>,
+    session: Session,
+    /// Counted from 0.
+    table: usize,
+    text: String,
+}
+
+/// Writes an INSERT of at most `bytes` bytes, but at least one row, and takes the ids for it.
+fn write_insert(text: &mut String, table: usize, bytes: usize, next_id: &AtomicU64) {
+    text.clear();
+    // Writing to a String cannot fail.
+    let _ = write!(text, "INSERT INTO sbtest{} VALUES", table + 1);
+    let rows = rows_that_fit(bytes.saturating_sub(text.len()), next_id);
+    let first = next_id.fetch_add(rows, Ordering::Relaxed);
+    for id in first..first + rows {
+        let comma = if id == first { "" } else { "," };
+        let _ = write!(text, "{comma}({id},{id})");
+    }
+}
+
+/// How many rows fit, judged by the width of ids some way ahead, as others take ids too.
+fn rows_that_fit(bytes: usize, next_id: &AtomicU64) -> u64 {
+    let ahead = next_id.load(Ordering::Relaxed).saturating_add(bytes as u64);
+    let digits = ahead.max(1).ilog10() as usize + 1;
+    (bytes / (2 * digits + "(,),".len())).max(1) as u64
+}
+
+impl Work for BulkWork {
+    fn draw(&mut self) {
+        let Self { shared, table, text, .. } = self;
+        write_insert(text, *table, shared.statement_bytes, &shared.next_ids[*table]);
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        let answer = self.session.run(&self.text).await;
+        seat.count(OperationKind::Write);
+        match answer {
+            Ok(_) => Ok(TRANSACTION),
+            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
+        }
+    }
+
+    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.session.take_traffic()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_filled_with_consecutive_ids() {
+        let next = AtomicU64::new(9);
+        let mut text = String::new();
+        write_insert(&mut text, 1, 60, &next);
+        assert_eq!(text, "INSERT INTO sbtest2 VALUES(9,9),(10,10),(11,11),(12,12)");
+        assert_eq!(next.load(Ordering::Relaxed), 13);
+        write_insert(&mut text, 1, 1, &next);
+        assert_eq!(text, "INSERT INTO sbtest2 VALUES(13,13)");
+    }
+
+    #[test]
+    fn a_full_statement_is_as_long_as_asked_and_no_longer() {
+        let next = AtomicU64::new(1);
+        let mut text = String::new();
+        for _ in 0..20 {
+            write_insert(&mut text, 0, 512 * 1024, &next);
+            assert!((400 * 1024..=512 * 1024).contains(&text.len()), "{}", text.len());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `bulk_insert` as a workload: tables of two numbers that grow.
+
+use std::sync::Arc;
+
+use driver::Datum;
+use engine::Load;
+use measure::Failure;
+use plan::{Options, Problem};
+
+use super::bulk_insert::BulkLoad;
+use super::made::Made;
+use super::prepare::{Tables, drop_tables, prepare};
+use super::settings::{TableMake, option};
+use super::survey::{check_columns, columns};
+use super::{schema, survey};
+use crate::crewed::{members, share_out};
+use crate::policy::ErrorPolicy;
+use crate::{OptionInfo, Site, Workload};
+
+/// The options of `bulk_insert`.
+pub(crate) const BULK_OPTIONS: &[OptionInfo] = &[
+    option("tables", "16", "tables, sbtest1 and so on; clients take them in turn"),
+    option("statement_bytes", "512KiB", "length of one INSERT"),
+    option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
+    option("create_table_options", "", "text at the end of CREATE TABLE"),
+    option("transient_errors", "retry", "deadlocks, conflicts and lock time-outs: retry or ignore"),
+    option("ignore_errors", "", "codes of errors that only end their transaction, or all"),
+];
+
+/// `bulk_insert` with its options.
+pub(crate) struct BulkInsert {
+    tables: u64,
+    statement_bytes: usize,
+    make: TableMake,
+    errors: ErrorPolicy,
+    made: Made,
+}
+
+/// What the INSERT of sysbench holds at most, and so what it is filled up to.
+const STATEMENT_BYTES: u64 = 512 * 1024;
+
+impl BulkInsert {
+    /// Reads its options.
+    ///
+    /// # Errors
+    /// Options that are not known, or not right.
+    pub(crate) fn read(options: &Options) -> Result<Self, Vec<Problem>> {
+        let mut reader = options.reader();
+        let statement_bytes = reader.bytes("statement_bytes", STATEMENT_BYTES);
+        if !(100..=1 << 30).contains(&statement_bytes) {
+            let message = format!("`statement_bytes` is {statement_bytes}, out of range");
+            reader.reject("statement_bytes", message, "allowed: 100 to 1GiB");
+        }
+        let bulk = Self {
+            tables: reader.integer("tables", 16, 1..=100_000),
+            statement_bytes: statement_bytes as usize,
+            make: TableMake::read(&mut reader),
+            errors: ErrorPolicy::read(&mut reader),
+            made: Made::default(),
+        };
+        reader.finish()?;
+        Ok(bulk)
+    }
+
+    fn all(&self) -> Vec<u64> {
+        (1..=self.tables).collect()
+    }
+}
+
+impl Tables for BulkInsert {
+    fn tables(&self) -> u64 {
+        self.tables
+    }
+
+    fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure> {
+        let tail = schema::table_tail(&self.make, site.target.capabilities())?;
+        Ok(format!(
+            "CREATE TABLE sbtest{table} (id INTEGER NOT NULL, k INTEGER DEFAULT 0 NOT NULL, \
+             PRIMARY KEY (id)){tail}"
+        ))
+    }
+
+    fn fill(&self, _site: &Site<'_>, _tables: &[u64]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn finish(&self, _table: u64) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The INSERTs name no columns, so there must be two.
+    fn check(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
+        let list_columns = site.target.capabilities().list_columns;
+        let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
+        let count = tables.len() as u64;
+        share_out(site, members(site), count, move |session, job| {
+            let table = tables[job as usize];
+            Box::pin(async move {
+                let found = columns(session, list_columns, &schema::name(table)).await?;
+                check_columns(&schema::name(table), &found, &["id", "k"])?;
+                if found.len() > 2 {
+                    return Err(survey::not_for_bulk_insert(table, &found));
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+impl Workload for BulkInsert {
+    fn describe(&self) -> String {
+        let Self { tables, statement_bytes, .. } = self;
+        format!("sysbench bulk_insert: INSERTs of {statement_bytes} bytes into {tables} tables")
+    }
+
+    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
+        prepare(site, self, &self.made)
+    }
+
+    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+        self.check(site, &self.all())
+    }
+
+    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
+        let made = self.made.tables(site.target);
+        drop_tables(site, &made)?;
+        self.made.forget(site.target, &made);
+        Ok(())
+    }
+
+    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
+        self.made.use_up(site.target);
+        Box::new(BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone()))
+    }
+}
+
+/// The first cell of the first row.
+pub(super) fn first_cell(rows: &[Vec<Datum>]) -> Option<&Datum> {
+    rows.first().and_then(|row| row.first())
+}

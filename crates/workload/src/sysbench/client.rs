@@ -1,0 +1,240 @@
+//! One client of an OLTP script. Nothing is allocated for an event: values are drawn into place and
+//! lent to the driver.
+
+use std::sync::Arc;
+
+use driver::Value;
+use engine::{Client, LocalBoxFuture, Seat};
+use measure::{Failure, OperationId, Traffic};
+
+use super::connection::{Connection, ConnectionPlan, TRANSACTION};
+use super::load::OltpLoad;
+use super::query::Query;
+use super::script::{Bracket, Step};
+use super::values::{C_LENGTH, Digits, PAD_LENGTH};
+use crate::crewed::as_integer;
+use crate::random::{Draw, Random};
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+/// A client before it is connected.
+pub(super) struct OltpClient {
+    pub(super) load: Arc<OltpLoad>,
+    pub(super) index: usize,
+}
+
+impl Client for OltpClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut work = OltpWork::open(self.load, self.index, &seat).await?;
+            let load = Arc::clone(&work.load);
+            take_turns(&mut seat, &mut work, &load.settings.errors).await?;
+            work.connection.close().await;
+            Ok(())
+        })
+    }
+}
+
+/// A connected client.
+struct OltpWork {
+    load: Arc<OltpLoad>,
+    connection: Connection,
+    values: Values,
+    /// The stream as it was when the transaction in hand was drawn.
+    random_at_start: Random,
+}
+
+/// Where values are drawn.
+struct Values {
+    random: Random,
+    id: Draw,
+    tables: u64,
+    c: Digits<C_LENGTH>,
+    pad: Digits<PAD_LENGTH>,
+}
+
+impl Values {
+    #[inline]
+    fn table(&mut self) -> u64 {
+        self.random.below(self.tables) + 1
+    }
+
+    #[inline]
+    fn id(&mut self) -> i64 {
+        self.id.draw(&mut self.random)
+    }
+}
+
+impl OltpWork {
+    async fn open(load: Arc<OltpLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
+        let settings = &load.settings;
+        let plan = ConnectionPlan {
+            target: &load.target,
+            run_session: &load.run_session,
+            settings,
+            steps: &load.steps,
+            bracket: load.bracket,
+            omits_id: load.omits_id,
+        };
+        let mut connection = Connection::open(&plan, seat).await?;
+        if index == 0 && load.makes_ids {
+            skip_ids(&load, &mut connection).await?;
+        }
+        let random = Random::of_part(load.seed, &[index as u64]);
+        let values = Values {
+            random: random.clone(),
+            id: Draw::new(settings.shape, 1, settings.table_size.cast_signed()),
+            tables: settings.tables,
+            c: Digits::new(),
+            pad: Digits::new(),
+        };
+        Ok(Self { load, connection, values, random_at_start: random })
+    }
+
+    async fn event(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        let load = Arc::clone(&self.load);
+        let has_bracket = load.bracket != Bracket::None;
+        if has_bracket {
+            self.connection.begin(seat, &load.operations).await?;
+        }
+        for step in &load.steps {
+            self.step(seat, &load, *step).await?;
+        }
+        if has_bracket {
+            self.connection.commit(seat, &load.operations).await?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    async fn step(&mut self, seat: &mut Seat, load: &OltpLoad, step: Step) -> Result<(), Failure> {
+        let table = self.values.table();
+        match step {
+            Step::Repeat { query, times } => {
+                for _ in 0..times {
+                    self.query(seat, load, query, table).await?;
+                }
+            }
+            Step::DeleteInsert { times } => {
+                for _ in 0..times {
+                    self.delete_insert(seat, load, table).await?;
+                }
+            }
+            Step::Delete => self.query(seat, load, Query::Delete, table).await?,
+            Step::Insert => self.insert(seat, load, table).await?,
+        }
+        Ok(())
+    }
+
+    /// A statement on the row, or the range, at an id of its own.
+    #[inline]
+    async fn query(
+        &mut self,
+        seat: &mut Seat,
+        load: &OltpLoad,
+        query: Query,
+        table: u64,
+    ) -> Result<(), Failure> {
+        let Self { connection, values, .. } = self;
+        let id = values.id();
+        let operations = &load.operations;
+        match query {
+            Query::SimpleRange | Query::SumRange | Query::OrderRange | Query::DistinctRange => {
+                let last = id + load.range_reach;
+                let range = [Value::Int(id), Value::Int(last)];
+                connection.execute(seat, operations, (query, table), &range).await
+            }
+            Query::NonIndexUpdate => {
+                values.c.fill(&mut values.random);
+                let row = [Value::Text(values.c.as_str()), Value::Int(id)];
+                connection.execute(seat, operations, (query, table), &row).await
+            }
+            Query::PointSelect | Query::IndexUpdate | Query::Delete | Query::Insert => {
+                connection.execute(seat, operations, (query, table), &[Value::Int(id)]).await
+            }
+        }
+    }
+
+    #[inline]
+    async fn delete_insert(
+        &mut self,
+        seat: &mut Seat,
+        load: &OltpLoad,
+        table: u64,
+    ) -> Result<(), Failure> {
+        let Self { connection, values, .. } = self;
+        let (id, k) = (values.id(), values.id());
+        values.c.fill(&mut values.random);
+        values.pad.fill(&mut values.random);
+        let operations = &load.operations;
+        connection.execute(seat, operations, (Query::Delete, table), &[Value::Int(id)]).await?;
+        let row = [
+            Value::Int(id),
+            Value::Int(k),
+            Value::Text(values.c.as_str()),
+            Value::Text(values.pad.as_str()),
+        ];
+        connection.execute(seat, operations, (Query::Insert, table), &row).await
+    }
+
+    /// A row with an id that is new: the table's own choice, or the next of a sequence.
+    #[inline]
+    async fn insert(
+        &mut self,
+        seat: &mut Seat,
+        load: &OltpLoad,
+        table: u64,
+    ) -> Result<(), Failure> {
+        let Self { connection, values, .. } = self;
+        // As in sysbench, the whole range of a 32-bit integer, and 0 for a number of the table's.
+        let id =
+            if load.makes_ids { i64::from(load.unique.take()) + i64::from(i32::MIN) } else { 0 };
+        let k = values.id();
+        values.c.fill(&mut values.random);
+        values.pad.fill(&mut values.random);
+        let row = [
+            Value::Int(id),
+            Value::Int(k),
+            Value::Text(values.c.as_str()),
+            Value::Text(values.pad.as_str()),
+        ];
+        let row = if load.omits_id { &row[1..] } else { &row[..] };
+        connection.execute(seat, &load.operations, (Query::Insert, table), row).await
+    }
+}
+
+/// Leaves out ids that are in the tables already. One client asks: no client begins before all are
+/// ready.
+async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Failure> {
+    let mut rows = 0;
+    for table in 1..=load.settings.tables {
+        let sql = format!("SELECT COUNT(*) FROM sbtest{table}");
+        let answer = connection.session().rows(&sql).await?;
+        let count = as_integer(answer.first().and_then(|row| row.first()));
+        rows += count.map_or(0, i64::unsigned_abs);
+    }
+    load.unique.skip(rows);
+    Ok(())
+}
+
+impl Work for OltpWork {
+    fn draw(&mut self) {
+        self.random_at_start = self.values.random.clone();
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        // The same draws when it is tried again.
+        self.values.random = self.random_at_start.clone();
+        match self.event(seat).await {
+            Ok(()) => Ok(TRANSACTION),
+            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
+        }
+    }
+
+    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        self.connection.roll_back(seat).await
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.connection.take_traffic()
+    }
+}

@@ -1,0 +1,215 @@
+//! A client's session with the statements that its script needs, and their bookkeeping.
+
+use driver::{Session, Statement, Target, Value};
+use engine::Seat;
+use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
+
+use super::query::Query;
+use super::script::{Bracket, Script, Step};
+use super::settings::Settings;
+use crate::crewed::{placeholders, run_all};
+
+/// The script's transaction: the first operation.
+pub(super) const TRANSACTION: OperationId = OperationId(0);
+
+/// The operations of a script and where each statement counts.
+#[derive(Clone, Debug)]
+pub(super) struct Operations {
+    pub(super) list: Vec<Operation>,
+    /// Where a statement is timed, for each [`Query`]; `None` when the transaction is that one
+    /// statement, which is then counted and not timed twice.
+    queries: [Option<OperationId>; Query::COUNT],
+    begin: OperationId,
+    commit: OperationId,
+}
+
+impl Operations {
+    pub(super) fn of(script: Script, steps: &[Step], bracket: Bracket) -> Self {
+        let mut operations = Self {
+            list: vec![Operation::new(script.name(), OperationKind::Transaction)],
+            queries: [None; Query::COUNT],
+            begin: TRANSACTION,
+            commit: TRANSACTION,
+        };
+        let statements: u64 = steps.iter().map(|step| step.statements()).sum();
+        if bracket == Bracket::None && statements <= 1 {
+            return operations;
+        }
+        if bracket != Bracket::None {
+            operations.begin = operations.add("begin", OperationKind::Other);
+        }
+        for query in steps.iter().filter(|step| step.statements() > 0).flat_map(Step::queries) {
+            let slot = *query as usize;
+            if operations.queries[slot].is_none() {
+                operations.queries[slot] = Some(operations.add(query.name(), query.kind()));
+            }
+        }
+        if bracket != Bracket::None {
+            operations.commit = operations.add("commit", OperationKind::Other);
+        }
+        operations
+    }
+
+    fn add(&mut self, name: &str, kind: OperationKind) -> OperationId {
+        self.list.push(Operation::new(name, kind));
+        OperationId((self.list.len() - 1) as u16)
+    }
+}
+
+/// One client's session.
+pub(super) struct Connection {
+    session: Session,
+    /// For each query and table, `query * tables + table - 1`; only those that the script needs.
+    statements: Vec<Option<Statement>>,
+    tables: u64,
+    begin: &'static str,
+    is_in_transaction: bool,
+}
+
+/// What a connection is made from.
+pub(super) struct ConnectionPlan<'a> {
+    pub(super) target: &'a Target,
+    pub(super) run_session: &'a [String],
+    pub(super) settings: &'a Settings,
+    pub(super) steps: &'a [Step],
+    pub(super) bracket: Bracket,
+    /// Whether INSERT leaves the id to the table.
+    pub(super) omits_id: bool,
+}
+
+/// Connects and gives the session what the plan has for clients.
+///
+/// # Errors
+/// When the server cannot be reached or refuses something.
+pub(super) async fn open(
+    target: &Target,
+    seat: &Seat,
+    isolation: Option<&str>,
+    run_session: &[String],
+) -> Result<Session, Failure> {
+    let mut session = target.connect(seat.net(), seat.index()).await?;
+    if let Some(level) = isolation {
+        session.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).await?;
+    }
+    run_all(&mut session, run_session).await?;
+    Ok(session)
+}
+
+impl Connection {
+    /// Connects and prepares every statement for every table.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses something.
+    pub(super) async fn open(plan: &ConnectionPlan<'_>, seat: &Seat) -> Result<Self, Failure> {
+        let settings = plan.settings;
+        let capabilities = plan.target.capabilities();
+        let mut session = open(plan.target, seat, settings.isolation, plan.run_session).await?;
+        let tables = settings.tables;
+        let mut statements = vec![None; Query::COUNT * tables as usize];
+        for &query in plan.steps.iter().flat_map(Step::queries) {
+            for table in 1..=tables {
+                let sql = if query == Query::Insert && plan.omits_id {
+                    format!("INSERT INTO sbtest{table} (k, c, pad) VALUES (?, ?, ?)")
+                } else {
+                    query.sql(table)
+                };
+                let statement = session.prepare(&placeholders(&sql, capabilities)).await?;
+                statements[index(query, table, tables)] = Some(statement);
+            }
+        }
+        let begin = match plan.bracket {
+            Bracket::Writing => capabilities.begin_write,
+            Bracket::Reading | Bracket::None => capabilities.begin_read,
+        };
+        Ok(Self { session, statements, tables, begin, is_in_transaction: false })
+    }
+
+    /// The session itself, for questions before the load.
+    pub(super) fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    pub(super) fn take_traffic(&mut self) -> Traffic {
+        self.session.take_traffic()
+    }
+
+    pub(super) async fn close(self) {
+        self.session.close().await;
+    }
+
+    /// Runs `query` on table `table` and counts it.
+    #[inline]
+    pub(super) async fn execute(
+        &mut self,
+        seat: &mut Seat,
+        operations: &Operations,
+        (query, table): (Query, u64),
+        parameters: &[Value<'_>],
+    ) -> Result<(), Failure> {
+        // Every query of the script was prepared on every table.
+        let Some(statement) = &self.statements[index(query, table, self.tables)] else {
+            return Ok(());
+        };
+        let Some(operation) = operations.queries[query as usize] else {
+            let answer = self.session.execute(statement, parameters).await;
+            seat.count(query.kind());
+            return answer.map(drop);
+        };
+        let started = seat.now();
+        let answer = self.session.execute(statement, parameters).await;
+        record(seat, operation, started, answer.is_ok());
+        answer.map(drop)
+    }
+
+    /// Starts the transaction.
+    pub(super) async fn begin(
+        &mut self,
+        seat: &mut Seat,
+        operations: &Operations,
+    ) -> Result<(), Failure> {
+        let started = seat.now();
+        let answer = self.session.run(self.begin).await;
+        record(seat, operations.begin, started, answer.is_ok());
+        self.is_in_transaction = answer.is_ok();
+        answer.map(drop)
+    }
+
+    /// Ends the transaction well.
+    pub(super) async fn commit(
+        &mut self,
+        seat: &mut Seat,
+        operations: &Operations,
+    ) -> Result<(), Failure> {
+        let started = seat.now();
+        let answer = self.session.run("COMMIT").await;
+        record(seat, operations.commit, started, answer.is_ok());
+        self.is_in_transaction = answer.is_err();
+        answer.map(drop)
+    }
+
+    /// Undoes the transaction, if one is open.
+    pub(super) async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        if !self.is_in_transaction {
+            return Ok(());
+        }
+        self.is_in_transaction = false;
+        let answer = self.session.run("ROLLBACK").await;
+        seat.count(OperationKind::Other);
+        answer.map(drop)
+    }
+}
+
+#[inline]
+fn index(query: Query, table: u64, tables: u64) -> usize {
+    query as usize * tables as usize + (table - 1) as usize
+}
+
+/// Counts a statement that was answered.
+#[inline]
+fn record(seat: &mut Seat, operation: OperationId, started: net::Nanos, is_ok: bool) {
+    if is_ok {
+        seat.statement(operation, started);
+    } else {
+        seat.statement_failed(operation, started);
+    }
+}

@@ -1,0 +1,69 @@
+//! The load of an OLTP script: what its clients share.
+
+use std::sync::Arc;
+
+use driver::Target;
+use engine::{Client, Load};
+use measure::Operation;
+
+use super::client::OltpClient;
+use super::connection::Operations;
+use super::script::{Bracket, Script, Step};
+use super::settings::Settings;
+use super::unique::UniqueNumbers;
+use crate::Site;
+
+/// What the clients of one trial share.
+pub(super) struct OltpLoad {
+    pub(super) target: Target,
+    pub(super) run_session: Vec<String>,
+    pub(super) settings: Settings,
+    pub(super) steps: Vec<Step>,
+    pub(super) bracket: Bracket,
+    pub(super) operations: Operations,
+    pub(super) seed: u64,
+    /// From the first id of a range to its last.
+    pub(super) range_reach: i64,
+    /// INSERT leaves the id to the table by not naming it.
+    pub(super) omits_id: bool,
+    /// Clients make ids, because the table does not number its rows itself.
+    pub(super) makes_ids: bool,
+    pub(super) unique: UniqueNumbers,
+}
+
+impl OltpLoad {
+    pub(super) fn new(script: Script, settings: &Settings, site: &Site<'_>) -> Self {
+        let steps = script.steps(settings);
+        let bracket = script.bracket(settings);
+        let is_insert = script == Script::Insert;
+        Self {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            operations: Operations::of(script, &steps, bracket),
+            steps,
+            bracket,
+            seed: site.seed,
+            range_reach: settings.range_size.cast_signed() - 1,
+            // Where MySQL's CREATE TABLE is understood, 0 stands for the next number.
+            omits_id: is_insert
+                && settings.auto_inc
+                && !site.target.capabilities().has_engine_clause,
+            makes_ids: is_insert && !settings.auto_inc,
+            unique: UniqueNumbers::new(site.seed),
+            settings: settings.clone(),
+        }
+    }
+}
+
+/// The load as the engine drives it.
+pub(super) struct SharedLoad(pub(super) Arc<OltpLoad>);
+
+impl Load for SharedLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.0.operations.list
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        Box::new(OltpClient { load: Arc::clone(&self.0), index })
+    }
+}

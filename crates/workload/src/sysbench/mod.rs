@@ -1,0 +1,30 @@
+//! The sysbench set: its tables, its values and its transactions, statement for statement.
+//!
+//! What each script does was learnt from sysbench 1.0.20 and is checked against its query log; all
+//! words here are our own. A script is a [`script::Script`], a value; one client loop does them all,
+//! except for `bulk_insert` and the two `select_random_*`, which have loops of their own.
+
+mod bulk_insert;
+mod bulk_workload;
+mod client;
+mod connection;
+mod fill;
+mod load;
+mod made;
+mod oltp;
+mod prepare;
+mod query;
+mod rows;
+mod scans;
+mod schema;
+mod script;
+mod settings;
+mod survey;
+mod unique;
+mod values;
+mod verify;
+
+pub(crate) use bulk_workload::{BULK_OPTIONS, BulkInsert};
+pub(crate) use oltp::Oltp;
+pub(crate) use script::Script;
+pub(crate) use settings::OPTIONS;

@@ -1,0 +1,204 @@
+//! `select_random_points` and `select_random_ranges`: one statement by many values of column k.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use driver::{Session, Statement, Target, Value};
+use engine::{Client, Load, LocalBoxFuture, Seat};
+use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
+
+use super::connection::{TRANSACTION, open};
+use super::script::Script;
+use super::settings::Settings;
+use crate::Site;
+use crate::crewed::placeholders;
+use crate::policy::ErrorPolicy;
+use crate::random::{Draw, Random, Shape};
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+impl Script {
+    /// Whether it has a client of its own, in this file.
+    pub(super) fn is_scan(self) -> bool {
+        matches!(self, Self::RandomPoints | Self::RandomRanges)
+    }
+}
+
+/// The load of either script.
+pub(super) struct ScanLoad {
+    operations: Vec<Operation>,
+    shared: Arc<Shared>,
+}
+
+/// What its clients share.
+struct Shared {
+    target: Target,
+    run_session: Vec<String>,
+    isolation: Option<&'static str>,
+    errors: ErrorPolicy,
+    sql: String,
+    seed: u64,
+    shape: Shape,
+    table_size: u64,
+    /// Values in a query: points, or beginnings of ranges.
+    values: usize,
+    /// Width of a range; `None` for points.
+    delta: Option<i64>,
+    /// Clients made so far. Every client is made before the first one gets a turn, so that in their
+    /// turns all see the same number.
+    clients: AtomicU64,
+}
+
+impl ScanLoad {
+    pub(super) fn new(script: Script, settings: &Settings, site: &Site<'_>) -> Self {
+        let is_points = script == Script::RandomPoints;
+        let (sql, values) = if is_points {
+            (points_sql(settings.random_points), settings.random_points)
+        } else {
+            (ranges_sql(settings.number_of_ranges), settings.number_of_ranges)
+        };
+        let shared = Shared {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            isolation: settings.isolation,
+            errors: settings.errors.clone(),
+            sql: placeholders(&sql, site.target.capabilities()),
+            seed: site.seed,
+            shape: settings.shape,
+            table_size: settings.table_size,
+            values: values as usize,
+            delta: (!is_points).then_some(settings.delta.cast_signed()),
+            clients: AtomicU64::new(0),
+        };
+        let operations = vec![Operation::new(script.name(), OperationKind::Transaction)];
+        Self { operations, shared: Arc::new(shared) }
+    }
+}
+
+fn points_sql(points: u64) -> String {
+    let marks = vec!["?"; points as usize].join(", ");
+    format!("SELECT id, k, c, pad FROM sbtest1 WHERE k IN ({marks})")
+}
+
+fn ranges_sql(ranges: u64) -> String {
+    let mut sql = "SELECT count(k) FROM sbtest1 WHERE k BETWEEN ? AND ?".to_owned();
+    for _ in 1..ranges {
+        // Writing to a String cannot fail.
+        let _ = write!(sql, " OR k BETWEEN ? AND ?");
+    }
+    sql
+}
+
+impl Load for ScanLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        self.shared.clients.fetch_add(1, Ordering::Relaxed);
+        Box::new(ScanClient { shared: Arc::clone(&self.shared), index })
+    }
+}
+
+struct ScanClient {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Client for ScanClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let Self { shared, index } = *self;
+            let mut session =
+                open(&shared.target, &seat, shared.isolation, &shared.run_session).await?;
+            let statement = session.prepare(&shared.sql).await?;
+            let random = Random::of_part(shared.seed, &[index as u64]);
+            let values = Vec::with_capacity(2 * shared.values);
+            let mut work = ScanWork {
+                segment: None,
+                index: index as u64,
+                shared: Arc::clone(&shared),
+                session,
+                statement,
+                random,
+                values,
+            };
+            take_turns(&mut seat, &mut work, &shared.errors).await?;
+            work.session.close().await;
+            Ok(())
+        })
+    }
+}
+
+struct ScanWork {
+    shared: Arc<Shared>,
+    index: u64,
+    session: Session,
+    statement: Statement,
+    random: Random,
+    /// The client's part of the table, known from the first turn on.
+    segment: Option<Draw>,
+    values: Vec<Value<'static>>,
+}
+
+/// The part of the ids that client `index` of `clients` keeps to, so that clients do not read the
+/// same rows; both ends belong to it, as in sysbench.
+fn segment(table_size: u64, index: u64, clients: u64) -> (i64, i64) {
+    let length = table_size as f64 / clients.max(1) as f64;
+    let low = length * index as f64;
+    (low as i64, (low + length) as i64)
+}
+
+impl Work for ScanWork {
+    fn draw(&mut self) {
+        let Self { shared, random, values, .. } = self;
+        let segment = *self.segment.get_or_insert_with(|| {
+            let clients = shared.clients.load(Ordering::Relaxed);
+            let (low, high) = segment(shared.table_size, self.index, clients);
+            Draw::new(shared.shape, low, high)
+        });
+        values.clear();
+        for _ in 0..shared.values {
+            let value = segment.draw(random);
+            values.push(Value::Int(value));
+            if let Some(delta) = shared.delta {
+                values.push(Value::Int(value + delta));
+            }
+        }
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        let answer = self.session.execute(&self.statement, &self.values).await;
+        seat.count(OperationKind::Read);
+        match answer {
+            Ok(_) => Ok(TRANSACTION),
+            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
+        }
+    }
+
+    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.session.take_traffic()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_have_a_mark_for_each_value() {
+        assert_eq!(points_sql(3), "SELECT id, k, c, pad FROM sbtest1 WHERE k IN (?, ?, ?)");
+        let two = "SELECT count(k) FROM sbtest1 WHERE k BETWEEN ? AND ? OR k BETWEEN ? AND ?";
+        assert_eq!(ranges_sql(2), two);
+    }
+
+    #[test]
+    fn segments_share_the_table_out() {
+        let all: Vec<_> = (0..3).map(|index| segment(100, index, 3)).collect();
+        assert_eq!(all, [(0, 33), (33, 66), (66, 100)]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What one event of each script does.
+
+use super::query::Query;
+use super::settings::Settings;
+
+/// A script of the sysbench set that works on sysbench's OLTP tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Script {
+    PointSelect,
+    ReadOnly,
+    ReadWrite,
+    WriteOnly,
+    UpdateIndex,
+    UpdateNonIndex,
+    Insert,
+    Delete,
+    RandomPoints,
+    RandomRanges,
+}
+
+/// One part of an event; its table is drawn once and used for all of its `times`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// One of the reads and updates, so many times, each with an id of its own.
+    Repeat { query: Query, times: u64 },
+    /// A row deleted and put back with other values, so many times.
+    DeleteInsert { times: u64 },
+    /// A row deleted for good.
+    Delete,
+    /// A new row.
+    Insert,
+}
+
+/// Row counts that the tables may have once a script has run on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowCount {
+    Exactly,
+    AtLeast,
+    AtMost,
+}
+
+/// How an event begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    /// Every statement is a transaction of its own.
+    None,
+    /// An explicit transaction that only reads.
+    Reading,
+    /// An explicit transaction that writes.
+    Writing,
+}
+
+impl Script {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::PointSelect,
+        Self::ReadOnly,
+        Self::ReadWrite,
+        Self::WriteOnly,
+        Self::UpdateIndex,
+        Self::UpdateNonIndex,
+        Self::Insert,
+        Self::Delete,
+        Self::RandomPoints,
+        Self::RandomRanges,
+    ];
+
+    /// Its name in sysbench.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PointSelect => "oltp_point_select",
+            Self::ReadOnly => "oltp_read_only",
+            Self::ReadWrite => "oltp_read_write",
+            Self::WriteOnly => "oltp_write_only",
+            Self::UpdateIndex => "oltp_update_index",
+            Self::UpdateNonIndex => "oltp_update_non_index",
+            Self::Insert => "oltp_insert",
+            Self::Delete => "oltp_delete",
+            Self::RandomPoints => "select_random_points",
+            Self::RandomRanges => "select_random_ranges",
+        }
+    }
+
+    /// What it does, in a line.
+    pub(crate) fn summary(self) -> &'static str {
+        match self {
+            Self::PointSelect => "reads one row by its key",
+            Self::ReadOnly => "transactions of 10 point selects and 4 range reads",
+            Self::ReadWrite => "transactions of 14 reads, 2 updates, a delete and an insert",
+            Self::WriteOnly => "transactions of 2 updates, a delete and an insert",
+            Self::UpdateIndex => "updates an indexed column of one row",
+            Self::UpdateNonIndex => "updates a column without an index of one row",
+            Self::Insert => "inserts one row",
+            Self::Delete => "deletes one row",
+            Self::RandomPoints => "reads rows by 10 values of an indexed column",
+            Self::RandomRanges => "counts rows in 10 ranges of an indexed column",
+        }
+    }
+
+    /// Whether prepare leaves the tables empty, because ids are made while it runs.
+    pub(super) fn starts_empty(self, settings: &Settings) -> bool {
+        self == Self::Insert && !settings.auto_inc
+    }
+
+    pub(super) fn row_count(self) -> RowCount {
+        match self {
+            Self::Insert => RowCount::AtLeast,
+            Self::Delete => RowCount::AtMost,
+            _ => RowCount::Exactly,
+        }
+    }
+
+    pub(super) fn bracket(self, settings: &Settings) -> Bracket {
+        match self {
+            _ if settings.skip_trx => Bracket::None,
+            Self::ReadOnly => Bracket::Reading,
+            Self::ReadWrite | Self::WriteOnly => Bracket::Writing,
+            _ => Bracket::None,
+        }
+    }
+
+    /// The parts of one event, in order, between BEGIN and COMMIT where it has them; empty for the
+    /// scripts with a loop of their own.
+    pub(super) fn steps(self, settings: &Settings) -> Vec<Step> {
+        let repeat = |query, times| Step::Repeat { query, times };
+        let mut steps = Vec::new();
+        if matches!(self, Self::ReadOnly | Self::ReadWrite) {
+            steps.push(repeat(Query::PointSelect, settings.point_selects));
+            if settings.range_selects {
+                steps.push(repeat(Query::SimpleRange, settings.simple_ranges));
+                steps.push(repeat(Query::SumRange, settings.sum_ranges));
+                steps.push(repeat(Query::OrderRange, settings.order_ranges));
+                steps.push(repeat(Query::DistinctRange, settings.distinct_ranges));
+            }
+        }
+        if matches!(self, Self::ReadWrite | Self::WriteOnly) {
+            steps.push(repeat(Query::IndexUpdate, settings.index_updates));
+            steps.push(repeat(Query::NonIndexUpdate, settings.non_index_updates));
+            steps.push(Step::DeleteInsert { times: settings.delete_inserts });
+        }
+        match self {
+            Self::PointSelect => steps.push(repeat(Query::PointSelect, 1)),
+            Self::UpdateIndex => steps.push(repeat(Query::IndexUpdate, settings.index_updates)),
+            Self::UpdateNonIndex => {
+                steps.push(repeat(Query::NonIndexUpdate, settings.non_index_updates));
+            }
+            Self::Insert => steps.push(Step::Insert),
+            Self::Delete => steps.push(Step::Delete),
+            _ => {}
+        }
+        steps
+    }
+}
+
+impl Step {
+    /// The statements that it uses.
+    pub(super) fn queries(&self) -> &[Query] {
+        match self {
+            Self::Repeat { query, .. } => std::slice::from_ref(query),
+            Self::DeleteInsert { .. } => &[Query::Delete, Query::Insert],
+            Self::Delete => &[Query::Delete],
+            Self::Insert => &[Query::Insert],
+        }
+    }
+
+    /// How many statements it sends.
+    pub(super) fn statements(self) -> u64 {
+        match self {
+            Self::Repeat { times, .. } => times,
+            Self::DeleteInsert { times } => 2 * times,
+            Self::Delete | Self::Insert => 1,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is there before anything is touched.
+
+use driver::Session;
+use measure::Failure;
+
+use super::rows::COLUMNS;
+use super::schema;
+use crate::crewed::{on_session, unfit};
+use crate::{Site, crewed};
+
+/// Names of a table's columns; empty when there is no such table.
+pub(super) async fn columns(
+    session: &mut Session,
+    list_columns: &str,
+    table: &str,
+) -> Result<Vec<String>, Failure> {
+    let rows = session.rows(&list_columns.replace("{table}", table)).await?;
+    Ok(rows.iter().filter_map(|row| crewed::as_text(row.first())).collect())
+}
+
+/// Which of tables sbtest1 to sbtest`tables` exist.
+///
+/// # Errors
+/// What the server says.
+pub(super) fn existing(site: &Site<'_>, tables: u64) -> Result<Vec<u64>, Failure> {
+    let list_columns = site.target.capabilities().list_columns;
+    on_session(site, async move |session| {
+        let mut existing = Vec::new();
+        for table in 1..=tables {
+            if !columns(session, list_columns, &schema::name(table)).await?.is_empty() {
+                existing.push(table);
+            }
+        }
+        Ok(existing)
+    })
+}
+
+/// Checks that a table has the columns that the statements use.
+///
+/// # Errors
+/// Which ones are missing.
+pub(super) fn check_columns(table: &str, found: &[String], needed: &[&str]) -> Result<(), Failure> {
+    let is_there = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let missing: Vec<&str> = needed.iter().copied().filter(|name| !is_there(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if found.is_empty() {
+        return Err(unfit(format!("there is no table {table}: prepare has to make it first")));
+    }
+    Err(unfit(format!(
+        "table {table} has no column {} (it has {}): it is not sysbench's; \
+         rename it, or have it dropped with `--existing replace`",
+        missing.join(", "),
+        found.join(", ")
+    )))
+}
+
+/// [`check_columns`] for the OLTP tables.
+///
+/// # Errors
+/// As there.
+pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Failure> {
+    check_columns(&schema::name(table), found, &COLUMNS)
+}
+
+/// Says which tables are in the way and what to do about them.
+pub(super) fn refusal(existing: &[u64]) -> Failure {
+    let shown = 5;
+    let mut names: Vec<String> = existing.iter().take(shown).map(|&t| schema::name(t)).collect();
+    if existing.len() > shown {
+        names.push(format!("{} more", existing.len() - shown));
+    }
+    let (noun, verb) = if existing.len() == 1 { ("table", "is") } else { ("tables", "are") };
+    unfit(format!(
+        "{noun} {} {verb} there already: use `--existing reuse` to run on what they hold, or \
+         `--existing replace` to drop them and make them afresh",
+        names.join(", ")
+    ))
+}
+
+/// A table that is there but has more columns than `bulk_insert` fills.
+pub(super) fn not_for_bulk_insert(table: u64, found: &[String]) -> Failure {
+    unfit(format!(
+        "table sbtest{table} has columns {}, and bulk_insert fills a table of id and k only: have \
+         it made afresh with `--existing replace`",
+        found.join(", ")
+    ))
+}

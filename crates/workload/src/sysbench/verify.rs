@@ -1,0 +1,116 @@
+//! Checks that tables hold what the scripts need: columns, row counts and sampled values.
+
+use std::sync::Arc;
+
+use driver::{Datum, Session};
+use measure::Failure;
+
+use super::schema;
+use super::script::RowCount;
+use super::survey::{check_oltp_columns, columns};
+use super::values::{C_LENGTH, PAD_LENGTH, fits_template};
+use crate::Site;
+use crate::crewed::{as_integer, as_text, members, share_out, unfit};
+use crate::random::Random;
+
+/// Rows of each table whose values are looked at.
+const SAMPLED_ROWS: usize = 100;
+
+/// What a table must hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub(super) rows: u64,
+    pub(super) row_count: RowCount,
+    /// The highest value that column k may have: the table's size as long as nothing was updated.
+    pub(super) highest_k: i64,
+    /// Which rows are sampled.
+    pub(super) seed: u64,
+}
+
+/// Checks tables side by side.
+pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Result<(), Failure> {
+    let list_columns = site.target.capabilities().list_columns;
+    let progress = site.progress.clone();
+    let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
+    let count = tables.len() as u64;
+    share_out(site, members(site), count, move |session, job| {
+        let (table, progress) = (tables[job as usize], progress.clone());
+        Box::pin(async move {
+            let found = columns(session, list_columns, &schema::name(table)).await?;
+            check_oltp_columns(table, &found)?;
+            check_rows(session, table, expected).await?;
+            check_sample(session, table, expected).await?;
+            progress.advance(1);
+            Ok(())
+        })
+    })
+}
+
+/// Row count and ids.
+async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Result<(), Failure> {
+    let sql = format!("SELECT COUNT(*), MIN(id), MAX(id) FROM sbtest{table}");
+    let answer = session.rows(&sql).await?;
+    let cell = |column| as_integer(answer.first().and_then(|row| row.get(column)));
+    let seen = cell(0).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
+    let wanted = expected.rows;
+    let (is_right, bound) = match expected.row_count {
+        RowCount::Exactly => (seen == wanted, ""),
+        RowCount::AtLeast => (seen >= wanted, "at least "),
+        RowCount::AtMost => (seen <= wanted, "at most "),
+    };
+    if !is_right {
+        return Err(unfit(format!(
+            "table sbtest{table} has {seen} rows, not {bound}{wanted}: set table_size to what is \
+             there, or have it made afresh with `--existing replace`"
+        )));
+    }
+    let highest = wanted.cast_signed();
+    let ids_fit = match (cell(1), cell(2)) {
+        (Some(least), Some(most)) => least == 1 && most == highest,
+        _ => seen == 0,
+    };
+    if expected.row_count == RowCount::Exactly && !ids_fit {
+        return Err(unfit(format!(
+            "the ids of table sbtest{table} are not 1 to {wanted}, so that queries would miss \
+             rows: have it made afresh with `--existing replace`"
+        )));
+    }
+    Ok(())
+}
+
+/// Values of some rows.
+async fn check_sample(session: &mut Session, table: u64, wanted: Expected) -> Result<(), Failure> {
+    if wanted.rows == 0 {
+        return Ok(());
+    }
+    let mut random = Random::of_part(wanted.seed, &[table]);
+    let ids: Vec<String> =
+        (0..SAMPLED_ROWS).map(|_| (random.below(wanted.rows) + 1).to_string()).collect();
+    let list = ids.join(", ");
+    let sql = format!("SELECT id, k, c, pad FROM sbtest{table} WHERE id IN ({list})");
+    for row in session.rows(&sql).await? {
+        check_row(table, &row, wanted.highest_k)?;
+    }
+    Ok(())
+}
+
+fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
+    let id = as_integer(row.first()).unwrap_or_default();
+    let wrong = |what: String| {
+        Err(unfit(format!(
+            "row {id} of table sbtest{table}: {what}; have the table made afresh with \
+             `--existing replace`"
+        )))
+    };
+    match as_integer(row.get(1)) {
+        Some(k) if (1..=highest_k).contains(&k) => {}
+        k => return wrong(format!("k is {k:?}, not a number from 1 to {highest_k}")),
+    }
+    for (column, name, length) in [(2, "c", C_LENGTH), (3, "pad", PAD_LENGTH)] {
+        let value = as_text(row.get(column)).unwrap_or_default();
+        if !fits_template(&value, length) {
+            return wrong(format!("{name} is `{value}`, not groups of 11 digits"));
+        }
+    }
+    Ok(())
+}

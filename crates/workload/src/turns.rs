@@ -1,0 +1,89 @@
+//! The life of a client once it is connected: turns, and what is done when one goes wrong.
+
+use engine::{Seat, Turn};
+use measure::{Disposition, Failure, OperationId, Traffic};
+
+use crate::policy::{ErrorPolicy, Verdict};
+
+/// What a client does in its turns.
+pub(crate) trait Work {
+    /// Draws what the next transaction will do, as far as it must stay the same when it is tried
+    /// again.
+    fn draw(&mut self);
+
+    /// Does the transaction that was drawn.
+    ///
+    /// # Errors
+    /// What the server says; a transaction may then be open.
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction>;
+
+    /// Ends a transaction that failed, if one is open.
+    ///
+    /// # Errors
+    /// When the session is of no use any more.
+    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure>;
+
+    /// Bytes since the last call.
+    fn take_traffic(&mut self) -> Traffic;
+}
+
+/// A transaction that failed.
+pub(crate) struct FailedTransaction {
+    /// Which operation it was.
+    pub(crate) operation: OperationId,
+    /// Why.
+    pub(crate) failure: Failure,
+}
+
+/// Takes turns until the load is over.
+///
+/// # Errors
+/// The failure that the client cannot go on after.
+pub(crate) async fn take_turns<W: Work>(
+    seat: &mut Seat,
+    work: &mut W,
+    policy: &ErrorPolicy,
+) -> Result<(), Failure> {
+    while let Some(turn) = seat.next().await {
+        work.draw();
+        let result = take_turn(seat, turn, work, policy).await;
+        seat.traffic(work.take_traffic());
+        result?;
+    }
+    Ok(())
+}
+
+async fn take_turn<W: Work>(
+    seat: &mut Seat,
+    turn: Turn,
+    work: &mut W,
+    policy: &ErrorPolicy,
+) -> Result<(), Failure> {
+    loop {
+        let FailedTransaction { operation, failure } = match work.transact(seat).await {
+            Ok(operation) => {
+                seat.finish(turn, operation);
+                return Ok(());
+            }
+            Err(failed) => failed,
+        };
+        let key = &failure.key;
+        let verdict = policy.verdict(key);
+        if verdict == Verdict::Fatal {
+            seat.fail(turn, operation, key, Disposition::Fatal);
+            return Err(failure);
+        }
+        if let Err(broken) = work.roll_back(seat).await {
+            seat.fail(turn, operation, &broken.key, Disposition::Fatal);
+            return Err(broken);
+        }
+        if verdict == Verdict::Ignore {
+            seat.fail(turn, operation, key, Disposition::Ignored);
+            return Ok(());
+        }
+        seat.retry(key);
+        // Lets the event loop look at the time and at requests to stop: a driver that blocks would
+        // otherwise try for as long as another process keeps the database busy.
+        seat.net().sleep_until(seat.now() + 1).await;
+    }
+}
