@@ -7,7 +7,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 use crate::Source;
 use crate::overrides::read_value;
 use crate::parts::{label, scheme};
-use crate::source::is_name_letter;
+use crate::source::clean_name;
 
 /// The pieces of a plan in the words of a command line. Values are read as by
 /// [`Source::set`]; a key that comes several times becomes a list; [`crate::Plan::parse`] checks
@@ -78,7 +78,8 @@ pub fn compose(draft: &Draft) -> Source {
 
 /// What the plan is called: after its workloads.
 fn name_of(draft: &Draft) -> String {
-    let names: Vec<String> = draft.workloads.iter().map(|part| clean(&label(&part.kind))).collect();
+    let names: Vec<String> =
+        draft.workloads.iter().map(|part| clean_name(&label(&part.kind))).collect();
     if names.is_empty() { "bench".to_owned() } else { names.join("+") }
 }
 
@@ -95,7 +96,7 @@ fn parts(parts: &[DraftPart], name_of: &dyn Fn(&str) -> String) -> Item {
         let key = if scheme(&part.kind).is_some() { "url" } else { "kind" };
         table.insert(key, toml_edit::value(part.kind.as_str()));
         put_all(&mut table, &part.options);
-        let name = free_name(&tables, &clean(&name_of(&part.kind)));
+        let name = free_name(&tables, &clean_name(&name_of(&part.kind)));
         tables.insert(&name, Item::Table(table));
     }
     Item::Table(tables)
@@ -108,13 +109,6 @@ fn free_name(taken: &Table, name: &str) -> String {
     } else {
         name.to_owned()
     }
-}
-
-/// A name that files can bear.
-fn clean(name: &str) -> String {
-    let kept: String = name.chars().map(|c| if is_name_letter(c) { c } else { '_' }).collect();
-    let kept = kept.trim_start_matches(['.', '-']);
-    if kept.is_empty() { "unnamed".to_owned() } else { kept.to_owned() }
 }
 
 fn put_all(table: &mut dyn TableLike, pairs: &[(String, String)]) {

@@ -2,7 +2,7 @@
 
 use crate::options::{Entry, Options};
 use crate::parse::read_table;
-use crate::source::bad_name;
+use crate::source::{bad_name, clean_name};
 use crate::value::{Placed, Value};
 use crate::{OptionReader, Problem};
 
@@ -93,8 +93,7 @@ fn read_only_one(role: Role, placed: &Placed, problems: &mut Vec<Problem>) -> Op
         });
         return None;
     };
-    let name = label(&kind);
-    check_name(role, &name, placed, problems);
+    let name = clean_name(&label(&kind));
     Some(Part { name, kind, table })
 }
 
@@ -102,20 +101,16 @@ fn read_only_one(role: Role, placed: &Placed, problems: &mut Vec<Problem>) -> Op
 fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<Part> {
     let table = as_table(role, &entry.written, &entry.placed, problems)?;
     let name = label(&entry.written);
-    let place = Placed { value: Value::Boolean(true), span: entry.key_span.clone() };
-    check_name(role, &name, &place, problems);
+    if let Some(help) = bad_name(&name) {
+        let message = format!("{name:?} is no name for a {}", role.one());
+        let help = Some(help.to_owned());
+        problems.push(Problem { span: entry.key_span.clone(), message, help });
+    }
     let (kind, table) = match read_kind(table.clone(), problems) {
         Some(read) => read,
         None => (entry.written.clone(), table),
     };
     Some(Part { name, kind, table })
-}
-
-fn check_name(role: Role, name: &str, placed: &Placed, problems: &mut Vec<Problem>) {
-    if let Some(help) = bad_name(name) {
-        let message = format!("{name:?} is no name for a {}", role.one());
-        problems.push(Problem { span: placed.span.clone(), message, help: Some(help.to_owned()) });
-    }
 }
 
 /// The part's table; a text alone is its kind.
@@ -174,8 +169,12 @@ pub(crate) fn scheme(url: &str) -> Option<String> {
 }
 
 /// A short name from a long one: `oltp_read_only` of `sysbench/oltp_read_only`, `orders` of
-/// `sql/orders.sql`.
+/// `sql/orders.sql`, `pay+look` of `pay.sql@3,look.sql`.
 pub(crate) fn label(kind: &str) -> String {
-    let last = kind.rsplit('/').next().unwrap_or(kind);
-    last.strip_suffix(".sql").unwrap_or(last).to_owned()
+    kind.split(',').map(label_of_one).collect::<Vec<_>>().join("+")
+}
+
+fn label_of_one(kind: &str) -> &str {
+    let last = kind.trim().rsplit('/').next().unwrap_or(kind);
+    last.split_once(".sql").map_or(last, |(stem, _)| stem)
 }

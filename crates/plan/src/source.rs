@@ -54,8 +54,7 @@ impl Source {
     /// name takes.
     pub(crate) fn stem(&self) -> String {
         let stem = Path::new(&self.name).file_stem().and_then(OsStr::to_str).unwrap_or_default();
-        let kept: String = stem.chars().map(|c| if is_name_letter(c) { c } else { '_' }).collect();
-        if bad_name(&kept).is_some() { "plan".to_owned() } else { kept }
+        clean_name(stem)
     }
 }
 
@@ -77,8 +76,15 @@ pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
     (!is_good).then_some("use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter")
 }
 
+/// The name with letters that files and folders can bear.
+pub(crate) fn clean_name(name: &str) -> String {
+    let kept: String = name.chars().map(|c| if is_name_letter(c) { c } else { '_' }).collect();
+    let kept = kept.trim_start_matches(['.', '-']);
+    if kept.is_empty() { "unnamed".to_owned() } else { kept.to_owned() }
+}
+
 /// Letters of names that become parts of file names.
-pub(crate) fn is_name_letter(letter: char) -> bool {
+fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || "_-.+".contains(letter)
 }
 

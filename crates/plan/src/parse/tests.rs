@@ -157,6 +157,16 @@ fn parts_can_be_said_in_several_ways() {
 }
 
 #[test]
+fn a_workload_is_called_after_its_files() {
+    let name = |kind: &str| {
+        parse(&format!("system = \"a\"\nworkload = \"{kind}\"")).workloads[0].name.clone()
+    };
+    assert_eq!(name("sql/my orders.sql"), "my_orders");
+    assert_eq!(name("sql/pay.sql@3"), "pay");
+    assert_eq!(name("sql/pay.sql@3,sql/look.sql"), "pay+look");
+}
+
+#[test]
 fn events_end_a_trial_instead_of_time() {
     let plan = parse("system = \"a\"\nworkload = \"b\"\nload.events = \"10k\"");
     assert_eq!(plan.load.limit, Limit::Events(10_000));
@@ -184,7 +194,7 @@ fn the_name_defaults_to_the_stem_of_the_file() {
     assert_eq!(name("plans/quickstart.toml"), "quickstart");
     assert_eq!(name("my plan.toml"), "my_plan");
     assert_eq!(name("command line"), "command_line");
-    assert_eq!(name(""), "plan");
+    assert_eq!(name(""), "unnamed");
 }
 
 #[test]
