@@ -27,6 +27,17 @@ pub struct Offer {
     pub drain_timeout: Duration,
 }
 
+impl Offer {
+    /// Threads that offer this load.
+    pub fn threads(&self) -> usize {
+        match self.workers {
+            Workers::PerClient => self.clients,
+            Workers::EventLoops(loops) => loops.clamp(1, self.clients),
+            Workers::Simulated => 1,
+        }
+    }
+}
+
 /// How clients are spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workers {

@@ -140,11 +140,7 @@ pub fn offer(
     stop: &Stop,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, TrialError> {
-    let workers = match offer.workers {
-        Workers::PerClient => offer.clients,
-        Workers::EventLoops(loops) => loops.clamp(1, offer.clients),
-        Workers::Simulated => 1,
-    };
+    let workers = offer.threads();
     let events = match offer.limit {
         Limit::Events(events) => Some(events),
         Limit::Time(_) => None,

@@ -1,0 +1,170 @@
+//! What can be said on the command line, as it is typed; nothing is checked here but its form.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+
+/// Puts databases and RPC services on the dynamometer: starts or reaches the system under test,
+/// prepares data, offers load, measures without lying, and writes the report.
+#[derive(Debug, Parser)]
+#[command(name = "dyno", version, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 something failed, 2 wrong plan or command line, \
+                        130 interrupted (what was measured is kept).")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment from a plan file.
+    Run(RunArgs),
+    /// Run one workload without a plan file.
+    Bench(Box<BenchArgs>),
+    /// Make the views of a stored run again, from its record alone.
+    Report(ReportArgs),
+    /// Show the runs that are stored.
+    List(ListArgs),
+    /// Explain the workloads and their options.
+    Workloads(NameArgs),
+    /// Explain the systems and their options.
+    Systems(NameArgs),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell to print them for.
+        shell: Shell,
+    },
+}
+
+/// A view of a run for standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A summary for people.
+    Text,
+    /// The whole run for programs.
+    Json,
+    /// Tables for a document.
+    Markdown,
+    /// One line for each trial and operation.
+    Csv,
+}
+
+/// Where results go and how they are shown.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct OutputArgs {
+    /// Folder of all results; each run makes one of its own in it.
+    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    /// What to print on standard output when the run is over; progress goes to standard error.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Check everything, print the trials and how long they take, and start nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Override a value of the plan, such as `load.time=5s`; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    /// The plan, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) plan: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchArgs {
+    /// The workload, such as `sysbench/oltp_read_write`, or an SQL file of your own.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) workload: String,
+    /// The system under test: `sqlite`, `mariadb` (started for the run), `sqlite:FILE`, or a URL
+    /// such as `mysql://user@host:3306/database`.
+    #[arg(long, value_name = "SYSTEM", default_value = "sqlite")]
+    pub(crate) system: String,
+    /// Numbers of concurrent clients to sweep over.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
+    pub(crate) clients: Vec<u64>,
+    /// Measured load of each trial [default: 10s].
+    #[arg(long, value_name = "DURATION", conflicts_with = "events")]
+    pub(crate) time: Option<String>,
+    /// Measured transactions of each trial, instead of a time.
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<String>,
+    /// Load before what counts.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) warm_up: Option<String>,
+    /// Length of one interval.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) interval: Option<String>,
+    /// Pause of a client between transactions.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) think_time: Option<String>,
+    /// Event loops that share the clients [default: one for each core].
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<u64>,
+    /// How often each trial is done.
+    #[arg(long, value_name = "N")]
+    pub(crate) repetitions: Option<u64>,
+    /// Percentiles in tables.
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    pub(crate) percentiles: Vec<f64>,
+    /// What to do with tables that are there already.
+    #[arg(long, value_name = "WHAT", value_parser = ["refuse", "reuse", "replace"])]
+    pub(crate) existing: Option<String>,
+    /// What happens to the data between trials.
+    #[arg(long, value_name = "WHAT", value_parser = ["keep", "reload", "restore"])]
+    pub(crate) between: Option<String>,
+    /// Remove the tables at the end.
+    #[arg(long)]
+    pub(crate) cleanup: bool,
+    /// The seed that all data and all queries come from.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Prepared statements, or text.
+    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"])]
+    pub(crate) ps: Option<String>,
+    /// Tables of the workload.
+    #[arg(long, value_name = "N")]
+    pub(crate) tables: Option<String>,
+    /// Rows of each table, such as 100000 or 100k.
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) table_size: Option<String>,
+    /// An option of the workload, such as `range_size=10`; `dyno workloads NAME` lists them.
+    #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) options: Vec<String>,
+    /// An option of the system, such as `journal=wal`; `dyno systems NAME` lists them.
+    #[arg(long = "system-option", value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) system_options: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    /// The folder of a run, or of all results (then the newest run).
+    #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ListArgs {
+    /// Folder of all results.
+    #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct NameArgs {
+    /// Explain this one in full.
+    pub(crate) name: Option<String>,
+}

@@ -1,0 +1,83 @@
+//! `dyno bench WORKLOAD`: the command line becomes a plan, and then goes the way of every plan.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use plan::{Draft, DraftPart};
+
+use super::experiment;
+use crate::args::BenchArgs;
+
+type Pairs = Vec<(String, String)>;
+
+pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
+    experiment::run(plan::compose(&draft(args)?), &args.output)
+}
+
+fn draft(args: &BenchArgs) -> Result<Draft> {
+    Ok(Draft {
+        settings: settings(args),
+        systems: vec![system(args)?],
+        workloads: vec![workload(args)?],
+        load: load(args),
+        sql: Vec::new(),
+    })
+}
+
+fn settings(args: &BenchArgs) -> Pairs {
+    let percentiles = (!args.percentiles.is_empty()).then(|| list(&args.percentiles));
+    given([
+        ("seed", args.seed.map(|seed| seed.to_string())),
+        ("repetitions", args.repetitions.map(|count| count.to_string())),
+        ("between", args.between.clone()),
+        ("existing", args.existing.clone()),
+        ("cleanup", args.cleanup.then(|| "true".to_owned())),
+        ("percentiles", percentiles),
+    ])
+}
+
+fn system(args: &BenchArgs) -> Result<DraftPart> {
+    let (kind, mut options) = system::from_argument(&args.system);
+    options.extend(given([("ps", args.ps.clone())]));
+    options.extend(split_all(&args.system_options, "--system-option")?);
+    Ok(DraftPart { kind, options })
+}
+
+fn workload(args: &BenchArgs) -> Result<DraftPart> {
+    let mut options =
+        given([("tables", args.tables.clone()), ("table_size", args.table_size.clone())]);
+    options.extend(split_all(&args.options, "--option")?);
+    Ok(DraftPart { kind: args.workload.clone(), options })
+}
+
+fn load(args: &BenchArgs) -> Pairs {
+    given([
+        ("clients", Some(list(&args.clients))),
+        ("time", args.time.clone()),
+        ("events", args.events.clone()),
+        ("warm_up", args.warm_up.clone()),
+        ("interval", args.interval.clone()),
+        ("think_time", args.think_time.clone()),
+        ("workers", args.workers.map(|count| count.to_string())),
+    ])
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    let values: Vec<String> = values.iter().map(T::to_string).collect();
+    format!("[{}]", values.join(", "))
+}
+
+fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
+    let given = pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    given.collect()
+}
+
+fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
+    let split = |pair: &String| {
+        let (key, value) = pair.split_once('=').ok_or_else(|| {
+            anyhow!("{flag} {pair:?} has no `=`; it takes NAME=VALUE, such as range_size=10")
+        })?;
+        Ok((key.trim().to_owned(), value.trim().to_owned()))
+    };
+    pairs.iter().map(split).collect()
+}

@@ -1,0 +1,67 @@
+//! `dyno workloads` and `dyno systems`: what there is, and what can be said about it.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::table;
+
+/// Something with a name, a summary and options.
+struct Entry {
+    name: &'static str,
+    summary: String,
+    options: Vec<[&'static str; 3]>,
+}
+
+pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
+    let entries = workload::catalogue().iter().map(|it| Entry {
+        name: it.name,
+        summary: it.summary.to_owned(),
+        options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
+    });
+    show("workload", &entries.collect::<Vec<_>>(), name)
+}
+
+pub(crate) fn systems(name: Option<&str>) -> Result<ExitCode> {
+    let entries = system::catalogue().iter().map(|it| Entry {
+        name: it.name,
+        summary: format!("{} (--system {})", it.summary, it.argument),
+        options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
+    });
+    show("system", &entries.collect::<Vec<_>>(), name)
+}
+
+fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
+    let text = match name {
+        None => {
+            let rows: Vec<Vec<String>> = entries
+                .iter()
+                .map(|entry| vec![entry.name.to_owned(), entry.summary.clone()])
+                .collect();
+            format!(
+                "{}\n`dyno {what}s NAME` lists the options of one.\n",
+                table::render(&[what, "what it is"], &rows)
+            )
+        }
+        Some(name) => one(what, entries, name)?,
+    };
+    super::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
+    let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        match plan::nearest(name, &names) {
+            Some(near) => bail!("no {what} is called {name:?}; did you mean {near:?}?"),
+            None => bail!("no {what} is called {name:?}; there are {}", names.join(", ")),
+        }
+    };
+    let rows: Vec<Vec<String>> = entry
+        .options
+        .iter()
+        .map(|option| option.iter().map(|cell| (*cell).to_owned()).collect())
+        .collect();
+    let options = table::render(&["option", "default", "meaning"], &rows);
+    Ok(format!("{}: {}\n\n{options}", entry.name, entry.summary))
+}

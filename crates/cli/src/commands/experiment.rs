@@ -1,0 +1,100 @@
+//! From a plan's text to a run and its report: the way that `run` and `bench` share.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use plan::{Plan, Source, show_duration};
+use record::{Dyno, Run, RunStatus};
+use runner::{Experiment, RunOptions, RunOutcome};
+
+use crate::args::OutputArgs;
+use crate::progress::Progress;
+use crate::table;
+use crate::{command_line, signals};
+
+/// Checks a plan, runs it, writes the report and prints the view that was asked for.
+pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
+    let source = source.with_overrides(&output.overrides)?;
+    let experiment = Experiment::check(Plan::parse(source)?)?;
+    if output.dry_run {
+        super::print(&dry_run(&experiment))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = signals::listen().context("signals cannot be listened to")?;
+    let plan = experiment.plan();
+    let mut progress = Progress::new(output.quiet, plan.estimate(), plan.trials().len());
+    let options = RunOptions {
+        out: output.out.clone(),
+        command: command_line::again(),
+        dyno: Dyno { version: env!("CARGO_PKG_VERSION").to_owned(), build: build() },
+    };
+    let outcome = experiment.run(&options, &stop, &mut progress);
+    progress.finish();
+    if outcome.is_err()
+        && let Some(folder) = &progress.folder
+    {
+        // What was measured until then is worth its report; the error that ended the run matters more.
+        let _ = write_views(folder);
+    }
+    let outcome = outcome?;
+    let run = write_views(&outcome.folder)?;
+    super::print(&super::report::view(&run, output.format))?;
+    Ok(exit_code(&outcome))
+}
+
+fn write_views(folder: &std::path::Path) -> Result<Run> {
+    let run = Run::open(folder)?;
+    report::write_all(&run, folder)?;
+    Ok(run)
+}
+
+fn exit_code(outcome: &RunOutcome) -> ExitCode {
+    match outcome.status {
+        RunStatus::Interrupted => ExitCode::from(signals::INTERRUPTED),
+        _ if outcome.failed_trials > 0 => ExitCode::FAILURE,
+        RunStatus::Complete => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn build() -> String {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "optimised" };
+    format!("{profile}, {}-{}", std::env::consts::ARCH, std::env::consts::OS)
+}
+
+/// The trials and how long they take.
+fn dry_run(experiment: &Experiment) -> String {
+    let plan = experiment.plan();
+    let rows: Vec<Vec<String>> = plan
+        .trials()
+        .iter()
+        .map(|trial| {
+            vec![
+                (trial.index + 1).to_string(),
+                plan.systems[trial.system].name.clone(),
+                plan.workloads[trial.workload].name.clone(),
+                trial.clients.to_string(),
+                (trial.repetition + 1).to_string(),
+            ]
+        })
+        .collect();
+    let mut text = table::render(&["trial", "system", "workload", "clients", "repetition"], &rows);
+    text.push('\n');
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));
+    }
+    text.push_str(&match plan.estimate() {
+        Some(load) => format!(
+            "\n{} trials, {} of load; preparing data comes on top\n",
+            rows.len(),
+            show_duration(rounded(load))
+        ),
+        None => format!("\n{} trials, as long as their events take\n", rows.len()),
+    });
+    text
+}
+
+fn rounded(duration: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+}

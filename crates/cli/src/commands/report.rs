@@ -1,0 +1,42 @@
+//! `dyno report DIR`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use record::Run;
+
+use crate::args::{Format, ReportArgs};
+
+pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let folder = run_folder(&args.folder)?;
+    let run = Run::open(&folder)?;
+    report::write_all(&run, &folder)?;
+    super::print(&view(&run, args.format))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One view of a run as text.
+pub(crate) fn view(run: &Run, format: Format) -> String {
+    match format {
+        Format::Text => report::terminal(run),
+        Format::Json => report::json(run),
+        Format::Markdown => report::markdown(run),
+        Format::Csv => report::csv(run),
+    }
+}
+
+/// The folder itself when it is a run's, else the newest run in it.
+fn run_folder(folder: &Path) -> Result<PathBuf> {
+    if folder.join("run.json").exists() {
+        return Ok(folder.to_path_buf());
+    }
+    if !folder.exists() {
+        bail!("{} is not there; `dyno list DIR` shows the runs below a folder", folder.display());
+    }
+    let runs = record::list(folder)?;
+    let newest = runs.into_iter().max_by_key(|run| run.started);
+    let newest = newest
+        .with_context(|| format!("{} holds no run; `dyno run PLAN` makes one", folder.display()))?;
+    Ok(newest.folder)
+}

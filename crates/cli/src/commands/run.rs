@@ -1,0 +1,13 @@
+//! `dyno run PLAN`
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use plan::Source;
+
+use super::experiment;
+use crate::args::RunArgs;
+
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
+    experiment::run(Source::read(&args.plan)?, &args.output)
+}

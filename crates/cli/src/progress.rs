@@ -1,0 +1,188 @@
+//! Live progress on standard error: a line that is redrawn on a terminal, a line for each trial
+//! anywhere else.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use measure::{Interval, Operation, Phase};
+use record::TrialStatus;
+use report::{duration_text, rate_text};
+use runner::{Event, Watcher};
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// Redrawn in place.
+    Live,
+    /// A line for each thing that happens.
+    Lines,
+    /// Not at all.
+    Quiet,
+}
+
+/// Shows a run while it goes on.
+pub(crate) struct Progress {
+    style: Style,
+    bar: ProgressBar,
+    trials: usize,
+    trial: usize,
+    title: String,
+    /// Load of all trials, as planned; `None` when events limit it.
+    planned: Option<Duration>,
+    /// Load of the trials before this one.
+    spent: Duration,
+    trial_planned: Option<Duration>,
+    last_rate: String,
+    /// Where the record grows.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Progress {
+    /// For a run whose load takes `planned` in all.
+    pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: usize) -> Self {
+        let style = match (is_quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Style::Quiet,
+            (false, true) => Style::Live,
+            (false, false) => Style::Lines,
+        };
+        let bar = match style {
+            Style::Live => ProgressBar::no_length(),
+            Style::Lines | Style::Quiet => {
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
+            }
+        };
+        Self {
+            style,
+            bar,
+            trials,
+            trial: 0,
+            title: String::new(),
+            planned,
+            spent: Duration::ZERO,
+            trial_planned: planned.map(|all| all / u32::try_from(trials.max(1)).unwrap_or(1)),
+            last_rate: String::new(),
+            folder: None,
+        }
+    }
+
+    #[expect(clippy::disallowed_macros, reason = "progress goes to standard error")]
+    fn line(&self, text: &str) {
+        match self.style {
+            Style::Live => self.bar.println(text),
+            Style::Lines => eprintln!("{text}"),
+            Style::Quiet => {}
+        }
+    }
+
+    fn begin_phase(&mut self, phase: Phase, planned: Option<Duration>) {
+        let template = match planned {
+            Some(_) => "{prefix} {bar:20} {msg}",
+            None => "{prefix} {spinner} {msg}",
+        };
+        self.bar.set_style(style(template));
+        self.bar.set_prefix(format!("[{}/{}] {}", self.trial + 1, self.trials, self.title));
+        self.bar.set_message(phase.name());
+        self.bar.set_position(0);
+        match planned {
+            Some(planned) => self.bar.set_length(millis(planned)),
+            None => self.bar.unset_length(),
+        }
+        self.bar.reset_elapsed();
+        self.bar.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    fn work(&mut self, stage: &str, done: u64, total: u64) {
+        if total == 0 {
+            self.bar.set_message(stage.to_owned());
+            return;
+        }
+        if self.bar.length() != Some(total) {
+            self.bar.set_style(style("{prefix} {bar:20} {msg} {percent}% {eta} left"));
+            self.bar.set_length(total);
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(done);
+        self.bar.set_message(stage.to_owned());
+    }
+
+    fn interval(&mut self, interval: &Interval, operations: &[Operation]) {
+        self.bar.set_position(millis(Duration::from_nanos(interval.end_ns)));
+        let tally = &interval.tally;
+        let seconds = interval.seconds().max(f64::MIN_POSITIVE);
+        let latencies = tally.transaction_latencies(operations);
+        self.last_rate = format!(
+            "{} tps, {} qps, p99 {}",
+            rate_text(tally.transactions as f64 / seconds),
+            rate_text(tally.queries.total() as f64 / seconds),
+            duration_text(latencies.percentile_ns(99.0) as f64),
+        );
+        let errors: u64 = tally.errors.values().map(|counts| counts.total()).sum();
+        if errors > 0 {
+            self.last_rate.push_str(&format!(", {} errors/s", rate_text(errors as f64 / seconds)));
+        }
+        let left = self.time_left(Duration::from_nanos(interval.end_ns));
+        self.bar.set_message(format!("{} {}{left}", interval.phase.name(), self.last_rate));
+    }
+
+    fn time_left(&self, into_trial: Duration) -> String {
+        let Some(planned) = self.planned else { return String::new() };
+        let left = planned.saturating_sub(self.spent).saturating_sub(into_trial);
+        format!(", {} s left", left.as_secs())
+    }
+
+    fn end_trial(&mut self, status: &TrialStatus) {
+        self.spent += self.trial_planned.unwrap_or_default();
+        let head = format!("[{}/{}] {}", self.trial + 1, self.trials, self.title);
+        match status {
+            TrialStatus::Complete => {
+                self.line(&format!("{head}: last interval {}", self.last_rate))
+            }
+            TrialStatus::Interrupted => self.line(&format!("{head}: interrupted")),
+            TrialStatus::Failed(reason) => self.line(&format!("{head}: failed: {reason}")),
+        }
+    }
+
+    /// Takes the live line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Watcher for Progress {
+    fn hear(&mut self, event: Event<'_>) {
+        match event {
+            Event::RunBegins { folder, trials } => {
+                self.trials = trials;
+                self.folder = Some(folder.to_path_buf());
+            }
+            Event::SystemStarting { name } => {
+                self.bar.set_style(style("{spinner} {msg}"));
+                self.bar.set_message(format!("starting {name}"));
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+            }
+            Event::SystemUp { name, identity } => {
+                self.line(&format!("{name}: {}", identity.title()));
+            }
+            Event::TrialBegins { index, title } => {
+                self.trial = index;
+                title.clone_into(&mut self.title);
+                self.last_rate.clear();
+            }
+            Event::PhaseBegins { phase, planned } => self.begin_phase(phase, planned),
+            Event::Progress { stage, done, total } => self.work(stage, done, total),
+            Event::Interval { interval, operations } => self.interval(interval, operations),
+            Event::TrialEnds { status } => self.end_trial(status),
+            Event::Note { text } => self.line(text),
+        }
+    }
+}

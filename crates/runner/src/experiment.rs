@@ -1,0 +1,99 @@
+//! A plan whose every part has been checked.
+
+use plan::{Plan, Problem, Problems, WorkloadPlan};
+use system::System;
+use workload::Workload;
+
+/// The kind of workload that goes with a simulated system.
+pub(crate) const SIMULATED: &str = "simulated";
+
+/// A plan that can run: its systems and workloads are known and their options make sense.
+pub struct Experiment {
+    pub(crate) plan: Plan,
+    pub(crate) systems: Vec<Box<dyn System>>,
+    pub(crate) workloads: Vec<Work>,
+}
+
+/// What the clients of a trial do.
+pub(crate) enum Work {
+    /// A workload on a database.
+    Database(Box<dyn Workload>),
+    /// Requests to a simulated system.
+    Simulated,
+}
+
+impl Experiment {
+    /// Reads every system and workload of `plan`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, with its places in the plan.
+    pub fn check(plan: Plan) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let folder = &plan.source.folder;
+        let systems = keep_good(&plan.systems, &mut problems, |it| system::read(it, folder));
+        let workloads = keep_good(&plan.workloads, &mut problems, |it| read_work(it, &plan));
+        problems.extend(mismatches(&plan));
+        if problems.is_empty() {
+            return Ok(Self { plan, systems, workloads });
+        }
+        Err(Problems::new(&plan.source, problems))
+    }
+
+    /// The plan that was checked.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What workload `index` of the plan does, in a line.
+    pub fn describe_workload(&self, index: usize) -> String {
+        match &self.workloads[index] {
+            Work::Database(workload) => workload.describe(),
+            Work::Simulated => "one request a transaction".to_owned(),
+        }
+    }
+}
+
+fn keep_good<P, T>(
+    parts: &[P],
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&P) -> Result<T, Vec<Problem>>,
+) -> Vec<T> {
+    let mut good = Vec::with_capacity(parts.len());
+    for part in parts {
+        match read(part) {
+            Ok(value) => good.push(value),
+            Err(found) => problems.extend(found),
+        }
+    }
+    good
+}
+
+fn read_work(it: &WorkloadPlan, plan: &Plan) -> Result<Work, Vec<Problem>> {
+    if it.kind == SIMULATED {
+        return it.options.reader().finish().map(|()| Work::Simulated);
+    }
+    workload::read(it, &plan.source.folder).map(Work::Database)
+}
+
+/// A simulated system takes requests and nothing else, and nothing else takes its requests.
+fn mismatches(plan: &Plan) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for system in &plan.systems {
+        for workload in &plan.workloads {
+            if (system.kind == SIMULATED) != (workload.kind == SIMULATED) {
+                problems.push(Problem {
+                    span: None,
+                    message: format!(
+                        "workload {:?} ({}) cannot run on system {:?} ({})",
+                        workload.name, workload.kind, system.name, system.kind
+                    ),
+                    help: Some(
+                        "a simulated system goes with workloads of kind \"simulated\" only"
+                            .to_owned(),
+                    ),
+                });
+            }
+        }
+    }
+    problems
+}

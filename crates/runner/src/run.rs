@@ -1,0 +1,225 @@
+//! All trials of an experiment, in order.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use engine::Stop;
+use jiff::Timestamp;
+use plan::Trial;
+use record::{
+    Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
+    TrialStatus,
+};
+
+use crate::bed::{self, Bed};
+use crate::{Event, Experiment, Watcher, trial};
+
+/// Where a run leaves its record, and what it writes at its head.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The folder of all results; the run makes one of its own in it.
+    pub out: PathBuf,
+    /// The command line that does the run again.
+    pub command: String,
+    /// Which dyno runs.
+    pub dyno: Dyno,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOutcome {
+    /// Its record.
+    pub folder: PathBuf,
+    /// How it ended.
+    pub status: RunStatus,
+    /// How many trials failed.
+    pub failed_trials: usize,
+}
+
+impl Experiment {
+    /// Does every trial and leaves the record; a trial that fails does not stop those after it.
+    /// `stop` ends the trial in hand, and what was measured until then is kept.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        stop: &Stop,
+        watcher: &mut dyn Watcher,
+    ) -> Result<RunOutcome> {
+        let writer = RunWriter::create(&options.out, &self.header(options))?;
+        let folder = writer.folder().to_path_buf();
+        let trials = self.plan.trials();
+        watcher.hear(Event::RunBegins { folder: &folder, trials: trials.len() });
+        let scratch = tempfile::Builder::new().prefix("dyno-").tempdir().context(
+            "no room for the data of managed systems; set TMPDIR to a folder that can be written",
+        )?;
+        let mut sequence = Sequence {
+            experiment: self,
+            writer: &writer,
+            scratch: scratch.path(),
+            stop,
+            bed: None,
+            dead: Vec::new(),
+            failed_trials: 0,
+        };
+        let result = trials.iter().try_for_each(|&trial| sequence.step(trial, watcher));
+        let taken_down = sequence.take_down(watcher);
+        let failed_trials = sequence.failed_trials;
+        let status = match (&result, stop.is_asked()) {
+            (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
+            (_, true) => RunStatus::Interrupted,
+            _ => RunStatus::Complete,
+        };
+        writer.finish(&status)?;
+        result?;
+        taken_down?;
+        Ok(RunOutcome { folder, status, failed_trials })
+    }
+
+    fn header(&self, options: &RunOptions) -> RunHeader {
+        let source = self.plan.source.scrubbed();
+        RunHeader {
+            plan_name: self.plan.name.clone(),
+            title: self.plan.title.clone(),
+            plan_origin: source.name,
+            plan_text: source.text,
+            command: options.command.clone(),
+            started: Timestamp::now(),
+            environment: Environment::gather(&[
+                ("results", &options.out),
+                ("data", &std::env::temp_dir()),
+            ]),
+            percentiles: self.plan.percentiles.clone(),
+            seed: self.plan.seed,
+            dyno: options.dyno.clone(),
+            trials_planned: self.plan.trials().len(),
+        }
+    }
+}
+
+/// The run in progress.
+struct Sequence<'a> {
+    experiment: &'a Experiment,
+    writer: &'a RunWriter,
+    scratch: &'a Path,
+    stop: &'a Stop,
+    bed: Option<Bed<'a>>,
+    /// What could not be made ready: later trials of it fail at once, for the same reason.
+    dead: Vec<Dead>,
+    failed_trials: usize,
+}
+
+/// A system, or a workload on it, that could not be made ready.
+struct Dead {
+    system: usize,
+    /// `None` when it is the whole system.
+    workload: Option<usize>,
+    reason: String,
+}
+
+impl Dead {
+    fn covers(&self, trial: Trial) -> bool {
+        self.system == trial.system && self.workload.is_none_or(|dead| dead == trial.workload)
+    }
+}
+
+impl<'a> Sequence<'a> {
+    fn step(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<()> {
+        if self.stop.is_asked() {
+            return Ok(());
+        }
+        let title = bed::title(&self.experiment.plan, trial);
+        watcher.hear(Event::TrialBegins { index: trial.index, title: &title });
+        let status = match self.attempt(trial, watcher)? {
+            Ok(status) => status,
+            Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
+            Err(cause) => self.keep_failure(trial, &format!("{cause:#}"))?,
+        };
+        self.failed_trials += usize::from(matches!(status, TrialStatus::Failed(_)));
+        watcher.hear(Event::TrialEnds { status: &status });
+        Ok(())
+    }
+
+    /// Does a trial. The outer error ends the run, the inner one the trial before it began.
+    fn attempt(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<Result<TrialStatus>> {
+        let (mut bed, ready) = match self.make_ready(trial, watcher) {
+            Ok(ready) => ready,
+            Err(cause) => return Ok(Err(cause)),
+        };
+        let status =
+            trial::run(self.experiment, trial, &mut bed, &ready, self.writer, self.stop, watcher)?;
+        // A server that has ended is started afresh for the next trial.
+        if bed.exited().is_none() {
+            self.bed = Some(bed);
+        }
+        Ok(Ok(status))
+    }
+
+    /// Takes the bed of the trial's system, with the trial's data on it.
+    fn make_ready(
+        &mut self,
+        trial: Trial,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(Bed<'a>, Vec<PhaseRecord>)> {
+        if let Some(dead) = self.dead.iter().find(|dead| dead.covers(trial)) {
+            bail!("{}", dead.reason);
+        }
+        let mut bed = self.bed_for(trial, watcher).inspect_err(|cause| {
+            self.dead.push(Dead {
+                system: trial.system,
+                workload: None,
+                reason: format!("{cause:#}"),
+            });
+        })?;
+        match bed.make_ready(trial, watcher) {
+            Ok(phases) => Ok((bed, phases)),
+            Err(cause) => {
+                let (system, workload) = (trial.system, Some(trial.workload));
+                self.dead.push(Dead { system, workload, reason: format!("{cause:#}") });
+                self.bed = Some(bed);
+                Err(cause)
+            }
+        }
+    }
+
+    /// The bed of the trial's system: the one that is up, or else a new one.
+    fn bed_for(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<Bed<'a>> {
+        if let Some(bed) = self.bed.take_if(|bed| bed.system() == trial.system) {
+            return Ok(bed);
+        }
+        self.take_down(watcher)?;
+        let scratch = self.scratch.join(format!("{:04}", trial.index));
+        std::fs::create_dir_all(&scratch)
+            .with_context(|| format!("cannot make {}", scratch.display()))?;
+        Bed::make(self.experiment, trial.system, &scratch, self.stop, watcher)
+    }
+
+    fn take_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
+        let Some(mut bed) = self.bed.take() else { return Ok(()) };
+        if self.experiment.plan.cleanup {
+            bed.clean_up(watcher)?;
+        }
+        bed.take_down()
+    }
+
+    /// Leaves a trial in the record that could not begin.
+    fn keep_failure(&self, trial: Trial, reason: &str) -> Result<TrialStatus> {
+        let status = TrialStatus::Failed(reason.to_owned());
+        let header = TrialHeader {
+            identity: self.bed.as_ref().map(|bed| bed.identity().clone()).unwrap_or_default(),
+            ..trial::bare_header(self.experiment, trial)
+        };
+        let end = TrialEnd {
+            status: status.clone(),
+            measure_started: None,
+            measure_ended: None,
+            clients: Vec::new(),
+            unfinished: record::Unfinished::default(),
+            usage: None,
+        };
+        self.writer.begin_trial(&header)?.finish(&end)?;
+        Ok(status)
+    }
+}

@@ -1,0 +1,263 @@
+//! One trial: load offered, everything it counts kept as it comes.
+
+use std::io;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use engine::{
+    Ended, Limit, Load, Observer, Offer, Outcome, Pacing, Simulated, SimulatedSystem, Stop,
+    TrialError, Workers,
+};
+use jiff::Timestamp;
+use measure::{Interval, Operation, Phase};
+use plan::{LoadPlan, Trial, show_duration};
+use record::{
+    ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
+    TrialStatus, TrialWriter, Unfinished, WorkloadRecord,
+};
+use system::Access;
+use workload::Progress;
+
+use crate::bed::{Bed, Timer};
+use crate::experiment::Work;
+use crate::usage::UsageMark;
+use crate::{Event, Experiment, Watcher};
+
+/// How long clients may take to connect and make ready.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long requests in flight at the end are waited for.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Does one trial on a bed that is ready for it, and keeps it.
+pub(crate) fn run(
+    experiment: &Experiment,
+    trial: Trial,
+    bed: &mut Bed<'_>,
+    ready: &[PhaseRecord],
+    writer: &RunWriter,
+    stop: &Stop,
+    watcher: &mut dyn Watcher,
+) -> Result<TrialStatus> {
+    let load = make_load(experiment, trial, bed)?;
+    let offer = make_offer(&experiment.plan.load, trial, bed.access());
+    let mut header = TrialHeader {
+        identity: bed.identity().clone(),
+        is_embedded: is_blocking(bed.access()),
+        operations: load.operations().to_vec(),
+        ..bare_header(experiment, trial)
+    };
+    header.load.threads = offer.threads();
+    let mut keeper = writer.begin_trial(&header)?;
+    for phase in ready {
+        keeper.phase(phase.phase, phase.started, phase.duration)?;
+    }
+    let mut kept = Keeper::new(&mut keeper, load.operations(), &experiment.plan.load, watcher);
+    let outcome = match bed.before_run() {
+        Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
+        Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
+    };
+    let mut end = kept.end(outcome)?;
+    if let Some(reason) = bed.exited() {
+        end.status = TrialStatus::Failed(format!("the server ended during the trial: {reason}"));
+    }
+    keeper.finish(&end)?;
+    Ok(end.status)
+}
+
+fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box<dyn Load>> {
+    match (&experiment.workloads[trial.workload], bed.access()) {
+        (Work::Simulated, Access::Simulated { servers, service_times_ns }) => {
+            let service_times_ns = service_times_ns.clone();
+            Ok(Box::new(Simulated::new(&SimulatedSystem { servers: *servers, service_times_ns })))
+        }
+        (Work::Database(workload), Access::Database(_)) => {
+            bed.with_site(&Progress::new(), |site| workload.load(site))
+        }
+        _ => anyhow::bail!("the workload does not fit the system"),
+    }
+}
+
+/// What is known of a trial from the plan alone.
+pub(crate) fn bare_header(experiment: &Experiment, trial: Trial) -> TrialHeader {
+    let plan = &experiment.plan;
+    let workload = &plan.workloads[trial.workload];
+    TrialHeader {
+        index: trial.index,
+        system: plan.systems[trial.system].name.clone(),
+        identity: Identity::default(),
+        is_embedded: false,
+        workload: WorkloadRecord {
+            name: workload.name.clone(),
+            kind: workload.kind.clone(),
+            description: experiment.describe_workload(trial.workload),
+        },
+        operations: Vec::new(),
+        clients: trial.clients,
+        repetition: trial.repetition,
+        load: LoadRecord {
+            description: describe_load(&plan.load),
+            threads: 0,
+            think_time: plan.load.think_time,
+            interval: plan.load.interval,
+        },
+    }
+}
+
+fn describe_load(load: &LoadPlan) -> String {
+    let mut text = String::from("closed loop");
+    if !load.think_time.is_zero() {
+        text.push_str(&format!(" with {} of think time", show_duration(load.think_time)));
+    }
+    match load.limit {
+        plan::Limit::Time(time) => text.push_str(&format!(", {}", show_duration(time))),
+        plan::Limit::Events(events) => text.push_str(&format!(", {events} transactions")),
+    }
+    if !load.warm_up.is_zero() {
+        text.push_str(&format!(" after {} of warm-up", show_duration(load.warm_up)));
+    }
+    text
+}
+
+fn is_blocking(access: &Access) -> bool {
+    matches!(access, Access::Database(target) if target.capabilities().is_blocking)
+}
+
+fn make_offer(load: &LoadPlan, trial: Trial, access: &Access) -> Offer {
+    let workers = match access {
+        Access::Simulated { .. } => Workers::Simulated,
+        Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
+        Access::Database(_) => Workers::EventLoops(load.workers.unwrap_or_else(cores)),
+    };
+    Offer {
+        clients: trial.clients,
+        workers,
+        pacing: Pacing::Closed {
+            think_time_ns: u64::try_from(load.think_time.as_nanos()).unwrap_or(u64::MAX),
+        },
+        warm_up: load.warm_up,
+        limit: match load.limit {
+            plan::Limit::Time(time) => Limit::Time(time),
+            plan::Limit::Events(events) => Limit::Events(events),
+        },
+        interval: load.interval,
+        connect_timeout: CONNECT_TIMEOUT,
+        drain_timeout: DRAIN_TIMEOUT,
+    }
+}
+
+/// An event loop for each core that this process may use.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Keeps what the engine counts: in the record, and in front of people.
+struct Keeper<'a> {
+    writer: &'a mut TrialWriter,
+    operations: &'a [Operation],
+    load: &'a LoadPlan,
+    watcher: &'a mut dyn Watcher,
+    phase: Option<Timer>,
+    measure_started: Option<Timestamp>,
+    measure_ended: Option<Timestamp>,
+    mark: Option<UsageMark>,
+    usage: Option<ClientUsage>,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(
+        writer: &'a mut TrialWriter,
+        operations: &'a [Operation],
+        load: &'a LoadPlan,
+        watcher: &'a mut dyn Watcher,
+    ) -> Self {
+        Self {
+            writer,
+            operations,
+            load,
+            watcher,
+            phase: None,
+            measure_started: None,
+            measure_ended: None,
+            mark: None,
+            usage: None,
+        }
+    }
+
+    fn close_phase(&mut self) -> io::Result<()> {
+        match self.phase.take() {
+            Some(timer) => {
+                let PhaseRecord { phase, started, duration } = timer.stop();
+                self.writer.phase(phase, started, duration).map_err(io::Error::other)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What is known at the end; a record that cannot be kept ends the run.
+    fn end(self, outcome: Result<Outcome, TrialError>) -> Result<TrialEnd> {
+        let mut end = TrialEnd {
+            status: TrialStatus::Complete,
+            measure_started: self.measure_started,
+            measure_ended: self.measure_ended,
+            clients: Vec::new(),
+            unfinished: Unfinished::default(),
+            usage: self.usage,
+        };
+        match outcome {
+            Ok(outcome) => take_outcome(&mut end, outcome),
+            Err(TrialError::Interrupted) => end.status = TrialStatus::Interrupted,
+            Err(TrialError::Observer(cause)) => return Err(cause).context("the run cannot go on"),
+            Err(error) => end.status = TrialStatus::Failed(error.to_string()),
+        }
+        Ok(end)
+    }
+}
+
+fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
+    end.status = match outcome.ended {
+        Ended::Complete => TrialStatus::Complete,
+        Ended::Interrupted => TrialStatus::Interrupted,
+        Ended::Deserted(failure) => {
+            TrialStatus::Failed(format!("every client had to give up: {failure}"))
+        }
+    };
+    let record = |client: engine::ClientOutcome| ClientRecord {
+        events: client.events,
+        failure: client.failure,
+    };
+    end.clients = outcome.clients.into_iter().map(record).collect();
+    end.unfinished = Unfinished {
+        requests: outcome.unfinished.requests,
+        oldest_ns: outcome.unfinished.oldest_ns,
+    };
+}
+
+impl Observer for Keeper<'_> {
+    fn begins(&mut self, phase: Phase) -> io::Result<()> {
+        self.close_phase()?;
+        let planned = match (phase, self.load.limit) {
+            (Phase::WarmUp, _) => Some(self.load.warm_up),
+            (_, plan::Limit::Time(time)) => Some(time),
+            (_, plan::Limit::Events(_)) => None,
+        };
+        self.watcher.hear(Event::PhaseBegins { phase, planned });
+        self.phase = Some(Timer::start(phase));
+        if phase == Phase::Measure {
+            self.measure_started = Some(Timestamp::now());
+            self.mark = Some(UsageMark::now());
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, interval: &Interval) -> io::Result<()> {
+        self.writer.interval(interval).map_err(io::Error::other)?;
+        self.watcher.hear(Event::Interval { interval, operations: self.operations });
+        Ok(())
+    }
+
+    fn ends(&mut self) -> io::Result<()> {
+        self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
+        self.measure_ended = self.mark.as_ref().map(|_| Timestamp::now());
+        self.close_phase()
+    }
+}
