@@ -4,6 +4,7 @@
 
 mod capabilities;
 mod facts;
+mod limits;
 mod loader;
 pub mod mysql;
 mod password;
@@ -15,6 +16,7 @@ mod value;
 
 pub use capabilities::{BulkLoad, Capabilities, PlaceholderStyle};
 pub use facts::{Facts, ServerLimits};
+pub use limits::{Demand, Shortage};
 pub use loader::Loader;
 pub use password::Password;
 pub use session::Session;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use measure::Failure;
 use net::Handle;
 
+use crate::limits::{self, Footprint};
 use crate::session::Connection;
-use crate::{BulkLoad, Capabilities, Facts, Session, mysql, sqlite};
+use crate::{BulkLoad, Capabilities, Demand, Facts, Session, Shortage, mysql, sqlite};
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
 #[derive(Clone, Debug)]
@@ -70,6 +71,30 @@ impl Target {
             Driver::Sqlite(config) => Connection::Sqlite(Box::new(sqlite::Session::open(config)?)),
         };
         Ok(Session(connection))
+    }
+
+    /// Whether there is room for a load, here and on the server that said `facts`: everything that is
+    /// too little, with its remedy. This process's limit of open files is raised when that suffices.
+    pub fn shortages(&self, facts: &Facts, demand: Demand) -> Vec<Shortage> {
+        limits::check(&self.footprint(), &facts.limits, demand)
+    }
+
+    fn footprint(&self) -> Footprint {
+        match &self.driver {
+            Driver::MySql(config) => Footprint {
+                files_per_session: 1,
+                prepares_on_server: config.protocol == mysql::StatementProtocol::Prepared,
+                endpoints: config
+                    .addresses
+                    .iter()
+                    .map(|address| address.endpoint.clone())
+                    .collect(),
+            },
+            // The database, its write-ahead log and the log's index.
+            Driver::Sqlite(_) => {
+                Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() }
+            }
+        }
     }
 
     /// What the system can do, as it said when [`Target::probe`] asked it; before that, what every

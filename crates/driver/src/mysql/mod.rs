@@ -7,13 +7,18 @@ mod execute;
 mod insert;
 mod load_data;
 mod login;
+mod login_sources;
+mod option_file;
 mod probe;
 mod query;
 mod session;
+mod url;
 
 pub use config::{Address, Config, StatementProtocol};
 pub(crate) use insert::MultiRowInsert;
 pub(crate) use load_data::LoadData;
 pub(crate) use login::LocalInfile;
+pub use login_sources::LoginSources;
 pub(crate) use probe::{probe, without_probe};
 pub(crate) use session::Session;
+pub use url::{Host, Url, UrlError};

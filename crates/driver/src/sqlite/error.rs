@@ -16,7 +16,7 @@ const CONSTRAINT_UNIQUE: i32 = 2067;
 /// A failure of the database at `path`.
 #[cold]
 pub(super) fn failure(path: &Path, error: &Error) -> Failure {
-    let Error::SqliteFailure(code, _) = error else {
+    let (Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. }) = error else {
         return Failure::new(ErrorClass::Server, "", format!("{}: {error}", path.display()));
     };
     let extended = code.extended_code;

@@ -1,0 +1,250 @@
+//! Whether this machine and the server have room for the load, found out before it is offered.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+
+use net::Endpoint;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use crate::ServerLimits;
+
+/// Files that the process has open besides its sessions: standard streams, event queues, the record.
+const FILES_BESIDE: u64 = 64;
+/// A server that takes less in one packet refuses the statements that load rows.
+const PACKET_BYTES_MIN: u64 = 1 << 20;
+
+/// What a load is going to need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Clients at once, each with a session.
+    pub clients: usize,
+    /// Statements that each client makes ready.
+    pub statements_per_client: usize,
+}
+
+/// Something that there is too little of, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What it is, such as `open files`.
+    pub resource: &'static str,
+    /// How much the load needs.
+    pub needed: u64,
+    /// How much there is.
+    pub available: u64,
+    /// The statement or command that helps.
+    pub remedy: String,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, needed, available, remedy } = self;
+        write!(f, "too few {resource}: {needed} needed, {available} available; {remedy}")
+    }
+}
+
+/// What a driver's sessions take up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Footprint {
+    /// Files that one session has open.
+    pub(crate) files_per_session: u64,
+    /// Statements that are made ready live on the server.
+    pub(crate) prepares_on_server: bool,
+    /// Where client 0, 1, 2 ... connect to, in turn; nothing when embedded.
+    pub(crate) endpoints: Vec<Endpoint>,
+}
+
+/// What this machine has, as far as sessions need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Machine {
+    open_files: u64,
+    open_files_hard: u64,
+    local_ports: u64,
+}
+
+/// Looks everything up; raises this process's own limit of open files when that is all it takes.
+pub(crate) fn check(footprint: &Footprint, server: &ServerLimits, demand: Demand) -> Vec<Shortage> {
+    let machine = Machine {
+        open_files: 0,
+        open_files_hard: 0,
+        local_ports: local_ports().unwrap_or(u64::MAX),
+    };
+    compare(footprint, server, demand, with_open_files(machine, footprint, demand))
+}
+
+/// The limit of open files, raised towards the hard one when the load needs it.
+fn with_open_files(machine: Machine, footprint: &Footprint, demand: Demand) -> Machine {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return Machine { open_files: u64::MAX, open_files_hard: u64::MAX, ..machine };
+    };
+    let wanted = files(footprint, demand).min(hard);
+    let is_raised = soft < wanted && setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_ok();
+    let open_files = if is_raised { wanted } else { soft };
+    Machine { open_files, open_files_hard: hard, ..machine }
+}
+
+fn files(footprint: &Footprint, demand: Demand) -> u64 {
+    demand.clients as u64 * footprint.files_per_session + FILES_BESIDE
+}
+
+/// How many ports the kernel has for connections that go out, to each address.
+fn local_ports() -> Option<u64> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut bounds = range.split_whitespace().map(|bound| bound.parse::<u64>().ok());
+    let (first, last) = (bounds.next()??, bounds.next()??);
+    Some((last + 1).saturating_sub(first))
+}
+
+fn compare(
+    footprint: &Footprint,
+    server: &ServerLimits,
+    demand: Demand,
+    machine: Machine,
+) -> Vec<Shortage> {
+    let busiest = busiest_endpoint(footprint, demand.clients);
+    let sessions = busiest.map_or(0, |(_, sessions)| sessions);
+    let statements = match footprint.prepares_on_server {
+        true => sessions * demand.statements_per_client as u64,
+        false => 0,
+    };
+    // The asking session was counted as well, and is closed by now.
+    let others = server.connections_used.unwrap_or(1).saturating_sub(1);
+    let prepared = server.prepared_statements_used.unwrap_or(0);
+    [
+        open_files(files(footprint, demand), machine),
+        connections(sessions, others, server.connections_max),
+        prepared_statements(statements, prepared, server.prepared_statements_max),
+        ports(busiest, machine.local_ports),
+        packet_bytes(server.packet_bytes_max),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The endpoint that the most clients go to, and how many.
+fn busiest_endpoint(footprint: &Footprint, clients: usize) -> Option<(&Endpoint, u64)> {
+    let endpoints = &footprint.endpoints;
+    let mut sessions: BTreeMap<String, (&Endpoint, u64)> = BTreeMap::new();
+    for (place, endpoint) in endpoints.iter().enumerate() {
+        let share = (clients + endpoints.len() - 1 - place) / endpoints.len();
+        sessions.entry(endpoint.to_string()).or_insert((endpoint, 0)).1 += share as u64;
+    }
+    sessions.into_values().max_by_key(|(_, sessions)| *sessions)
+}
+
+fn open_files(needed: u64, machine: Machine) -> Option<Shortage> {
+    let available = machine.open_files;
+    let remedy = if machine.open_files_hard < needed {
+        format!("raise the hard limit, as root: ulimit -Hn {needed} && ulimit -n {needed}")
+    } else {
+        format!("raise the limit: ulimit -n {needed}")
+    };
+    let resource = "open files";
+    (needed > available).then_some(Shortage { resource, needed, available, remedy })
+}
+
+fn connections(needed: u64, others: u64, max: Option<u64>) -> Option<Shortage> {
+    let available = max?.saturating_sub(others);
+    // A few to spare, for whoever watches the server meanwhile.
+    let remedy =
+        format!("run on the server: SET GLOBAL max_connections = {}", needed + others + 10);
+    let resource = "connections";
+    (needed > available).then_some(Shortage { resource, needed, available, remedy })
+}
+
+fn prepared_statements(needed: u64, others: u64, max: Option<u64>) -> Option<Shortage> {
+    let available = max?.saturating_sub(others);
+    let remedy = format!(
+        "run on the server: SET GLOBAL max_prepared_stmt_count = {}, or use --ps off",
+        needed + others
+    );
+    let resource = "prepared statements";
+    (needed > available).then_some(Shortage { resource, needed, available, remedy })
+}
+
+fn ports(busiest: Option<(&Endpoint, u64)>, available: u64) -> Option<Shortage> {
+    let (Endpoint::Tcp(_), needed) = busiest? else { return None };
+    let remedy =
+        "as root: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\", or give the server \
+                  more addresses"
+            .to_owned();
+    let resource = "local ports for one address";
+    (needed > available).then_some(Shortage { resource, needed, available, remedy })
+}
+
+fn packet_bytes(max: Option<u64>) -> Option<Shortage> {
+    let (needed, available) = (PACKET_BYTES_MIN, max?);
+    let remedy = format!("run on the server: SET GLOBAL max_allowed_packet = {needed}");
+    let resource = "bytes in max_allowed_packet";
+    (needed > available).then_some(Shortage { resource, needed, available, remedy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOMY: Machine = Machine { open_files: 1024, open_files_hard: 4096, local_ports: 28_232 };
+
+    fn tcp(ports: &[u16]) -> Footprint {
+        let endpoint = |&port: &u16| Endpoint::Tcp(([127, 0, 0, 1], port).into());
+        let endpoints = ports.iter().map(endpoint).collect();
+        Footprint { files_per_session: 1, prepares_on_server: true, endpoints }
+    }
+
+    fn told(footprint: &Footprint, server: &ServerLimits, clients: usize) -> String {
+        let demand = Demand { clients, statements_per_client: 20 };
+        let found = compare(footprint, server, demand, ROOMY);
+        found.iter().map(Shortage::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    const SERVER: ServerLimits = ServerLimits {
+        connections_max: Some(151),
+        connections_used: Some(4),
+        prepared_statements_max: Some(16_382),
+        prepared_statements_used: Some(2),
+        packet_bytes_max: Some(16 << 20),
+    };
+
+    #[test]
+    fn enough_is_enough_to_the_last_one() {
+        assert_eq!(told(&tcp(&[3306]), &SERVER, 148), "");
+        insta::assert_snapshot!(told(&tcp(&[3306]), &SERVER, 149), @"too few connections: 149 needed, 148 available; run on the server: SET GLOBAL max_connections = 162");
+    }
+
+    #[test]
+    fn everything_too_little_is_told_at_once_with_its_remedy() {
+        insta::assert_snapshot!(told(&tcp(&[3306]), &SERVER, 30_000), @r#"
+        too few open files: 30064 needed, 1024 available; raise the hard limit, as root: ulimit -Hn 30064 && ulimit -n 30064
+        too few connections: 30000 needed, 148 available; run on the server: SET GLOBAL max_connections = 30013
+        too few prepared statements: 600000 needed, 16380 available; run on the server: SET GLOBAL max_prepared_stmt_count = 600002, or use --ps off
+        too few local ports for one address: 30000 needed, 28232 available; as root: sysctl -w net.ipv4.ip_local_port_range="1024 65535", or give the server more addresses
+        "#);
+    }
+
+    #[test]
+    fn several_addresses_share_the_clients() {
+        assert_eq!(told(&tcp(&[3306, 3307]), &SERVER, 296), "");
+        assert_eq!(busiest_endpoint(&tcp(&[1, 2, 1]), 7).map(|(_, sessions)| sessions), Some(5));
+    }
+
+    #[test]
+    fn without_prepared_statements_their_limit_does_not_matter() {
+        let footprint = Footprint { prepares_on_server: false, ..tcp(&[3306]) };
+        let server = ServerLimits { prepared_statements_max: Some(0), ..SERVER };
+        assert_eq!(told(&footprint, &server, 100), "");
+    }
+
+    #[test]
+    fn an_embedded_database_needs_files_only() {
+        let footprint =
+            Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() };
+        assert_eq!(told(&footprint, &ServerLimits::default(), 320), "");
+        insta::assert_snapshot!(told(&footprint, &ServerLimits::default(), 400), @"too few open files: 1264 needed, 1024 available; raise the limit: ulimit -n 1264");
+    }
+
+    #[test]
+    fn the_kernel_tells_its_local_ports() {
+        assert!(local_ports().is_some_and(|ports| ports > 0));
+    }
+}

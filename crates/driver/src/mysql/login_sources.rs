@@ -1,0 +1,123 @@
+//! Where user, password and address come from when the URL does not say.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::net::ToSocketAddrs as _;
+use std::path::{Path, PathBuf};
+
+use measure::{ErrorClass, Failure};
+use net::Endpoint;
+
+use super::config::{Address, Config};
+use super::option_file::OptionFile;
+use super::url::{Host, PORT, Url};
+use crate::Password;
+
+/// Where logins come from, in the order of a password's search: the URL, the password file,
+/// `DYNO_PASSWORD`, `MYSQL_PWD`, the option file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoginSources {
+    /// A file whose first line is the password; it must be there when it is named.
+    pub password_file: Option<PathBuf>,
+    /// The password of the environment.
+    pub environment_password: Option<Password>,
+    /// An option file such as `~/.my.cnf`; it may be missing.
+    pub option_file: Option<PathBuf>,
+    /// The user when nothing else names one.
+    pub default_user: Option<String>,
+}
+
+impl LoginSources {
+    /// What this process was given: its environment and `~/.my.cnf`.
+    pub fn of_process() -> Self {
+        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let password = variable("DYNO_PASSWORD").or_else(|| variable("MYSQL_PWD"));
+        Self {
+            password_file: None,
+            environment_password: password.map(Password::new),
+            option_file: env::home_dir().map(|home| home.join(".my.cnf")),
+            default_user: variable("USER"),
+        }
+    }
+}
+
+impl Url {
+    /// Fills in what the URL leaves open and looks host names up.
+    ///
+    /// # Errors
+    /// A password file that cannot be read, an option file that may not be, a host that is not known.
+    pub fn resolve(&self, sources: &LoginSources) -> Result<Config, Failure> {
+        let options = read_option_file(sources.option_file.as_deref())?;
+        let addresses = self.addresses(&options)?;
+        let user = self.user.clone().or(options.user).or_else(|| sources.default_user.clone());
+        let password = match (&self.password, &sources.password_file) {
+            (Some(password), _) => Some(password.clone()),
+            (None, Some(path)) => Some(read_password_file(path)?),
+            (None, None) => sources.environment_password.clone().or(options.password),
+        };
+        Ok(Config {
+            addresses,
+            user: user.unwrap_or_else(|| "root".to_owned()),
+            password: password.unwrap_or_default(),
+            database: self.database.clone(),
+            protocol: self.protocol.unwrap_or_default(),
+        })
+    }
+
+    /// The URL's addresses; without any, the option file's; without those, this machine.
+    fn addresses(&self, options: &OptionFile) -> Result<Vec<Address>, Failure> {
+        if let Some(path) = &self.socket {
+            return Ok(vec![unix(path)]);
+        }
+        if !self.hosts.is_empty() {
+            return self.hosts.iter().map(look_up).collect();
+        }
+        let is_local = options.host.as_deref().is_none_or(|host| host == "localhost");
+        match (&options.socket, &options.host) {
+            (Some(path), _) if is_local => Ok(vec![unix(path)]),
+            (_, host) => {
+                let name = host.clone().unwrap_or_else(|| "127.0.0.1".to_owned());
+                Ok(vec![look_up(&Host { name, port: options.port })?])
+            }
+        }
+    }
+}
+
+fn unix(path: &Path) -> Address {
+    Address { name: path.display().to_string(), endpoint: Endpoint::Unix(path.to_owned()) }
+}
+
+/// Looks a name up; of several addresses the first, but IPv4 before IPv6, for servers listen there
+/// by default.
+fn look_up(host: &Host) -> Result<Address, Failure> {
+    let found = (host.name.as_str(), host.port.unwrap_or(PORT)).to_socket_addrs();
+    let all: Vec<_> = found.map_err(|error| unknown_host(host, &error.to_string()))?.collect();
+    let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
+    let address = first.ok_or_else(|| unknown_host(host, "it has no address"))?;
+    Ok(Address { name: host.to_string(), endpoint: Endpoint::Tcp(*address) })
+}
+
+fn unknown_host(host: &Host, reason: &str) -> Failure {
+    let message = format!("cannot look up host `{}`: {reason}; check its spelling", host.name);
+    Failure::new(ErrorClass::Connection, "", message)
+}
+
+fn read_password_file(path: &Path) -> Result<Password, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Password::new(text.lines().next().unwrap_or_default()))
+}
+
+fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
+    let Some(path) = path else { return Ok(OptionFile::default()) };
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(OptionFile::parse(&text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(OptionFile::default()),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("cannot read {}: {error}", path.display());
+    Failure::new(ErrorClass::Connection, "", message)
+}

@@ -1,0 +1,210 @@
+//! URLs such as `mysql://user@host:3306/database`, read without a look at the network.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::StatementProtocol;
+use crate::Password;
+
+const SCHEME: &str = "mysql://";
+/// The port that a server of this protocol has by custom.
+pub(super) const PORT: u16 = 3306;
+
+/// A parsed URL: `mysql://[user[:password]@][host[:port],...]/[database][?socket=path&ps=on|off]`.
+/// Characters with a meaning of their own are written as `%40` and the like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Url {
+    /// The user, when it names one.
+    pub user: Option<String>,
+    /// The password, when it holds one.
+    pub password: Option<Password>,
+    /// Hosts and ports; none when it leaves that to others.
+    pub hosts: Vec<Host>,
+    /// A unix socket instead of hosts.
+    pub socket: Option<PathBuf>,
+    /// The database, when it names one.
+    pub database: Option<String>,
+    /// Whether statements are prepared, when it says.
+    pub protocol: Option<StatementProtocol>,
+}
+
+/// A host and its port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// A name or an address.
+    pub name: String,
+    /// The port; the customary one when absent.
+    pub port: Option<u16>,
+}
+
+/// What is wrong with a URL. It never repeats the part that may hold a password.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// Another scheme or none.
+    #[error("a URL of the form mysql://user@host:3306/database is due")]
+    Scheme,
+    /// A host whose port is none. What stood there may be a password whose `@` is missing.
+    #[error("the port of host `{0}` is no number from 1 to 65535")]
+    Port(String),
+    /// A host that is empty or cannot be told from its port.
+    #[error("write each host as host:port, with an IPv6 address in brackets, as [::1]:3306")]
+    Host,
+    /// An option that is not known.
+    #[error("unknown option `{0}`; known are socket=PATH and ps=on or ps=off")]
+    Option(String),
+    /// A value that the option does not take.
+    #[error("`{option}` cannot be `{value}`; {allowed}")]
+    Value {
+        /// The option.
+        option: &'static str,
+        /// What it was given.
+        value: String,
+        /// What it takes.
+        allowed: &'static str,
+    },
+    /// A percent sign without two hexadecimal digits, or bytes that are no UTF-8.
+    #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
+    Percent(&'static str),
+    /// A socket and hosts at once.
+    #[error("give either hosts or a socket, not both")]
+    HostsAndSocket,
+}
+
+impl Url {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let rest = text.strip_prefix(SCHEME).ok_or(UrlError::Scheme)?;
+        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+        // A password may hold anything that was not escaped: what counts is the last `@`.
+        let (login, place) = match place.rsplit_once('@') {
+            Some((login, place)) => (Some(login), place),
+            None => (None, place),
+        };
+        let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
+        let mut url = Self { hosts: read_hosts(hosts)?, ..Self::default() };
+        url.database = some_text(database, "database")?;
+        if let Some(login) = login {
+            url.read_login(login)?;
+        }
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            url.read_option(option)?;
+        }
+        if url.socket.is_some() && !url.hosts.is_empty() {
+            return Err(UrlError::HostsAndSocket);
+        }
+        Ok(url)
+    }
+
+    fn read_login(&mut self, login: &str) -> Result<(), UrlError> {
+        let (user, password) = match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        };
+        self.user = some_text(user, "user")?;
+        let decoded = password.map(|password| decode(password, "password")).transpose()?;
+        self.password = decoded.map(Password::new);
+        Ok(())
+    }
+
+    fn read_option(&mut self, option: &str) -> Result<(), UrlError> {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let value = decode(value, "options")?;
+        match name {
+            "socket" => self.socket = Some(PathBuf::from(value)),
+            "ps" => self.protocol = Some(read_protocol(value)?),
+            _ => return Err(UrlError::Option(name.to_owned())),
+        }
+        Ok(())
+    }
+}
+
+/// The URL without its password.
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(SCHEME)?;
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
+        write!(f, "{}/{}", hosts.join(","), self.database.as_deref().unwrap_or_default())?;
+        match &self.socket {
+            Some(socket) => write!(f, "?socket={}", socket.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let port = self.port.unwrap_or(PORT);
+        if self.name.contains(':') {
+            write!(f, "[{}]:{port}", self.name)
+        } else {
+            write!(f, "{}:{port}", self.name)
+        }
+    }
+}
+
+fn read_protocol(value: String) -> Result<StatementProtocol, UrlError> {
+    match value.as_str() {
+        "on" => Ok(StatementProtocol::Prepared),
+        "off" => Ok(StatementProtocol::Text),
+        _ => Err(UrlError::Value { option: "ps", value, allowed: "allowed are on and off" }),
+    }
+}
+
+fn read_hosts(text: &str) -> Result<Vec<Host>, UrlError> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(read_host).collect()
+}
+
+fn read_host(text: &str) -> Result<Host, UrlError> {
+    let (name, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (name, port) = rest.split_once(']').ok_or(UrlError::Host)?;
+            let port = if port.is_empty() { None } else { port.strip_prefix(':') };
+            (name, port)
+        }
+        None => match text.split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        },
+    };
+    if name.is_empty() || !text.starts_with('[') && port.is_some_and(|port| port.contains(':')) {
+        return Err(UrlError::Host);
+    }
+    let port = port.map(|port| read_port(name, port)).transpose()?;
+    Ok(Host { name: name.to_owned(), port })
+}
+
+fn read_port(host: &str, text: &str) -> Result<u16, UrlError> {
+    let port = text.parse().ok().filter(|&port| port != 0);
+    port.ok_or_else(|| UrlError::Port(host.to_owned()))
+}
+
+fn some_text(text: &str, part: &'static str) -> Result<Option<String>, UrlError> {
+    let decoded = decode(text, part)?;
+    Ok((!decoded.is_empty()).then_some(decoded))
+}
+
+/// Undoes percent-encoding.
+fn decode(text: &str, part: &'static str) -> Result<String, UrlError> {
+    let wrong = || UrlError::Percent(part);
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
+        let (high, low) = (digit().ok_or_else(wrong)?, digit().ok_or_else(wrong)?);
+        bytes.push((high * 16 + low) as u8);
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
