@@ -22,3 +22,6 @@ pub use login_sources::LoginSources;
 pub(crate) use probe::{probe, without_probe};
 pub(crate) use session::Session;
 pub use url::{Host, Url, UrlError};
+
+#[cfg(test)]
+mod login_tests;

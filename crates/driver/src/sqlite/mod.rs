@@ -10,3 +10,6 @@ pub use config::{Config, Synchronous};
 pub(crate) use loader::Loader;
 pub(crate) use probe::{capabilities, probe};
 pub(crate) use session::Session;
+
+#[cfg(test)]
+mod tests;

@@ -103,7 +103,7 @@ fn append_value(out: &mut Vec<u8>, value: Value<'_>) {
 }
 
 /// A length-encoded integer.
-fn append_length(out: &mut Vec<u8>, length: usize) {
+pub(super) fn append_length(out: &mut Vec<u8>, length: usize) {
     let bytes = (length as u64).to_le_bytes();
     match length {
         0..=0xfa => out.push(bytes[0]),

@@ -53,3 +53,6 @@ pub(crate) mod command {
     pub(crate) const PREPARE: u8 = 0x16;
     pub(crate) const EXECUTE: u8 = 0x17;
 }
+
+#[cfg(test)]
+mod tests;

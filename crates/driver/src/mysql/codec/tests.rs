@@ -1,0 +1,425 @@
+//! The codec against bytes: whole, cut anywhere, and garbage.
+
+use proptest::prelude::*;
+
+use super::reply::{Reply, Step};
+use super::rows::{RowSet, RowStep};
+use super::text::{Escapes, NoLiteral, TextTemplate, append_literal, append_load_field};
+use super::wire::{Cursor, Inbox, Malformed, append_packet};
+use super::{
+    AuthReply, Bound, Greeting, LoginRequest, PACKET_BYTES_MAX, Prepared, ServerError, capability,
+    encode_execute, scramble_native_password,
+};
+use crate::{Answer, Datum, Value};
+
+/// An OK packet: 2 rows changed, in autocommit.
+const OK: &[u8] = &[0x00, 2, 0, 0x02, 0x00, 0x00, 0x00];
+/// The end of rows as an OK packet, and as the older EOF packet with one warning.
+const END_OK: &[u8] = &[0xfe, 0, 0, 0x02, 0x00, 0x00, 0x00];
+const END_EOF: &[u8] = &[0xfe, 0x01, 0x00, 0x22, 0x00];
+const DEADLOCK: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
+
+fn packets(payloads: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut sequence = 1;
+    for payload in payloads {
+        sequence = append_packet(&mut bytes, payload, sequence);
+    }
+    bytes
+}
+
+/// A column definition of type `kind`.
+fn column(kind: u8) -> Vec<u8> {
+    let mut payload = b"\x03def\x04test\x01t\x01t\x01c\x01c\x0c".to_vec();
+    payload.extend_from_slice(&[45, 0, 120, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
+    payload
+}
+
+/// Feeds `bytes` in pieces that end at `cuts`.
+fn feed_in_pieces(reply: &mut Reply, bytes: &[u8], cuts: &[usize]) -> Result<Step, Malformed> {
+    let mut from = 0;
+    let mut last = Step::More;
+    for cut in cuts.iter().copied().chain([bytes.len()]) {
+        let cut = cut.clamp(from, bytes.len());
+        if cut > from {
+            last = reply.feed(&bytes[from..cut])?;
+        }
+        from = cut;
+    }
+    Ok(last)
+}
+
+/// Two columns and three rows, both ways of ending them.
+fn result_set(has_deprecated_eof: bool) -> Vec<u8> {
+    let (integer, text) = (column(3), column(253));
+    let rows: [&[u8]; 3] = [b"\x0242\x03abc", b"\xfb\x00", b"\x01\x37\xfb"];
+    let mut payloads: Vec<&[u8]> = vec![&[2], &integer, &text];
+    if !has_deprecated_eof {
+        payloads.push(END_EOF);
+    }
+    payloads.extend(rows);
+    payloads.push(if has_deprecated_eof { END_OK } else { END_EOF });
+    packets(&payloads)
+}
+
+#[test]
+fn an_ok_packet_counts_changed_rows() {
+    let mut reply = Reply::new(true, 0);
+    assert_eq!(reply.feed(&packets(&[OK])), Ok(Step::Done));
+    assert_eq!(reply.answer(), Answer { rows: 0, affected: 2 });
+    assert_eq!(reply.status(), 2);
+}
+
+#[test]
+fn a_result_set_is_counted_wherever_it_is_cut() {
+    for has_deprecated_eof in [false, true] {
+        let bytes = result_set(has_deprecated_eof);
+        for cut in 0..bytes.len() {
+            let mut reply = Reply::new(has_deprecated_eof, 0);
+            let step = feed_in_pieces(&mut reply, &bytes, &[cut]);
+            assert_eq!(step, Ok(Step::Done), "cut at {cut}, {has_deprecated_eof}");
+            assert_eq!(reply.answer(), Answer { rows: 3, affected: 0 });
+        }
+        let every_byte: Vec<usize> = (0..bytes.len()).collect();
+        let mut reply = Reply::new(has_deprecated_eof, 0);
+        assert_eq!(feed_in_pieces(&mut reply, &bytes, &every_byte), Ok(Step::Done));
+        assert_eq!(reply.answer().rows, 3);
+    }
+}
+
+#[test]
+fn a_session_answers_again_after_a_cut_answer() {
+    let bytes = result_set(true);
+    let mut reply = Reply::new(true, 0);
+    for _ in 0..3 {
+        reply.reset();
+        assert_eq!(feed_in_pieces(&mut reply, &bytes, &[3, 50]), Ok(Step::Done));
+        assert_eq!(reply.answer().rows, 3);
+    }
+}
+
+#[test]
+fn a_binary_row_that_begins_with_zero_is_a_row() {
+    let number = column(8);
+    let bytes = packets(&[&[1], &number, &[0, 0, 1, 0, 0, 0, 0, 0, 0, 0], END_OK]);
+    let mut reply = Reply::new(true, 0);
+    assert_eq!(reply.feed(&bytes), Ok(Step::Done));
+    assert_eq!(reply.answer().rows, 1);
+}
+
+#[test]
+fn a_row_longer_than_a_packet_is_one_row() {
+    let text = column(253);
+    // 0xfe begins the length of a cell of more than 16 MiB, and ends rows when the packet is short.
+    let mut row = vec![0xfe];
+    row.extend_from_slice(&(PACKET_BYTES_MAX as u64 + 100).to_le_bytes());
+    row.resize(9 + PACKET_BYTES_MAX + 100, b'x');
+    let bytes = packets(&[&[1], &text, &row, b"\x01y", END_OK]);
+    for cuts in [vec![], vec![70, 100_000, 16_777_290], vec![bytes.len() - 120]] {
+        let mut reply = Reply::new(true, 0);
+        assert_eq!(feed_in_pieces(&mut reply, &bytes, &cuts), Ok(Step::Done));
+        assert_eq!(reply.answer().rows, 2);
+    }
+}
+
+#[test]
+fn a_row_of_exactly_one_full_packet_is_followed_by_an_empty_one() {
+    let text = column(253);
+    let mut row = vec![0xfd, 0xfb, 0xff, 0xff];
+    row.resize(PACKET_BYTES_MAX, b'x');
+    let bytes = packets(&[&[1], &text, &row, END_OK]);
+    for cuts in [vec![], vec![bytes.len() - END_OK.len() - 4], vec![bytes.len() - END_OK.len() - 6]]
+    {
+        let mut reply = Reply::new(true, 0);
+        assert_eq!(feed_in_pieces(&mut reply, &bytes, &cuts), Ok(Step::Done));
+        assert_eq!(reply.answer().rows, 1);
+    }
+}
+
+#[test]
+fn several_results_are_added_up() {
+    let more = &[0x00, 1, 0, 0x0a, 0x00, 0x00, 0x00][..];
+    let mut reply = Reply::new(true, 0);
+    assert_eq!(reply.feed(&packets(&[more, OK])), Ok(Step::Done));
+    assert_eq!(reply.answer().affected, 3);
+}
+
+#[test]
+fn an_error_among_rows_ends_the_answer() {
+    let text = column(253);
+    let bytes = packets(&[&[1], &text, b"\x01a", DEADLOCK]);
+    let mut reply = Reply::new(true, 0);
+    let Ok(Step::Refused(error)) = reply.feed(&bytes) else { panic!("an error was due") };
+    assert_eq!((error.code, error.state.as_str()), (1213, "40001"));
+    assert_eq!(error.message, "Deadlock found");
+}
+
+#[test]
+fn bytes_behind_an_answer_break_the_protocol() {
+    let mut bytes = packets(&[OK]);
+    bytes.push(7);
+    assert!(Reply::new(true, 0).feed(&bytes).is_err());
+}
+
+#[test]
+fn an_overlong_message_is_refused_before_it_is_kept() {
+    let header = [0xff, 0xff, 0x7f, 1, 0x00];
+    assert!(Reply::new(true, 0).feed(&header).is_err());
+}
+
+#[test]
+fn classes_follow_the_numbers() {
+    use measure::ErrorClass::*;
+    let class = |code| ServerError { code, state: String::new(), message: String::new() }.class();
+    let told = [1213, 1205, 1020, 8002, 8005, 8022, 9007, 1062, 1045, 1064].map(class);
+    let conflict = WriteConflict;
+    let wanted = [
+        Deadlock,
+        LockTimeout,
+        conflict,
+        conflict,
+        conflict,
+        conflict,
+        conflict,
+        DuplicateKey,
+        Connection,
+        Server,
+    ];
+    assert_eq!(told, wanted);
+}
+
+#[test]
+fn rows_are_decoded_by_their_columns_types() {
+    for has_deprecated_eof in [false, true] {
+        let mut inbox = Inbox::default();
+        inbox.push(&result_set(has_deprecated_eof));
+        let mut set = RowSet::new(has_deprecated_eof);
+        let mut last = RowStep::More;
+        while let Some((payload, _)) = inbox.next().unwrap() {
+            last = set.message(&payload).unwrap();
+        }
+        assert_eq!(last, RowStep::Done);
+        assert!(inbox.is_empty());
+        let text = |text: &str| Datum::Text(text.into());
+        let wanted = vec![
+            vec![Datum::Int(42), text("abc")],
+            vec![Datum::Null, text("")],
+            vec![Datum::Int(7), Datum::Null],
+        ];
+        assert_eq!(set.into_rows(), wanted);
+    }
+}
+
+#[test]
+fn parameter_types_travel_once_and_again_when_they_change() {
+    let mut bound = Bound::new(2);
+    let mut out = Vec::new();
+    let mut encode = |values: &[Value<'_>]| {
+        encode_execute(&mut out, 9, &mut bound, values);
+        out.clone()
+    };
+    let head = |length: u8| vec![length, 0, 0, 0, 0x17, 9, 0, 0, 0, 0, 1, 0, 0, 0];
+    let first = encode(&[Value::Int(5), Value::Text("ab")]);
+    let body = [0, 1, 8, 0, 253, 0, 5, 0, 0, 0, 0, 0, 0, 0, 2, b'a', b'b'];
+    assert_eq!(first, [head(27), body.to_vec()].concat());
+    let second = encode(&[Value::Int(6), Value::Null]);
+    assert_eq!(second, [head(20), vec![0b10, 0, 6, 0, 0, 0, 0, 0, 0, 0]].concat());
+    let third = encode(&[Value::Float(1.0), Value::Text("")]);
+    assert_eq!(third[14..20], [0, 1, 5, 0, 253, 0]);
+}
+
+#[test]
+fn a_prepared_statement_says_what_follows() {
+    let prepared = Prepared::parse(&[0, 7, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0]).unwrap();
+    assert_eq!(prepared, Prepared { id: 7, columns: 2, parameters: 3 });
+    assert_eq!(prepared.packets_to_come(true), 5);
+    assert_eq!(prepared.packets_to_come(false), 7);
+}
+
+#[test]
+fn the_native_password_is_scrambled_as_the_server_checks_it() {
+    // The server holds SHA1(SHA1(password)); from the proof it gets SHA1(password) back.
+    use sha1::{Digest, Sha1};
+    let nonce = *b"12345678901234567890";
+    let proof = scramble_native_password(b"secret", &nonce);
+    let stored = Sha1::digest(Sha1::digest(b"secret"));
+    let mask = Sha1::new().chain_update(nonce).chain_update(stored).finalize();
+    let once: Vec<u8> = proof.iter().zip(&mask).map(|(left, right)| left ^ right).collect();
+    assert_eq!(Sha1::digest(once), stored);
+    assert_eq!(scramble_native_password(b"", &nonce), b"");
+}
+
+#[test]
+fn a_greeting_is_read_and_answered() {
+    let mut payload = b"\x0a8.0.11-TiDB-v8.5.0\0".to_vec();
+    payload.extend_from_slice(&[1, 2, 0, 0]);
+    payload.extend_from_slice(b"abcdefgh\0\x09\xa2\x2d\x02\x00\x09\x00\x15");
+    payload.extend_from_slice(&[0; 10]);
+    payload.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
+    let greeting = Greeting::parse(&payload).unwrap();
+    assert_eq!(greeting.version, "8.0.11-TiDB-v8.5.0");
+    assert_eq!((greeting.connection_id, greeting.capabilities), (513, 0x0009_a209));
+    assert_eq!(greeting.nonce, b"abcdefghijklmnopqrst");
+    assert_eq!(greeting.method, "mysql_native_password");
+    let login = LoginRequest {
+        capabilities: capability::PLUGIN_AUTH,
+        user: "me",
+        proof: b"12345678901234567890",
+        database: Some("test"),
+        method: "mysql_native_password",
+    };
+    let mut out = Vec::new();
+    login.encode(&mut out, 1);
+    assert_eq!(out[..4], [out.len() as u8 - 4, 0, 0, 1]);
+    assert!(out[36..].starts_with(b"me\0\x1412345678901234567890test\0mysql_native_password\0"));
+}
+
+#[test]
+fn a_server_may_ask_for_another_login_method() {
+    let switch = AuthReply::parse(b"\xfecaching_sha2_password\x0012345678901234567890\0").unwrap();
+    let AuthReply::Switch { method, nonce } = switch else { panic!("a switch was due") };
+    assert_eq!(method, "caching_sha2_password");
+    assert_eq!(nonce, b"12345678901234567890");
+}
+
+fn filled(sql: &str, values: &[Value<'_>], escapes: Escapes) -> String {
+    let mut out = Vec::new();
+    TextTemplate::new(sql).fill(&mut out, values, escapes).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn placeholders_in_strings_names_and_comments_are_none() {
+    let sql = "SELECT '?', \"?\\\"?\", `?`, 'it''s?' -- ?\n, ? /* ? */ # ?\n FROM t WHERE a-- ?";
+    assert_eq!(TextTemplate::new(sql).parameters(), 1);
+    assert_eq!(TextTemplate::new("a--? ?").parameters(), 2);
+    assert_eq!(TextTemplate::new("'unclosed ?").parameters(), 0);
+    assert_eq!(TextTemplate::new("/* unclosed ?").parameters(), 0);
+}
+
+#[test]
+fn values_are_filled_in_escaped() {
+    let values = [Value::Int(-3), Value::Null, Value::Float(0.5), Value::Text("it's \\ ?\0")];
+    let sql = "SELECT ?, ?, ?, ?";
+    let usual = filled(sql, &values, Escapes::Backslash);
+    assert_eq!(usual, "SELECT -3, NULL, 5e-1, 'it''s \\\\ ?\\0'");
+    let plain = filled(sql, &values, Escapes::QuotesOnly);
+    assert_eq!(plain, "SELECT -3, NULL, 5e-1, 'it''s \\ ?\0'");
+    let mut out = Vec::new();
+    let infinite = Value::Float(f64::INFINITY);
+    assert_eq!(append_literal(&mut out, infinite, Escapes::Backslash), Err(NoLiteral));
+}
+
+#[test]
+fn fields_of_load_data_are_escaped() {
+    let mut out = Vec::new();
+    for value in [Value::Text("a\tb\nc\\d\r\0"), Value::Null, Value::Int(7)] {
+        append_load_field(&mut out, value).unwrap();
+    }
+    assert_eq!(out, b"a\\tb\\nc\\\\d\\r\\0\\N7");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn garbage_never_panics(bytes in garbage(), cuts in proptest::collection::vec(0..400_usize, 0..6)) {
+        for has_deprecated_eof in [false, true] {
+            let mut cuts = cuts.clone();
+            cuts.sort_unstable();
+            let _ = feed_in_pieces(&mut Reply::new(has_deprecated_eof, 0), &bytes, &cuts);
+            let mut set = RowSet::new(has_deprecated_eof);
+            let mut inbox = Inbox::default();
+            inbox.push(&bytes);
+            while let Ok(Some((payload, _))) = inbox.next() {
+                if set.message(&payload).is_err() {
+                    break;
+                }
+            }
+        }
+        let _ = Greeting::parse(&bytes);
+        let _ = AuthReply::parse(&bytes);
+        let _ = Prepared::parse(&bytes);
+        let _ = ServerError::parse(&bytes);
+    }
+
+    #[test]
+    fn cuts_change_nothing(bytes in garbage(), cuts in proptest::collection::vec(0..400_usize, 0..6)) {
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        let (mut whole, mut cut) = (Reply::new(true, 0), Reply::new(true, 0));
+        let (at_once, in_pieces) =
+            (whole.feed(&bytes), feed_in_pieces(&mut cut, &bytes, &cuts));
+        // A piece may end where an answer does, and what follows is then read as the next answer.
+        if at_once == Ok(Step::More) {
+            prop_assert_eq!(in_pieces, at_once);
+            prop_assert_eq!(cut.answer(), whole.answer());
+        }
+    }
+
+    #[test]
+    fn lengths_survive_the_way(length in any::<u64>(), shift in 0..64_u32) {
+        let length = length >> shift;
+        let mut out = Vec::new();
+        super::execute::append_length(&mut out, length as usize);
+        let mut cursor = Cursor(&out);
+        prop_assert_eq!(cursor.length(), Ok(length));
+        prop_assert!(cursor.0.is_empty());
+    }
+
+    #[test]
+    fn text_never_leaves_its_quotes(text in ".*") {
+        for escapes in [Escapes::Backslash, Escapes::QuotesOnly] {
+            let mut out = Vec::new();
+            append_literal(&mut out, Value::Text(&text), escapes).unwrap();
+            prop_assert_eq!(unquoted(&out, escapes), Some(text.clone().into_bytes()));
+        }
+    }
+
+    #[test]
+    fn templates_never_panic(sql in "[?'\"`\\\\/*#a \n-]*") {
+        let template = TextTemplate::new(&sql);
+        let values = vec![Value::Int(1); template.parameters()];
+        let mut out = Vec::new();
+        prop_assert!(template.fill(&mut out, &values, Escapes::Backslash).is_ok());
+        prop_assert_eq!(out.len(), sql.len());
+    }
+}
+
+/// Bytes that often look like packets.
+fn garbage() -> impl Strategy<Value = Vec<u8>> {
+    let payload = proptest::collection::vec(any::<u8>(), 0..60);
+    let lead = prop_oneof![Just(0u8), Just(0xfe), Just(0xff), Just(0xfb), Just(1), any::<u8>()];
+    let packet = (lead, payload).prop_map(|(lead, mut payload)| {
+        payload.insert(0, lead);
+        packets(&[&payload])
+    });
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..400),
+        proptest::collection::vec(packet, 0..12).prop_map(|packets| packets.concat()),
+        (0..3_usize, any::<u8>(), 0..200_usize).prop_map(|(kind, byte, place)| {
+            let mut bytes = result_set(kind == 0);
+            let place = place % bytes.len();
+            bytes[place] = byte;
+            bytes
+        }),
+    ]
+}
+
+/// What a server makes of a string literal; `None` when it ends before the text does.
+fn unquoted(literal: &[u8], escapes: Escapes) -> Option<Vec<u8>> {
+    let inner = literal.strip_prefix(b"'")?.strip_suffix(b"'")?;
+    let mut text = Vec::new();
+    let mut rest = inner.iter().copied();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'\'' => text.push(rest.next().filter(|&next| next == b'\'')?),
+            b'\\' if escapes == Escapes::Backslash => match rest.next()? {
+                b'0' => text.push(0),
+                other => text.push(other),
+            },
+            other => text.push(other),
+        }
+    }
+    Some(text)
+}

@@ -1,0 +1,153 @@
+//! URLs, option files and where passwords come from.
+
+use std::fs;
+use std::path::Path;
+
+use net::Endpoint;
+use proptest::prelude::*;
+
+use super::option_file::OptionFile;
+use super::{LoginSources, StatementProtocol, Url, UrlError};
+use crate::Password;
+
+#[test]
+fn a_full_url_is_read() {
+    let url = Url::parse("mysql://me:p%40ss@db1:4000,[::1]:4001,db3/sb%2ftest?ps=off").unwrap();
+    assert_eq!(url.user.as_deref(), Some("me"));
+    assert_eq!(url.password, Some(Password::new("p@ss")));
+    assert_eq!(url.database.as_deref(), Some("sb/test"));
+    assert_eq!(url.protocol, Some(StatementProtocol::Text));
+    assert_eq!(url.to_string(), "mysql://me@db1:4000,[::1]:4001,db3:3306/sb/test");
+}
+
+#[test]
+fn a_socket_takes_the_place_of_hosts() {
+    let config = Url::parse("mysql:///test?socket=/run/my%20sql.sock").unwrap();
+    let config = config.resolve(&LoginSources::default()).unwrap();
+    assert_eq!(config.addresses[0].endpoint, Endpoint::Unix("/run/my sql.sock".into()));
+    assert_eq!(config.to_string(), "mysql://root@/test?socket=/run/my sql.sock");
+    let both = Url::parse("mysql://db1/test?socket=/run/s");
+    assert_eq!(both, Err(UrlError::HostsAndSocket));
+}
+
+#[test]
+fn wrong_urls_say_what_is_wrong_without_a_password() {
+    let told = |text: &str| Url::parse(text).unwrap_err().to_string();
+    let all = [
+        "postgres://me@db1/test",
+        "mysql://me@db1:port/test",
+        "mysql://root:secret/test",
+        "mysql://me@db1:1:2/test",
+        "mysql://me@db1/test?sp=on",
+        "mysql://me@db1/test?ps=maybe",
+        "mysql://me:se%2cret%@db1/test",
+        "mysql://me@,db1/test",
+    ]
+    .map(told)
+    .join("\n");
+    insta::assert_snapshot!(all, @r"
+    a URL of the form mysql://user@host:3306/database is due
+    the port of host `db1` is no number from 1 to 65535
+    the port of host `root` is no number from 1 to 65535
+    write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
+    unknown option `sp`; known are socket=PATH and ps=on or ps=off
+    `ps` cannot be `maybe`; allowed are on and off
+    a percent sign in the password must be followed by two hexadecimal digits (%25 is `%`)
+    write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
+    ");
+}
+
+#[test]
+fn no_password_shows_itself() {
+    let url = Url::parse("mysql://me:hunter2@127.0.0.1/test").unwrap();
+    let config = url.resolve(&LoginSources::default()).unwrap();
+    let shown = format!("{url} {url:?} {config} {config:?} {:?}", Password::new("hunter2"));
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert_eq!(config.password, Password::new("hunter2"));
+}
+
+#[test]
+fn an_option_file_gives_its_client_section() {
+    let text = "[mysqld]\nuser=daemon\n[client]\n# comment\nuser = me # who\n\
+                password=\"a#b\\\\c\"\nhost=db9\nport=4000\nssl\n[mysql]\npassword=other\n";
+    let options = OptionFile::parse(text);
+    let wanted = OptionFile {
+        user: Some("me".into()),
+        password: Some(Password::new("a#b\\c")),
+        host: Some("db9".into()),
+        port: Some(4000),
+        socket: None,
+    };
+    assert_eq!(options, wanted);
+}
+
+/// Sources of all kinds in `folder`.
+fn sources(folder: &Path) -> LoginSources {
+    let (password_file, option_file) = (folder.join("password"), folder.join("my.cnf"));
+    fs::write(&password_file, "from file\n").unwrap();
+    fs::write(&option_file, "[client]\nuser=cnf\npassword=from cnf\nhost=127.0.0.2\n").unwrap();
+    LoginSources {
+        password_file: Some(password_file),
+        environment_password: Some(Password::new("from environment")),
+        option_file: Some(option_file),
+        default_user: Some("os".into()),
+    }
+}
+
+#[test]
+fn the_nearest_password_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sources = sources(folder.path());
+    let password = |url: &str, sources: &LoginSources| {
+        Url::parse(url).unwrap().resolve(sources).unwrap().password
+    };
+    let url = "mysql://127.0.0.1/test";
+    assert_eq!(password("mysql://a:b@127.0.0.1/", &sources), Password::new("b"));
+    assert_eq!(password(url, &sources), Password::new("from file"));
+    sources.password_file = None;
+    assert_eq!(password(url, &sources), Password::new("from environment"));
+    sources.environment_password = None;
+    assert_eq!(password(url, &sources), Password::new("from cnf"));
+    sources.option_file = None;
+    assert_eq!(password(url, &sources), Password::default());
+}
+
+#[test]
+fn the_option_file_fills_in_what_the_url_leaves_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Url::parse("mysql:///test").unwrap().resolve(&sources(folder.path())).unwrap();
+    assert_eq!(config.to_string(), "mysql://cnf@127.0.0.2:3306/test");
+    let config = Url::parse("mysql://me@127.0.0.3:4000").unwrap();
+    let config = config.resolve(&sources(folder.path())).unwrap();
+    assert_eq!(config.to_string(), "mysql://me@127.0.0.3:4000/");
+}
+
+#[test]
+fn a_password_file_that_is_missing_is_told() {
+    let sources =
+        LoginSources { password_file: Some("/nonexistent/password".into()), ..Default::default() };
+    let failure = Url::parse("mysql://127.0.0.1/").unwrap().resolve(&sources).unwrap_err();
+    assert!(failure.message.starts_with("cannot read /nonexistent/password: "), "{failure}");
+}
+
+#[test]
+fn clients_take_addresses_in_turn() {
+    let config = Url::parse("mysql://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3/").unwrap();
+    let config = config.resolve(&LoginSources::default()).unwrap();
+    let names: Vec<&str> =
+        (0..5).filter_map(|index| config.address(index)).map(|one| one.name.as_str()).collect();
+    let wanted = ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:1", "127.0.0.1:2"];
+    assert_eq!(names, wanted);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_url_or_an_error(text in "(mysql://)?[a-z:@/?=&%,\\[\\]0-9 é]*") {
+        let _ = Url::parse(&text);
+    }
+
+    #[test]
+    fn any_text_is_an_option_file(text in "(\\[client\\]\n)?[a-z=\"'\\\\#\n\\[\\] é]*") {
+        let _ = OptionFile::parse(&text);
+    }
+}

@@ -1,0 +1,133 @@
+//! SQLite on real files.
+
+use std::path::Path;
+use std::time::Duration;
+
+use measure::ErrorClass;
+use tempfile::TempDir;
+
+use super::{Config, Loader, Session, Synchronous, probe};
+use crate::{Answer, Datum, Value};
+
+fn config(folder: &Path) -> Config {
+    Config {
+        busy_timeout: Duration::ZERO,
+        synchronous: Synchronous::Off,
+        cache_bytes: Some(8 << 20),
+        ..Config::new(folder.join("data.db"))
+    }
+}
+
+/// A session on a new file with a table `t`, and another on the same file.
+fn two_sessions() -> (TempDir, Session, Session) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Session::open(&config(folder.path())).unwrap();
+    first.run("CREATE TABLE t (id INTEGER PRIMARY KEY, f REAL, c TEXT)").unwrap();
+    let second = Session::open(&config(folder.path())).unwrap();
+    (folder, first, second)
+}
+
+#[test]
+fn statements_run_with_parameters_and_count_rows() {
+    let (_folder, mut session, _) = two_sessions();
+    let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?)").unwrap();
+    for id in 0..5 {
+        let row = [Value::Int(id), Value::Float(0.5), Value::Text("it's")];
+        assert_eq!(session.execute(insert, &row), Ok(Answer { rows: 0, affected: 1 }));
+    }
+    session.execute(insert, &[Value::Int(9), Value::Null, Value::Null]).unwrap();
+    let select = session.prepare("SELECT c FROM t WHERE id BETWEEN ? AND ?").unwrap();
+    let answer = session.execute(select, &[Value::Int(1), Value::Int(3)]);
+    assert_eq!(answer, Ok(Answer { rows: 3, affected: 0 }));
+    let rows = session.rows("SELECT * FROM t WHERE id IN (4, 9) ORDER BY id").unwrap();
+    let text = Datum::Text("it's".into());
+    let wanted = vec![
+        vec![Datum::Int(4), Datum::Float(0.5), text],
+        vec![Datum::Int(9), Datum::Null, Datum::Null],
+    ];
+    assert_eq!(rows, wanted);
+    let too_few = session.execute(select, &[Value::Int(1)]).unwrap_err();
+    assert_eq!(too_few.key.class, ErrorClass::Server);
+}
+
+#[test]
+fn text_of_several_statements_runs_all_of_them() {
+    let (_folder, mut session, _) = two_sessions();
+    let text = "INSERT INTO t (id) VALUES (1), (2); UPDATE t SET f = 1; SELECT * FROM t;";
+    assert_eq!(session.run(text), Ok(Answer { rows: 2, affected: 4 }));
+}
+
+#[test]
+fn a_second_writer_is_told_busy() {
+    let (_folder, mut first, mut second) = two_sessions();
+    first.run("BEGIN IMMEDIATE").unwrap();
+    let failure = second.run("BEGIN IMMEDIATE").unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::Busy);
+    assert_eq!(failure.key.code, "SQLITE_BUSY");
+    first.run("COMMIT").unwrap();
+    second.run("BEGIN IMMEDIATE").unwrap();
+}
+
+#[test]
+fn writing_over_an_old_snapshot_is_a_write_conflict() {
+    let (_folder, mut first, mut second) = two_sessions();
+    second.run("BEGIN").unwrap();
+    second.run("SELECT * FROM t").unwrap();
+    first.run("INSERT INTO t (id) VALUES (1)").unwrap();
+    let failure = second.run("INSERT INTO t (id) VALUES (2)").unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::WriteConflict);
+    assert_eq!(failure.key.code, "SQLITE_BUSY_SNAPSHOT");
+}
+
+#[test]
+fn a_duplicate_key_is_told_apart_from_a_wrong_statement() {
+    let (_folder, mut session, _) = two_sessions();
+    session.run("INSERT INTO t (id) VALUES (1)").unwrap();
+    let failure = session.run("INSERT INTO t (id) VALUES (1)").unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::DuplicateKey);
+    let failure = session.run("SELEC 1").unwrap_err();
+    assert_eq!(
+        (failure.key.class, failure.key.code.as_str()),
+        (ErrorClass::Server, "SQLITE_ERROR")
+    );
+}
+
+#[test]
+fn a_loader_commits_at_the_end_and_takes_back_what_is_dropped() {
+    let (_folder, mut session, mut other) = two_sessions();
+    let mut loader = Loader::new(&mut session, "t", &["id", "c"]);
+    for id in 0..1000 {
+        loader.push(&[Value::Int(id), Value::Text("x")]).unwrap();
+    }
+    assert_eq!(loader.finish(), Ok(1000));
+    let count = vec![vec![Datum::Int(1000)]];
+    assert_eq!(other.rows("SELECT count(*) FROM t").unwrap(), count);
+    let mut loader = Loader::new(&mut session, "t", &["id", "c"]);
+    loader.push(&[Value::Int(2000), Value::Null]).unwrap();
+    let failure = loader.push(&[Value::Int(5), Value::Null]).unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::DuplicateKey);
+    drop(loader);
+    assert_eq!(other.rows("SELECT count(*) FROM t").unwrap(), count);
+    session.run("BEGIN IMMEDIATE").unwrap();
+}
+
+#[test]
+fn settings_are_those_of_the_plan() {
+    let (_folder, mut session, _) = two_sessions();
+    let facts = probe(&mut session).unwrap();
+    assert_eq!((facts.product.as_str(), facts.storage.as_str()), ("SQLite", "SQLite file, WAL"));
+    let setting = |name: &str| {
+        facts.settings.iter().find(|(this, _)| this == name).map(|(_, value)| value.as_str())
+    };
+    assert_eq!(setting("journal_mode"), Some("wal"));
+    assert_eq!(setting("synchronous"), Some("0"));
+    assert_eq!(setting("busy_timeout"), Some("0"));
+    assert_eq!(setting("cache_size"), Some("-8192"));
+}
+
+#[test]
+fn a_folder_that_is_missing_is_told() {
+    let failure = Session::open(&config(Path::new("/nonexistent"))).unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::Connection);
+    assert!(failure.message.contains("check that the folder exists"), "{failure}");
+}
