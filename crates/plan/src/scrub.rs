@@ -44,6 +44,7 @@ fn moved_offset(secrets: &[Range<usize>], offset: usize) -> usize {
 /// Byte ranges of secrets, ascending and apart.
 fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = url_passwords(text);
+    found.extend(bare_logins(text));
     found.extend(secret_values(text));
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut apart: Vec<Range<usize>> = Vec::new();
@@ -66,6 +67,21 @@ fn url_passwords(text: &str) -> Vec<Range<usize>> {
         let Some(login_end) = address.rfind('@') else { continue };
         if let Some(colon) = address[..login_end].find(':') {
             found.push(start + colon + 1..start + login_end);
+        }
+    }
+    found.retain(|range| !range.is_empty());
+    found
+}
+
+/// `user:PASSWORD@host`, a URL whose scheme was forgotten.
+fn bare_logins(text: &str) -> Vec<Range<usize>> {
+    let begins = |c: char| c.is_whitespace() || "\"'`=,".contains(c);
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('@') {
+        let start = text[..at].rfind(begins).map_or(0, |before| before + 1);
+        let login = &text[start..at];
+        if let Some(colon) = login.find(':').filter(|_| !login.contains("://")) {
+            found.push(start + colon + 1..at);
         }
     }
     found.retain(|range| !range.is_empty());
@@ -155,6 +171,9 @@ mod tests {
             (r#"url = "mysql://u:p'w \" q@h/t""#, r#"url = "mysql://u:***@h/t""#),
             (r#"["a://u:p@h", 'b://v:q@i']"#, r#"["a://u:***@h", 'b://v:***@i']"#),
             (r#"url = "mysql://u:p@h"#, r#"url = "mysql://u:***@h"#),
+            (r#"["u:p@h:3306/t", 'u:p@tcp(h)/t']"#, r#"["u:***@h:3306/t", 'u:***@tcp(h)/t']"#),
+            ("--system=u:p@x@h", "--system=u:***@h"),
+            ("root@h:3306: denied for 'root'@'h'", "root@h:3306: denied for 'root'@'h'"),
         ] {
             assert_eq!(scrub(text), clean);
         }

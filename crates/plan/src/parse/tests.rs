@@ -768,6 +768,21 @@ fn the_ready_made_plans_are_right() {
 }
 
 #[test]
+fn the_examples_of_the_documents_are_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut examples = 0;
+    for document in ["README.md", "docs/plan.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks.filter(|block| block.contains("workload")) {
+            Plan::parse(source(block)).unwrap_or_else(|problems| panic!("{document}: {problems}"));
+            examples += 1;
+        }
+    }
+    assert_eq!(examples, 3);
+}
+
+#[test]
 fn a_plan_that_is_not_there() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
     let problems = Plan::read(&folder.join("quikstart.toml")).unwrap_err();
