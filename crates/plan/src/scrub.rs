@@ -95,7 +95,9 @@ fn end_of_address(text: &str, mark: usize, start: usize) -> usize {
     let rest = &text[start..];
     match before.chars().next_back() {
         Some(quote @ ('"' | '\'' | '`')) => {
-            end_of_quoted(rest, &before[before.len() - quote.len_utf8()..])
+            let quotes = before.len() - before.trim_end_matches(quote).len();
+            let fence = if quotes >= 3 { 3 } else { 1 };
+            end_of_quoted(rest, &before[before.len() - fence..])
         }
         _ => rest.find(char::is_whitespace).unwrap_or(rest.len()),
     }
@@ -157,7 +159,30 @@ fn is_secret(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn no_password_is_left_and_toml_stays_toml(password in "[!-~]{5,12}", key in "url|use") {
+            let mut document = toml_edit::DocumentMut::new();
+            document[&key] = toml_edit::value(format!("mysql://u:{password}@h/d"));
+            document["password"] = toml_edit::value(password.as_str());
+            document["seed"] = toml_edit::value(1);
+            let clean = scrub(&document.to_string());
+            prop_assert!(!clean.contains(&password), "{clean}");
+            let read = clean.parse::<toml_edit::DocumentMut>();
+            prop_assert!(read.is_ok(), "{clean}");
+            let url = read.unwrap()[&key].as_str().map(str::to_owned);
+            prop_assert_eq!(url.as_deref(), Some("mysql://u:***@h/d"), "{}", clean);
+        }
+
+        #[test]
+        fn scrubbing_twice_is_scrubbing_once(text in "[a-z:/@=\"' \n*p]{0,40}") {
+            prop_assert_eq!(scrub(&scrub(&text)), scrub(&text));
+        }
+    }
 
     #[test]
     fn passwords_of_urls_are_blanked() {
