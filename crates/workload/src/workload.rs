@@ -30,6 +30,12 @@ pub trait Workload: Send + Sync {
     /// One line for people: what it does, with its sizes.
     fn describe(&self) -> String;
 
+    /// Names the data that the workload works on: two workloads that say the same can run on the same
+    /// tables one after the other. `None` when nobody else can use them.
+    fn dataset(&self) -> Option<String> {
+        None
+    }
+
     /// Makes and fills the tables, or takes those that are there, as [`Site::existing`] says.
     ///
     /// # Errors

@@ -1,39 +1,22 @@
-//! One's own SQL as a workload.
+//! One's own SQL as a workload: files in the manner of pgbench's scripts.
+//!
+//! A file goes through four hands: [`source`] splits it into statements and backslash commands,
+//! [`expression`] parses and computes what `\set` draws, [`script`] puts both together into
+//! transactions and sections, and [`client`] runs them. The page docs/sql-workloads.md tells users.
 
-use std::path::Path;
+mod client;
+mod complaint;
+mod expression;
+mod function;
+mod parser;
+mod script;
+mod section;
+mod source;
+mod statement;
+mod token;
+mod workload;
 
-use engine::Load;
-use measure::Failure;
-use plan::{Options, Problem};
+#[cfg(test)]
+mod tests;
 
-use crate::{OptionInfo, Site, Workload};
-
-/// A file of SQL.
-pub(crate) struct SqlWorkload;
-
-impl SqlWorkload {
-    pub(crate) const OPTIONS: &[OptionInfo] = &[];
-
-    pub(crate) fn read(_: &str, _: &Path, _: &Options) -> Result<Self, Vec<Problem>> {
-        let message = "workloads of SQL files are not here yet".to_owned();
-        Err(vec![Problem { span: None, message, help: None }])
-    }
-}
-
-impl Workload for SqlWorkload {
-    fn describe(&self) -> String {
-        String::new()
-    }
-    fn prepare(&self, _site: &Site<'_>) -> Result<(), Failure> {
-        Ok(())
-    }
-    fn verify(&self, _site: &Site<'_>) -> Result<(), Failure> {
-        Ok(())
-    }
-    fn cleanup(&self, _site: &Site<'_>) -> Result<(), Failure> {
-        Ok(())
-    }
-    fn load(&self, _site: &Site<'_>) -> Box<dyn Load> {
-        unimplemented!("no SQL workload can be read yet")
-    }
-}
+pub(crate) use workload::SqlWorkload;

@@ -81,7 +81,7 @@ pub(super) struct ConnectionPlan<'a> {
 ///
 /// # Errors
 /// When the server cannot be reached or refuses something.
-pub(super) async fn open(
+pub(crate) async fn open(
     target: &Target,
     seat: &Seat,
     isolation: Option<&str>,

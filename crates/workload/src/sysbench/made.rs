@@ -58,5 +58,5 @@ impl Made {
 
 /// What a target shows of itself: two that show the same are the same place.
 fn key(target: &Target) -> String {
-    format!("{target:?}")
+    target.to_string()
 }

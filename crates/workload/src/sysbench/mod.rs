@@ -25,6 +25,7 @@ mod values;
 mod verify;
 
 pub(crate) use bulk_workload::{BULK_OPTIONS, BulkInsert};
+pub(crate) use connection::open as open_session;
 pub(crate) use oltp::Oltp;
 pub(crate) use script::Script;
-pub(crate) use settings::OPTIONS;
+pub(crate) use settings::{OPTIONS, read_isolation};

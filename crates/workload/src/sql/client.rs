@@ -1,0 +1,296 @@
+//! Clients that run transactions of files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use driver::{Capabilities, Session, Statement as Prepared, Target, Value};
+use engine::{Client, Load, LocalBoxFuture, Seat};
+use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
+
+use super::expression::{CLIENT_ID, Cell, Memory};
+use super::section::{Statement, Transaction};
+use super::statement::Verb;
+use super::workload::Mix;
+use crate::Site;
+use crate::policy::ErrorPolicy;
+use crate::random::Random;
+use crate::sysbench::open_session;
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+/// The load of a mix of transactions.
+pub(super) struct SqlLoad {
+    operations: Vec<Operation>,
+    shared: Arc<Shared>,
+}
+
+/// What its clients share.
+struct Shared {
+    target: Target,
+    run_session: Vec<String>,
+    isolation: Option<&'static str>,
+    errors: ErrorPolicy,
+    mix: Arc<Mix>,
+    /// For each transaction its operation and those of its statements.
+    ids: Vec<TransactionIds>,
+    seed: u64,
+}
+
+struct TransactionIds {
+    transaction: OperationId,
+    /// `None` for a transaction of one statement, which is not timed twice.
+    statements: Option<Vec<OperationId>>,
+}
+
+impl SqlLoad {
+    pub(super) fn new(
+        site: &Site<'_>,
+        mix: Arc<Mix>,
+        isolation: Option<&'static str>,
+        errors: &ErrorPolicy,
+    ) -> Self {
+        let (operations, ids) = operations(&mix.transactions);
+        let shared = Shared {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            isolation,
+            errors: errors.clone(),
+            mix,
+            ids,
+            seed: site.seed,
+        };
+        Self { operations, shared: Arc::new(shared) }
+    }
+}
+
+/// Operations of all transactions: each transaction, followed by its statements.
+fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
+    let mut all = Vec::new();
+    let mut add = |name: &str, kind| {
+        all.push(Operation::new(name, kind));
+        OperationId((all.len() - 1) as u16)
+    };
+    let ids = transactions
+        .iter()
+        .map(|transaction| {
+            let id = add(&transaction.name, OperationKind::Transaction);
+            let is_single = transaction.statements.len() == 1;
+            let prefix = if transactions.len() == 1 {
+                String::new()
+            } else {
+                format!("{}.", transaction.name)
+            };
+            let statements = (!is_single).then(|| {
+                let names = statement_names(&transaction.statements);
+                let named = names.iter().zip(&transaction.statements);
+                named.map(|(name, one)| add(&format!("{prefix}{name}"), one.verb.kind())).collect()
+            });
+            TransactionIds { transaction: id, statements }
+        })
+        .collect();
+    (all, ids)
+}
+
+/// Names of statements; those that would have the same are numbered.
+fn statement_names(statements: &[Statement]) -> Vec<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    statements
+        .iter()
+        .map(|statement| {
+            let name = statement.text.name();
+            let count = seen.entry(name.clone()).or_default();
+            *count += 1;
+            if *count == 1 { name } else { format!("{name}_{count}") }
+        })
+        .collect()
+}
+
+impl Load for SqlLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        Box::new(SqlClient { shared: Arc::clone(&self.shared), index })
+    }
+}
+
+struct SqlClient {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Client for SqlClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let Self { shared, index } = *self;
+            let mut work = SqlWork::open(&shared, index, &seat).await?;
+            take_turns(&mut seat, &mut work, &shared.errors).await?;
+            work.session.close().await;
+            Ok(())
+        })
+    }
+}
+
+/// A statement as this session runs it.
+enum Ready {
+    /// As text, because it has no parameters and may not be prepared everywhere.
+    Text(String),
+    Prepared(Prepared),
+}
+
+struct SqlWork {
+    shared: Arc<Shared>,
+    session: Session,
+    /// For each transaction, its statements.
+    ready: Vec<Vec<Ready>>,
+    memory: Memory,
+    /// The transaction in hand.
+    drawn: usize,
+    /// Why it cannot be done: an expression that does not compute.
+    trouble: Option<Failure>,
+    is_in_transaction: bool,
+}
+
+impl SqlWork {
+    async fn open(shared: &Arc<Shared>, index: usize, seat: &Seat) -> Result<Self, Failure> {
+        let target = &shared.target;
+        let mut session = open_session(target, seat, shared.isolation, &shared.run_session).await?;
+        let mut ready = Vec::new();
+        for transaction in &shared.mix.transactions {
+            let mut statements = Vec::new();
+            for statement in &transaction.statements {
+                let capabilities = target.capabilities();
+                statements
+                    .push(make_ready(&mut session, transaction, statement, capabilities).await?);
+            }
+            ready.push(statements);
+        }
+        let mut slots = shared.mix.slots.clone();
+        slots[CLIENT_ID] = Cell::Int(index as i64);
+        let memory = Memory { slots, random: Random::of_part(shared.seed, &[index as u64]) };
+        Ok(Self {
+            shared: Arc::clone(shared),
+            session,
+            ready,
+            memory,
+            drawn: 0,
+            trouble: None,
+            is_in_transaction: false,
+        })
+    }
+
+    /// Runs statement `number` of the transaction in hand.
+    async fn statement(&mut self, seat: &mut Seat, number: usize) -> Result<(), Failure> {
+        let Self { shared, session, ready, memory, drawn, .. } = self;
+        let statement = &shared.mix.transactions[*drawn].statements[number];
+        let started = seat.now();
+        let answer = match &ready[*drawn][number] {
+            Ready::Text(text) => session.run(text).await,
+            Ready::Prepared(prepared) => {
+                execute(session, prepared, &statement.parameters, &memory.slots).await
+            }
+        };
+        match (&shared.ids[*drawn].statements, &answer) {
+            (None, _) => seat.count(statement.verb.kind()),
+            (Some(ids), Ok(_)) => seat.statement(ids[number], started),
+            (Some(ids), Err(_)) => seat.statement_failed(ids[number], started),
+        }
+        if answer.is_ok() {
+            match statement.verb {
+                Verb::Begin | Verb::BeginAs => self.is_in_transaction = true,
+                Verb::Commit | Verb::Rollback => self.is_in_transaction = false,
+                Verb::Read | Verb::Write | Verb::Other => {}
+            }
+        }
+        answer.map(drop)
+    }
+
+    async fn all_statements(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        if let Some(trouble) = self.trouble.take() {
+            return Err(trouble);
+        }
+        for number in 0..self.ready[self.drawn].len() {
+            self.statement(seat, number).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn make_ready(
+    session: &mut Session,
+    transaction: &Transaction,
+    statement: &Statement,
+    capabilities: &Capabilities,
+) -> Result<Ready, Failure> {
+    let text = statement.text.marked(capabilities);
+    let is_plain = statement.parameters.is_empty();
+    Ok(match statement.verb {
+        Verb::Begin if transaction.writes() => Ready::Text(capabilities.begin_write.to_owned()),
+        Verb::Begin => Ready::Text(capabilities.begin_read.to_owned()),
+        Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
+            Ready::Text(text)
+        }
+        _ => Ready::Prepared(session.prepare(&text).await?),
+    })
+}
+
+/// Parameters that are lent to the driver without an allocation.
+const INLINE: usize = 16;
+
+#[inline]
+async fn execute(
+    session: &mut Session,
+    prepared: &Prepared,
+    parameters: &[usize],
+    slots: &[Cell],
+) -> Result<driver::Answer, Failure> {
+    if parameters.len() > INLINE {
+        let values: Vec<Value<'_>> =
+            parameters.iter().map(|&slot| slots[slot].as_value()).collect();
+        return session.execute(prepared, &values).await;
+    }
+    let mut values = [Value::Null; INLINE];
+    for (value, &slot) in values.iter_mut().zip(parameters) {
+        *value = slots[slot].as_value();
+    }
+    session.execute(prepared, &values[..parameters.len()]).await
+}
+
+impl Work for SqlWork {
+    /// Chooses a transaction and computes its variables.
+    fn draw(&mut self) {
+        let mix = &self.shared.mix;
+        let choice = self.memory.random.next_f64();
+        let last = mix.transactions.len() - 1;
+        self.drawn = mix.cumulative.partition_point(|&sum| sum <= choice).min(last);
+        for set in &mix.transactions[self.drawn].sets {
+            if let Err(message) = self.memory.set(set.slot, &set.expression) {
+                let message = format!("{}: {message}", set.place);
+                self.trouble = Some(Failure::new(ErrorClass::Server, "", message));
+                return;
+            }
+        }
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        let operation = self.shared.ids[self.drawn].transaction;
+        match self.all_statements(seat).await {
+            Ok(()) => Ok(operation),
+            Err(failure) => Err(FailedTransaction { operation, failure }),
+        }
+    }
+
+    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        if !self.is_in_transaction {
+            return Ok(());
+        }
+        self.is_in_transaction = false;
+        let answer = self.session.run("ROLLBACK").await;
+        seat.count(OperationKind::Other);
+        answer.map(drop)
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.session.take_traffic()
+    }
+}

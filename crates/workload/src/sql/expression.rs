@@ -1,0 +1,178 @@
+//! Expressions of `\set`, and what they compute to.
+
+use driver::Value;
+
+use super::function::{Function, write_template};
+use crate::random::{Draw, Random};
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell {
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+impl Cell {
+    /// A number as such; `None` for a text.
+    pub(super) fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Int(number) => Some(*number as f64),
+            Self::Float(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Lent to a driver.
+    #[inline]
+    pub(super) fn as_value(&self) -> Value<'_> {
+        match self {
+            Self::Int(number) => Value::Int(*number),
+            Self::Float(number) => Value::Float(*number),
+            Self::Text(text) => Value::Text(text),
+        }
+    }
+
+    /// As SQL writes it.
+    pub(super) fn as_sql(&self) -> String {
+        match self {
+            Self::Int(number) => number.to_string(),
+            Self::Float(number) => format!("{number:?}"),
+            Self::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        }
+    }
+}
+
+/// What an operator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// A parsed expression; variables are places in the client's memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expression {
+    Constant(Cell),
+    /// A variable that another `\set` filled.
+    Slot(usize),
+    Negative(Box<Expression>),
+    Binary(Operator, Box<Expression>, Box<Expression>),
+    /// A draw whose range and shape are constants.
+    Draw(Draw),
+    Template(String),
+    Call(Function, Vec<Expression>),
+}
+
+/// The slot that holds the client's number.
+pub(super) const CLIENT_ID: usize = 0;
+
+/// Where expressions are computed.
+pub(super) struct Memory {
+    /// Variables; [`CLIENT_ID`] is the first.
+    pub(super) slots: Vec<Cell>,
+    pub(super) random: Random,
+}
+
+impl Memory {
+    /// Computes `expression` into slot `slot`.
+    ///
+    /// # Errors
+    /// Division by 0, numbers that are too large, empty ranges.
+    pub(super) fn set(&mut self, slot: usize, expression: &Expression) -> Result<(), String> {
+        if let (Expression::Template(pattern), Cell::Text(text)) =
+            (expression, &mut self.slots[slot])
+        {
+            // The text is written where it stands, so that nothing is allocated.
+            write_template(pattern, &mut self.random, text);
+            return Ok(());
+        }
+        self.slots[slot] = self.compute(expression)?;
+        Ok(())
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// As [`Memory::set`].
+    pub(super) fn compute(&mut self, expression: &Expression) -> Result<Cell, String> {
+        Ok(match expression {
+            Expression::Constant(cell) => cell.clone(),
+            Expression::Slot(slot) => self.slots[*slot].clone(),
+            Expression::Draw(draw) => Cell::Int(draw.draw(&mut self.random)),
+            Expression::Negative(inner) => negative(&self.compute(inner)?)?,
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (self.compute(left)?, self.compute(right)?);
+                apply(*operator, &left, &right)?
+            }
+            Expression::Template(pattern) => {
+                let mut text = String::new();
+                write_template(pattern, &mut self.random, &mut text);
+                Cell::Text(text)
+            }
+            Expression::Call(function, arguments) => {
+                let arguments = arguments
+                    .iter()
+                    .map(|argument| self.compute(argument))
+                    .collect::<Result<Vec<Cell>, String>>()?;
+                match function.draw(&arguments) {
+                    Some(draw) => Cell::Int(draw?.draw(&mut self.random)),
+                    None => function.compute(&arguments)?,
+                }
+            }
+        })
+    }
+}
+
+pub(super) fn negative(cell: &Cell) -> Result<Cell, String> {
+    match cell {
+        Cell::Int(number) => number.checked_neg().map(Cell::Int).ok_or_else(too_large),
+        Cell::Float(number) => Ok(Cell::Float(-number)),
+        Cell::Text(_) => Err(no_number()),
+    }
+}
+
+/// Whole numbers stay whole, as in pgbench: 7 / 2 is 3.
+pub(super) fn apply(operator: Operator, left: &Cell, right: &Cell) -> Result<Cell, String> {
+    if let (Cell::Int(left), Cell::Int(right)) = (left, right) {
+        return apply_whole(operator, *left, *right).map(Cell::Int);
+    }
+    let (Some(left), Some(right)) = (left.as_f64(), right.as_f64()) else {
+        return Err(no_number());
+    };
+    Ok(Cell::Float(match operator {
+        Operator::Add => left + right,
+        Operator::Subtract => left - right,
+        Operator::Multiply => left * right,
+        Operator::Divide if right == 0.0 => return Err("division by 0".to_owned()),
+        Operator::Divide => left / right,
+        Operator::Remainder => return Err("% works on whole numbers".to_owned()),
+    }))
+}
+
+fn apply_whole(operator: Operator, left: i64, right: i64) -> Result<i64, String> {
+    let is_division = matches!(operator, Operator::Divide | Operator::Remainder);
+    if is_division && right == 0 {
+        return Err("division by 0".to_owned());
+    }
+    let result = match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        Operator::Divide => left.checked_div(right),
+        // The least number has no positive counterpart, yet leaves no remainder with -1.
+        Operator::Remainder => Some(left.wrapping_rem(right)),
+    };
+    result.ok_or_else(too_large)
+}
+
+fn too_large() -> String {
+    "a whole number does not fit into 64 bits".to_owned()
+}
+
+fn no_number() -> String {
+    "a text is no number".to_owned()
+}

@@ -1,0 +1,231 @@
+//! Parses expressions; what is constant is computed at once, so that it is checked before the load.
+
+use std::collections::BTreeMap;
+
+use super::complaint::Complaint;
+use super::expression::{Cell, Expression, Memory, Operator};
+use super::function::Function;
+use super::token::{Token, tokens};
+use crate::random::Random;
+
+/// What the names of variables stand for.
+pub(super) type Scope = BTreeMap<String, Expression>;
+
+/// Parses an expression in which `scope`'s variables may be used.
+///
+/// # Errors
+/// What cannot be understood, unknown names with the nearest one, constants that do not compute.
+pub(super) fn parse(text: &str, scope: &Scope, line: usize) -> Result<Expression, Complaint> {
+    let tokens = tokens(text, line)?;
+    if tokens.len() > LONGEST {
+        return Err(Complaint::new(line, "the expression is too long", "use several \\set"));
+    }
+    let mut parser = Parser { tokens: &tokens, scope, line, depth: 0 };
+    let expression = parser.sum()?;
+    match parser.tokens.first() {
+        None => Ok(expression),
+        Some(extra) => {
+            Err(parser.complaint(format!("{} after the expression", show(extra)), "leave it out"))
+        }
+    }
+}
+
+/// Words of an expression, at most.
+const LONGEST: usize = 1000;
+/// Brackets and signs within each other, at most.
+const DEEPEST: usize = 100;
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    scope: &'a Scope,
+    line: usize,
+    depth: usize,
+}
+
+fn show(token: &Token) -> String {
+    match token {
+        Token::Int(number) => format!("`{number}`"),
+        Token::Float(number) => format!("`{number}`"),
+        Token::Text(text) => format!("`'{text}'`"),
+        Token::Name(name) => format!("`{name}`"),
+        Token::Variable(name) => format!("`:{name}`"),
+        Token::Sign(sign) => format!("`{sign}`"),
+    }
+}
+
+impl Parser<'_> {
+    fn complaint(&self, message: impl Into<String>, help: impl Into<String>) -> Complaint {
+        Complaint::new(self.line, message, help)
+    }
+
+    fn take_sign(&mut self, signs: &[char]) -> Option<char> {
+        let Some(Token::Sign(sign)) = self.tokens.first() else { return None };
+        if !signs.contains(sign) {
+            return None;
+        }
+        self.tokens = &self.tokens[1..];
+        Some(*sign)
+    }
+
+    fn expect(&mut self, sign: char) -> Result<(), Complaint> {
+        if self.take_sign(&[sign]).is_some() {
+            return Ok(());
+        }
+        let seen = self.tokens.first().map_or("the end".to_owned(), show);
+        Err(self.complaint(format!("{seen} where `{sign}` belongs"), format!("write `{sign}`")))
+    }
+
+    fn sum(&mut self) -> Result<Expression, Complaint> {
+        let mut left = self.product()?;
+        while let Some(sign) = self.take_sign(&['+', '-']) {
+            let operator = if sign == '+' { Operator::Add } else { Operator::Subtract };
+            let right = self.product()?;
+            left = self.fold(Expression::Binary(operator, left.into(), right.into()))?;
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self) -> Result<Expression, Complaint> {
+        let mut left = self.signed()?;
+        while let Some(sign) = self.take_sign(&['*', '/', '%']) {
+            let operator = match sign {
+                '*' => Operator::Multiply,
+                '/' => Operator::Divide,
+                _ => Operator::Remainder,
+            };
+            let right = self.signed()?;
+            left = self.fold(Expression::Binary(operator, left.into(), right.into()))?;
+        }
+        Ok(left)
+    }
+
+    fn signed(&mut self) -> Result<Expression, Complaint> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.complaint("the expression is nested too deeply", "use several \\set"));
+        }
+        let expression = match self.take_sign(&['+', '-']) {
+            Some('-') => {
+                let inner = self.signed()?;
+                self.fold(Expression::Negative(inner.into()))
+            }
+            Some(_) => self.signed(),
+            None => self.operand(),
+        };
+        self.depth -= 1;
+        expression
+    }
+
+    fn operand(&mut self) -> Result<Expression, Complaint> {
+        let Some((token, rest)) = self.tokens.split_first() else {
+            return Err(self.complaint("the expression ends too early", "a number belongs here"));
+        };
+        self.tokens = rest;
+        match token {
+            Token::Int(number) => Ok(Expression::Constant(Cell::Int(*number))),
+            Token::Float(number) => Ok(Expression::Constant(Cell::Float(*number))),
+            Token::Text(text) => Ok(Expression::Constant(Cell::Text(text.clone()))),
+            Token::Variable(name) => self.variable(name),
+            Token::Name(name) => self.call(name),
+            Token::Sign('(') => {
+                let inner = self.sum()?;
+                self.expect(')')?;
+                Ok(inner)
+            }
+            Token::Sign(_) => {
+                Err(self.complaint(format!("unexpected {}", show(token)), "a number belongs here"))
+            }
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Expression, Complaint> {
+        find(self.scope, name, self.line)
+    }
+
+    fn call(&mut self, name: &str) -> Result<Expression, Complaint> {
+        let Some(function) = Function::of(name) else {
+            if self.scope.contains_key(name) {
+                let help = format!("write :{name}");
+                return Err(self.complaint(format!("`{name}` is a variable"), help));
+            }
+            return Err(Complaint::unknown(self.line, "function", name, &Function::names()));
+        };
+        self.expect('(')?;
+        let mut arguments = vec![self.sum()?];
+        while self.take_sign(&[',']).is_some() {
+            arguments.push(self.sum()?);
+        }
+        self.expect(')')?;
+        let (allowed, form) = function.arguments();
+        if !allowed.contains(&arguments.len()) {
+            let message =
+                format!("{} does not take {} arguments", function.name(), arguments.len());
+            return Err(self.complaint(message, format!("write {}{form}", function.name())));
+        }
+        self.fold_call(function, arguments)
+    }
+
+    fn fold_call(
+        &self,
+        function: Function,
+        arguments: Vec<Expression>,
+    ) -> Result<Expression, Complaint> {
+        let constants: Option<Vec<Cell>> = arguments.iter().map(constant).collect();
+        if function == Function::Template {
+            return match constants.as_deref() {
+                Some([Cell::Text(pattern)]) => Ok(Expression::Template(pattern.clone())),
+                _ => Err(self.complaint(
+                    "template takes one text in quotes",
+                    "write template('###-@@@'), # for digits and @ for letters",
+                )),
+            };
+        }
+        match constants.and_then(|constants| function.draw(&constants)) {
+            Some(Ok(draw)) => Ok(Expression::Draw(draw)),
+            Some(Err(message)) => Err(self.complaint(message, "see docs/sql-workloads.md")),
+            None => self.fold(Expression::Call(function, arguments)),
+        }
+    }
+
+    /// Computes what has only constants in it.
+    fn fold(&self, expression: Expression) -> Result<Expression, Complaint> {
+        let is_constant = match &expression {
+            Expression::Negative(inner) => constant(inner).is_some(),
+            Expression::Binary(_, left, right) => {
+                constant(left).is_some() && constant(right).is_some()
+            }
+            Expression::Call(function, arguments) => {
+                !function.is_random() && arguments.iter().all(|one| constant(one).is_some())
+            }
+            _ => false,
+        };
+        if !is_constant {
+            return Ok(expression);
+        }
+        let mut memory = Memory { slots: Vec::new(), random: Random::new(0) };
+        memory
+            .compute(&expression)
+            .map(Expression::Constant)
+            .map_err(|message| self.complaint(message, "correct the expression"))
+    }
+}
+
+fn constant(expression: &Expression) -> Option<Cell> {
+    match expression {
+        Expression::Constant(cell) => Some(cell.clone()),
+        _ => None,
+    }
+}
+
+/// What a variable stands for.
+///
+/// # Errors
+/// When it was not set, with the nearest one that was.
+pub(super) fn find(scope: &Scope, name: &str, line: usize) -> Result<Expression, Complaint> {
+    scope.get(name).cloned().ok_or_else(|| {
+        let known: Vec<&str> = scope.keys().map(String::as_str).collect();
+        let mut complaint = Complaint::unknown(line, "variable", name, &known);
+        complaint.message = format!("variable `{name}` is not set before it is used");
+        complaint
+    })
+}

@@ -1,0 +1,62 @@
+//! The parts of a file: transactions, and statements for before and after the load.
+
+use super::expression::{Cell, Expression};
+use super::statement::{Text, Verb};
+
+/// A transaction that clients do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Transaction {
+    pub(super) name: String,
+    /// Its share within its file.
+    pub(super) weight: u64,
+    /// What is computed before it begins, in order.
+    pub(super) sets: Vec<Set>,
+    pub(super) statements: Vec<Statement>,
+}
+
+/// One `\set`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Set {
+    /// File and line, for errors.
+    pub(super) place: String,
+    pub(super) slot: usize,
+    pub(super) expression: Expression,
+}
+
+/// One statement of a transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Statement {
+    pub(super) text: Text,
+    pub(super) verb: Verb,
+    /// The slot of each parameter.
+    pub(super) parameters: Vec<usize>,
+}
+
+/// A statement of `\prepare`, `\verify` or `\cleanup`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setup {
+    /// File and line, for errors.
+    pub(super) place: String,
+    pub(super) sql: String,
+}
+
+/// A whole file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Script {
+    pub(super) prepare: Vec<Setup>,
+    pub(super) verify: Vec<Setup>,
+    pub(super) cleanup: Vec<Setup>,
+    pub(super) transactions: Vec<Transaction>,
+}
+
+impl Transaction {
+    /// Whether a statement may change data.
+    pub(super) fn writes(&self) -> bool {
+        self.statements
+            .iter()
+            .any(|statement| matches!(statement.verb, Verb::Write | Verb::Other | Verb::BeginAs))
+    }
+}
+
+/// The variables' places, filled with what they hold before the first `\set`.
+pub(super) type Slots = Vec<Cell>;

@@ -1,0 +1,168 @@
+//! Splits a file into SQL statements and backslash commands.
+
+use super::complaint::Complaint;
+use super::statement::Text;
+
+/// One thing of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A line that begins with a backslash.
+    Command {
+        line: usize,
+        /// What follows the backslash.
+        word: String,
+        /// The rest of the line.
+        rest: String,
+    },
+    /// SQL up to a semicolon, which is not part of it.
+    Statement(Text),
+}
+
+/// Splits a file.
+///
+/// # Errors
+/// Quotes and comments that do not end, and `?`, which dyno itself needs.
+pub(super) fn split(text: &str) -> Result<Vec<Item>, Complaint> {
+    let mut scanner = Scanner { rest: text, line: 1 };
+    let mut items = Vec::new();
+    loop {
+        scanner.skip_blank()?;
+        if scanner.rest.is_empty() {
+            return Ok(items);
+        }
+        if scanner.rest.starts_with('\\') {
+            items.push(scanner.command());
+        } else if let Some(statement) = scanner.statement()? {
+            items.push(Item::Statement(statement));
+        }
+    }
+}
+
+struct Scanner<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Takes `bytes` bytes.
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        self.line += taken.matches('\n').count();
+        taken
+    }
+
+    /// Takes up to and with `end`; `None` when it is not there.
+    fn take_through(&mut self, skip: usize, end: &str) -> Option<&'a str> {
+        let at = self.rest.get(skip..)?.find(end)?;
+        Some(self.take(skip + at + end.len()))
+    }
+
+    fn take_line(&mut self) -> &'a str {
+        let end = self.rest.find('\n').unwrap_or(self.rest.len());
+        self.take(end)
+    }
+
+    /// Skips white space and comments between statements.
+    fn skip_blank(&mut self) -> Result<(), Complaint> {
+        loop {
+            let blank = self.rest.len() - self.rest.trim_start().len();
+            self.take(blank);
+            if self.rest.starts_with("--") {
+                self.take_line();
+            } else if self.rest.starts_with("/*") && !self.rest.starts_with("/*!") {
+                self.block_comment()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn block_comment(&mut self) -> Result<&'a str, Complaint> {
+        let line = self.line;
+        self.take_through(2, "*/")
+            .ok_or_else(|| Complaint::new(line, "a comment does not end", "end it with */"))
+    }
+
+    /// A command; a backslash at the end of its line carries it on in the next.
+    fn command(&mut self) -> Item {
+        let line = self.line;
+        self.take(1);
+        let mut text = String::new();
+        loop {
+            let part = self.take_line().trim_end();
+            let Some(carried) = part.strip_suffix('\\') else {
+                text.push_str(part);
+                break;
+            };
+            text.push_str(carried);
+            text.push(' ');
+            self.take(self.rest.len().min(1));
+        }
+        let text = text.trim();
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        Item::Command { line, word: word.to_owned(), rest: rest.trim().to_owned() }
+    }
+
+    /// A statement up to its semicolon or the end of the file; `None` for a lone semicolon.
+    fn statement(&mut self) -> Result<Option<Text>, Complaint> {
+        let mut statement = Text::new(self.line);
+        loop {
+            let line = self.line;
+            let Some(next) = self.rest.chars().next() else { break };
+            match next {
+                ';' => {
+                    self.take(1);
+                    break;
+                }
+                '\'' | '"' | '`' => statement.push(self.quoted(next)?),
+                '-' if self.rest.starts_with("--") => {
+                    self.take_line();
+                }
+                '/' if self.rest.starts_with("/*") => statement.push(self.block_comment()?),
+                ':' => self.colon(&mut statement),
+                '?' => {
+                    let help = "write parameters as :name, and draw them with \\set";
+                    return Err(Complaint::new(line, "`?` outside of quotes", help));
+                }
+                '\n' if self.rest[1..].trim_start_matches([' ', '\t']).starts_with('\\') => {
+                    let message = format!(
+                        "the statement that begins in line {} has not ended before a command",
+                        statement.line
+                    );
+                    return Err(Complaint::new(line + 1, message, "end the statement with ;"));
+                }
+                other => statement.push(self.take(other.len_utf8())),
+            }
+        }
+        Ok((!statement.is_blank()).then_some(statement))
+    }
+
+    /// Text in quotes; a doubled quote within reads as two texts side by side.
+    fn quoted(&mut self, quote: char) -> Result<&'a str, Complaint> {
+        let line = self.line;
+        self.take_through(1, quote.encode_utf8(&mut [0; 4])).ok_or_else(|| {
+            let help = format!("end it with {quote}; within it, write {quote}{quote}");
+            Complaint::new(line, format!("a text that begins with {quote} does not end"), help)
+        })
+    }
+
+    /// A parameter, or a colon that means something else, as in `x::int` and `@a := 1`.
+    fn colon(&mut self, statement: &mut Text) {
+        let line = self.line;
+        if self.rest.starts_with("::") {
+            statement.push(self.take(2));
+            return;
+        }
+        let name_end = self.rest[1..]
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .map_or(self.rest.len(), |end| end + 1);
+        let name = &self.rest[1..name_end];
+        if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            statement.parameter(name, line);
+            self.take(name_end);
+        } else {
+            statement.push(self.take(1));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One SQL statement: its text between parameters, what it does and what it is called.
+
+use driver::{Capabilities, PlaceholderStyle};
+use measure::OperationKind;
+
+/// A statement as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    /// Where it begins.
+    pub(super) line: usize,
+    /// The text before, between and after the parameters: one piece more than there are parameters.
+    pieces: Vec<String>,
+    /// Names of parameters and their lines.
+    pub(super) parameters: Vec<(String, usize)>,
+}
+
+impl Text {
+    pub(super) fn new(line: usize) -> Self {
+        Self { line, pieces: vec![String::new()], parameters: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        if let Some(last) = self.pieces.last_mut() {
+            last.push_str(text);
+        }
+    }
+
+    pub(super) fn parameter(&mut self, name: &str, line: usize) {
+        self.parameters.push((name.to_owned(), line));
+        self.pieces.push(String::new());
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.parameters.is_empty() && self.pieces.iter().all(|piece| piece.trim().is_empty())
+    }
+
+    /// The statement with something for each parameter.
+    pub(super) fn fill(&self, mut parameter: impl FnMut(usize) -> String) -> String {
+        let mut text = String::new();
+        for (i, piece) in self.pieces.iter().enumerate() {
+            if i > 0 {
+                text.push_str(&parameter(i - 1));
+            }
+            text.push_str(piece);
+        }
+        text.trim().to_owned()
+    }
+
+    /// The statement with its parameters marked as the system wants them.
+    pub(super) fn marked(&self, capabilities: &Capabilities) -> String {
+        self.fill(|i| match capabilities.placeholder {
+            PlaceholderStyle::QuestionMark => "?".to_owned(),
+            PlaceholderStyle::Dollar => format!("${}", i + 1),
+        })
+    }
+
+    /// What it does.
+    pub(super) fn verb(&self) -> Verb {
+        let text = self.fill(|_| "?".to_owned());
+        let words: Vec<String> = words(&text).take(200).collect();
+        let first = words.first().map_or("", String::as_str);
+        let second = words.get(1).map_or("", String::as_str);
+        match first {
+            "begin" if words.len() == 1 => Verb::Begin,
+            "start" if second == "transaction" && words.len() == 2 => Verb::Begin,
+            "begin" | "start" => Verb::BeginAs,
+            "commit" | "end" => Verb::Commit,
+            "rollback" if second != "to" => Verb::Rollback,
+            "insert" | "update" | "delete" | "replace" | "merge" | "truncate" | "load" => {
+                Verb::Write
+            }
+            "with" if words.iter().any(|word| is_writing(word)) => Verb::Write,
+            "select" | "with" | "values" | "table" | "show" | "explain" | "describe" | "pragma" => {
+                Verb::Read
+            }
+            _ => Verb::Other,
+        }
+    }
+
+    /// A name for its operation: the verb and the first table, such as `update_accounts`.
+    pub(super) fn name(&self) -> String {
+        let text = self.fill(|_| "?".to_owned());
+        let words: Vec<String> = words(&text).take(200).collect();
+        let first = words.first().map_or("statement", String::as_str);
+        let after = match first {
+            "insert" | "replace" | "merge" => "into",
+            "update" => "update",
+            "select" | "delete" | "with" => "from",
+            _ => return first.to_owned(),
+        };
+        let table = words.iter().skip_while(|word| *word != after).nth(1);
+        table.map_or_else(|| first.to_owned(), |table| format!("{first}_{table}"))
+    }
+}
+
+fn is_writing(word: &str) -> bool {
+    matches!(word, "insert" | "update" | "delete" | "replace" | "merge")
+}
+
+/// Words of a text in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// Starts a transaction without saying how: the system's own way is used.
+    Begin,
+    /// Starts a transaction in a way of its own.
+    BeginAs,
+    Commit,
+    Rollback,
+    Read,
+    Write,
+    Other,
+}
+
+impl Verb {
+    pub(super) fn kind(self) -> OperationKind {
+        match self {
+            Self::Read => OperationKind::Read,
+            Self::Write => OperationKind::Write,
+            Self::Begin | Self::BeginAs | Self::Commit | Self::Rollback | Self::Other => {
+                OperationKind::Other
+            }
+        }
+    }
+}

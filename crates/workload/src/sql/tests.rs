@@ -1,0 +1,217 @@
+//! Files are read as pgbench's users expect, and what is wrong is said with its line.
+
+use std::collections::BTreeMap;
+
+use measure::OperationKind;
+use proptest::prelude::*;
+
+use super::expression::{Cell, Expression, Memory};
+use super::parser::{Scope, parse};
+use super::script::{Reading, read};
+use super::section::Script;
+use super::source::split;
+use super::statement::Verb;
+use crate::random::Random;
+
+fn script_with(text: &str, variables: &BTreeMap<String, Cell>) -> Result<Script, String> {
+    let reading = Reading { file: "my.sql", stem: "my", variables };
+    read(text, &reading, &mut vec![Cell::Int(0)])
+        .map_err(|wrong| format!("{}: {} ({})", wrong.line, wrong.message, wrong.help))
+}
+
+fn script(text: &str) -> Result<Script, String> {
+    script_with(text, &BTreeMap::new())
+}
+
+fn sql_of(script: &Script, transaction: usize) -> Vec<String> {
+    let statements = &script.transactions[transaction].statements;
+    statements.iter().map(|one| one.text.fill(|i| format!("<{i}>"))).collect()
+}
+
+/// TPC-B as pgbench's manual has it.
+const TPC_B: &str = r"
+\set scale 10
+\set aid random(1, 100000 * :scale)
+\set tid random(1, 10 * :scale)
+\set delta random(-5000, 5000)
+BEGIN;
+UPDATE accounts SET balance = balance + :delta WHERE aid = :aid;
+SELECT balance FROM accounts WHERE aid = :aid; -- what it is now
+UPDATE tellers SET balance = balance + :delta WHERE tid = :tid;
+INSERT INTO history (tid, aid, delta) VALUES (:tid, :aid, :delta);
+END;
+";
+
+#[test]
+fn a_script_of_pgbench_reads_as_one_transaction() {
+    let script = script(TPC_B).unwrap();
+    assert_eq!(script.transactions.len(), 1);
+    let transaction = &script.transactions[0];
+    assert_eq!((transaction.name.as_str(), transaction.sets.len()), ("my", 3));
+    let names: Vec<String> = transaction.statements.iter().map(|one| one.text.name()).collect();
+    let expected =
+        ["begin", "update_accounts", "select_accounts", "update_tellers", "insert_history", "end"];
+    assert_eq!(names, expected);
+    let verbs: Vec<Verb> = transaction.statements.iter().map(|one| one.verb).collect();
+    let expected = [Verb::Begin, Verb::Write, Verb::Read, Verb::Write, Verb::Write, Verb::Commit];
+    assert_eq!(verbs, expected);
+    assert!(transaction.writes());
+    let update = "UPDATE accounts SET balance = balance + <0> WHERE aid = <1>";
+    assert_eq!(sql_of(&script, 0)[1], update);
+    let [aid, _, delta] = [0, 1, 2].map(|i| transaction.sets[i].slot);
+    assert_eq!(transaction.statements[1].parameters, [delta, aid]);
+}
+
+#[test]
+fn sections_and_weights_are_kept_apart() {
+    let text = "\
+\\set rows 100
+\\prepare
+CREATE TABLE t (id INTEGER, note TEXT); INSERT INTO t VALUES (:rows, 'a;b');
+\\transaction look 3
+\\set id random(1, :rows)
+SELECT * FROM t WHERE id = :id;
+\\transaction put
+INSERT INTO t VALUES (:client_id, :note);
+\\verify
+SELECT COUNT(*) > 0 FROM t;
+\\cleanup
+DROP TABLE t;
+";
+    let note = BTreeMap::from([("note".to_owned(), Cell::Text("it's".to_owned()))]);
+    let script = script_with(text, &note).unwrap();
+    let weights: Vec<_> =
+        script.transactions.iter().map(|one| (one.name.as_str(), one.weight)).collect();
+    assert_eq!(weights, [("look", 3), ("put", 1)]);
+    assert_eq!(script.prepare[1].sql, "INSERT INTO t VALUES (100, 'a;b')");
+    assert_eq!(script.prepare[1].place, "my.sql:3");
+    assert_eq!((script.verify.len(), script.cleanup.len()), (1, 1));
+    assert_eq!(script.transactions[1].statements[0].parameters.len(), 2);
+}
+
+#[test]
+fn values_of_the_plan_go_before_those_of_the_file() {
+    let text = "\\set rows 100\n\\set id random(1, :rows)\nSELECT :id, :rows;";
+    let more = BTreeMap::from([("rows".to_owned(), Cell::Int(7))]);
+    let mut slots = vec![Cell::Int(0)];
+    let reading = Reading { file: "my.sql", stem: "my", variables: &more };
+    let script = read(text, &reading, &mut slots).unwrap();
+    let rows = script.transactions[0].statements[0].parameters[1];
+    assert_eq!(slots[rows], Cell::Int(7));
+}
+
+#[test]
+fn colons_in_quotes_casts_and_comments_are_no_parameters() {
+    let text = "SELECT ':a', \":b\", `:c`, x::int, '12:30', arr[1:2] /* :d */ -- :e\n FROM t;;";
+    let script = script(text).unwrap();
+    assert_eq!(script.transactions[0].statements.len(), 1);
+    assert!(script.transactions[0].statements[0].parameters.is_empty());
+    let expected = "SELECT ':a', \":b\", `:c`, x::int, '12:30', arr[1:2] /* :d */ \n FROM t";
+    assert_eq!(sql_of(&script, 0), [expected]);
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_and_the_nearest_spelling() {
+    let cases = [
+        "\\sett id 1\nSELECT 1;",
+        "SELECT 1;\n\\set id randum(1, 10)\nSELECT :id;",
+        "\\set ident random(1, 10)\nSELECT\n :idnet;",
+        "\\set id random(10, 1)\nSELECT :id;",
+        "\\set id random(1, 2, 3)\nSELECT :id;",
+        "\\set id 1 / 0\nSELECT :id;",
+        "\\set id (1 + 2\nSELECT :id;",
+        "\\set id random_zipfian(1, 10, -1)\nSELECT :id;",
+        "\\set id 9223372036854775807 + 1\nSELECT 1;",
+        "\\set id ~1\nSELECT 1;",
+        "\\set id\nSELECT 1;",
+        "\\set n 1\n\\set m n + 1\nSELECT 1;",
+        "SELECT 'abc;\n",
+        "SELECT ?;",
+        "SELECT 1\n\\set a 1\n",
+        "SELECT 1;\n\\transaction two\nSELECT 2;",
+        "\\transaction\nSELECT 1;",
+        "\\transaction one 0\nSELECT 1;",
+        "\\transaction one\n",
+        "\\prepare now\nSELECT 1;",
+        "\\prepare\n\\set a 1\n",
+        "\\set a random(1, 2)\n\\prepare\nSELECT :a;",
+        "\\sleep 10 ms\nSELECT 1;",
+        "-- nothing\n",
+        "/* no end",
+    ];
+    let said: Vec<String> = cases.iter().map(|text| script(text).unwrap_err()).collect();
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+fn compute(text: &str) -> Result<Cell, String> {
+    let expression = parse(text, &Scope::new(), 1).map_err(|wrong| wrong.message)?;
+    Memory { slots: Vec::new(), random: Random::new(3) }.compute(&expression)
+}
+
+#[test]
+fn expressions_compute_as_in_pgbench() {
+    let cases = [
+        ("1 + 2 * 3", Cell::Int(7)),
+        ("(1 + 2) * -3", Cell::Int(-9)),
+        ("7 / 2", Cell::Int(3)),
+        ("7 / 2.0", Cell::Float(3.5)),
+        ("-7 % 3", Cell::Int(-1)),
+        ("2 - 3 - 4", Cell::Int(-5)),
+        ("1e3 + .5", Cell::Float(1000.5)),
+        ("abs(-5) + greatest(1, 9, 3) - least(2, 4)", Cell::Int(12)),
+        ("int(3.9) + double(1)", Cell::Float(4.0)),
+        ("'it''s'", Cell::Text("it's".to_owned())),
+        ("- - +2", Cell::Int(2)),
+        ("random(4, 4)", Cell::Int(4)),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(compute(text), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_range_known_beforehand_is_worked_out_beforehand() {
+    let scope = Scope::from([("n".to_owned(), Expression::Constant(Cell::Int(50)))]);
+    let expression = parse("random_zipfian(1, :n * 2, 0.8)", &scope, 1).unwrap();
+    assert!(matches!(expression, Expression::Draw(_)));
+}
+
+#[test]
+fn templates_draw_digits_and_letters() {
+    let Ok(Cell::Text(text)) = compute("template('##-@@x')") else { panic!("no text") };
+    let shape: String = text
+        .chars()
+        .map(|c| match c {
+            '0'..='9' => '#',
+            'a'..='z' if c != 'x' => '@',
+            other => other,
+        })
+        .collect();
+    assert!(shape.starts_with("##-") && shape.ends_with('x'), "{text}");
+}
+
+#[test]
+fn statements_count_as_what_they_do() {
+    let cases = [
+        ("select 1", OperationKind::Read),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", OperationKind::Read),
+        ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", OperationKind::Write),
+        ("REPLACE INTO t VALUES (1)", OperationKind::Write),
+        ("BEGIN IMMEDIATE", OperationKind::Other),
+        ("CALL p()", OperationKind::Other),
+        ("ROLLBACK TO a", OperationKind::Other),
+    ];
+    for (sql, kind) in cases {
+        let script = script(sql).unwrap();
+        assert_eq!(script.transactions[0].statements[0].verb.kind(), kind, "{sql}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC*|[\\\\a-z :;'\"\n()+*/%0-9.,-]*") {
+        let _ = split(&text);
+        let _ = script(&text);
+        let _ = compute(&text);
+    }
+}

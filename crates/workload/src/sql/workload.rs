@@ -1,0 +1,341 @@
+//! Files of SQL as a workload.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use driver::Datum;
+use engine::Load;
+use measure::Failure;
+use plan::{OptionReader, Options, Problem};
+
+use super::client::SqlLoad;
+use super::expression::{Cell, Expression};
+use super::parser::{Scope, parse};
+use super::script::{Reading, read};
+use super::section::{Script, Setup, Slots, Transaction};
+use crate::crewed::{interrupted, on_session, run_all, unfit};
+use crate::policy::ErrorPolicy;
+use crate::sysbench::read_isolation;
+use crate::{OptionInfo, Site, Workload};
+
+/// One or several files.
+pub(crate) struct SqlWorkload {
+    /// As the plan names them.
+    kind: String,
+    shared: Arc<Mix>,
+    prepare: Vec<Setup>,
+    verify: Vec<Setup>,
+    cleanup: Vec<Setup>,
+    isolation: Option<&'static str>,
+    errors: ErrorPolicy,
+    /// Systems on which this process ran the `\prepare` sections.
+    prepared: Mutex<BTreeSet<String>>,
+}
+
+/// All transactions with their shares.
+pub(super) struct Mix {
+    pub(super) transactions: Vec<Transaction>,
+    /// For each transaction the sum of the shares up to and with it; the last is 1.
+    pub(super) cumulative: Vec<f64>,
+    pub(super) slots: Slots,
+}
+
+/// A file of the plan: `path` or `path@weight`.
+struct FileName<'a> {
+    path: &'a str,
+    weight: u64,
+}
+
+impl SqlWorkload {
+    pub(crate) const OPTIONS: &[OptionInfo] = &[
+        OptionInfo {
+            name: "variables",
+            default: "",
+            meaning: "values that go before \\set at the head of the file, such as { n = 1000 }",
+        },
+        OptionInfo {
+            name: "isolation",
+            default: "",
+            meaning: "isolation level of clients: read-uncommitted, read-committed, \
+                      repeatable-read, serializable",
+        },
+        OptionInfo {
+            name: "transient_errors",
+            default: "retry",
+            meaning: "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
+        },
+        OptionInfo {
+            name: "ignore_errors",
+            default: "",
+            meaning: "codes of errors that only end their transaction, or all",
+        },
+    ];
+
+    /// Reads the files that `kind` names, separated by commas, each with an optional `@weight`.
+    ///
+    /// # Errors
+    /// Options and lines of files that are not right.
+    pub(crate) fn read(kind: &str, folder: &Path, options: &Options) -> Result<Self, Vec<Problem>> {
+        let mut reader = options.reader();
+        let given = variables(&mut reader);
+        let isolation = read_isolation(&mut reader);
+        let errors = ErrorPolicy::read(&mut reader);
+        let mut workload = Self {
+            kind: kind.to_owned(),
+            shared: Arc::new(Mix { transactions: vec![], cumulative: vec![], slots: vec![] }),
+            prepare: Vec::new(),
+            verify: Vec::new(),
+            cleanup: Vec::new(),
+            isolation,
+            errors,
+            prepared: Mutex::default(),
+        };
+        let mut problems = Vec::new();
+        if let Err(problem) = workload.read_files(folder, &given, &mut reader) {
+            problems.push(problem);
+        }
+        problems.extend(reader.finish().err().unwrap_or_default());
+        if problems.is_empty() { Ok(workload) } else { Err(problems) }
+    }
+
+    fn read_files(
+        &mut self,
+        folder: &Path,
+        given: &BTreeMap<String, Cell>,
+        reader: &mut OptionReader<'_>,
+    ) -> Result<(), Problem> {
+        let kind = self.kind.clone();
+        let names = kind.split(',').map(FileName::of).collect::<Result<Vec<_>, Problem>>()?;
+        let mut slots = vec![Cell::Int(0)];
+        let mut transactions = Vec::new();
+        let mut shares = Vec::new();
+        let mut texts = String::new();
+        for name in &names {
+            let text = name.text(folder)?;
+            let script = name.script(&text, given, &mut slots)?;
+            let weights: u64 = script.transactions.iter().map(|one| one.weight).sum();
+            let file_share = name.weight as f64 / weights as f64;
+            shares.extend(script.transactions.iter().map(|one| file_share * one.weight as f64));
+            let Script { prepare, verify, cleanup, transactions: more } = script;
+            transactions.extend(more);
+            self.prepare.extend(prepare);
+            self.verify.extend(verify);
+            self.cleanup.extend(cleanup);
+            texts.push_str(&text);
+        }
+        refuse_unused(given, &texts, reader);
+        refuse_namesakes(&transactions)?;
+        self.shared = Arc::new(Mix { cumulative: cumulate(&shares), transactions, slots });
+        Ok(())
+    }
+
+    fn key(site: &Site<'_>) -> String {
+        site.target.to_string()
+    }
+
+    fn is_prepared(&self, site: &Site<'_>) -> bool {
+        let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        prepared.contains(&Self::key(site))
+    }
+
+    fn set_prepared(&self, site: &Site<'_>, is_prepared: bool) {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_prepared {
+            prepared.insert(Self::key(site));
+        } else {
+            prepared.remove(&Self::key(site));
+        }
+    }
+}
+
+impl FileName<'_> {
+    fn of(text: &str) -> Result<FileName<'_>, Problem> {
+        let text = text.trim();
+        let Some((path, weight)) = text.rsplit_once('@') else {
+            return Ok(FileName { path: text, weight: 1 });
+        };
+        match weight.parse() {
+            Ok(weight) if weight > 0 => Ok(FileName { path, weight }),
+            _ => Err(Problem {
+                span: None,
+                message: format!("`{text}`: `{weight}` is no weight"),
+                help: Some("write a whole number from 1, as in pay.sql@3".to_owned()),
+            }),
+        }
+    }
+
+    fn text(&self, folder: &Path) -> Result<String, Problem> {
+        std::fs::read_to_string(folder.join(self.path)).map_err(|error| Problem {
+            span: None,
+            message: format!("{}: {error}", self.path),
+            help: Some(format!("paths count from {}", folder.display())),
+        })
+    }
+
+    fn script(
+        &self,
+        text: &str,
+        variables: &BTreeMap<String, Cell>,
+        slots: &mut Slots,
+    ) -> Result<Script, Problem> {
+        let stem = Path::new(self.path).file_stem().map(|stem| stem.to_string_lossy());
+        let stem = stem.unwrap_or_default();
+        let reading = Reading { file: self.path, stem: &stem, variables };
+        read(text, &reading, slots).map_err(|complaint| complaint.of_file(self.path))
+    }
+}
+
+/// Reads `variables`: numbers, and texts for what is no number.
+fn variables(reader: &mut OptionReader<'_>) -> BTreeMap<String, Cell> {
+    let given = reader.settings("variables");
+    given
+        .into_iter()
+        .map(|(name, text)| match parse(&text, &Scope::new(), 1) {
+            Ok(Expression::Constant(cell)) => (name, cell),
+            _ => (name, Cell::Text(text)),
+        })
+        .collect()
+}
+
+fn refuse_unused(given: &BTreeMap<String, Cell>, text: &str, reader: &mut OptionReader<'_>) {
+    for name in given.keys() {
+        if !text.contains(&format!(":{name}")) {
+            let message = format!("variable `{name}` is not used in the file");
+            reader.reject("variables", message, format!("write :{name} where it belongs"));
+        }
+    }
+}
+
+fn refuse_namesakes(transactions: &[Transaction]) -> Result<(), Problem> {
+    let mut names = BTreeSet::new();
+    match transactions.iter().find(|transaction| !names.insert(&transaction.name)) {
+        None => Ok(()),
+        Some(twice) => Err(Problem {
+            span: None,
+            message: format!("there are two transactions `{}`", twice.name),
+            help: Some("give each a name with \\transaction name".to_owned()),
+        }),
+    }
+}
+
+/// Sums of the shares so far, as parts of the whole.
+fn cumulate(shares: &[f64]) -> Vec<f64> {
+    let sum: f64 = shares.iter().sum();
+    let mut so_far = 0.0;
+    shares
+        .iter()
+        .map(|share| {
+            so_far += share;
+            so_far / sum
+        })
+        .collect()
+}
+
+/// Runs setup statements in order; a failure names its file and line.
+fn run_setup(site: &Site<'_>, stage: &str, setup: &[Setup]) -> Result<(), Failure> {
+    if setup.is_empty() {
+        return Ok(());
+    }
+    site.progress.begin(stage, setup.len() as u64);
+    let (setup, progress, stop) = (setup.to_vec(), site.progress.clone(), site.stop.clone());
+    on_session(site, async move |session| {
+        for Setup { place, sql } in setup {
+            if stop.is_asked() {
+                return Err(interrupted());
+            }
+            session.run(&sql).await.map_err(|failure| at(&place, failure))?;
+            progress.advance(1);
+        }
+        Ok(())
+    })
+}
+
+fn at(place: &str, mut failure: Failure) -> Failure {
+    failure.message = format!("{place}: {}", failure.message);
+    failure
+}
+
+impl Workload for SqlWorkload {
+    fn describe(&self) -> String {
+        let names: Vec<&str> =
+            self.shared.transactions.iter().map(|one| one.name.as_str()).collect();
+        let noun = if names.len() == 1 { "transaction" } else { "transactions" };
+        format!("{}: {noun} {}", self.kind, names.join(", "))
+    }
+
+    /// `refuse` runs the `\prepare` sections as they are, `reuse` leaves them out, and `replace`
+    /// runs `\cleanup` before them, as does a second call.
+    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
+        use plan::Existing::{Refuse, Replace, Reuse};
+        if self.isolation.is_some() && !site.target.capabilities().has_isolation_levels {
+            return Err(unfit("isolation: this system has no isolation levels; leave it out"));
+        }
+        let statements = site.sql.before_prepare.clone();
+        on_session(site, async move |session| run_all(session, &statements).await)?;
+        if site.existing == Replace || self.is_prepared(site) {
+            run_setup(site, "running \\cleanup", &self.cleanup)?;
+            self.set_prepared(site, false);
+        }
+        match site.existing {
+            Reuse => {}
+            Refuse | Replace => {
+                run_setup(site, "running \\prepare", &self.prepare).map_err(|mut failure| {
+                    if site.existing == Refuse && !site.stop.is_asked() {
+                        failure.message.push_str(
+                            " (to run without \\prepare, use `--existing reuse`; to run \\cleanup \
+                             first, `--existing replace`)",
+                        );
+                    }
+                    failure
+                })?;
+                self.set_prepared(site, true);
+            }
+        }
+        let statements = site.sql.after_prepare.clone();
+        on_session(site, async move |session| run_all(session, &statements).await)
+    }
+
+    /// Each statement of `\verify` must answer a row whose first value is true: neither 0 nor NULL.
+    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+        if self.verify.is_empty() {
+            return Ok(());
+        }
+        site.progress.begin("running \\verify", self.verify.len() as u64);
+        let (checks, progress) = (self.verify.clone(), site.progress.clone());
+        on_session(site, async move |session| {
+            for Setup { place, sql } in checks {
+                let rows = session.rows(&sql).await.map_err(|failure| at(&place, failure))?;
+                let first = rows.first().and_then(|row| row.first());
+                if !first.is_some_and(is_true) {
+                    let seen = first.map_or("no row".to_owned(), |datum| format!("{datum:?}"));
+                    return Err(unfit(format!("{place}: `{sql}` answers {seen}, not true")));
+                }
+                progress.advance(1);
+            }
+            Ok(())
+        })
+    }
+
+    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
+        if !self.is_prepared(site) {
+            return Ok(());
+        }
+        run_setup(site, "running \\cleanup", &self.cleanup)?;
+        self.set_prepared(site, false);
+        Ok(())
+    }
+
+    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
+        Box::new(SqlLoad::new(site, Arc::clone(&self.shared), self.isolation, &self.errors))
+    }
+}
+
+fn is_true(datum: &Datum) -> bool {
+    match datum {
+        Datum::Null => false,
+        Datum::Int(number) => *number != 0,
+        Datum::Float(number) => *number != 0.0,
+        Datum::Text(text) => !matches!(text.trim(), "" | "0" | "f" | "false"),
+    }
+}
