@@ -1,1 +1,30 @@
-//! Placeholder.
+//! Views of a record: terminal, Markdown, HTML with SVG, CSV, JSON.
+//!
+//! Every view is a pure function of a [`record::Run`]: the same record gives the same text, today and
+//! in ten years. What the figures mean is worked out once, in `analysis`; what they look like is
+//! decided once, in `number` and `table`.
+
+mod csv;
+mod digest;
+mod finding;
+//mod html;
+mod json;
+mod markdown;
+mod number;
+mod settings;
+mod statistics;
+//mod svg;
+mod table;
+mod tables;
+mod terminal;
+mod write;
+
+#[cfg(test)]
+mod sample;
+
+pub use csv::csv;
+//pub use html::html;
+pub use json::json;
+pub use markdown::markdown;
+pub use terminal::terminal;
+pub use write::{ReportError, write_all};

@@ -1,0 +1,187 @@
+//! The report as CSV: a row for each trial and each of its operations.
+
+use record::Run;
+
+use crate::digest::{Digest, Trial};
+use crate::number::percentile_name;
+use crate::tables::kind_name;
+
+/// What stands in `operation` for all transactions of a trial together.
+const ALL: &str = "(all transactions)";
+
+/// A row for each trial with `operation` saying `(all transactions)`, then one for each of its
+/// operations, which leaves the figures of a whole trial empty. Lines end as RFC 4180 says; numbers
+/// are in full, units are in the heads.
+pub fn csv(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let mut out = line(&heads(&run.header.percentiles));
+    for trial in &digest.trials {
+        out.push_str(&line(&trial_row(trial)));
+        for at in 0..trial.summary.operations.len() {
+            out.push_str(&line(&operation_row(trial, at)));
+        }
+    }
+    out
+}
+
+const LEAD: [&str; 13] = [
+    "trial",
+    "system",
+    "product",
+    "version",
+    "storage",
+    "workload",
+    "kind",
+    "clients",
+    "repetition",
+    "status",
+    "operation",
+    "operation_kind",
+    "seconds",
+];
+
+const TRIAL: [&str; 17] = [
+    "transactions_per_s",
+    "queries",
+    "queries_per_s",
+    "reads",
+    "writes",
+    "others",
+    "retries",
+    "fairness_mean",
+    "fairness_standard_deviation",
+    "littles_law_clients",
+    "throughput_variation",
+    "client_user_us_per_query",
+    "client_system_us_per_query",
+    "client_switches_per_query",
+    "sent_bytes_per_query",
+    "received_bytes_per_query",
+    "reason",
+];
+
+fn heads(percentiles: &[f64]) -> Vec<String> {
+    let mut heads: Vec<String> = LEAD.iter().map(|head| (*head).to_owned()).collect();
+    let figures = ["succeeded", "failed", "per_s", "mean_ns", "min_ns"];
+    heads.extend(figures.map(str::to_owned));
+    heads.extend(percentiles.iter().map(|percent| format!("{}_ns", percentile_name(*percent))));
+    heads.push("max_ns".to_owned());
+    heads.extend(TRIAL.iter().map(|head| (*head).to_owned()));
+    heads
+}
+
+fn lead(trial: &Trial<'_>, operation: &str, kind: &str) -> Vec<String> {
+    let header = &trial.record.header;
+    let identity = &header.identity;
+    [
+        header.index.to_string().as_str(),
+        &header.system,
+        &identity.product,
+        &identity.version,
+        &identity.storage,
+        &header.workload.name,
+        &header.workload.kind,
+        &header.clients.to_string(),
+        &header.repetition.to_string(),
+        trial.status(),
+        operation,
+        kind,
+        &trial.summary.seconds.to_string(),
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn latency_cells(latency: &analysis::Latency) -> Vec<String> {
+    let mut cells = vec![latency.mean_ns.to_string(), latency.min_ns.to_string()];
+    cells.extend(latency.percentiles.iter().map(|(_, value)| value.to_string()));
+    cells.push(latency.max_ns.to_string());
+    cells
+}
+
+fn trial_row(trial: &Trial<'_>) -> Vec<String> {
+    let summary = &trial.summary;
+    let mut row = lead(trial, ALL, "transaction");
+    row.push(summary.transactions.to_string());
+    row.push(summary.failed_transactions.to_string());
+    row.push(summary.transactions_per_s.to_string());
+    row.extend(latency_cells(&summary.latency));
+    let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let cost = summary.cost_per_query;
+    row.extend([
+        summary.transactions_per_s.to_string(),
+        summary.queries.total().to_string(),
+        summary.queries_per_s.to_string(),
+        summary.queries.read.to_string(),
+        summary.queries.write.to_string(),
+        summary.queries.other.to_string(),
+        summary.retries.to_string(),
+        optional(summary.fairness.map(|fairness| fairness.mean)),
+        optional(summary.fairness.map(|fairness| fairness.standard_deviation)),
+        optional(summary.littles_law.map(|law| law.accounted_for)),
+        optional(summary.throughput_variation),
+        optional(cost.and_then(|cost| cost.user_us)),
+        optional(cost.and_then(|cost| cost.system_us)),
+        optional(cost.and_then(|cost| cost.switches)),
+        optional(cost.map(|cost| cost.sent_bytes)),
+        optional(cost.map(|cost| cost.received_bytes)),
+        trial.reason().unwrap_or_default().to_owned(),
+    ]);
+    row
+}
+
+fn operation_row(trial: &Trial<'_>, at: usize) -> Vec<String> {
+    let operation = &trial.summary.operations[at];
+    let mut row = lead(trial, &operation.name, kind_name(operation.kind));
+    row.push(operation.latency.count.to_string());
+    row.push(operation.failed.to_string());
+    row.push(operation.per_s.to_string());
+    row.extend(latency_cells(&operation.latency));
+    row.extend(TRIAL.map(|_| String::new()));
+    row
+}
+
+fn line(cells: &[String]) -> String {
+    let quoted: Vec<String> = cells.iter().map(|cell| quote(cell)).collect();
+    format!("{}\r\n", quoted.join(","))
+}
+
+/// Source: RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe.
+fn quote(cell: &str) -> String {
+    let is_number = cell.parse::<f64>().is_ok();
+    let cell = match cell.chars().next() {
+        Some('=' | '+' | '-' | '@' | '\t') if !is_number => format!("'{cell}"),
+        _ => cell.to_owned(),
+    };
+    if cell.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", cell.replace('"', "\"\""));
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_as_csv() {
+        insta::assert_snapshot!(csv(&sample::run()).replace("\r\n", "\n"));
+    }
+
+    #[test]
+    fn every_row_has_as_many_cells_as_the_head() {
+        let run = sample::run();
+        let digest = Digest::new(&run);
+        let cells = heads(&run.header.percentiles).len();
+        assert_eq!(trial_row(&digest.trials[0]).len(), cells);
+        assert_eq!(operation_row(&digest.trials[0], 1).len(), cells);
+    }
+
+    #[test]
+    fn cells_are_quoted_and_never_formulas() {
+        assert_eq!(quote("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quote("=1+1"), "'=1+1");
+        assert_eq!(quote("-1.5"), "-1.5");
+    }
+}

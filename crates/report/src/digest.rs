@@ -1,0 +1,229 @@
+//! What every view begins with: a run whose trials are summed up and grouped.
+
+use std::collections::BTreeSet;
+
+use analysis::{
+    Ended, Estimate, Finding, Measured, Summary, Usage, check, over_repetitions, summarize,
+};
+use measure::LatencyHistogram;
+use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
+
+/// A run, summed up.
+#[derive(Debug)]
+pub(crate) struct Digest<'a> {
+    pub(crate) run: &'a Run,
+    /// Every trial, in the order in which they ran.
+    pub(crate) trials: Vec<Trial<'a>>,
+    /// Every combination of system, workload and clients, in the order of the plan.
+    pub(crate) points: Vec<Point<'a>>,
+}
+
+/// One trial, summed up.
+#[derive(Debug)]
+pub(crate) struct Trial<'a> {
+    pub(crate) record: &'a TrialRecord,
+    pub(crate) summary: Summary,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) ended: Ended,
+}
+
+/// One system under one workload with so many clients, over its repetitions.
+#[derive(Debug)]
+pub(crate) struct Point<'a> {
+    pub(crate) system: &'a str,
+    pub(crate) identity: &'a Identity,
+    pub(crate) workload: &'a str,
+    pub(crate) clients: usize,
+    /// Indices into [`Digest::trials`].
+    pub(crate) trials: Vec<usize>,
+    /// Those that the figures come from: the complete ones, or all with figures when none is.
+    pub(crate) counted: Vec<usize>,
+}
+
+impl<'a> Digest<'a> {
+    pub(crate) fn new(run: &'a Run) -> Self {
+        let percentiles = &run.header.percentiles;
+        let usable = run.header.environment.cpu.usable_threads;
+        let trials: Vec<Trial<'a>> =
+            run.trials.iter().map(|record| Trial::new(record, percentiles, usable)).collect();
+        let points = points(&trials);
+        Self { run, trials, points }
+    }
+
+    /// Names of systems in the order of the plan, each with its identity.
+    pub(crate) fn systems(&self) -> Vec<(&'a str, &'a Identity)> {
+        let mut seen = BTreeSet::new();
+        let headers = self.run.trials.iter().map(|trial| &trial.header);
+        headers
+            .filter(|header| seen.insert(header.system.as_str()))
+            .map(|header| (header.system.as_str(), &header.identity))
+            .collect()
+    }
+
+    /// Names of workloads in the order of the plan.
+    pub(crate) fn workloads(&self) -> Vec<&'a str> {
+        let mut seen = BTreeSet::new();
+        let headers = self.run.trials.iter().map(|trial| &trial.header);
+        headers
+            .map(|header| header.workload.name.as_str())
+            .filter(|name| seen.insert(*name))
+            .collect()
+    }
+
+    /// Whether any point was measured more than once.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.points.iter().any(|point| point.trials.len() > 1)
+    }
+
+    /// One figure of a point over the trials that count.
+    pub(crate) fn estimate(
+        &self,
+        point: &Point<'_>,
+        figure: impl Fn(&Summary) -> f64,
+    ) -> Option<Estimate> {
+        let values: Vec<f64> =
+            point.counted.iter().map(|trial| figure(&self.trials[*trial].summary)).collect();
+        over_repetitions(&values)
+    }
+
+    /// A count summed over the point's trials, whether they count or not.
+    pub(crate) fn sum(&self, point: &Point<'_>, figure: impl Fn(&Summary) -> u64) -> u64 {
+        point.trials.iter().map(|trial| figure(&self.trials[*trial].summary)).sum()
+    }
+
+    /// Transaction latencies of the point's trials that count, merged.
+    pub(crate) fn latencies(&self, point: &Point<'_>) -> LatencyHistogram {
+        let mut all = LatencyHistogram::new();
+        for trial in &point.counted {
+            all.merge(&self.trials[*trial].record.latencies());
+        }
+        all
+    }
+
+    /// What is under test in one line: products with versions and storage.
+    pub(crate) fn under_test(&self) -> String {
+        let mut seen = BTreeSet::new();
+        let titles = self.systems().into_iter().map(|(_, identity)| identity.title());
+        let distinct: Vec<String> = titles.filter(|title| seen.insert(title.clone())).collect();
+        distinct.join(" · ")
+    }
+
+    /// The run's title, or its plan's name.
+    pub(crate) fn title(&self) -> &'a str {
+        let header = &self.run.header;
+        header.title.as_deref().unwrap_or(&header.plan_name)
+    }
+}
+
+impl<'a> Trial<'a> {
+    fn new(record: &'a TrialRecord, percentiles: &[f64], usable: Option<u32>) -> Self {
+        let end = record.end.as_ref();
+        let clients = end.map_or(&[][..], |end| &end.clients);
+        let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
+        let ended = ended(end);
+        let measured = Measured {
+            operations: &record.header.operations,
+            intervals: &record.intervals,
+            percentiles,
+            clients: record.header.clients,
+            client_events: &client_events,
+            clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
+            think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
+            unfinished: end.map_or(0, |end| end.unfinished.requests),
+            unfinished_oldest_ns: end.map_or(0, |end| end.unfinished.oldest_ns),
+            usage: usage(record, usable),
+            ended,
+        };
+        let summary = summarize(&measured);
+        let findings = check(&measured, &summary);
+        Self { record, summary, findings, ended }
+    }
+
+    /// Where the trial stands in the experiment.
+    pub(crate) fn name(&self) -> String {
+        let header = &self.record.header;
+        let clients = clients_text(header.clients);
+        format!("{} {}, {clients}", header.system, header.workload.name)
+    }
+
+    /// Why it failed.
+    pub(crate) fn reason(&self) -> Option<&'a str> {
+        match &self.record.end.as_ref()?.status {
+            TrialStatus::Failed(reason) => Some(reason),
+            TrialStatus::Complete | TrialStatus::Interrupted => None,
+        }
+    }
+
+    pub(crate) fn status(&self) -> &'static str {
+        match self.ended {
+            Ended::Complete => "complete",
+            Ended::Interrupted => "interrupted",
+            Ended::Failed => "failed",
+            Ended::Cut => "cut",
+        }
+    }
+}
+
+/// `1 client`, `16 clients`.
+pub(crate) fn clients_text(clients: usize) -> String {
+    format!("{clients} client{}", if clients == 1 { "" } else { "s" })
+}
+
+fn ended(end: Option<&TrialEnd>) -> Ended {
+    match end.map(|end| &end.status) {
+        None => Ended::Cut,
+        Some(TrialStatus::Complete) => Ended::Complete,
+        Some(TrialStatus::Interrupted) => Ended::Interrupted,
+        Some(TrialStatus::Failed(_)) => Ended::Failed,
+    }
+}
+
+/// The load generator cannot use more of the CPU than its threads, nor more than there is.
+fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
+    let machine = usable.map_or(usize::MAX, |threads| threads as usize);
+    let own = Some(record.header.load.threads).filter(|threads| *threads > 0);
+    let usage = record.end.as_ref()?.usage?;
+    Some(Usage {
+        user_ns: usage.user_ns,
+        system_ns: usage.system_ns,
+        switches: usage.switches(),
+        threads: own.unwrap_or(usize::MAX).min(machine),
+        is_embedded: record.header.is_embedded,
+    })
+}
+
+fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
+    let mut points: Vec<Point<'a>> = Vec::new();
+    for (index, trial) in trials.iter().enumerate() {
+        let header = &trial.record.header;
+        let known = points.iter_mut().find(|point| {
+            point.system == header.system
+                && point.workload == header.workload.name
+                && point.clients == header.clients
+        });
+        match known {
+            Some(point) => point.trials.push(index),
+            None => points.push(Point {
+                system: &header.system,
+                identity: &header.identity,
+                workload: &header.workload.name,
+                clients: header.clients,
+                trials: vec![index],
+                counted: Vec::new(),
+            }),
+        }
+    }
+    for point in &mut points {
+        point.counted = counted(trials, &point.trials);
+    }
+    points
+}
+
+/// A trial that did not end as planned is kept apart as long as there are others.
+fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
+    let with_figures = |index: &&usize| trials[**index].summary.transactions > 0;
+    let is_complete = |index: &&usize| trials[**index].ended == Ended::Complete;
+    let measured: Vec<usize> = of.iter().filter(with_figures).copied().collect();
+    let complete: Vec<usize> = measured.iter().filter(is_complete).copied().collect();
+    if complete.is_empty() { measured } else { complete }
+}

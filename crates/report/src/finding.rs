@@ -1,0 +1,175 @@
+//! Findings in words: what was seen, what it means, what to do about it.
+
+use analysis::Finding;
+
+use crate::digest::{Digest, Trial};
+use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
+
+/// Findings of one kind, from several trials.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// What was found.
+    pub(crate) headline: &'static str,
+    /// What it means for the figures, and what to do about it.
+    pub(crate) meaning: &'static str,
+    /// Where, each with its figures.
+    pub(crate) places: Vec<String>,
+}
+
+/// Every finding of a run, grouped by kind in the order in which kinds first appear.
+pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
+    let mut groups: Vec<Group> = run_groups(digest);
+    for trial in &digest.trials {
+        for finding in &trial.findings {
+            let (headline, meaning) = kind(finding);
+            let place = place(digest, trial, finding);
+            match groups.iter_mut().find(|group| group.headline == headline) {
+                Some(group) => group.places.push(place),
+                None => groups.push(Group { headline, meaning, places: vec![place] }),
+            }
+        }
+    }
+    groups
+}
+
+/// What is to be said about the run as a whole and the machine.
+fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
+    let run = digest.run;
+    let mut groups = Vec::new();
+    let missing = run.header.trials_planned.saturating_sub(run.trials.len());
+    if missing > 0 {
+        let planned = run.header.trials_planned;
+        groups.push(Group {
+            headline: "Trials are missing",
+            meaning: "the run ended before every planned trial was done",
+            places: vec![format!("{missing} of {planned} did not run")],
+        });
+    }
+    let cpu = &run.header.environment.cpu;
+    if let Some(governor) = cpu.governor.as_deref().filter(|name| *name != "performance") {
+        groups.push(Group {
+            headline: "The clock rate may change",
+            meaning: "figures move with it; set the governor to `performance` where you can",
+            places: vec![format!("governor {governor}")],
+        });
+    }
+    let threads = cpu.threads.map_or(1.0, f64::from);
+    if let Some([load, ..]) = run.header.environment.load_average.filter(|l| l[0] > threads / 2.0) {
+        groups.push(Group {
+            headline: "The machine was busy before the run",
+            meaning: "others may have taken part of the CPU; run again on a quiet machine",
+            places: vec![format!("load average {} on {} threads", number(load), number(threads))],
+        });
+    }
+    groups
+}
+
+fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
+    let mut text = trial.name();
+    if digest.is_repeated() {
+        text.push_str(&format!(", repetition {}", trial.record.header.repetition + 1));
+    }
+    let figures = match finding {
+        Finding::Failed => trial.reason().unwrap_or_default().to_owned(),
+        _ => figures(finding),
+    };
+    if figures.is_empty() { text } else { format!("{text}: {figures}") }
+}
+
+/// Findings of one trial, each in a sentence.
+pub(crate) fn sentences(trial: &Trial<'_>) -> Vec<String> {
+    let sentence = |finding: &Finding| {
+        let (headline, meaning) = kind(finding);
+        match figures(finding) {
+            figures if figures.is_empty() => format!("{headline}: {meaning}."),
+            figures => format!("{headline} ({figures}): {meaning}."),
+        }
+    };
+    trial.findings.iter().map(sentence).collect()
+}
+
+fn kind(finding: &Finding) -> (&'static str, &'static str) {
+    match finding {
+        Finding::Failed => ("The trial failed", "its figures end where it failed"),
+        Finding::Cut => {
+            ("The trial was cut", "dyno or the machine went down; the last interval is missing")
+        }
+        Finding::Interrupted => ("The trial was interrupted", "its window is shorter than planned"),
+        Finding::NothingMeasured => {
+            ("Nothing succeeded", "no transaction ended well in the measured time")
+        }
+        Finding::ClientsLost { .. } => {
+            ("Clients left early", "the others had the server to themselves")
+        }
+        Finding::Failures { .. } => {
+            ("Transactions failed", "they are counted apart and not in throughput or percentiles")
+        }
+        Finding::Retries { .. } => {
+            ("Transactions were tried again", "their latency includes every try")
+        }
+        Finding::ClientSaturated { .. } => (
+            "The load generator was nearly out of CPU",
+            "throughput may be its limit and latency includes waiting for it; give it more cores",
+        ),
+        Finding::LittlesLaw { .. } => (
+            "Throughput and latency do not account for all clients",
+            "clients were idle or the window is too short for these latencies (Little's law)",
+        ),
+        Finding::Unfair { .. } => {
+            ("Clients were not served evenly", "percentiles mix clients with different lots")
+        }
+        Finding::Trend { .. } => (
+            "Throughput drifted",
+            "the system had not settled; warm up for longer or measure for longer",
+        ),
+        Finding::Unsteady { .. } => {
+            ("Throughput went up and down", "the mean hides dips; look at the plot over time")
+        }
+        Finding::Unfinished { .. } => (
+            "Requests were still unanswered at the end",
+            "the slowest are missing from the percentiles",
+        ),
+        Finding::FewValues { .. } => (
+            "High percentiles rest on few values",
+            "fewer than 10 values lie above them; measure for longer",
+        ),
+    }
+}
+
+fn figures(finding: &Finding) -> String {
+    match finding {
+        Finding::Failed | Finding::Cut | Finding::Interrupted | Finding::NothingMeasured => {
+            String::new()
+        }
+        Finding::ClientsLost { lost, clients } => format!("{lost} of {clients}"),
+        Finding::Failures { transactions, rate } => {
+            format!("{}, {}", count(*transactions), percent(*rate))
+        }
+        Finding::Retries { retries, per_transaction } => {
+            format!("{} tries, {} per transaction", count(*retries), number(*per_transaction))
+        }
+        Finding::ClientSaturated { used, usable } => {
+            format!("{} of {usable} threads busy", number(*used))
+        }
+        Finding::LittlesLaw { accounted_for, clients, mismatch } => format!(
+            "{} of {clients} clients accounted for, {}",
+            number(*accounted_for),
+            signed_percent(*mismatch)
+        ),
+        Finding::Unfair { variation } => {
+            format!("standard deviation {} of the mean", percent(*variation))
+        }
+        Finding::Trend { change } => {
+            format!("{} from beginning to end", signed_percent(*change))
+        }
+        Finding::Unsteady { variation } => {
+            format!("standard deviation over intervals {} of the mean", percent(*variation))
+        }
+        Finding::Unfinished { requests, oldest_ns } => {
+            format!("{}, the oldest for {}", count(*requests), latency_ns(*oldest_ns))
+        }
+        Finding::FewValues { percentile, values } => {
+            format!("from {} on, of {} values", percentile_name(*percentile), count(*values))
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The report as JSON, for programs: figures in full, units in the names.
+
+use analysis::{Cost, Estimate, Latency, Summary};
+use measure::{Interval, LatencyHistogram, Operation};
+use record::{Environment, Identity, Run};
+use serde_json::{Value, json};
+
+use crate::digest::{Digest, Point, Trial};
+use crate::finding::sentences;
+use crate::number::percentile_name;
+use crate::tables::kind_name;
+
+/// The version of this view's shape.
+const VERSION: u32 = 1;
+
+/// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
+/// trials.
+pub fn json(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let header = &run.header;
+    let value = json!({
+        "format": "dyno-report",
+        "version": VERSION,
+        "title": digest.title(),
+        "plan": header.plan_name,
+        "status": run.status.name(),
+        "reason": run.status.reason(),
+        "started": header.started.to_string(),
+        "ended": run.ended.map(|ended| ended.to_string()),
+        "command": header.command,
+        "seed": header.seed,
+        "dyno": { "version": header.dyno.version, "build": header.dyno.build },
+        "trials_planned": header.trials_planned,
+        "environment": environment(&header.environment),
+        "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
+        "points": digest.points.iter().map(|p| point(&digest, p)).collect::<Vec<_>>(),
+        "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
+    });
+    format!("{value:#}\n")
+}
+
+fn environment(environment: &Environment) -> Value {
+    let cpu = &environment.cpu;
+    json!({
+        "hostname": environment.system.hostname,
+        "os": environment.system.os,
+        "kernel": environment.system.kernel,
+        "virtualization": environment.system.virtualization,
+        "cpu_model": cpu.model,
+        "architecture": cpu.architecture,
+        "cores": cpu.cores,
+        "threads": cpu.threads,
+        "usable_threads": cpu.usable_threads,
+        "governor": cpu.governor,
+        "memory_bytes": environment.memory_bytes,
+        "load_average": environment.load_average,
+    })
+}
+
+fn system((name, identity): (&str, &Identity)) -> Value {
+    let settings: serde_json::Map<String, Value> = identity
+        .settings
+        .iter()
+        .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+        .collect();
+    json!({
+        "name": name,
+        "product": identity.product,
+        "version": identity.version,
+        "build": identity.build,
+        "storage": identity.storage,
+        "settings": settings,
+    })
+}
+
+fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
+    let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of).map(estimate);
+    let percentiles: serde_json::Map<String, Value> = digest
+        .run
+        .header
+        .percentiles
+        .iter()
+        .map(|percent| {
+            let of = |summary: &Summary| {
+                summary.latency.percentile_ns(*percent).unwrap_or_default() as f64
+            };
+            (format!("{}_ns", percentile_name(*percent)), figure(&of).unwrap_or_default())
+        })
+        .collect();
+    json!({
+        "system": point.system,
+        "workload": point.workload,
+        "clients": point.clients,
+        "trials": point.trials.len(),
+        "trials_counted": point.counted.len(),
+        "transactions_per_s": figure(&|summary| summary.transactions_per_s),
+        "queries_per_s": figure(&|summary| summary.queries_per_s),
+        "mean_ns": figure(&|summary| summary.latency.mean_ns),
+        "percentiles": percentiles,
+        "failed_transactions": digest.sum(point, |summary| summary.failed_transactions),
+        "retries": digest.sum(point, |summary| summary.retries),
+    })
+}
+
+fn estimate(estimate: Estimate) -> Value {
+    json!({
+        "median": estimate.median,
+        "min": estimate.min,
+        "max": estimate.max,
+        "low_95": estimate.interval.map(|interval| interval.low),
+        "high_95": estimate.interval.map(|interval| interval.high),
+        "repetitions": estimate.count,
+    })
+}
+
+fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
+    let header = &trial.record.header;
+    let summary = &trial.summary;
+    let end = trial.record.end.as_ref();
+    json!({
+        "index": header.index,
+        "system": header.system,
+        "workload": header.workload.name,
+        "workload_kind": header.workload.kind,
+        "clients": header.clients,
+        "repetition": header.repetition,
+        "status": trial.status(),
+        "reason": trial.reason(),
+        "measure_started": end.and_then(|end| end.measure_started).map(|time| time.to_string()),
+        "measure_ended": end.and_then(|end| end.measure_ended).map(|time| time.to_string()),
+        "seconds": summary.seconds,
+        "transactions": summary.transactions,
+        "transactions_per_s": summary.transactions_per_s,
+        "failed_transactions": summary.failed_transactions,
+        "failure_rate": summary.failure_rate,
+        "retries": summary.retries,
+        "queries": {
+            "read": summary.queries.read,
+            "write": summary.queries.write,
+            "other": summary.queries.other,
+            "per_s": summary.queries_per_s,
+        },
+        "latency": latency(&summary.latency),
+        "operations": operations(summary),
+        "errors": errors(summary),
+        "clients_fairness": summary.fairness.map(|fairness| json!({
+            "mean": fairness.mean,
+            "standard_deviation": fairness.standard_deviation,
+            "min": fairness.min,
+            "max": fairness.max,
+        })),
+        "littles_law_clients": summary.littles_law.map(|law| law.accounted_for),
+        "throughput_variation": summary.throughput_variation,
+        "client_cpu_threads": summary.client_cpu_threads,
+        "cost_per_transaction": summary.cost_per_transaction.map(cost),
+        "cost_per_query": summary.cost_per_query.map(cost),
+        "findings": sentences(trial),
+        "intervals": trial
+            .record
+            .intervals
+            .iter()
+            .map(|i| interval(i, &header.operations, percentiles))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn operations(summary: &Summary) -> Vec<Value> {
+    let operation = |operation: &analysis::OperationSummary| {
+        json!({
+            "name": operation.name,
+            "kind": kind_name(operation.kind),
+            "per_s": operation.per_s,
+            "failed": operation.failed,
+            "latency": latency(&operation.latency),
+        })
+    };
+    summary.operations.iter().map(operation).collect()
+}
+
+fn errors(summary: &Summary) -> Vec<Value> {
+    let errors = summary.errors.iter();
+    let error = errors.map(|(key, counts)| {
+        json!({
+            "class": key.class.name(),
+            "code": key.code,
+            "retried": counts.retried,
+            "ignored": counts.ignored,
+            "fatal": counts.fatal,
+        })
+    });
+    error.collect()
+}
+
+fn latency(latency: &Latency) -> Value {
+    json!({
+        "count": latency.count,
+        "mean_ns": latency.mean_ns,
+        "min_ns": latency.min_ns,
+        "max_ns": latency.max_ns,
+        "percentiles": percentile_map(latency.percentiles.iter().copied()),
+    })
+}
+
+fn percentile_map(values: impl Iterator<Item = (f64, u64)>) -> serde_json::Map<String, Value> {
+    values
+        .map(|(percent, value)| (format!("{}_ns", percentile_name(percent)), Value::from(value)))
+        .collect()
+}
+
+fn cost(cost: Cost) -> Value {
+    json!({
+        "user_us": cost.user_us,
+        "system_us": cost.system_us,
+        "context_switches": cost.switches,
+        "sent_bytes": cost.sent_bytes,
+        "received_bytes": cost.received_bytes,
+    })
+}
+
+fn interval(interval: &Interval, operations: &[Operation], percentiles: &[f64]) -> Value {
+    let tally = &interval.tally;
+    let latencies: LatencyHistogram = tally.transaction_latencies(operations);
+    let values = percentiles.iter().map(|percent| (*percent, latencies.percentile_ns(*percent)));
+    json!({
+        "phase": interval.phase.name(),
+        "start_ns": interval.start_ns,
+        "end_ns": interval.end_ns,
+        "transactions": tally.transactions,
+        "failed_transactions": tally.failed_transactions,
+        "queries": tally.queries.total(),
+        "retries": tally.retries(),
+        "percentiles": percentile_map(values),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_as_json() {
+        let mut run = sample::run();
+        // One trial shows the shape; eight would only repeat it.
+        run.trials.truncate(1);
+        insta::assert_snapshot!(json(&run));
+    }
+
+    #[test]
+    fn it_is_one_object_with_every_trial() {
+        let value: Value = serde_json::from_str(&json(&sample::run())).unwrap();
+        assert_eq!(value["trials"].as_array().unwrap().len(), 8);
+        assert_eq!(value["points"][0]["transactions_per_s"]["repetitions"], 1);
+    }
+}

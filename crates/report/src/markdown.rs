@@ -1,0 +1,112 @@
+//! The report as Markdown, for a repository or an issue.
+
+use record::Run;
+
+use crate::digest::{Digest, Point, clients_text};
+use crate::finding::groups;
+use crate::statistics::{statistics, transaction_names, usual_percentile};
+use crate::table::{Table, escape_markdown};
+use crate::{settings, tables};
+
+/// The whole report as Markdown (GitHub's tables).
+pub fn markdown(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let mut out = format!("# {}\n\n", escape_markdown(digest.title()));
+    out.push_str(&format!("{}\n\n", escape_markdown(&digest.under_test())));
+    section(&mut out, "Systems under test", &settings::systems(&digest));
+    section(&mut out, "Workloads", &settings::workloads(&digest));
+    for workload in digest.workloads() {
+        workload_section(&mut out, &digest, workload);
+    }
+    section(&mut out, "What the load generator spent on a query", &tables::costs(&digest, None));
+    findings(&mut out, &digest);
+    section(&mut out, "Run", &settings::run(run));
+    section(&mut out, "Machine", &settings::environment(run));
+    section(&mut out, "Settings of the systems", &settings::system_settings(&digest));
+    out.push_str("## To do it again\n\n");
+    out.push_str(&fenced("sh", &run.header.command));
+    out.push_str("\nThe plan:\n\n");
+    out.push_str(&fenced("toml", &run.header.plan_text));
+    out
+}
+
+fn section(out: &mut String, title: &str, table: &Table) {
+    if !table.is_empty() {
+        out.push_str(&format!("## {title}\n\n{}\n", table.markdown()));
+    }
+}
+
+fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
+    let name = escape_markdown(workload);
+    let under_test = escape_markdown(&digest.under_test());
+    out.push_str(&format!("## {name}: {under_test}\n\n"));
+    out.push_str(&tables::results(digest, Some(workload)).markdown());
+    let repeated = if digest.is_repeated() {
+        "\nFigures are medians over repetitions; `failed` and `retries` are sums.\n"
+    } else {
+        ""
+    };
+    out.push_str(repeated);
+    out.push_str("\n### Operations\n\n");
+    out.push_str(&tables::operations(digest, workload).markdown());
+    out.push('\n');
+    for point in digest.points.iter().filter(|point| point.workload == workload) {
+        statistics_block(out, digest, point);
+    }
+}
+
+fn statistics_block(out: &mut String, digest: &Digest<'_>, point: &Point<'_>) {
+    let Some(trial) = tables::middle_trial(digest, point) else { return };
+    let title = format!(
+        "{}, {}, {} ({})",
+        point.workload,
+        point.system,
+        clients_text(point.clients),
+        point.identity.title()
+    );
+    let text = statistics(trial, usual_percentile(trial));
+    let events = escape_markdown(&transaction_names(trial));
+    out.push_str(&format!(
+        "<details><summary>{}</summary>\n\nAn event is: {events}.\n\n{}\n</details>\n\n",
+        crate::table::escape(&title),
+        fenced("text", &text)
+    ));
+}
+
+fn findings(out: &mut String, digest: &Digest<'_>) {
+    let groups = groups(digest);
+    if groups.is_empty() {
+        return;
+    }
+    out.push_str("## Read with care\n\n");
+    for group in groups {
+        out.push_str(&format!("- **{}**: {}\n", group.headline, group.meaning));
+        for place in &group.places {
+            out.push_str(&format!("  - {}\n", escape_markdown(place)));
+        }
+    }
+    out.push('\n');
+}
+
+/// A block of code whose fence is longer than any in the text.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_as_markdown() {
+        insta::assert_snapshot!(markdown(&sample::run()));
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(fenced("", "a ``` b"), "````\na ``` b\n````\n");
+    }
+}

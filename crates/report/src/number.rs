@@ -1,0 +1,197 @@
+//! How numbers look, the same in every view.
+
+use std::time::Duration;
+
+use measure::Nanos;
+
+/// Three significant digits, and never fewer than the whole part, in groups of three: `13,696`,
+/// `487`, `61.0`, `0.123`.
+pub(crate) fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        m if m == 0.0 || m >= 99.95 => 0,
+        m if m >= 9.995 => 1,
+        m if m >= 0.9995 => 2,
+        m => (2 - m.log10().floor() as i32).clamp(3, 6) as usize,
+    };
+    grouped(&format!("{value:.decimals$}"))
+}
+
+/// A whole number in groups of three.
+pub(crate) fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+fn grouped(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut out = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A part of a whole, in per cent.
+pub(crate) fn percent(part: f64) -> String {
+    let value = part * 100.0;
+    let text = if value.abs() >= 9.95 || value == 0.0 {
+        format!("{value:.0}")
+    } else if value.abs() >= 0.095 {
+        format!("{value:.1}")
+    } else {
+        number(value)
+    };
+    format!("{text} %")
+}
+
+/// The same with its sign.
+pub(crate) fn signed_percent(part: f64) -> String {
+    let sign = if part > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(part))
+}
+
+/// `p50`, `p99.9`.
+pub(crate) fn percentile_name(percent: f64) -> String {
+    format!("p{percent}")
+}
+
+/// A unit of time that a table or an axis is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeUnit {
+    Microsecond,
+    Millisecond,
+    Second,
+}
+
+impl TimeUnit {
+    /// The unit in which the smallest of some latencies still reads well.
+    pub(crate) fn for_smallest(values_ns: impl IntoIterator<Item = f64>) -> Self {
+        let positive = values_ns.into_iter().filter(|value| *value > 0.0);
+        match positive.fold(f64::INFINITY, f64::min) {
+            smallest if smallest < 100e3 => Self::Microsecond,
+            smallest if smallest < 10e9 || !smallest.is_finite() => Self::Millisecond,
+            _ => Self::Second,
+        }
+    }
+
+    /// The unit in which one value reads best.
+    pub(crate) fn for_value(value_ns: f64) -> Self {
+        match value_ns {
+            value if value < 1e6 => Self::Microsecond,
+            value if value < 1e9 => Self::Millisecond,
+            _ => Self::Second,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Microsecond => "µs",
+            Self::Millisecond => "ms",
+            Self::Second => "s",
+        }
+    }
+
+    pub(crate) fn ns(self) -> f64 {
+        match self {
+            Self::Microsecond => 1e3,
+            Self::Millisecond => 1e6,
+            Self::Second => 1e9,
+        }
+    }
+
+    /// A length of time in this unit, without its name.
+    pub(crate) fn show(self, value_ns: f64) -> String {
+        number(value_ns / self.ns())
+    }
+}
+
+/// A latency with the unit that suits it.
+pub(crate) fn latency(value_ns: f64) -> String {
+    let unit = TimeUnit::for_value(value_ns);
+    format!("{} {}", unit.show(value_ns), unit.name())
+}
+
+/// A latency in whole nanoseconds with the unit that suits it.
+pub(crate) fn latency_ns(value_ns: Nanos) -> String {
+    latency(value_ns as f64)
+}
+
+/// A length of time for people: `1.25 s`, `3 min 5 s`, `2 h 10 min`.
+pub(crate) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => latency(duration.as_nanos() as f64),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// An amount of memory.
+pub(crate) fn memory(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", number(value), UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_their_whole_part() {
+        for (value, expected) in [
+            (13_695.72, "13,696"),
+            (1_234_567.0, "1,234,567"),
+            (487.13, "487"),
+            (99.97, "100"),
+            (61.01, "61.0"),
+            (9.996, "10.0"),
+            (6.104, "6.10"),
+            (0.1234, "0.123"),
+            (0.01234, "0.0123"),
+            (0.0, "0"),
+            (-1_234.0, "-1,234"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(number(value), expected);
+        }
+    }
+
+    #[test]
+    fn lengths_of_time_take_the_unit_that_suits() {
+        assert_eq!(latency(12_340.0), "12.3 µs");
+        assert_eq!(latency(19_130_000.0), "19.1 ms");
+        assert_eq!(latency(6_482_550_000.0), "6.48 s");
+        assert_eq!(duration(Duration::from_secs(185)), "3 min 5 s");
+        assert_eq!(duration(Duration::from_secs(7_800)), "2 h 10 min");
+        assert_eq!(TimeUnit::for_smallest([90e3, 1e9]), TimeUnit::Microsecond);
+        assert_eq!(TimeUnit::for_smallest([0.0, 2e6]), TimeUnit::Millisecond);
+        assert_eq!(TimeUnit::for_smallest([]), TimeUnit::Millisecond);
+    }
+
+    #[test]
+    fn parts_are_per_cent() {
+        assert_eq!(percent(0.5), "50 %");
+        assert_eq!(percent(0.0123), "1.2 %");
+        assert_eq!(percent(0.00012), "0.0120 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(signed_percent(0.2), "+20 %");
+        assert_eq!(signed_percent(-0.051), "-5.1 %");
+    }
+}

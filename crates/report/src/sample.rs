@@ -1,0 +1,279 @@
+//! Runs made up to the digit, for tests.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use measure::{
+    Disposition, ErrorClass, ErrorKey, Interval, Operation, OperationId, OperationKind, Phase,
+    Tally,
+};
+use record::{
+    ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, PhaseRecord,
+    Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord, TrialStatus, Unfinished,
+    WorkloadRecord,
+};
+
+/// How much of a run is made.
+struct Shape {
+    systems: usize,
+    workloads: &'static [&'static str],
+    clients: &'static [usize],
+    repetitions: u32,
+    /// Seconds of warm-up and of measurement.
+    seconds: (u64, u64),
+}
+
+/// Two systems, two workloads, 1 and 4 clients.
+pub(crate) fn run() -> Run {
+    make(&Shape {
+        systems: 2,
+        workloads: &["oltp_point_select", "oltp_read_write"],
+        clients: &[1, 4],
+        repetitions: 1,
+        seconds: (1, 4),
+    })
+}
+
+/// Three workloads, five levels, three repetitions, long enough for plots.
+pub(crate) fn large() -> Run {
+    make(&Shape {
+        systems: 2,
+        workloads: &["oltp_point_select", "oltp_read_write", "oltp_update_index"],
+        clients: &[1, 4, 16, 64, 256],
+        repetitions: 3,
+        seconds: (5, 30),
+    })
+}
+
+/// A run in the shape of the quick start: one system, several workloads.
+pub(crate) fn quick() -> Run {
+    make(&Shape {
+        systems: 1,
+        workloads: &["oltp_point_select", "oltp_read_write", "oltp_update_index"],
+        clients: &[1, 2, 4, 8],
+        repetitions: 1,
+        seconds: (1, 5),
+    })
+}
+
+fn make(shape: &Shape) -> Run {
+    let mut trials = Vec::new();
+    for system in 0..shape.systems {
+        for workload in shape.workloads {
+            for repetition in 0..shape.repetitions {
+                for clients in shape.clients {
+                    let header = trial_header(trials.len(), system, workload, *clients, repetition);
+                    trials.push(trial(header, shape.seconds));
+                }
+            }
+        }
+    }
+    let started = at("2026-07-30T12:00:00Z");
+    Run {
+        folder: "results/2026-07-30T12-00-00Z-quickstart".into(),
+        header: RunHeader {
+            plan_name: "quickstart".to_owned(),
+            title: Some("Rows & <queries>, in a minute".to_owned()),
+            plan_origin: "plans/quickstart.toml".to_owned(),
+            plan_text: "name = \"quickstart\"\n\n[load]\nclients = [1, 4]\n".to_owned(),
+            command: "dyno run plans/quickstart.toml --set load.time=4s".to_owned(),
+            started,
+            environment: environment(),
+            percentiles: vec![50.0, 95.0, 99.0, 99.9],
+            seed: 42,
+            dyno: Dyno { version: "0.1.0".to_owned(), build: "release".to_owned() },
+            trials_planned: trials.len(),
+        },
+        trials,
+        status: RunStatus::Complete,
+        ended: Some(at("2026-07-30T12:01:05Z")),
+    }
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn environment() -> Environment {
+    Environment {
+        cpu: Cpu {
+            model: "Sophgo SG2042".to_owned(),
+            architecture: "riscv64".to_owned(),
+            sockets: Some(1),
+            cores: Some(64),
+            threads: Some(64),
+            usable_threads: Some(2),
+            frequency_mhz_max: Some(2000.0),
+            governor: Some("performance".to_owned()),
+            flags: vec!["rv64imafdc".to_owned(), "v".to_owned()],
+        },
+        memory_bytes: Some(128 << 30),
+        disks: vec![Disk {
+            purpose: "results".to_owned(),
+            path: "results".to_owned(),
+            filesystem: Some("ext4".to_owned()),
+            options: Some("rw".to_owned()),
+            device: Some("/dev/nvme0n1p2".to_owned()),
+            model: Some("Fast Disk".to_owned()),
+            is_rotational: Some(false),
+        }],
+        system: System {
+            hostname: Some("pioneer".to_owned()),
+            os: Some("RevyOS 20240327".to_owned()),
+            kernel: Some("Linux 6.6.20".to_owned()),
+            virtualization: None,
+        },
+        load_average: Some([0.5, 0.25, 0.1]),
+    }
+}
+
+fn identity(system: usize) -> (&'static str, Identity, bool) {
+    let of = |product: &str, version: &str, storage: &str, setting: (&str, &str)| Identity {
+        product: product.to_owned(),
+        version: version.to_owned(),
+        build: None,
+        storage: storage.to_owned(),
+        settings: vec![(setting.0.to_owned(), setting.1.to_owned())],
+    };
+    match system {
+        0 => ("sqlite", of("SQLite", "3.50.2", "file, WAL", ("synchronous", "NORMAL")), true),
+        _ => (
+            "mariadb",
+            of("MariaDB", "10.11.6", "InnoDB", ("innodb_flush_log_at_trx_commit", "1")),
+            false,
+        ),
+    }
+}
+
+fn trial_header(
+    index: usize,
+    system: usize,
+    workload: &str,
+    clients: usize,
+    repetition: u32,
+) -> TrialHeader {
+    let (name, identity, is_embedded) = identity(system);
+    TrialHeader {
+        index,
+        system: name.to_owned(),
+        identity,
+        is_embedded,
+        workload: WorkloadRecord {
+            name: workload.to_owned(),
+            kind: format!("sysbench/{workload}"),
+            description: "4 tables of 10,000 rows".to_owned(),
+        },
+        operations: vec![
+            Operation::new("transaction", OperationKind::Transaction),
+            Operation::new("point_select", OperationKind::Read),
+        ],
+        clients,
+        repetition,
+        load: LoadRecord {
+            description: "closed loop, no think time".to_owned(),
+            threads: 2,
+            think_time: Duration::ZERO,
+            interval: Duration::from_secs(1),
+        },
+    }
+}
+
+/// Numbers that look random and are the same everywhere. Source: Knuth's MMIX generator.
+struct Noise(u64);
+
+impl Noise {
+    /// Between 0 and 1.
+    fn next(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f64 / (1_u64 << 24) as f64
+    }
+}
+
+fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
+    let mut noise = Noise(header.index as u64 + 1);
+    let intervals: Vec<Interval> =
+        (0..seconds.0 + seconds.1).map(|at| interval(&header, at, seconds, &mut noise)).collect();
+    let events: u64 = intervals
+        .iter()
+        .filter(|interval| interval.phase == Phase::Measure)
+        .map(|interval| interval.tally.transactions)
+        .sum();
+    let clients = header.clients as u64;
+    let started = at("2026-07-30T12:00:01Z");
+    TrialRecord {
+        phases: [(Phase::WarmUp, seconds.0), (Phase::Measure, seconds.1)]
+            .map(|(phase, s)| PhaseRecord { phase, started, duration: Duration::from_secs(s) })
+            .to_vec(),
+        end: Some(TrialEnd {
+            status: TrialStatus::Complete,
+            measure_started: Some(started),
+            measure_ended: Some(at("2026-07-30T12:00:05Z")),
+            clients: (0..clients)
+                .map(|client| ClientRecord {
+                    events: events / clients + u64::from(client < events % clients),
+                    failure: None,
+                })
+                .collect(),
+            unfinished: Unfinished::default(),
+            usage: Some(ClientUsage {
+                user_ns: events * 20_000,
+                system_ns: events * 30_000,
+                voluntary_switches: events,
+                involuntary_switches: 7,
+                peak_rss_bytes: 12 << 20,
+            }),
+        }),
+        header,
+        intervals,
+    }
+}
+
+/// One second: throughput saturates with clients, latency follows Little's law, and a tail is drawn
+/// from a Pareto distribution.
+fn interval(
+    header: &TrialHeader,
+    second: u64,
+    (warm_up, _): (u64, u64),
+    noise: &mut Noise,
+) -> Interval {
+    let is_warm_up = second < warm_up;
+    let mut tally = Tally::new(2);
+    let rate = rate(header) * (0.96 + 0.08 * noise.next()) * if is_warm_up { 0.7 } else { 1.0 };
+    let transactions = rate as u64;
+    let mean_ns = header.clients as f64 / rate * 1e9;
+    for _ in 0..transactions {
+        let latency = (mean_ns * 0.6 * (1.0 - noise.next()).powf(-0.4)) as u64;
+        tally.success(OperationId(1), OperationKind::Read, latency * 9 / 10);
+        tally.success(OperationId(0), OperationKind::Transaction, latency);
+    }
+    tally.busy_ns = header.clients as u64 * 1_000_000_000;
+    tally.traffic.sent_bytes = transactions * 90;
+    tally.traffic.received_bytes = transactions * 265;
+    let deadlock = ErrorKey::new(ErrorClass::Deadlock, "1213");
+    if header.system == "mariadb" && header.workload.name == "oltp_read_write" {
+        let has_failure = header.clients > 1 && second % 9 == 3;
+        if has_failure {
+            tally.failure(OperationId(0), OperationKind::Transaction, mean_ns as u64 * 3);
+            tally.error(&deadlock, Disposition::Ignored);
+        }
+        tally.error(&deadlock, Disposition::Retried);
+    }
+    Interval {
+        phase: if is_warm_up { Phase::WarmUp } else { Phase::Measure },
+        start_ns: second * 1_000_000_000,
+        end_ns: (second + 1) * 1_000_000_000,
+        tally,
+    }
+}
+
+fn rate(header: &TrialHeader) -> f64 {
+    let most = match header.workload.name.as_str() {
+        "oltp_point_select" => 2_000.0,
+        "oltp_read_write" => 90.0,
+        _ => 500.0,
+    };
+    let of_system = if header.is_embedded { 1.0 } else { 0.6 };
+    let clients = header.clients as f64;
+    most * of_system * clients / (clients + if header.is_embedded { 1.5 } else { 8.0 })
+}

@@ -1,0 +1,82 @@
+//! The statistics of one trial in the shape that readers of sysbench know, with its two decimals and
+//! milliseconds.
+
+use measure::{Nanos, OperationKind};
+
+use crate::digest::Trial;
+
+fn ms(value_ns: f64) -> f64 {
+    value_ns / 1e6
+}
+
+/// The block of text; `percentile` is the one that stands beside min, avg and max.
+pub(crate) fn statistics(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) -> String {
+    let summary = &trial.summary;
+    let queries = summary.queries;
+    let per_s =
+        |count: u64| if summary.seconds > 0.0 { count as f64 / summary.seconds } else { 0.0 };
+    let mut out = String::from("SQL statistics:\n    queries performed:\n");
+    for (name, count) in [
+        ("read", queries.read),
+        ("write", queries.write),
+        ("other", queries.other),
+        ("total", queries.total()),
+    ] {
+        out.push_str(&format!("        {:<32} {count}\n", format!("{name}:")));
+    }
+    for (name, count) in [
+        ("transactions", summary.transactions),
+        ("queries", queries.total()),
+        ("failed transactions", summary.failed_transactions),
+        ("retries", summary.retries),
+    ] {
+        let rate = per_s(count);
+        out.push_str(&format!("    {:<36} {count:<6} ({rate:.2} per sec.)\n", format!("{name}:")));
+    }
+    out.push_str(&format!(
+        "\nGeneral statistics:\n    {:<36} {:.4}s\n    {:<36} {}\n",
+        "total time:", summary.seconds, "total number of events:", summary.transactions
+    ));
+    out.push_str(&latencies(trial, percentile));
+    if let Some(fairness) = summary.fairness {
+        out.push_str(&format!(
+            "\nClients fairness:\n    {:<36} {:.4}/{:.2}\n",
+            "events (avg/stddev):", fairness.mean, fairness.standard_deviation
+        ));
+    }
+    out
+}
+
+fn latencies(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) -> String {
+    let latency = &trial.summary.latency;
+    let mut out = String::from("\nLatency (ms):\n");
+    let mut line = |name: &str, value: f64| {
+        out.push_str(&format!("    {:<36} {value:.2}\n", format!("{name}:")));
+    };
+    line("min", ms(latency.min_ns as f64));
+    line("avg", ms(latency.mean_ns));
+    line("max", ms(latency.max_ns as f64));
+    if let Some((percent, value)) = percentile {
+        line(&format!("{percent}th percentile"), ms(value as f64));
+    }
+    line("sum", ms(latency.mean_ns * latency.count as f64));
+    out
+}
+
+/// The percentile that sysbench shows, 95, or the one nearest to it.
+pub(crate) fn usual_percentile(trial: &Trial<'_>) -> Option<(f64, Nanos)> {
+    let distance = |(percent, _): &&(f64, Nanos)| (percent - 95.0).abs();
+    let percentiles = &trial.summary.latency.percentiles;
+    percentiles.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied()
+}
+
+/// Names of what counts as a transaction, for the head of the block.
+pub(crate) fn transaction_names(trial: &Trial<'_>) -> String {
+    let operations = &trial.record.header.operations;
+    let names: Vec<&str> = operations
+        .iter()
+        .filter(|operation| operation.kind == OperationKind::Transaction)
+        .map(|operation| operation.name.as_str())
+        .collect();
+    names.join(", ")
+}

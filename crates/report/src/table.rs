@@ -1,0 +1,232 @@
+//! A table as a value, and its three looks.
+
+/// Where a column's text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of text under heads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    heads: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column of words.
+    pub(crate) fn words(mut self, head: impl Into<String>) -> Self {
+        self.heads.push((head.into(), Align::Left));
+        self
+    }
+
+    /// Adds a column of numbers.
+    pub(crate) fn numbers(mut self, head: impl Into<String>) -> Self {
+        self.heads.push((head.into(), Align::Right));
+        self
+    }
+
+    /// Adds a row; missing cells are empty.
+    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
+        cells.resize(self.heads.len(), String::new());
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Takes out columns that say the same (or nothing) as the condition holds.
+    pub(crate) fn without_columns(mut self, is_out: impl Fn(&str, &[&str]) -> bool) -> Self {
+        for column in (0..self.heads.len()).rev() {
+            let cells: Vec<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
+            if is_out(&self.heads[column].0, &cells) {
+                self.heads.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+        self
+    }
+
+    /// Aligned with blanks.
+    pub(crate) fn text(&self) -> String {
+        let widths = self.widths(|cell| cell.chars().count());
+        let mut out = String::new();
+        let heads: Vec<&str> = self.heads.iter().map(|(head, _)| head.as_str()).collect();
+        for cells in std::iter::once(heads).chain(self.borrowed_rows()) {
+            let padded: Vec<String> = cells
+                .iter()
+                .zip(&self.heads)
+                .zip(&widths)
+                .map(|((cell, (_, align)), width)| pad(cell, *align, *width))
+                .collect();
+            out.push_str(padded.join("  ").trim_end());
+            out.push('\n');
+        }
+        out
+    }
+
+    /// For Markdown (GitHub's tables), aligned in the source too.
+    pub(crate) fn markdown(&self) -> String {
+        let escaped = self.escaped();
+        let widths = escaped.widths(|cell| cell.chars().count().max(3));
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut out = line(
+            escaped.heads.iter().zip(&widths).map(|((head, a), w)| pad(head, *a, *w)).collect(),
+        );
+        let rules = escaped.heads.iter().zip(&widths).map(|((_, align), width)| match align {
+            Align::Left => "-".repeat(*width),
+            Align::Right => format!("{}:", "-".repeat(width - 1)),
+        });
+        out.push_str(&line(rules.collect()));
+        for row in &escaped.rows {
+            let cells = row.iter().zip(&escaped.heads).zip(&widths);
+            out.push_str(&line(cells.map(|((cell, (_, a)), w)| pad(cell, *a, *w)).collect()));
+        }
+        out
+    }
+
+    /// For HTML, with a caption when there is one.
+    pub(crate) fn html(&self, caption: &str) -> String {
+        let mut out = String::from("<div class=\"scroll\"><table>\n");
+        if !caption.is_empty() {
+            out.push_str(&format!("<caption>{}</caption>\n", escape(caption)));
+        }
+        out.push_str("<thead><tr>");
+        for (head, align) in &self.heads {
+            out.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(*align), escape(head)));
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            out.push_str("<tr>");
+            for (cell, (_, align)) in row.iter().zip(&self.heads) {
+                out.push_str(&format!("<td{}>{}</td>", class(*align), escape(cell)));
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        out
+    }
+
+    fn borrowed_rows(&self) -> impl Iterator<Item = Vec<&str>> {
+        self.rows.iter().map(|row| row.iter().map(String::as_str).collect())
+    }
+
+    fn widths(&self, width: impl Fn(&str) -> usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = self.heads.iter().map(|(head, _)| width(head)).collect();
+        for row in &self.rows {
+            for (widest, cell) in widths.iter_mut().zip(row) {
+                *widest = (*widest).max(width(cell));
+            }
+        }
+        widths
+    }
+
+    /// A bar or a line end would end a cell of Markdown.
+    fn escaped(&self) -> Self {
+        let cell = |text: &String| escape_markdown(text).replace('|', "\\|");
+        Self {
+            heads: self.heads.iter().map(|(head, align)| (cell(head), *align)).collect(),
+            rows: self.rows.iter().map(|row| row.iter().map(cell).collect()).collect(),
+        }
+    }
+}
+
+fn pad(cell: &str, align: Align, width: usize) -> String {
+    match align {
+        Align::Left => format!("{cell:<width$}"),
+        Align::Right => format!("{cell:>width$}"),
+    }
+}
+
+fn class(align: Align) -> &'static str {
+    match align {
+        Align::Left => "",
+        Align::Right => " class=\"n\"",
+    }
+}
+
+/// Text as HTML and SVG show it.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Characters that XML cannot hold at all.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text in a line of Markdown: no markup, no line ends.
+pub(crate) fn escape_markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '[' | ']' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Table {
+        let mut table = Table::new().words("system").numbers("tps");
+        table.row(vec!["a|b <i>".to_owned(), "1,234".to_owned()]);
+        table.row(vec!["µ".to_owned(), "5".to_owned()]);
+        table
+    }
+
+    #[test]
+    fn text_is_aligned_by_characters() {
+        insta::assert_snapshot!(sample().text(), @r"
+        system     tps
+        a|b <i>  1,234
+        µ            5
+        ");
+    }
+
+    #[test]
+    fn markdown_escapes_what_would_end_a_cell() {
+        insta::assert_snapshot!(sample().markdown(), @r"
+        | system      |   tps |
+        | ----------- | ----: |
+        | a\|b &lt;i> | 1,234 |
+        | µ           |     5 |
+        ");
+    }
+
+    #[test]
+    fn html_escapes_everything() {
+        let html = sample().html("x & y");
+        assert!(html.contains("<td>a|b &lt;i&gt;</td><td class=\"n\">1,234</td>"), "{html}");
+        assert!(html.contains("<caption>x &amp; y</caption>"));
+        assert_eq!(escape("\u{1}\"'"), "\u{fffd}&quot;&#39;");
+    }
+
+    #[test]
+    fn columns_that_say_nothing_are_taken_out() {
+        let table = sample().without_columns(|head, _| head == "tps");
+        assert_eq!(table.text(), "system\na|b <i>\nµ\n");
+    }
+}

@@ -1,0 +1,282 @@
+//! Which figures stand in which table.
+
+use analysis::{Estimate, Latency, Summary};
+use measure::OperationKind;
+
+use crate::digest::{Digest, Point, Trial};
+use crate::number::{TimeUnit, count, duration, latency_ns, number, percent, percentile_name};
+use crate::table::Table;
+
+/// A row for each system, workload and number of clients; of one workload when it is given.
+pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
+    let points =
+        || digest.points.iter().filter(|point| workload.is_none_or(|name| name == point.workload));
+    let trials = || points().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
+    let unit = TimeUnit::for_smallest(trials().map(|trial| trial.summary.latency.mean_ns));
+    let mut table = Table::new().words("system");
+    if workload.is_none() {
+        table = table.words("workload");
+    }
+    table = table.numbers("clients").numbers("tps");
+    if digest.is_repeated() {
+        table = table.numbers("95 % interval");
+    }
+    table = table.numbers("qps").numbers(format!("mean {}", unit.name()));
+    for percent in &digest.run.header.percentiles {
+        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
+    }
+    table = table.numbers(format!("max {}", unit.name())).numbers("failed").numbers("retries");
+    for point in points() {
+        table.row(result_row(digest, point, workload.is_none(), unit));
+    }
+    table
+}
+
+fn result_row(
+    digest: &Digest<'_>,
+    point: &Point<'_>,
+    has_workload: bool,
+    unit: TimeUnit,
+) -> Vec<String> {
+    let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of);
+    let rate = |of: &dyn Fn(&Summary) -> f64| middle(figure(of), number);
+    let time = |of: &dyn Fn(&Summary) -> f64| middle(figure(of), |value| unit.show(value));
+    let mut row = vec![point.system.to_owned()];
+    if has_workload {
+        row.push(point.workload.to_owned());
+    }
+    row.push(point.clients.to_string());
+    row.push(rate(&|summary| summary.transactions_per_s));
+    if digest.is_repeated() {
+        row.push(interval(figure(&|summary| summary.transactions_per_s)));
+    }
+    row.push(rate(&|summary| summary.queries_per_s));
+    row.push(time(&|summary| summary.latency.mean_ns));
+    for percent in &digest.run.header.percentiles {
+        row.push(time(&|summary| percentile(&summary.latency, *percent)));
+    }
+    row.push(time(&|summary| summary.latency.max_ns as f64));
+    row.push(count(digest.sum(point, |summary| summary.failed_transactions)));
+    row.push(count(digest.sum(point, |summary| summary.retries)));
+    row
+}
+
+fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
+    estimate.map_or("-".to_owned(), |estimate| show(estimate.median))
+}
+
+fn interval(estimate: Option<Estimate>) -> String {
+    let interval = estimate.and_then(|estimate| estimate.interval);
+    interval.map_or(String::new(), |i| format!("{} to {}", number(i.low), number(i.high)))
+}
+
+fn percentile(latency: &Latency, percent: f64) -> f64 {
+    latency.percentile_ns(percent).unwrap_or_default() as f64
+}
+
+/// A row for each operation of one workload's points, from the repetition in the middle by
+/// throughput.
+pub(crate) fn operations(digest: &Digest<'_>, workload: &str) -> Table {
+    let trials: Vec<&Trial<'_>> = digest
+        .points
+        .iter()
+        .filter(|point| point.workload == workload)
+        .filter_map(|point| middle_trial(digest, point))
+        .collect();
+    let means = trials.iter().flat_map(|trial| &trial.summary.operations);
+    let unit = TimeUnit::for_smallest(means.map(|operation| operation.latency.mean_ns));
+    let mut table = operation_columns(
+        Table::new().words("system").numbers("clients"),
+        &digest.run.header.percentiles,
+        unit,
+    );
+    for trial in trials {
+        let header = &trial.record.header;
+        let lead = [header.system.clone(), header.clients.to_string()];
+        add_operations(&mut table, trial, &lead, unit);
+    }
+    table
+}
+
+/// The trial that stands for its point where a median makes no sense.
+pub(crate) fn middle_trial<'d, 'a>(
+    digest: &'d Digest<'a>,
+    point: &Point<'_>,
+) -> Option<&'d Trial<'a>> {
+    let mut trials: Vec<&Trial<'a>> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
+    trials.sort_by(|a, b| a.summary.transactions_per_s.total_cmp(&b.summary.transactions_per_s));
+    trials.get(trials.len().saturating_sub(1) / 2).copied()
+}
+
+/// A row for each operation of one trial.
+pub(crate) fn trial_operations(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
+    let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
+    let unit = TimeUnit::for_smallest(means);
+    let mut table = operation_columns(Table::new(), &digest.run.header.percentiles, unit);
+    add_operations(&mut table, trial, &[], unit);
+    table
+}
+
+fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
+    let mut table = table.words("operation").words("kind").numbers("per s");
+    for name in ["mean", "min"] {
+        table = table.numbers(format!("{name} {}", unit.name()));
+    }
+    for percent in percentiles {
+        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
+    }
+    table.numbers(format!("max {}", unit.name())).numbers("succeeded").numbers("failed")
+}
+
+fn add_operations(table: &mut Table, trial: &Trial<'_>, lead: &[String], unit: TimeUnit) {
+    for operation in &trial.summary.operations {
+        let latency = &operation.latency;
+        let mut row = lead.to_vec();
+        row.push(operation.name.clone());
+        row.push(kind_name(operation.kind).to_owned());
+        row.push(number(operation.per_s));
+        row.push(unit.show(latency.mean_ns));
+        row.push(unit.show(latency.min_ns as f64));
+        row.extend(latency.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
+        row.push(unit.show(latency.max_ns as f64));
+        row.push(count(latency.count));
+        row.push(count(operation.failed));
+        table.row(row);
+    }
+}
+
+pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::Transaction => "transaction",
+        OperationKind::Read => "read",
+        OperationKind::Write => "write",
+        OperationKind::Other => "other",
+    }
+}
+
+/// What the load generator spent on each statement, a row for each point.
+pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
+    let mut table = Table::new()
+        .words("system")
+        .words("workload")
+        .numbers("clients")
+        .numbers("client CPU µs")
+        .numbers("user µs")
+        .numbers("system µs")
+        .numbers("switches")
+        .numbers("sent B")
+        .numbers("received B")
+        .numbers("CPU threads busy");
+    let points = digest.points.iter().filter(|point| workload.is_none_or(|w| w == point.workload));
+    for point in points {
+        let Some(trial) = middle_trial(digest, point) else { continue };
+        let Some(cost) = trial.summary.cost_per_query else { continue };
+        let optional = |value: Option<f64>| value.map_or("-".to_owned(), number);
+        table.row(vec![
+            point.system.to_owned(),
+            point.workload.to_owned(),
+            point.clients.to_string(),
+            optional(cost.cpu_us()),
+            optional(cost.user_us),
+            optional(cost.system_us),
+            optional(cost.switches),
+            number(cost.sent_bytes),
+            number(cost.received_bytes),
+            optional(trial.summary.client_cpu_threads),
+        ]);
+    }
+    table
+}
+
+/// Failures of one trial by class and code.
+pub(crate) fn errors(trial: &Trial<'_>) -> Table {
+    let mut table =
+        Table::new().words("failure").numbers("retried").numbers("ignored").numbers("fatal");
+    for (key, counts) in &trial.summary.errors {
+        let cells = [counts.retried, counts.ignored, counts.fatal].map(count);
+        table.row([vec![key.to_string()], cells.to_vec()].concat());
+    }
+    table
+}
+
+/// The phases of one trial.
+pub(crate) fn phases(trial: &Trial<'_>) -> Table {
+    let mut table = Table::new().words("phase").words("began").numbers("took");
+    for phase in &trial.record.phases {
+        table.row(vec![
+            phase.phase.name().to_owned(),
+            format!("{:.3}", phase.started),
+            duration(phase.duration),
+        ]);
+    }
+    table
+}
+
+/// The figures of one trial that have no table of their own.
+pub(crate) fn facts(trial: &Trial<'_>) -> Table {
+    let summary = &trial.summary;
+    let mut table = Table::new().words("figure").words("value");
+    let mut fact = |name: &str, value: String| table.row(vec![name.to_owned(), value]);
+    fact("status", trial.status().to_owned());
+    fact("load", trial.record.header.load.description.clone());
+    fact("measured for", format!("{} s", number(summary.seconds)));
+    fact("transactions", rate_text(summary.transactions, summary.transactions_per_s));
+    let queries = summary.queries;
+    fact("queries", rate_text(queries.total(), summary.queries_per_s));
+    fact(
+        "queries read / write / other",
+        format!("{} / {} / {}", count(queries.read), count(queries.write), count(queries.other)),
+    );
+    fact(
+        "failed transactions",
+        format!("{} ({})", count(summary.failed_transactions), percent(summary.failure_rate)),
+    );
+    fact("tries again", count(summary.retries));
+    if let Some(fairness) = summary.fairness {
+        let variation = percent(fairness.variation());
+        let mean = number(fairness.mean);
+        let spread = number(fairness.standard_deviation);
+        fact("transactions of a client", format!("{mean} ± {spread} ({variation})"));
+    }
+    if let Some(law) = summary.littles_law {
+        let text = format!("{} of {} clients", number(law.accounted_for), law.clients);
+        fact("accounted for by Little's law", text);
+    }
+    if let Some(variation) = summary.throughput_variation {
+        fact("variation of throughput over intervals", percent(variation));
+    }
+    cost_facts(trial, &mut fact);
+    table
+}
+
+fn rate_text(events: u64, per_s: f64) -> String {
+    format!("{} ({} per s)", count(events), number(per_s))
+}
+
+fn cost_facts(trial: &Trial<'_>, fact: &mut impl FnMut(&str, String)) {
+    let summary = &trial.summary;
+    let costs = [("transaction", summary.cost_per_transaction), ("query", summary.cost_per_query)];
+    for (unit, cost) in costs {
+        let Some(cost) = cost else { continue };
+        if let (Some(cpu), Some(user), Some(system)) = (cost.cpu_us(), cost.user_us, cost.system_us)
+        {
+            let parts = format!("{} user, {} system", number(user), number(system));
+            fact(&format!("client CPU per {unit}"), format!("{} µs ({parts})", number(cpu)));
+        }
+        if let Some(switches) = cost.switches {
+            fact(&format!("context switches per {unit}"), number(switches));
+        }
+        let (sent, received) = (number(cost.sent_bytes), number(cost.received_bytes));
+        fact(&format!("bytes per {unit}"), format!("{sent} sent, {received} received"));
+    }
+    if let Some(end) = &trial.record.end {
+        if let Some(usage) = end.usage {
+            fact("peak memory of dyno", crate::number::memory(usage.peak_rss_bytes));
+        }
+        if end.unfinished.requests > 0 {
+            let oldest = latency_ns(end.unfinished.oldest_ns);
+            let requests = count(end.unfinished.requests);
+            fact("unanswered at the end", format!("{requests}, the oldest for {oldest}"));
+        }
+    }
+}

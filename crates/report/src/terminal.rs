@@ -1,0 +1,93 @@
+//! The summary at the end of a run, for a terminal.
+
+use record::{Run, RunStatus};
+
+use crate::digest::Digest;
+use crate::finding::{Group, groups};
+use crate::number::duration;
+use crate::{settings, tables};
+
+/// How many places of one finding are named before the rest is only counted.
+const PLACES_MAX: usize = 3;
+
+/// The summary of a run: what was under test, the figures, what weakens them, where more is.
+pub fn terminal(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let mut out = format!("{}\n{}\n\n", digest.title(), status_line(run));
+    let no_failures = |head: &str, cells: &[&str]| {
+        matches!(head, "failed" | "retries") && cells.iter().all(|cell| *cell == "0")
+    };
+    out.push_str(&settings::systems(&digest).text());
+    out.push('\n');
+    if digest.points.is_empty() {
+        out.push_str("no trial was begun\n");
+    } else {
+        out.push_str(&tables::results(&digest, None).without_columns(no_failures).text());
+    }
+    let findings = groups(&digest);
+    if !findings.is_empty() {
+        out.push_str("\nRead with care:\n");
+        findings.iter().for_each(|group| out.push_str(&finding(group)));
+    }
+    let folder = run.folder.display();
+    out.push_str(&format!(
+        "\nrecord  {folder}\nreport  {}\n",
+        run.folder.join("report.html").display()
+    ));
+    out
+}
+
+fn status_line(run: &Run) -> String {
+    let began = &run.header.started;
+    let took = run.ended.map(|ended| ended.duration_since(*began).unsigned_abs());
+    let status = match &run.status {
+        RunStatus::Complete => "complete".to_owned(),
+        RunStatus::Failed(reason) => format!("failed: {reason}"),
+        other => other.name().to_owned(),
+    };
+    let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
+    format!("{status}{took}, {} of {} trials", run.trials.len(), run.header.trials_planned)
+}
+
+fn finding(group: &Group) -> String {
+    let shown = group.places.len().min(PLACES_MAX);
+    let mut places = group.places[..shown].join("; ");
+    if group.places.len() > shown {
+        places.push_str(&format!("; and {} more", group.places.len() - shown));
+    }
+    format!("- {}: {}\n  {}\n", group.headline, group.meaning, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_run_in_a_terminal() {
+        insta::assert_snapshot!(terminal(&sample::run()));
+    }
+
+    #[test]
+    fn a_run_that_was_cut_says_so() {
+        let mut run = sample::run();
+        run.status = RunStatus::Cut;
+        run.ended = None;
+        run.trials.truncate(1);
+        run.trials[0].end = None;
+        let text = terminal(&run);
+        assert!(text.contains("cut, 1 of 8 trials"), "{text}");
+        assert!(text.contains("- Trials are missing"), "{text}");
+        assert!(text.contains("- The trial was cut"), "{text}");
+    }
+
+    #[test]
+    fn a_run_without_trials_has_a_summary() {
+        let mut run = sample::run();
+        run.status = RunStatus::Failed("no server at 127.0.0.1:3306".to_owned());
+        run.trials.clear();
+        let text = terminal(&run);
+        assert!(text.contains("failed: no server at 127.0.0.1:3306"), "{text}");
+        assert!(text.contains("no trial was begun"), "{text}");
+    }
+}

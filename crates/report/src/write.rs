@@ -1,0 +1,64 @@
+//! Writes the views beside the record.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use record::Run;
+
+/// Why a view could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {cause}", path.display())]
+pub struct ReportError {
+    /// The file.
+    pub path: PathBuf,
+    /// Why not.
+    #[source]
+    pub cause: io::Error,
+}
+
+/// Writes report.html, report.md, report.csv and report.json into `folder`, in place of those that
+/// are there. Returns where report.html lies.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_all(run: &Run, folder: &Path) -> Result<PathBuf, ReportError> {
+    write(folder, "report.md", &crate::markdown(run))?;
+    write(folder, "report.csv", &crate::csv(run))?;
+    write(folder, "report.json", &crate::json(run))?;
+    write(folder, "report.html", "")
+}
+
+/// Written beside and renamed, so that a browser never loads half a page.
+fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
+    let path = folder.join(name);
+    let temporary = folder.join(format!("{name}.tmp"));
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+    match written {
+        Ok(()) => Ok(path),
+        Err(cause) => Err(ReportError { path, cause }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn all_views_lie_in_the_folder_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = write_all(&sample::run(), folder.path()).unwrap();
+        assert_eq!(page, folder.path().join("report.html"));
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["report.csv", "report.html", "report.json", "report.md"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_named() {
+        let error = write_all(&sample::run(), Path::new("/nowhere/at all")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");
+    }
+}
