@@ -10,6 +10,8 @@ mod progress;
 pub mod random;
 mod sql;
 mod sysbench;
+#[cfg(test)]
+mod testing;
 mod turns;
 mod workload;
 

@@ -24,6 +24,9 @@ mod unique;
 mod values;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use bulk_workload::{BULK_OPTIONS, BulkInsert};
 pub(crate) use connection::open as open_session;
 pub(crate) use oltp::Oltp;

@@ -1,0 +1,372 @@
+//! Every script on real databases: what it makes, sends, counts and leaves behind.
+
+use std::path::Path;
+
+use measure::{ErrorClass, Failure};
+use plan::Existing;
+
+use crate::Workload;
+use crate::testing::{Place, Trial, message, try_workload, workload};
+
+/// Statements of one event with the default options.
+const READ_WRITE: [(&str, u64); 12] = [
+    ("oltp_read_write", 1),
+    ("begin", 1),
+    ("point_select", 10),
+    ("simple_range", 1),
+    ("sum_range", 1),
+    ("order_range", 1),
+    ("distinct_range", 1),
+    ("index_update", 1),
+    ("non_index_update", 1),
+    ("delete", 1),
+    ("insert", 1),
+    ("commit", 1),
+];
+
+const SCRIPTS: [&str; 11] = [
+    "oltp_point_select",
+    "oltp_read_only",
+    "oltp_read_write",
+    "oltp_write_only",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_insert",
+    "oltp_delete",
+    "select_random_points",
+    "select_random_ranges",
+    "bulk_insert",
+];
+
+/// Options that keep a script small.
+fn small(script: &str) -> &'static str {
+    match script {
+        "select_random_points" | "select_random_ranges" => "table_size = 300",
+        "bulk_insert" => "tables = 2\nstatement_bytes = 1000",
+        _ => "tables = 2\ntable_size = 300",
+    }
+}
+
+fn sysbench(script: &str, options: &str) -> Box<dyn Workload> {
+    workload(&format!("sysbench/{script}"), options)
+}
+
+/// A script's whole life; the tables are gone in the end.
+fn lives(place: &Place, script: &str, options: &str) -> Trial {
+    let workload = sysbench(script, options);
+    workload.prepare(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    workload.verify(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    let trial = place.trial(&*workload, 3, 60);
+    workload.verify(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    workload.cleanup(&place.site()).unwrap();
+    let again = sysbench(script, options);
+    assert!(again.verify(&place.site()).unwrap_err().message.contains("there is no table"));
+    trial
+}
+
+fn all_live(place: &Place) {
+    for script in SCRIPTS {
+        let trial = lives(place, script, small(script));
+        assert_eq!(trial.names[0], script);
+        assert_eq!(trial.tally.transactions, 60, "{script}");
+        let queries = trial.tally.queries;
+        let is_reading =
+            ["oltp_point_select", "select_random_points", "select_random_ranges"].contains(&script);
+        match script {
+            "oltp_read_write" | "oltp_read_only" | "oltp_write_only" => {}
+            _ if is_reading => assert_eq!((queries.read, queries.write), (60, 0), "{script}"),
+            _ => assert_eq!((queries.read, queries.write), (0, 60), "{script}"),
+        }
+        if !["oltp_read_write", "oltp_read_only", "oltp_write_only"].contains(&script) {
+            assert_eq!(trial.names.len(), 1, "one statement is not timed twice: {script}");
+        }
+    }
+    for options in ["auto_inc = false", "create_secondary = false", "skip_trx = true"] {
+        let options = format!("table_size = 50\n{options}");
+        for script in ["oltp_read_write", "oltp_insert"] {
+            // Without transactions two clients may delete the same row and both put it back.
+            let tally = lives(place, script, &options).tally;
+            let mut classes = tally.errors.keys().map(|key| key.class);
+            assert!(classes.all(|class| class == ErrorClass::DuplicateKey || class.is_transient()));
+            assert!(tally.transactions > 0);
+        }
+    }
+}
+
+fn counts_a_transaction_statement_by_statement(place: &Place) {
+    let trial = lives(place, "oltp_read_write", "tables = 3\ntable_size = 500");
+    // Nothing was tried again or given up, or counts would differ.
+    let transient: u64 = trial.tally.errors.values().map(|counts| counts.total()).sum();
+    let expected: Vec<(&str, u64)> =
+        READ_WRITE.iter().map(|(name, count)| (*name, count * 60)).collect();
+    if transient == 0 {
+        assert_eq!(trial.counts(), expected);
+        assert_eq!(trial.tally.queries.read, 14 * 60);
+        assert_eq!(trial.tally.queries.write, 4 * 60);
+        assert_eq!(trial.tally.queries.other, 2 * 60);
+    }
+    assert_eq!(trial.tally.transactions, 60);
+}
+
+#[test]
+fn every_script_lives_on_sqlite() {
+    let place = Place::sqlite();
+    all_live(&place);
+    counts_a_transaction_statement_by_statement(&place);
+}
+
+#[test]
+fn every_script_lives_on_mysql() {
+    let place = Place::mysql("dyno_scripts");
+    all_live(&place);
+    counts_a_transaction_statement_by_statement(&place);
+    let engine = "engine = \"MyISAM\"\nsecondary = true\ntable_size = 50";
+    lives(&place, "oltp_update_index", engine);
+    let isolated = "isolation = \"read-committed\"\ntable_size = 50";
+    lives(&place, "oltp_read_write", isolated);
+    place.drop_database("dyno_scripts");
+}
+
+fn is_refused_reused_or_replaced(place: Place) -> Place {
+    let options = "tables = 2\ntable_size = 300";
+    place.run("CREATE TABLE sbtest3 (id INTEGER)");
+    sysbench("oltp_read_write", options).prepare(&place.site()).unwrap();
+    place.run("UPDATE sbtest1 SET k = 7 WHERE id = 7");
+
+    let refused = message(sysbench("oltp_read_only", options).prepare(&place.site()));
+    assert_eq!(
+        refused,
+        "tables sbtest1, sbtest2 are there already: use `--existing reuse` to run on what they \
+         hold, or `--existing replace` to drop them and make them afresh"
+    );
+
+    let place = place.with(Existing::Reuse);
+    let reusing = sysbench("oltp_read_only", options);
+    reusing.prepare(&place.site()).unwrap();
+    reusing.verify(&place.site()).unwrap();
+    assert_eq!(place.trial(&*reusing, 2, 10).tally.transactions, 10);
+    reusing.cleanup(&place.site()).unwrap();
+    assert_eq!(place.integer("SELECT k FROM sbtest1 WHERE id = 7"), 7, "still there");
+    let wrong = message(sysbench("oltp_read_only", "table_size = 299").prepare(&place.site()));
+    assert!(wrong.starts_with("table sbtest1 has 300 rows, not 299"), "{wrong}");
+    let wrong =
+        message(sysbench("oltp_read_only", "tables = 3\ntable_size = 300").prepare(&place.site()));
+    assert!(wrong.starts_with("table sbtest3 has no column k, c, pad (it has id)"), "{wrong}");
+
+    let place = place.with(Existing::Replace);
+    let replacing = sysbench("oltp_read_only", "tables = 2\ntable_size = 20");
+    replacing.prepare(&place.site()).unwrap();
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 20);
+    replacing.cleanup(&place.site()).unwrap();
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest3"), 0, "not of the plan: not touched");
+    place.run("DROP TABLE sbtest3");
+    place
+}
+
+#[test]
+fn tables_that_are_there_are_refused_reused_or_replaced() {
+    is_refused_reused_or_replaced(Place::sqlite());
+    is_refused_reused_or_replaced(Place::mysql("dyno_existing")).drop_database("dyno_existing");
+}
+
+#[test]
+fn a_second_prepare_makes_its_own_tables_afresh() {
+    let place = Place::sqlite();
+    let workload = sysbench("oltp_delete", "table_size = 100\nrand_type = \"uniform\"");
+    workload.prepare(&place.site()).unwrap();
+    place.trial(&*workload, 1, 50);
+    assert!(place.integer("SELECT COUNT(*) FROM sbtest1") < 100);
+    workload.prepare(&place.site()).unwrap();
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 100);
+}
+
+#[test]
+fn what_prepare_cannot_finish_is_taken_away_again() {
+    let place = Place::sqlite();
+    // In SQLite names of indexes are unique over all tables, so the one of sbtest2 is taken.
+    place.run("CREATE TABLE other (a INTEGER)");
+    place.run("CREATE INDEX k_2 ON other (a)");
+    let options = "tables = 3\ntable_size = 300";
+    let failure = sysbench("oltp_read_only", options).prepare(&place.site()).unwrap_err();
+    assert!(failure.message.contains("k_2"), "{failure}");
+    let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sbtest%'";
+    assert_eq!(place.integer(tables), 0);
+    place.run("DROP TABLE other");
+    sysbench("oltp_read_only", options).prepare(&place.site()).unwrap();
+    assert_eq!(place.integer(tables), 3);
+}
+
+#[test]
+fn prepare_heeds_a_request_to_stop_and_leaves_nothing() {
+    let place = Place::sqlite();
+    place.stop.ask();
+    let options = "tables = 3\ntable_size = 300";
+    let failure = message(sysbench("oltp_read_only", options).prepare(&place.site()));
+    assert_eq!(failure, "interrupted");
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sb%'"), 0);
+}
+
+#[test]
+fn verify_finds_values_that_are_not_the_templates() {
+    let place = Place::sqlite();
+    let workload = sysbench("oltp_read_only", "table_size = 50");
+    workload.prepare(&place.site()).unwrap();
+    place.run("UPDATE sbtest1 SET pad = 'x'");
+    let wrong = message(workload.verify(&place.site()));
+    assert!(wrong.contains("pad is `x`, not groups of 11 digits"), "{wrong}");
+    workload.prepare(&place.site()).unwrap();
+    place.run("UPDATE sbtest1 SET k = 51");
+    let wrong = message(workload.verify(&place.site()));
+    assert!(wrong.contains("k is Some(51), not a number from 1 to 50"), "{wrong}");
+    workload.prepare(&place.site()).unwrap();
+    place.run("UPDATE sbtest1 SET id = 60 WHERE id = 50");
+    let wrong = message(workload.verify(&place.site()));
+    assert!(wrong.contains("the ids of table sbtest1 are not 1 to 50"), "{wrong}");
+}
+
+/// What is in a table after a trial by one client.
+fn outcome(seed: u64) -> (Vec<Vec<driver::Datum>>, Vec<Vec<driver::Datum>>) {
+    let mut place = Place::sqlite();
+    place.seed = seed;
+    let workload = sysbench("oltp_read_write", "table_size = 100");
+    workload.prepare(&place.site()).unwrap();
+    let all = "SELECT * FROM sbtest1 ORDER BY id";
+    let before = place.rows(all);
+    place.trial(&*workload, 1, 20);
+    (before, place.rows(all))
+}
+
+#[test]
+fn a_seed_repeats_the_same_data_and_the_same_queries() {
+    let (one, two, other) = (outcome(1), outcome(1), outcome(2));
+    assert_eq!(one, two);
+    assert_ne!(one.0, other.0);
+    assert_ne!(one.1, other.1);
+}
+
+#[test]
+fn made_ids_go_on_where_the_last_trial_stopped() {
+    let place = Place::sqlite();
+    let workload = sysbench("oltp_insert", "auto_inc = false\ntables = 2");
+    workload.prepare(&place.site()).unwrap();
+    for _ in 0..3 {
+        let trial = place.trial(&*workload, 2, 50);
+        assert_eq!(trial.tally.errors.len(), 0, "{:?}", trial.tally.errors);
+    }
+    let rows = |table| place.integer(&format!("SELECT COUNT(*) FROM sbtest{table}"));
+    assert_eq!(rows(1) + rows(2), 150);
+    let bulk = sysbench("bulk_insert", "tables = 2\nstatement_bytes = 200");
+    let place = place.with(Existing::Replace);
+    bulk.prepare(&place.site()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(place.trial(&*bulk, 3, 30).tally.errors.len(), 0);
+    }
+}
+
+#[test]
+fn conflicts_are_tried_again_counted_and_lose_nothing() {
+    let place = Place::mysql("dyno_conflicts");
+    // Every client writes the same few rows, in an order of its own.
+    let options =
+        "table_size = 4\nrand_type = \"uniform\"\nindex_updates = 4\nrange_selects = false";
+    let workload = sysbench("oltp_write_only", options);
+    workload.prepare(&place.site()).unwrap();
+    let trial = place.trial(&*workload, 8, 2000);
+    assert_eq!((trial.tally.transactions, trial.tally.failed_transactions), (2000, 0));
+    let retried: u64 = trial.tally.errors.values().map(|counts| counts.retried).sum();
+    assert!(retried > 0, "eight clients on four rows must meet");
+    for (key, counts) in &trial.tally.errors {
+        assert!(key.class.is_transient(), "{key}");
+        assert_eq!((counts.ignored, counts.fatal), (0, 0), "{key}");
+    }
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 4);
+
+    let ignoring =
+        sysbench("oltp_write_only", &format!("{options}\ntransient_errors = \"ignore\""));
+    let place = place.with(Existing::Reuse);
+    ignoring.prepare(&place.site()).unwrap();
+    let trial = place.trial(&*ignoring, 8, 2000);
+    assert!(trial.tally.failed_transactions > 0);
+    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 4);
+    place.drop_database("dyno_conflicts");
+}
+
+#[test]
+fn a_key_that_is_taken_is_ignored_and_any_other_error_is_fatal() {
+    let place = Place::sqlite();
+    let workload = sysbench("oltp_insert", "table_size = 10");
+    workload.prepare(&place.site()).unwrap();
+    place.run("UPDATE sbtest1 SET k = id");
+    place.run("CREATE UNIQUE INDEX one_k ON sbtest1 (k)");
+    let trial = place.trial(&*workload, 2, 40);
+    let (key, counts) = trial.tally.errors.first_key_value().unwrap();
+    assert_eq!(key.class, ErrorClass::DuplicateKey);
+    assert_eq!(counts.ignored, trial.tally.failed_transactions);
+    assert!(counts.ignored > 0);
+
+    let load = workload.load(&place.site());
+    place.run("CREATE TRIGGER no BEFORE INSERT ON sbtest1 BEGIN SELECT RAISE(ABORT, 'no'); END");
+    let trial = place.offer(&*load, 2, 40);
+    assert_eq!(trial.tally.transactions, 0);
+    let failures: Vec<&Failure> =
+        trial.outcome.clients.iter().filter_map(|client| client.failure.as_ref()).collect();
+    assert_eq!(failures.len(), 2);
+}
+
+#[test]
+fn statements_of_the_plan_surround_prepare_and_reach_clients() {
+    let mut place = Place::mysql("dyno_phases");
+    place.run("CREATE TABLE said (what TEXT)");
+    let say = |what: &str| vec![format!("INSERT INTO said VALUES ('{what}')")];
+    place.sql.before_prepare = say("before");
+    place.sql.after_prepare = say("after");
+    place.sql.run_session = say("client");
+    let workload = sysbench("oltp_point_select", "table_size = 10");
+    workload.prepare(&place.site()).unwrap();
+    place.trial(&*workload, 3, 10);
+    let said = |what| place.integer(&format!("SELECT COUNT(*) FROM said WHERE what = '{what}'"));
+    assert_eq!((said("before"), said("after"), said("client")), (1, 1, 3));
+    place.drop_database("dyno_phases");
+}
+
+#[test]
+fn wrong_options_are_told_with_the_nearest_spelling() {
+    let cases = [
+        ("sysbench/oltp_read_wirte", ""),
+        ("oltp_read_write", ""),
+        ("tpcc", ""),
+        ("sysbench/oltp_read_write", "tabels = 4"),
+        ("sysbench/oltp_read_write", "reconnect = 10"),
+        ("sysbench/oltp_read_write", "engine = \"a b\""),
+        ("sysbench/oltp_read_write", "rand_type = \"zipf\"\ntable_size = 0"),
+        ("sysbench/select_random_points", "tables = 2"),
+        ("sysbench/bulk_insert", "table_size = 2\nstatement_bytes = 1"),
+    ];
+    let mut said = String::new();
+    for (kind, options) in cases {
+        let Err(problems) = try_workload(kind, options, Path::new("/")) else {
+            panic!("{kind} {options}")
+        };
+        for problem in problems {
+            said += &format!("{}\n    {}\n", problem.message, problem.help.unwrap_or_default());
+        }
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn the_catalogue_tells_every_option_that_is_read_with_its_default() {
+    for info in crate::catalogue() {
+        if !info.kind.starts_with("sysbench/") {
+            continue;
+        }
+        let plain = try_workload(&info.kind, "", Path::new("/")).unwrap().describe();
+        for option in info.options.iter().filter(|option| !option.default.is_empty()) {
+            let text = format!("{} = \"{}\"", option.name, option.default);
+            let described = try_workload(&info.kind, &text, Path::new("/"))
+                .unwrap_or_else(|problems| panic!("{}: {text}: {problems:?}", info.kind))
+                .describe();
+            assert_eq!(described, plain, "{text}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What tests share: systems to work on, and trials whose numbers can be looked at.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use driver::{Datum, Target, mysql, sqlite};
+use engine::{Limit, Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
+use measure::{Failure, Interval, Phase, Tally};
+use plan::{Existing, Options, PhaseSql, Problem, WorkloadPlan};
+use tempfile::TempDir;
+
+use crate::{Progress, Site, Workload, crewed, read};
+
+/// A system to work on, empty at first.
+pub(crate) struct Place {
+    pub(crate) target: Target,
+    pub(crate) existing: Existing,
+    pub(crate) seed: u64,
+    pub(crate) sql: PhaseSql,
+    pub(crate) stop: Stop,
+    pub(crate) progress: Progress,
+    /// Keeps a database file alive.
+    _folder: Option<TempDir>,
+}
+
+impl Place {
+    /// A SQLite file that vanishes with the test.
+    pub(crate) fn sqlite() -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut config = sqlite::Config::new(folder.path().join("test.db"));
+        config.synchronous = sqlite::Synchronous::Off;
+        Self::new(Target::sqlite(config), Some(folder))
+    }
+
+    /// A database of its own on the server that `cargo xtask test` provides.
+    pub(crate) fn mysql(database: &str) -> Self {
+        let place = Self::new(mysql_target(None), None);
+        place.run(&format!("DROP DATABASE IF EXISTS {database}"));
+        place.run(&format!("CREATE DATABASE {database}"));
+        Self::new(mysql_target(Some(database)), None)
+    }
+
+    fn new(mut target: Target, folder: Option<TempDir>) -> Self {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let mut probed = target.clone();
+        crew::run_one(&Stop::new(), move |handle| {
+            Box::pin(async move {
+                probed.probe(&handle).await?;
+                sender.send(probed).unwrap();
+                Ok(())
+            })
+        })
+        .unwrap();
+        target.clone_from(&receiver.recv().unwrap());
+        Self {
+            target,
+            existing: Existing::Refuse,
+            seed: 42,
+            sql: PhaseSql::default(),
+            stop: Stop::new(),
+            progress: Progress::new(),
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site {
+            target: &self.target,
+            loaders: 2,
+            existing: self.existing,
+            seed: self.seed,
+            sql: &self.sql,
+            progress: &self.progress,
+            stop: &self.stop,
+        }
+    }
+
+    pub(crate) fn with(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    pub(crate) fn run(&self, sql: &str) {
+        let sql = sql.to_owned();
+        crewed::on_session(&self.site(), async move |session| session.run(&sql).await).unwrap();
+    }
+
+    pub(crate) fn rows(&self, sql: &str) -> Vec<Vec<Datum>> {
+        let sql = sql.to_owned();
+        crewed::on_session(&self.site(), async move |session| session.rows(&sql).await).unwrap()
+    }
+
+    pub(crate) fn integer(&self, sql: &str) -> i64 {
+        let rows = self.rows(sql);
+        crewed::as_integer(rows.first().and_then(|row| row.first())).unwrap()
+    }
+
+    pub(crate) fn drop_database(&self, database: &str) {
+        self.run(&format!("DROP DATABASE {database}"));
+    }
+
+    /// Runs a trial of so many transactions; every client must last.
+    pub(crate) fn trial(&self, workload: &dyn Workload, clients: usize, events: u64) -> Trial {
+        let load = workload.load(&self.site());
+        let trial = self.offer(&*load, clients, events);
+        for client in &trial.outcome.clients {
+            assert_eq!(client.failure, None);
+        }
+        assert_eq!(trial.tally.transactions + trial.tally.failed_transactions, events);
+        trial
+    }
+
+    pub(crate) fn offer(&self, load: &dyn Load, clients: usize, events: u64) -> Trial {
+        let is_blocking = self.target.capabilities().is_blocking;
+        let offered = Offer {
+            clients,
+            workers: if is_blocking { Workers::PerClient } else { Workers::EventLoops(2) },
+            pacing: Pacing::Closed { think_time_ns: 0 },
+            warm_up: Duration::ZERO,
+            limit: Limit::Events(events),
+            interval: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(30),
+        };
+        let names = load.operations().iter().map(|operation| operation.name.clone()).collect();
+        let mut sum = Sum(Tally::new(load.operations().len()));
+        let outcome = offer(&offered, load, &self.stop, &mut sum).unwrap();
+        Trial { names, tally: sum.0, outcome }
+    }
+}
+
+fn mysql_target(database: Option<&str>) -> Target {
+    let url = std::env::var("DYNO_TEST_MYSQL")
+        .expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`");
+    let mut config =
+        mysql::Url::parse(&url).unwrap().resolve(&mysql::LoginSources::default()).unwrap();
+    if let Some(database) = database {
+        config.database = Some(database.to_owned());
+    }
+    Target::mysql(config)
+}
+
+/// All intervals together.
+struct Sum(Tally);
+
+impl Observer for Sum {
+    fn begins(&mut self, _phase: Phase) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn interval(&mut self, interval: &Interval) -> io::Result<()> {
+        self.0.merge(&interval.tally);
+        Ok(())
+    }
+
+    fn ends(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a trial counted.
+pub(crate) struct Trial {
+    pub(crate) names: Vec<String>,
+    pub(crate) tally: Tally,
+    pub(crate) outcome: Outcome,
+}
+
+impl Trial {
+    /// How often each operation succeeded.
+    pub(crate) fn counts(&self) -> Vec<(&str, u64)> {
+        let tallies = self.tally.operations.iter().map(|one| one.succeeded.count());
+        self.names.iter().map(String::as_str).zip(tallies).collect()
+    }
+}
+
+pub(crate) fn try_workload(
+    kind: &str,
+    options: &str,
+    folder: &Path,
+) -> Result<Box<dyn Workload>, Vec<Problem>> {
+    let options = Options::parse(options).unwrap();
+    let plan = WorkloadPlan { name: kind.to_owned(), kind: kind.to_owned(), options };
+    read(&plan, folder)
+}
+
+pub(crate) fn workload(kind: &str, options: &str) -> Box<dyn Workload> {
+    try_workload(kind, options, Path::new("/"))
+        .unwrap_or_else(|problems| panic!("{kind}: {problems:?}"))
+}
+
+/// The message of a failure.
+pub(crate) fn message(result: Result<(), Failure>) -> String {
+    result.unwrap_err().message
+}
