@@ -17,6 +17,8 @@ mod token;
 mod workload;
 
 #[cfg(test)]
+mod lives;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use workload::SqlWorkload;
