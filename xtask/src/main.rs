@@ -1,3 +1,44 @@
-//! Tasks of the repository.
+//! Tasks of the repository: test, tidy, dist, bench.
+#![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 
-fn main() {}
+mod dist;
+mod interrupt;
+mod needs;
+mod paths;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Tasks of the repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Runs everything that must hold: format, lints, tidy, and all tests against a real server
+    Test(test::Arguments),
+    /// Checks what no compiler checks: imports between rooms, opening lines, lengths, words
+    Tidy,
+    /// Builds the binary that is handed out
+    Dist,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Test(arguments) => test::run(&arguments),
+        Task::Tidy => tidy::run(),
+        Task::Dist => dist::run(),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

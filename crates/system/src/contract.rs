@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use driver::Target;
+use driver::{ServerLimits, Target};
 use measure::Nanos;
 
 /// What is under test, for the title of every view.
@@ -51,6 +51,11 @@ pub trait Running: Send {
 
     /// What it is.
     fn identity(&self) -> &Identity;
+
+    /// How much it takes, so that too little is noticed before load is offered.
+    fn limits(&self) -> ServerLimits {
+        ServerLimits::default()
+    }
 
     /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.
     fn exited(&mut self) -> Option<String>;

@@ -4,22 +4,21 @@
 //! says how to speak to it ([`Access`]) and what it is ([`Identity`]). What is started here never
 //! outlives this process. [`catalogue`] explains what there is.
 
+mod argument;
+mod ask;
+mod catalogue;
 mod contract;
 mod copy;
+mod kinds;
 mod log_tail;
 pub mod mariadb;
+mod mysql;
 mod process;
 mod programs;
+mod simulated;
+mod sqlite;
 
+pub use argument::from_argument;
+pub use catalogue::{Kind, OptionHelp, catalogue};
 pub use contract::{Access, Identity, Running, System};
-
-/// Reads a system of the plan.
-///
-/// # Errors
-/// A kind that is not known, options that are not: each with its place and the nearest spelling.
-pub fn read(
-    _plan: &plan::SystemPlan,
-    _folder: &std::path::Path,
-) -> Result<Box<dyn System>, Vec<plan::Problem>> {
-    unimplemented!("the systems are on their way")
-}
+pub use kinds::read;

@@ -31,14 +31,16 @@ impl Programs {
         Ok(Self { server, install })
     }
 
-    /// Makes a data folder in which root needs no password and has a database `test`.
-    pub(super) fn make_data(&self, data: &Path) -> anyhow::Result<()> {
+    /// Makes a data folder in which root needs no password and has a database `test`. Temporary
+    /// tables go to `temporary`: a server that starts removes those of others.
+    pub(super) fn make_data(&self, data: &Path, temporary: &Path) -> anyhow::Result<()> {
         let mut command = Command::new(&self.install);
         command
             .arg("--no-defaults")
             .arg(format!("--datadir={}", data.display()))
             .arg("--auth-root-authentication-method=normal")
             .args(as_root())
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null());
         let output =
             command.output().with_context(|| format!("cannot start {}", self.install.display()))?;

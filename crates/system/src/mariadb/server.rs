@@ -66,7 +66,10 @@ impl Server {
             .prefix("mariadb-")
             .tempdir_in(scratch)
             .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
-        programs.make_data(&data(folder.path()))?;
+        let temporary = temporary(folder.path());
+        std::fs::create_dir(&temporary)
+            .with_context(|| format!("cannot make {}", temporary.display()))?;
+        programs.make_data(&data(folder.path()), &temporary)?;
         let socket = socket_path(folder.path());
         let (process, port) =
             on_free_port(|port| launch(&programs, &settings, folder.path(), &socket, port))?;
@@ -165,6 +168,10 @@ fn kept(folder: &Path) -> PathBuf {
     folder.join("kept")
 }
 
+fn temporary(folder: &Path) -> PathBuf {
+    folder.join("temporary")
+}
+
 fn log(folder: &Path) -> PathBuf {
     folder.join("error.log")
 }
@@ -220,6 +227,7 @@ fn launch(
         .arg("--no-defaults")
         .args(as_root())
         .arg(format!("--datadir={}", data(folder).display()))
+        .arg(format!("--tmpdir={}", temporary(folder).display()))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--port={port}"))
         .arg(format!("--socket={}", socket.display()))

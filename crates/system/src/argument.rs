@@ -1,0 +1,62 @@
+//! What `--system` says on a command line.
+
+use std::path::Path;
+
+/// What leads to a server of the MySQL protocol: MySQL, MariaDB or TiDB.
+const MYSQL_SCHEME: &str = "mysql://";
+/// Endings of a file's name that make it an SQLite database.
+const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
+/// The kind and the options that an argument stands for: a URL, `sqlite:PATH`, the path of a
+/// database file, or the name of a kind as it is. Whether such a kind exists, [`crate::read`] says.
+pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
+    if argument.starts_with(MYSQL_SCHEME) {
+        return with_option("mysql", "url", argument);
+    }
+    if let Some(path) = argument.strip_prefix("sqlite:") {
+        // `sqlite://` with a path behind it is how other tools write it.
+        return with_option("sqlite", "path", path.strip_prefix("//").unwrap_or(path));
+    }
+    if names_a_database_file(argument) {
+        return with_option("sqlite", "path", argument);
+    }
+    (argument.to_owned(), Vec::new())
+}
+
+fn with_option(kind: &str, name: &str, value: &str) -> (String, Vec<(String, String)>) {
+    (kind.to_owned(), vec![(name.to_owned(), value.to_owned())])
+}
+
+fn names_a_database_file(argument: &str) -> bool {
+    Path::new(argument)
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .is_some_and(|ending| SQLITE_ENDINGS.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(argument: &str) -> (String, String) {
+        let (kind, options) = from_argument(argument);
+        let options: Vec<String> =
+            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (kind, options.join(" "))
+    }
+
+    #[test]
+    fn urls_files_and_names_are_told_apart() {
+        for (argument, kind, options) in [
+            ("mysql://root@127.0.0.1:3306/test", "mysql", "url=mysql://root@127.0.0.1:3306/test"),
+            ("sqlite:/tmp/x", "sqlite", "path=/tmp/x"),
+            ("sqlite:///tmp/x", "sqlite", "path=/tmp/x"),
+            ("data/bench.db", "sqlite", "path=data/bench.db"),
+            ("bench.sqlite3", "sqlite", "path=bench.sqlite3"),
+            ("mariadb", "mariadb", ""),
+            ("marriadb", "marriadb", ""),
+        ] {
+            assert_eq!(read(argument), (kind.to_owned(), options.to_owned()), "{argument}");
+        }
+    }
+}

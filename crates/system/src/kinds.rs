@@ -1,0 +1,43 @@
+//! From a system of the plan to the kind that it names.
+
+use std::path::Path;
+
+use plan::{Options, Problem, SystemPlan, nearest};
+
+use crate::{System, catalogue, mariadb, mysql, simulated, sqlite};
+
+type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
+
+/// Reads a system of the plan; relative paths in it count from `folder`.
+///
+/// # Errors
+/// A kind that is not known, options that are not: each with its place and the nearest spelling.
+pub fn read(plan: &SystemPlan, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let read: Read = match plan.kind.as_str() {
+        "sqlite" => sqlite::read,
+        "mysql" => mysql::read,
+        "mariadb" => mariadb::read,
+        "simulated" => simulated::read,
+        _ => return Err(unknown(plan)),
+    };
+    read(&plan.options, folder)
+}
+
+fn unknown(plan: &SystemPlan) -> Vec<Problem> {
+    let names: Vec<&str> = catalogue().iter().map(|kind| kind.name).collect();
+    let list = format!("there are {}; `dyno systems` explains them", names.join(", "));
+    let help = match nearest(&plan.kind, &names) {
+        Some(near) => format!("did you mean `{near}`? {list}"),
+        None => list,
+    };
+    let mut reader = plan.options.reader();
+    // Its options cannot be judged as long as nobody knows what it is.
+    for (name, _) in plan.options.shown() {
+        reader.is_given(&name);
+    }
+    reader.reject("kind", format!("`{}` is no kind of system", plan.kind), help);
+    reader.finish().err().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

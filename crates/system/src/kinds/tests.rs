@@ -1,0 +1,65 @@
+//! Plans are read into systems, and wrong ones are told what is right.
+
+use plan::PhaseSql;
+
+use super::*;
+use crate::{Access, Running};
+
+fn plan(kind: &str, options: &str) -> SystemPlan {
+    SystemPlan {
+        name: "s".to_owned(),
+        kind: kind.to_owned(),
+        options: Options::parse(options).unwrap(),
+        sql: PhaseSql::default(),
+    }
+}
+
+fn problems(kind: &str, options: &str) -> String {
+    let Err(problems) = read(&plan(kind, options), Path::new("/")) else {
+        panic!("{kind} was accepted with {options}")
+    };
+    let lines = problems.iter().map(|problem| {
+        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn started(kind: &str, options: &str) -> Box<dyn Running> {
+    let scratch = tempfile::tempdir().unwrap();
+    read(&plan(kind, options), Path::new("/")).unwrap().start(scratch.path()).unwrap()
+}
+
+#[test]
+fn an_unknown_kind_gets_the_nearest_name() {
+    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, mysql, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, mysql, simulated; `dyno systems` explains them");
+}
+
+#[test]
+fn every_kind_of_the_catalogue_is_read_and_knows_its_options() {
+    for kind in catalogue() {
+        let wrong = problems(kind.name, "no_such_option = 1");
+        assert!(wrong.contains("unknown key `no_such_option`"), "{}: {wrong}", kind.name);
+        for option in kind.options {
+            assert!(wrong.contains(option.name), "{} does not know {}", kind.name, option.name);
+        }
+    }
+}
+
+#[test]
+fn a_simulated_system_has_the_servers_and_times_that_were_said() {
+    let mut running = started("simulated", "servers = 2\nservice_times = [\"500us\", \"2ms\"]");
+    let Access::Simulated { servers, service_times_ns } = running.access() else { panic!() };
+    assert_eq!((*servers, service_times_ns.as_slice()), (2, [500_000, 2_000_000].as_slice()));
+    assert_eq!(running.identity().settings[1].1, "500us, 2ms");
+    assert_eq!(running.exited(), None);
+    running.stop().unwrap();
+}
+
+#[test]
+fn a_simulated_system_refuses_what_is_no_time() {
+    insta::assert_snapshot!(problems("simulated", "service_times = [\"fast\"]\nservers = 0"), @r#"
+    `fast` is not a length of time | write a list such as ["500us", "1ms"]
+    `servers` is 0, out of range | allowed: 1 to 1000000
+    "#);
+}

@@ -1,0 +1,120 @@
+//! A server of the MySQL protocol that is there already: reached, asked, never stopped.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use driver::mysql::{LoginSources, StatementProtocol, Url};
+use driver::{ServerLimits, Target};
+use plan::{OptionReader, Options, Problem};
+
+use crate::ask::{ask, identity};
+use crate::{Access, Identity, Running, System};
+
+/// What `ps` may say.
+pub(crate) const PROTOCOLS: [(&str, StatementProtocol); 2] =
+    [("on", StatementProtocol::Prepared), ("off", StatementProtocol::Text)];
+
+const URL_HELP: &str = "write it such as \"mysql://root@127.0.0.1:3306/test\"";
+
+#[derive(Clone, Debug)]
+struct MySql {
+    url: Url,
+    password_file: Option<PathBuf>,
+}
+
+/// Reads where the server is; a relative password file counts from `folder`.
+pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let url = url(&mut reader);
+    let password_file = reader.text("password_file").map(|file| folder.join(file));
+    let protocol = url.as_ref().and_then(|url| url.protocol).unwrap_or_default();
+    let protocol = reader.choice("ps", protocol, &PROTOCOLS);
+    reader.finish()?;
+    // Without a URL the reading has ended with the problem of its absence.
+    let url = Url { protocol: Some(protocol), ..url.unwrap_or_default() };
+    Ok(Box::new(MySql { url, password_file }))
+}
+
+/// The URL, or several that differ in their hosts only.
+fn url(reader: &mut OptionReader<'_>) -> Option<Url> {
+    let mut whole: Option<Url> = None;
+    let texts = reader.texts("url");
+    if texts.is_empty() && !reader.is_given("url") {
+        reader.reject("url", "`url` is missing: where is the server?", URL_HELP);
+    }
+    for text in texts {
+        // The text itself may hold a password, so it is not repeated.
+        match (Url::parse(&text), &mut whole) {
+            (Err(error), _) => reader.reject("url", format!("`url` is wrong: {error}"), URL_HELP),
+            (Ok(url), None) => whole = Some(url),
+            (Ok(url), Some(whole)) if differ_in_hosts_only(&url, whole) => {
+                whole.hosts.extend(url.hosts);
+            }
+            (Ok(_), Some(_)) => reader.reject(
+                "url",
+                "the URLs differ in more than their hosts",
+                "clients are shared out over servers that take the same login: give the same \
+                 user, password, database and options in each",
+            ),
+        }
+    }
+    whole
+}
+
+fn differ_in_hosts_only(one: &Url, other: &Url) -> bool {
+    let with_hosts_of_other = Url { hosts: other.hosts.clone(), ..one.clone() };
+    with_hosts_of_other == *other && one.socket.is_none()
+}
+
+impl System for MySql {
+    fn start(&self, _scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+        let mut sources = LoginSources::of_process();
+        sources.password_file.clone_from(&self.password_file);
+        let (target, facts) = ask(Target::mysql(self.url.resolve(&sources)?))?;
+        let identity = identity(&facts);
+        let access = Access::Database(target);
+        Ok(Box::new(RunningMySql { access, identity, limits: facts.limits }))
+    }
+}
+
+struct RunningMySql {
+    access: Access,
+    identity: Identity,
+    limits: ServerLimits,
+}
+
+impl Running for RunningMySql {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn limits(&self) -> ServerLimits {
+        self.limits
+    }
+
+    fn exited(&mut self) -> Option<String> {
+        None
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        bail!(
+            "the data of a server that was not started here cannot be copied: say between = \
+             \"reload\" (or \"keep\"), or let dyno start one with kind = \"mariadb\""
+        )
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        self.snapshot()
+    }
+
+    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

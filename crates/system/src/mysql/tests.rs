@@ -1,0 +1,59 @@
+//! A server that is there, as `cargo xtask test` provides it.
+
+use super::*;
+
+fn server() -> String {
+    std::env::var("DYNO_TEST_MYSQL").expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`")
+}
+
+fn problems(options: &str) -> String {
+    let Err(problems) = read(&Options::parse(options).unwrap(), Path::new("/")) else {
+        panic!("{options} was accepted")
+    };
+    problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_server_that_is_there_says_what_it_is() {
+    let options = Options::parse(&format!("url = \"{}\"", server())).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let mut running = read(&options, Path::new("/")).unwrap().start(scratch.path()).unwrap();
+    let identity = running.identity();
+    assert!(["MariaDB", "MySQL", "TiDB"].contains(&identity.product.as_str()), "{identity:?}");
+    assert!(identity.version.starts_with(|first: char| first.is_ascii_digit() || first == 'v'));
+    assert!(!identity.settings.is_empty());
+    assert!(running.limits().connections_max.unwrap() >= 1);
+    assert_eq!(running.exited(), None);
+    assert!(running.snapshot().unwrap_err().to_string().contains("reload"));
+    assert!(running.restore().unwrap_err().to_string().contains("reload"));
+    running.stop().unwrap();
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_to_be_unreachable() {
+    let options = Options::parse("url = \"mysql://root@127.0.0.1:1/test\"").unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let Err(error) = read(&options, Path::new("/")).unwrap().start(scratch.path()) else {
+        panic!("something answers on port 1")
+    };
+    assert!(format!("{error:#}").contains("127.0.0.1:1"), "{error:#}");
+}
+
+#[test]
+fn a_url_is_needed_and_must_be_one() {
+    assert_eq!(problems(""), "`url` is missing: where is the server?");
+    let wrong = problems("url = \"postgres://me:secret@h/d\"");
+    assert!(wrong.starts_with("`url` is wrong: "), "{wrong}");
+    assert!(!wrong.contains("secret"), "{wrong}");
+}
+
+#[test]
+fn several_urls_are_one_system_with_several_hosts() {
+    let options = Options::parse("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/d\"]").unwrap();
+    let mut reader = options.reader();
+    let hosts = url(&mut reader).unwrap().hosts;
+    let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["a:4000", "b:4001"]);
+    let wrong = problems("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/other\"]");
+    assert_eq!(wrong, "the URLs differ in more than their hosts");
+}

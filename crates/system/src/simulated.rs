@@ -1,0 +1,107 @@
+//! A system that is arithmetic: servers, a queue, and service times that are known beforehand.
+
+use std::path::Path;
+use std::time::Duration;
+
+use measure::Nanos;
+use plan::{OptionReader, Options, Problem, parse_duration, show_duration};
+
+use crate::{Access, Identity, Running, System};
+
+/// When nothing is said.
+const SERVICE_TIME: Duration = Duration::from_millis(1);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Simulated {
+    servers: usize,
+    service_times_ns: Vec<Nanos>,
+}
+
+/// Reads the options of a simulated system.
+pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let servers = reader.integer("servers", 1, 1..=1_000_000);
+    let service_times_ns = service_times(&mut reader);
+    reader.finish()?;
+    let servers = usize::try_from(servers).unwrap_or(usize::MAX);
+    Ok(Box::new(Simulated { servers, service_times_ns }))
+}
+
+fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
+    let mut times_ns = Vec::new();
+    for text in reader.texts("service_times") {
+        match parse_duration(&text).and_then(|time| Nanos::try_from(time.as_nanos()).ok()) {
+            Some(time_ns) => times_ns.push(time_ns),
+            None => reader.reject(
+                "service_times",
+                format!("`{text}` is not a length of time"),
+                "write a list such as [\"500us\", \"1ms\"]",
+            ),
+        }
+    }
+    if times_ns.is_empty() {
+        times_ns.push(Nanos::try_from(SERVICE_TIME.as_nanos()).unwrap_or(Nanos::MAX));
+    }
+    times_ns
+}
+
+impl System for Simulated {
+    fn start(&self, _scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+        let access = Access::Simulated {
+            servers: self.servers,
+            service_times_ns: self.service_times_ns.clone(),
+        };
+        Ok(Box::new(RunningSimulated { access, identity: self.identity() }))
+    }
+}
+
+impl Simulated {
+    fn identity(&self) -> Identity {
+        let times: Vec<String> = self
+            .service_times_ns
+            .iter()
+            .map(|time_ns| show_duration(Duration::from_nanos(*time_ns)))
+            .collect();
+        Identity {
+            product: "simulated system".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: None,
+            storage: "none, exact virtual time".to_owned(),
+            settings: vec![
+                ("servers".to_owned(), self.servers.to_string()),
+                ("service_times".to_owned(), times.join(", ")),
+            ],
+        }
+    }
+}
+
+struct RunningSimulated {
+    access: Access,
+    identity: Identity,
+}
+
+impl Running for RunningSimulated {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn exited(&mut self) -> Option<String> {
+        None
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! The embedded database: a file of the user's, or one that is thrown away.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use driver::sqlite::{Config, Synchronous};
+use driver::{ServerLimits, Target};
+use net::{Clock, Runtime};
+use plan::{Options, Problem};
+
+use crate::ask::{ask, identity};
+use crate::{Access, Identity, Running, System};
+
+/// What stands beside a database file in WAL mode: the log and the log's index.
+const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+
+#[derive(Clone, Debug)]
+struct Sqlite {
+    /// `None`: a file of our own below the scratch folder.
+    path: Option<PathBuf>,
+    synchronous: Synchronous,
+    busy_timeout: Duration,
+    cache_bytes: Option<u64>,
+}
+
+/// Reads the options of the embedded database; a relative path counts from `folder`.
+pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let path = reader.text("path").map(|path| folder.join(path));
+    if let Some(parent) = path.as_deref().and_then(Path::parent).filter(|parent| !parent.is_dir()) {
+        let message = format!("there is no folder {}", parent.display());
+        reader.reject("path", message, "make it first, or say another path");
+    }
+    // The driver knows no other; the key is there so that a plan can say so.
+    reader.choice("journal", (), &[("wal", ())]);
+    let levels = [Synchronous::Off, Synchronous::Normal, Synchronous::Full];
+    let synchronous = reader.choice(
+        "synchronous",
+        Synchronous::default(),
+        &levels.map(|level| (level.name(), level)),
+    );
+    let busy_timeout = reader.duration("busy_timeout", Duration::from_secs(5));
+    let cache_bytes = reader.is_given("cache").then(|| reader.bytes("cache", 0));
+    reader.finish()?;
+    Ok(Box::new(Sqlite { path, synchronous, busy_timeout, cache_bytes }))
+}
+
+impl System for Sqlite {
+    fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+        let path = self.path.clone().unwrap_or_else(|| scratch.join("dyno.db"));
+        let kept = scratch.join("dyno-kept.db");
+        let mut config = Config::new(path.clone());
+        config.synchronous = self.synchronous;
+        config.busy_timeout = self.busy_timeout;
+        config.cache_bytes = self.cache_bytes;
+        let (target, facts) = ask(Target::sqlite(config))?;
+        let identity = identity(&facts);
+        let access = Access::Database(target);
+        Ok(Box::new(RunningSqlite { path, kept, access, identity, limits: facts.limits }))
+    }
+}
+
+struct RunningSqlite {
+    path: PathBuf,
+    /// Where `snapshot` puts its copy.
+    kept: PathBuf,
+    access: Access,
+    identity: Identity,
+    limits: ServerLimits,
+}
+
+impl Running for RunningSqlite {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn limits(&self) -> ServerLimits {
+        self.limits
+    }
+
+    fn exited(&mut self) -> Option<String> {
+        None
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        self.checkpoint()?;
+        copy(&self.path, &self.kept)
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        if !self.kept.exists() {
+            bail!("no data was kept that could be restored");
+        }
+        // A log that belongs to the old file would be replayed into the new one.
+        for ending in COMPANIONS {
+            let companion = beside(&self.path, ending);
+            if companion.exists() {
+                fs::remove_file(&companion)
+                    .with_context(|| format!("cannot remove {}", companion.display()))?;
+            }
+        }
+        copy(&self.kept, &self.path)
+    }
+
+    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+impl RunningSqlite {
+    /// Brings everything from the log into the file itself.
+    fn checkpoint(&self) -> anyhow::Result<()> {
+        let Access::Database(target) = &self.access else { return Ok(()) };
+        let target = target.clone();
+        let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop")?;
+        let handle = runtime.handle();
+        let done = runtime.block_on(async move {
+            let mut session = target.connect(&handle, 0).await?;
+            let rows = session.rows("PRAGMA wal_checkpoint(TRUNCATE)").await;
+            session.close().await;
+            rows
+        });
+        let rows = done.context("the event loop failed")??;
+        // The first column says whether someone was in the way.
+        if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
+            bail!(
+                "{} is in use, so its state cannot be kept: end what works with it, or say \
+                 between = \"reload\"",
+                self.path.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::copy(from, to)
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests;

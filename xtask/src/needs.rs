@@ -1,0 +1,122 @@
+//! Programs of the operating system that a task needs, and their Debian packages.
+
+use std::io::IsTerminal;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::interrupt::Interrupt;
+use crate::shell;
+
+/// A program and the package that brings it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    program: &'static str,
+    package: &'static str,
+}
+
+pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
+pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
+
+/// Whether what is missing may be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Install {
+    /// With the package manager, as root or with sudo.
+    Yes,
+    /// No: only say what is missing.
+    No,
+}
+
+/// Sees to it that `needs` are there.
+///
+/// # Errors
+/// When something is missing and may not or cannot be installed, with the command that would.
+pub(crate) fn provide(
+    needs: &[Need],
+    install: Install,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    let missing = missing(needs);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    let by_hand = format!("apt-get install {}", packages.join(" "));
+    for need in &missing {
+        eprintln!("xtask: {} is missing (Debian package {})", need.program, need.package);
+    }
+    if install == Install::No {
+        bail!("missing programs; on Debian and Ubuntu: {by_hand}");
+    }
+    let installed = apt_get(&packages, interrupt)
+        .with_context(|| format!("cannot install what is missing; do it by hand: {by_hand}"));
+    installed?;
+    let still: Vec<&str> = self::missing(needs).iter().map(|need| need.program).collect();
+    if !still.is_empty() {
+        bail!("still missing after the installation: {}", still.join(", "));
+    }
+    Ok(())
+}
+
+fn missing(needs: &[Need]) -> Vec<Need> {
+    needs.iter().copied().filter(|need| !is_there(need.program)).collect()
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/usr/local/sbin".into()])
+        .any(|folder| folder.join(program).is_file())
+}
+
+/// Brings the package lists up to date and installs, without a question.
+fn apt_get(packages: &[&str], interrupt: &Interrupt) -> anyhow::Result<()> {
+    if !is_there("apt-get") {
+        bail!("there is no apt-get here");
+    }
+    eprintln!("xtask: installing {} with apt-get", packages.join(", "));
+    shell::must(&mut as_root(&["apt-get", "update", "--quiet"])?, interrupt)?;
+    let mut install =
+        as_root(&["apt-get", "install", "--yes", "--quiet", "--no-install-recommends"])?;
+    shell::must(install.args(packages), interrupt)
+}
+
+/// A command with the rights to install; sudo asks for a password only where someone can answer.
+fn as_root(words: &[&str]) -> anyhow::Result<Command> {
+    let words = [&["env", "DEBIAN_FRONTEND=noninteractive"], words].concat();
+    if nix::unistd::geteuid().is_root() {
+        return Ok(shell::command(words[0], &words[1..]));
+    }
+    if !is_there("sudo") {
+        bail!("this takes root's rights, and there is no sudo");
+    }
+    let mut sudo = Command::new("sudo");
+    if !std::io::stdin().is_terminal() {
+        sudo.arg("--non-interactive");
+    }
+    sudo.args(words);
+    Ok(sudo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOWHERE: Need = Need { program: "no-such-program-anywhere", package: "no-package" };
+
+    #[test]
+    fn what_is_missing_is_only_named_when_nothing_may_be_installed() {
+        let interrupt = Interrupt::watch().unwrap();
+        let error = provide(&[NOWHERE], Install::No, &interrupt).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "missing programs; on Debian and Ubuntu: apt-get install no-package"
+        );
+    }
+
+    #[test]
+    fn what_is_there_needs_nothing() {
+        let shell = Need { program: "sh", package: "dash" };
+        provide(&[shell], Install::No, &Interrupt::watch().unwrap()).unwrap();
+    }
+}

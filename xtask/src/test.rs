@@ -1,0 +1,96 @@
+//! Everything that must hold, with a real server for the tests that need one.
+
+use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::Context;
+use clap::Args;
+use system::mariadb::{Server, Settings};
+
+use crate::interrupt::Interrupt;
+use crate::needs::{self, Install};
+use crate::{shell, tidy};
+
+/// How tests learn where the server is.
+const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
+
+/// What `cargo xtask test` takes.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Only say what is missing, install nothing
+    #[arg(long)]
+    no_install: bool,
+    /// Arguments for `cargo test`, such as `--package dyno-driver`; with some, only those tests run
+    #[arg(last = true)]
+    cargo_test: Vec<String>,
+}
+
+/// Runs the checks, then the tests: theirs are the last lines and theirs is the exit code, unless a
+/// check failed.
+///
+/// # Errors
+/// When something is missing, the server does not start, or a signal came.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let install = if arguments.no_install { Install::No } else { Install::Yes };
+    needs::provide(&[needs::MARIADB, needs::SYSBENCH], install, &interrupt)?;
+    let failed = if arguments.cargo_test.is_empty() { checks(&interrupt)? } else { Vec::new() };
+    let tests = tests(&arguments.cargo_test, &interrupt)?;
+    if failed.is_empty() {
+        return Ok(exit_code(tests));
+    }
+    eprintln!("xtask: beside the tests, this failed (see above): {}", failed.join(", "));
+    Ok(ExitCode::FAILURE)
+}
+
+/// What must hold beside the tests; returns what does not.
+fn checks(interrupt: &Interrupt) -> anyhow::Result<Vec<&'static str>> {
+    let mut failed = Vec::new();
+    if !shell::run(&mut shell::cargo(&["fmt", "--all", "--check"]), interrupt)?.success() {
+        failed.push("cargo fmt --check");
+    }
+    let clippy = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
+    if !shell::run(&mut shell::cargo(&clippy), interrupt)?.success() {
+        failed.push("cargo clippy");
+    }
+    if tidy::run()? != ExitCode::SUCCESS {
+        failed.push("cargo xtask tidy");
+    }
+    Ok(failed)
+}
+
+/// All tests, beside a server that lives exactly as long as they do.
+fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
+    if arguments.is_empty() {
+        let mut build = shell::cargo(&["test", "--workspace", "--no-run", "--quiet"]);
+        // When this fails, so does the run below, and says why.
+        shell::run(&mut build, interrupt)?;
+    }
+    let scratch = tempfile::tempdir().context("no folder for the server's data")?;
+    let server = Server::start(Settings::default(), scratch.path())?;
+    let mut test = shell::cargo(&["test"]);
+    if arguments.is_empty() {
+        test.args(["--workspace", "--no-fail-fast"]);
+    }
+    test.args(arguments).env(SERVER_VARIABLE, server.url());
+    eprintln!("xtask: {SERVER_VARIABLE}={}", server.url());
+    let status = shell::run(without_logins(&mut test), interrupt);
+    if let Some(why) = server.exited() {
+        eprintln!("xtask: {why}");
+    }
+    server.stop()?;
+    status
+}
+
+/// The tests decide which account is used, not the environment of whoever runs them.
+fn without_logins(command: &mut Command) -> &mut Command {
+    for name in ["MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    // No code: a signal ended the tests.
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
+}

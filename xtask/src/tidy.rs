@@ -1,0 +1,99 @@
+//! What no compiler checks: who may import whom, how files open, how long they are, and words that
+//! do not belong in a room. The invariants stand in ARCHITECTURE.md.
+
+mod imports;
+mod shape;
+mod source;
+mod words;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+use crate::paths;
+use source::Source;
+
+/// Something that is not as it should be, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    /// Path from the repository's root.
+    file: String,
+    /// Counted from 1.
+    line: usize,
+    message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+/// Checks the repository and prints what is wrong.
+///
+/// # Errors
+/// When the repository cannot be read.
+pub(crate) fn run() -> anyhow::Result<ExitCode> {
+    let findings = findings(paths::root())?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if findings.is_empty() {
+        eprintln!("xtask: tidy");
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("xtask: {} things are not tidy", findings.len());
+    Ok(ExitCode::FAILURE)
+}
+
+/// Everything wrong below `root`, by file and line.
+fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = imports::check(root)?;
+    for source in sources(root)? {
+        findings.extend(shape::check(&source));
+        findings.extend(words::check(&source));
+    }
+    findings.sort();
+    Ok(findings)
+}
+
+/// Every Rust file of the workspace.
+fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for folder in ["crates", "xtask"] {
+        collect(root, &root.join(folder), &mut sources)?;
+    }
+    Ok(sources)
+}
+
+fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, sources)?;
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            sources.push(Source::new(name, text));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_is_tidy() {
+        let findings = findings(paths::root()).unwrap();
+        let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        assert!(lines.is_empty(), "not tidy:\n{}", lines.join("\n"));
+    }
+}

@@ -1,0 +1,94 @@
+//! A Rust file as the checks see it: lines, and where its tests begin.
+
+use super::Finding;
+
+/// A Rust file.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    /// Path from the repository's root, with `/`.
+    pub file: String,
+    pub text: String,
+}
+
+impl Source {
+    pub(super) fn new(file: String, text: String) -> Self {
+        Self { file, text }
+    }
+
+    /// The file's own name.
+    pub(super) fn name(&self) -> &str {
+        self.file.rsplit('/').next().unwrap_or(&self.file)
+    }
+
+    /// Whether all of it is test code: `tests.rs`, or below a folder `tests`.
+    pub(super) fn is_test(&self) -> bool {
+        self.file.split('/').any(|part| part == "tests" || part == "tests.rs" || part == "benches")
+    }
+
+    /// Its lines with their numbers, without its tests.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let end = if self.is_test() { 0 } else { self.tests_begin() };
+        self.text.lines().take(end).enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// As [`Source::lines`], without comments.
+    pub(super) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().map(|(line, text)| (line, without_comment(text)))
+    }
+
+    /// How many lines come before the tests at its end.
+    fn tests_begin(&self) -> usize {
+        let mut previous = "";
+        let mut count = 0;
+        for line in self.text.lines() {
+            if previous == "#[cfg(test)]" && line.starts_with("mod tests {") {
+                return count - 1;
+            }
+            previous = line;
+            count += 1;
+        }
+        count
+    }
+
+    /// Something wrong with a line of it.
+    pub(super) fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
+        Finding { file: self.file.clone(), line, message: message.into() }
+    }
+}
+
+/// A line up to its `//`, unless that stands in a text such as a URL.
+fn without_comment(line: &str) -> &str {
+    let mut is_text = false;
+    let mut previous = ' ';
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '"' if previous != '\\' && previous != '\'' => is_text = !is_text,
+            '/' if previous == '/' && !is_text => return &line[..at - 1],
+            _ => {}
+        }
+        previous = letter;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_and_comments_are_set_apart() {
+        let text =
+            "//! Opens.\nlet a = \"x://y\"; // why\n#[cfg(test)]\nmod tests {\n    x();\n}\n";
+        let source = Source::new("crates/plan/src/a.rs".to_owned(), text.to_owned());
+        let code: Vec<_> = source.code().collect();
+        assert_eq!(code, [(1, ""), (2, "let a = \"x://y\"; ")]);
+    }
+
+    #[test]
+    fn files_of_tests_have_no_lines_to_check() {
+        for file in ["crates/plan/src/reader/tests.rs", "crates/cli/tests/it/main.rs"] {
+            let source = Source::new(file.to_owned(), "dbg\n".to_owned());
+            assert_eq!(source.lines().count(), 0, "{file}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Words that do not belong in a room, each with the invariant that it breaks.
+
+use super::Finding;
+use super::source::Source;
+
+/// Words that may not stand in some files.
+struct Rule {
+    /// Beginnings of paths that it holds for.
+    within: &'static [&'static str],
+    /// Beginnings of paths that it spares.
+    except: &'static [&'static str],
+    /// Looked for in lower case, at the beginning of a word when they begin with a letter.
+    words: &'static [&'static str],
+    /// Whether comments may hold them.
+    comments: Comments,
+    /// What it breaks and what to do.
+    message: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comments {
+    Spared,
+    Checked,
+}
+
+const PRODUCTS: &[&str] =
+    &["mysql", "mariadb", "tidb", "sqlite", "postgres", "cockroach", "yugabyte", "oceanbase"];
+const WORKLOADS: &[&str] = &["sysbench", "ycsb", "tpcc", "tpch", "oltp", "sbtest"];
+
+const RULES: &[Rule] = &[
+    Rule {
+        within: &["crates/engine/", "crates/net/", "crates/measure/"],
+        except: &[],
+        words: PRODUCTS,
+        comments: Comments::Spared,
+        message: "names no database: ask the driver's capability record, or move this to driver",
+    },
+    Rule {
+        within: &["crates/engine/", "crates/net/", "crates/measure/", "crates/driver/"],
+        except: &[],
+        words: WORKLOADS,
+        comments: Comments::Spared,
+        message: "names no workload: move this to workload",
+    },
+    Rule {
+        within: &["crates/workload/src/"],
+        except: &[],
+        words: &["\"mysql\"", "\"mariadb\"", "\"tidb\"", "\"sqlite\"", "::mysql", "::sqlite"],
+        comments: Comments::Spared,
+        message: "a workload asks the driver's capability record, never the product's name",
+    },
+    Rule {
+        within: &["crates/driver/src/mysql/codec"],
+        except: &[],
+        words: &["use net::", "std::net", "async fn", ".await", "tcpstream"],
+        comments: Comments::Spared,
+        message: "a codec turns bytes into messages and knows no socket: move this to the session",
+    },
+    Rule {
+        within: &["crates/"],
+        except: &[
+            "crates/net/src/clock.rs",
+            "crates/cli/",
+            "crates/report/",
+            "crates/record/",
+            "crates/runner/",
+        ],
+        words: &["instant::now", "systemtime::now", "clock_gettime"],
+        comments: Comments::Spared,
+        message: "only net/clock reads time on the load path: take a Clock or a time from the caller",
+    },
+    Rule {
+        within: &["crates/analysis/src/"],
+        except: &[],
+        words: &["std::fs", "std::io", "std::net", "std::env", "std::process", "std::thread"],
+        comments: Comments::Spared,
+        message: "analysis is pure: it does no input or output, its caller does",
+    },
+    Rule {
+        within: &["crates/"],
+        except: &["crates/cli/", "crates/report/", "crates/web/"],
+        words: &["println!", "eprintln!", "print!", "eprint!"],
+        comments: Comments::Spared,
+        message: "only report, cli and web print: return a value",
+    },
+    Rule {
+        within: &["crates/"],
+        except: &["crates/cli/"],
+        words: &["process::exit"],
+        comments: Comments::Spared,
+        message: "only cli ends the process: return an error",
+    },
+    Rule {
+        within: &["crates/", "xtask/"],
+        except: &[],
+        words: &["#[allow(", "#![allow("],
+        comments: Comments::Spared,
+        message: "write #[expect(.., reason = \"..\")]: it says why, and tells when it is obsolete",
+    },
+    Rule {
+        within: &["crates/", "xtask/"],
+        except: &[],
+        words: &["core::arch", "std::arch", "target_arch"],
+        comments: Comments::Spared,
+        message: "nothing is tied to a processor: write it portably",
+    },
+    Rule {
+        within: &["crates/", "xtask/"],
+        except: &[],
+        words: &["todo:", "fixme", "xxx:"],
+        comments: Comments::Checked,
+        message: "finish it, or write an issue: the code says what is, not what should be",
+    },
+];
+
+/// Checks one file. The rules themselves are spared: they have to name the words.
+pub(super) fn check(source: &Source) -> Vec<Finding> {
+    if source.file == "xtask/src/tidy/words.rs" {
+        return Vec::new();
+    }
+    RULES
+        .iter()
+        .filter(|rule| starts_with_any(&source.file, rule.within))
+        .filter(|rule| !starts_with_any(&source.file, rule.except))
+        .flat_map(|rule| broken(rule, source))
+        .collect()
+}
+
+fn broken(rule: &Rule, source: &Source) -> Vec<Finding> {
+    let lines: Vec<(usize, &str)> = match rule.comments {
+        Comments::Spared => source.code().collect(),
+        Comments::Checked => source.lines().collect(),
+    };
+    let mut findings = Vec::new();
+    for (line, text) in lines {
+        let text = text.to_lowercase();
+        if let Some(word) = rule.words.iter().find(|word| holds(&text, word)) {
+            findings.push(source.finding(line, format!("`{word}`: {}", rule.message)));
+        }
+    }
+    findings
+}
+
+fn starts_with_any(file: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| file.starts_with(beginning))
+}
+
+/// Whether `word` stands in `text`, not in the middle of another word.
+fn holds(text: &str, word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric();
+    text.match_indices(word)
+        .any(|(at, _)| !word.starts_with(is_letter) || !text[..at].ends_with(is_letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(file: &str, text: &str) -> Vec<String> {
+        let source = Source::new(file.to_owned(), text.to_owned());
+        check(&source).iter().map(Finding::to_string).collect()
+    }
+
+    #[test]
+    fn the_engine_names_no_database_and_no_workload() {
+        let found =
+            found("crates/engine/src/worker.rs", "//! MySQL\nlet is_mysql = 1;\nsysbench();\n");
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("crates/engine/src/worker.rs:2: `mysql`: names no database"));
+        assert!(
+            found[1].starts_with("crates/engine/src/worker.rs:3: `sysbench`: names no workload")
+        );
+    }
+
+    #[test]
+    fn only_the_clock_reads_time() {
+        let text = "let now = Instant::now();\n";
+        assert_eq!(found("crates/engine/src/worker.rs", text).len(), 1);
+        assert!(found("crates/net/src/clock.rs", text).is_empty());
+    }
+
+    #[test]
+    fn eprintln_is_one_finding_and_formatting_is_none() {
+        let room = "crates/plan/src/a.rs";
+        assert_eq!(found(room, "eprintln!(\"x\");\n").len(), 1);
+        assert!(found(room, "blueprint!(x);\n").is_empty());
+        assert!(found("crates/report/src/a.rs", "println!(\"x\");\n").is_empty());
+    }
+
+    #[test]
+    fn an_allow_is_to_be_an_expect() {
+        let found = found("crates/plan/src/a.rs", "#[allow(dead_code)]\n");
+        assert!(found[0].contains("#[expect("), "{found:?}");
+    }
+
+    #[test]
+    fn tests_may_name_what_they_like() {
+        let text = "#[cfg(test)]\nmod tests {\n    println!(\"mysql\");\n}\n";
+        assert!(found("crates/engine/src/a.rs", text).is_empty());
+    }
+}
