@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use driver::{Datum, Target, mysql, sqlite};
+use driver::{Datum, Password, Target, mysql, sqlite};
 use engine::{Limit, Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Options, PhaseSql, Problem, WorkloadPlan};
@@ -35,10 +35,15 @@ impl Place {
 
     /// A database of its own on the server that `cargo xtask test` provides.
     pub(crate) fn mysql(database: &str) -> Self {
-        let place = Self::new(mysql_target(None), None);
+        let place = Self::new(mysql_target(None, None), None);
         place.run(&format!("DROP DATABASE IF EXISTS {database}"));
         place.run(&format!("CREATE DATABASE {database}"));
-        Self::new(mysql_target(Some(database)), None)
+        Self::new(mysql_target(Some(database), None), None)
+    }
+
+    /// The same server, another user without a password.
+    pub(crate) fn mysql_as(user: &str, database: &str) -> Self {
+        Self::new(mysql_target(Some(database), Some(user)), None)
     }
 
     fn new(mut target: Target, folder: Option<TempDir>) -> Self {
@@ -130,13 +135,17 @@ impl Place {
     }
 }
 
-fn mysql_target(database: Option<&str>) -> Target {
+fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
     let url = std::env::var("DYNO_TEST_MYSQL")
         .expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`");
     let mut config =
         mysql::Url::parse(&url).unwrap().resolve(&mysql::LoginSources::default()).unwrap();
     if let Some(database) = database {
         config.database = Some(database.to_owned());
+    }
+    if let Some(user) = user {
+        config.user = user.to_owned();
+        config.password = Password::default();
     }
     Target::mysql(config)
 }

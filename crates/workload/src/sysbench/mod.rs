@@ -25,6 +25,8 @@ mod values;
 mod verify;
 
 #[cfg(test)]
+mod log_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use bulk_workload::{BULK_OPTIONS, BulkInsert};
