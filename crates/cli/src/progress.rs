@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::{Interval, Operation, Phase};
 use record::TrialStatus;
-use report::{duration_text, rate_text};
+use report::{latency, number};
 use runner::{Event, Watcher};
 
 /// How progress is shown.
@@ -114,13 +114,13 @@ impl Progress {
         let latencies = tally.transaction_latencies(operations);
         self.last_rate = format!(
             "{} tps, {} qps, p99 {}",
-            rate_text(tally.transactions as f64 / seconds),
-            rate_text(tally.queries.total() as f64 / seconds),
-            duration_text(latencies.percentile_ns(99.0) as f64),
+            number(tally.transactions as f64 / seconds),
+            number(tally.queries.total() as f64 / seconds),
+            latency(latencies.percentile_ns(99.0) as f64),
         );
         let errors: u64 = tally.errors.values().map(|counts| counts.total()).sum();
         if errors > 0 {
-            self.last_rate.push_str(&format!(", {} errors/s", rate_text(errors as f64 / seconds)));
+            self.last_rate.push_str(&format!(", {} errors/s", number(errors as f64 / seconds)));
         }
         let left = self.time_left(Duration::from_nanos(interval.end_ns));
         self.bar.set_message(format!("{} {}{left}", interval.phase.name(), self.last_rate));

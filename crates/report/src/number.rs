@@ -6,7 +6,7 @@ use measure::Nanos;
 
 /// Three significant digits, and never fewer than the whole part, in groups of three: `13,696`,
 /// `487`, `61.0`, `0.123`.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
@@ -117,7 +117,7 @@ impl TimeUnit {
 }
 
 /// A latency with the unit that suits it.
-pub(crate) fn latency(value_ns: f64) -> String {
+pub fn latency(value_ns: f64) -> String {
     let unit = TimeUnit::for_value(value_ns);
     format!("{} {}", unit.show(value_ns), unit.name())
 }

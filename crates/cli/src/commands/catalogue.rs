@@ -8,14 +8,14 @@ use crate::table;
 
 /// Something with a name, a summary and options.
 struct Entry {
-    name: &'static str,
+    name: String,
     summary: String,
     options: Vec<[&'static str; 3]>,
 }
 
 pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
-    let entries = workload::catalogue().iter().map(|it| Entry {
-        name: it.name,
+    let entries = workload::catalogue().into_iter().map(|it| Entry {
+        name: it.kind,
         summary: it.summary.to_owned(),
         options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
     });
@@ -24,7 +24,7 @@ pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
 
 pub(crate) fn systems(name: Option<&str>) -> Result<ExitCode> {
     let entries = system::catalogue().iter().map(|it| Entry {
-        name: it.name,
+        name: it.name.to_owned(),
         summary: format!("{} (--system {})", it.summary, it.argument),
         options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
     });
@@ -36,7 +36,7 @@ fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
         None => {
             let rows: Vec<Vec<String>> = entries
                 .iter()
-                .map(|entry| vec![entry.name.to_owned(), entry.summary.clone()])
+                .map(|entry| vec![entry.name.clone(), entry.summary.clone()])
                 .collect();
             format!(
                 "{}\n`dyno {what}s NAME` lists the options of one.\n",
@@ -51,7 +51,7 @@ fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
 
 fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
-        let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         match plan::nearest(name, &names) {
             Some(near) => bail!("no {what} is called {name:?}; did you mean {near:?}?"),
             None => bail!("no {what} is called {name:?}; there are {}", names.join(", ")),

@@ -1,0 +1,77 @@
+//! What a person types, and what comes back when it is wrong.
+
+use crate::support::Desk;
+
+#[test]
+fn a_misspelt_key_is_shown_in_its_place_with_the_right_spelling() {
+    let desk = Desk::new();
+    desk.file(
+        "plan.toml",
+        "[systems.simulated]\n[workloads.simulated]\n[load]\nclient = 4\ntime = \"1s\"\n",
+    );
+    let message = desk.fail(2, ["run", "plan.toml"]);
+    assert!(message.contains("plan.toml:4"), "{message}");
+    assert!(message.contains("`clients`"), "{message}");
+    assert!(!desk.path().join("results").exists(), "nothing starts before the plan is right");
+}
+
+#[test]
+fn an_override_is_checked_like_the_plan_itself() {
+    let desk = Desk::new();
+    desk.file("plan.toml", "[systems.simulated]\n[workloads.simulated]\n");
+    let message = desk.fail(2, ["run", "plan.toml", "--set", "load.tine=5s"]);
+    assert!(message.contains("time"), "{message}");
+    let output = desk.succeed(["run", "plan.toml", "--set", "load.clients=[1,2,3]", "--dry-run"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("3 trials"), "{text}");
+}
+
+#[test]
+fn an_unknown_workload_is_answered_with_its_neighbour() {
+    let desk = Desk::new();
+    let message = desk.fail(2, ["bench", "sysbench/oltp_point_selct", "--system", "sqlite"]);
+    assert!(message.contains("oltp_point_select"), "{message}");
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_named() {
+    let desk = Desk::new();
+    let message = desk.fail(2, ["run", "nowhere.toml"]);
+    assert!(message.contains("nowhere.toml"), "{message}");
+}
+
+#[test]
+fn a_server_that_is_not_there_fails_the_run_and_says_what_to_do() {
+    let desk = Desk::new();
+    // Port 1 of loopback: nobody listens there, and nobody but root could.
+    let args = ["bench", "sysbench/oltp_point_select", "--system", "mysql://root@127.0.0.1:1/test"];
+    let message = desk.fail(1, args);
+    assert!(message.contains("127.0.0.1:1"), "{message}");
+    assert!(message.contains("nothing listens there"), "{message}");
+}
+
+#[test]
+fn completions_know_the_subcommands() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = desk.succeed(["completions", shell]).stdout;
+        let script = String::from_utf8(script).unwrap();
+        assert!(script.contains("bench") && script.contains("report"), "{shell}");
+    }
+}
+
+#[test]
+fn workloads_and_systems_explain_themselves() {
+    let desk = Desk::new();
+    for (what, name, option) in [
+        ("workloads", "sysbench/oltp_read_write", "range_size"),
+        ("systems", "sqlite", "synchronous"),
+    ] {
+        let all = String::from_utf8(desk.succeed([what]).stdout).unwrap();
+        assert!(all.contains(name), "{all}");
+        let one = String::from_utf8(desk.succeed([what, name]).stdout).unwrap();
+        assert!(one.contains(option), "{one}");
+    }
+    let message = desk.fail(1, ["systems", "sqlit"]);
+    assert!(message.contains("sqlite"), "{message}");
+}

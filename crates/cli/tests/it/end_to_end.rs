@@ -1,0 +1,131 @@
+//! The whole way, from a command line to a record and its views.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::support::{Desk, both, json};
+
+/// 2 servers of 10 ms: 1 client makes 100 transactions a second, 6 make 200 at 30 ms each.
+const SIMULATED: &str = r#"
+name = "simulated"
+[systems.simulated]
+servers = 2
+service_times = ["10ms"]
+[workloads.simulated]
+[load]
+clients = [1, 6]
+warm_up = "1s"
+time = "5s"
+"#;
+
+#[test]
+fn the_numbers_of_a_simulated_run_are_what_arithmetic_says() {
+    let desk = Desk::new();
+    desk.file("plan.toml", SIMULATED);
+    let report = json(&desk.succeed(["run", "plan.toml", "--format", "json"]));
+    let trials = report["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 2);
+    for (trial, clients, rate, latency_ms) in
+        [(&trials[0], 1, 100.0, 10.0), (&trials[1], 6, 200.0, 30.0)]
+    {
+        assert_eq!(trial["clients"], clients);
+        let seen = trial["transactions_per_s"].as_f64().unwrap();
+        assert!((seen - rate).abs() < 1e-9, "{seen} against {rate}");
+        let mean = trial["latency_us"]["mean"].as_f64().unwrap() / 1e3;
+        assert!((mean / latency_ms - 1.0).abs() < 1e-3, "{mean} ms against {latency_ms} ms");
+    }
+}
+
+#[test]
+fn views_are_made_again_from_the_record_alone() {
+    let desk = Desk::new();
+    desk.file("plan.toml", SIMULATED);
+    let first = desk.succeed(["run", "plan.toml"]);
+    let run = desk.runs().pop().unwrap();
+    let views = ["report.html", "report.md", "report.csv", "report.json"];
+    let before: Vec<String> =
+        views.iter().map(|view| fs::read_to_string(run.join(view)).unwrap()).collect();
+    for view in views {
+        fs::remove_file(run.join(view)).unwrap();
+    }
+    let again = desk.succeed(["report", "results"]);
+    assert_eq!(first.stdout, again.stdout);
+    for (view, before) in views.iter().zip(before) {
+        assert_eq!(fs::read_to_string(run.join(view)).unwrap(), before, "{view}");
+    }
+    let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
+    assert!(listed.contains("simulated") && listed.contains("complete"), "{listed}");
+}
+
+#[test]
+fn sqlite_is_prepared_measured_and_reported() {
+    let desk = Desk::new();
+    let report = json(&desk.succeed([
+        "bench",
+        "sysbench/oltp_read_write",
+        "--system",
+        "sqlite",
+        "--tables=2",
+        "--table-size=500",
+        "--clients=1,3",
+        "--time=1s",
+        "--warm-up=200ms",
+        "--format=json",
+    ]));
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!(trial["status"], "complete");
+        let transactions = trial["transactions"].as_u64().unwrap();
+        assert!(transactions > 0);
+        // 14 reads and 4 writes in each transaction, as sysbench has it; those whose transaction
+        // ended outside of the measured time, or failed, come on top.
+        assert!(trial["queries"]["read"].as_u64().unwrap() >= 14 * transactions.saturating_sub(3));
+        assert!(trial["queries"]["write"].as_u64().unwrap() >= 4 * transactions.saturating_sub(3));
+    }
+}
+
+#[test]
+fn an_event_limit_measures_exactly_so_many_transactions() {
+    let desk = Desk::new();
+    let report = json(&desk.succeed([
+        "bench",
+        "sysbench/oltp_point_select",
+        "--table-size=100",
+        "--clients=2",
+        "--events=1234",
+        "--format=json",
+    ]));
+    assert_eq!(report["trials"][0]["transactions"], 1234);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured() {
+    let desk = Desk::new();
+    let child = desk
+        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=60s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let intervals = || {
+        let run = desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
+        fs::read_to_string(run.join("trials/0000/intervals.jsonl")).ok()
+    };
+    let is_measuring = || intervals().is_some_and(|text| text.contains("\"measure\""));
+    for _ in 0..600 {
+        if is_measuring() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(is_measuring(), "no measured interval within 30 s");
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+    let run = desk.runs().pop().unwrap();
+    let report: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(run.join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["status"], "interrupted");
+    assert!(report["trials"][0]["transactions"].as_u64().unwrap() > 0);
+}
