@@ -66,7 +66,17 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     for folder in ["crates", "xtask"] {
         collect(root, &root.join(folder), &mut sources)?;
     }
+    let test_modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
+    for source in &mut sources {
+        source.is_test |= test_modules.iter().any(|module| is_within(&source.file, module));
+    }
     Ok(sources)
+}
+
+/// Whether a file is the module's own, or of one below it.
+fn is_within(file: &str, module: &str) -> bool {
+    let rest = file.strip_prefix(module).unwrap_or_default();
+    rest == ".rs" || rest.starts_with('/')
 }
 
 fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {

@@ -8,11 +8,14 @@ pub(super) struct Source {
     /// Path from the repository's root, with `/`.
     pub file: String,
     pub text: String,
+    /// Whether all of it is test code.
+    pub is_test: bool,
 }
 
 impl Source {
     pub(super) fn new(file: String, text: String) -> Self {
-        Self { file, text }
+        let is_test = file.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches"));
+        Self { file, text, is_test }
     }
 
     /// The file's own name.
@@ -20,14 +23,23 @@ impl Source {
         self.file.rsplit('/').next().unwrap_or(&self.file)
     }
 
-    /// Whether all of it is test code: `tests.rs`, or below a folder `tests`.
-    pub(super) fn is_test(&self) -> bool {
-        self.file.split('/').any(|part| part == "tests" || part == "tests.rs" || part == "benches")
+    /// Beginnings of the paths of modules that it declares for its tests only.
+    pub(super) fn test_modules(&self) -> Vec<String> {
+        let folder = match self.file.rsplit_once('/') {
+            Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder,
+            _ => self.file.trim_end_matches(".rs"),
+        };
+        let lines = self.text.lines().zip(self.text.lines().skip(1));
+        lines
+            .filter(|(line, _)| line.trim() == "#[cfg(test)]")
+            .filter_map(|(_, next)| next.trim().strip_suffix(';')?.rsplit_once("mod "))
+            .map(|(_, name)| format!("{folder}/{name}"))
+            .collect()
     }
 
     /// Its lines with their numbers, without its tests.
     pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        let end = if self.is_test() { 0 } else { self.tests_begin() };
+        let end = if self.is_test { 0 } else { self.tests_begin() };
         self.text.lines().take(end).enumerate().map(|(index, line)| (index + 1, line))
     }
 
@@ -82,6 +94,14 @@ mod tests {
         let source = Source::new("crates/plan/src/a.rs".to_owned(), text.to_owned());
         let code: Vec<_> = source.code().collect();
         assert_eq!(code, [(1, ""), (2, "let a = \"x://y\"; ")]);
+    }
+
+    #[test]
+    fn modules_that_are_for_tests_only_are_known() {
+        let text = "mod a;\n#[cfg(test)]\nmod b;\n#[cfg(test)]\npub(crate) mod c;\n";
+        let modules = |file: &str| Source::new(file.to_owned(), text.to_owned()).test_modules();
+        assert_eq!(modules("crates/x/src/lib.rs"), ["crates/x/src/b", "crates/x/src/c"]);
+        assert_eq!(modules("crates/x/src/y.rs"), ["crates/x/src/y/b", "crates/x/src/y/c"]);
     }
 
     #[test]
