@@ -8,6 +8,7 @@ use crate::number::{count, latency_ns, number, percent, percentile_name, signed_
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
 pub(crate) struct Group {
+    gravity: Gravity,
     /// What was found.
     pub(crate) headline: &'static str,
     /// What it means for the figures, and what to do about it.
@@ -16,19 +17,53 @@ pub(crate) struct Group {
     pub(crate) places: Vec<String>,
 }
 
-/// Every finding of a run, grouped by kind in the order in which kinds first appear.
+/// How much a finding takes from the figures, the most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gravity {
+    /// Figures are missing, or not those of the system under test.
+    Wrong,
+    /// Figures may mislead.
+    Doubtful,
+    /// Figures hold, with something to know beside them.
+    Remark,
+}
+
+fn gravity(finding: &Finding) -> Gravity {
+    match finding {
+        Finding::Failed
+        | Finding::Cut
+        | Finding::NothingMeasured
+        | Finding::ClientsLost { .. }
+        | Finding::ClientSaturated { .. } => Gravity::Wrong,
+        Finding::Interrupted
+        | Finding::Failures { .. }
+        | Finding::LittlesLaw { .. }
+        | Finding::Unfair { .. }
+        | Finding::Trend { .. }
+        | Finding::Unsteady { .. }
+        | Finding::Unfinished { .. } => Gravity::Doubtful,
+        Finding::Retries { .. } | Finding::FewValues { .. } => Gravity::Remark,
+    }
+}
+
+/// Every finding of a run, grouped by kind, the gravest first.
 pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
-    let mut groups: Vec<Group> = run_groups(digest);
+    let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {
         for finding in &trial.findings {
             let (headline, meaning) = kind(finding);
             let place = place(digest, trial, finding);
             match groups.iter_mut().find(|group| group.headline == headline) {
                 Some(group) => group.places.push(place),
-                None => groups.push(Group { headline, meaning, places: vec![place] }),
+                None => {
+                    let gravity = gravity(finding);
+                    groups.push(Group { gravity, headline, meaning, places: vec![place] });
+                }
             }
         }
     }
+    groups.extend(run_groups(digest));
+    groups.sort_by_key(|group| group.gravity);
     groups
 }
 
@@ -40,6 +75,7 @@ fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
     if missing > 0 {
         let planned = run.header.trials_planned;
         groups.push(Group {
+            gravity: Gravity::Wrong,
             headline: "Trials are missing",
             meaning: "the run ended before every planned trial was done",
             places: vec![format!("{missing} of {planned} did not run")],
@@ -48,6 +84,7 @@ fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
     let cpu = &run.header.environment.cpu;
     if let Some(governor) = cpu.governor.as_deref().filter(|name| *name != "performance") {
         groups.push(Group {
+            gravity: Gravity::Remark,
             headline: "The clock rate may change",
             meaning: "figures move with it; set the governor to `performance` where you can",
             places: vec![format!("governor {governor}")],
@@ -56,6 +93,7 @@ fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
     let threads = cpu.threads.map_or(1.0, f64::from);
     if let Some([load, ..]) = run.header.environment.load_average.filter(|l| l[0] > threads / 2.0) {
         groups.push(Group {
+            gravity: Gravity::Doubtful,
             headline: "The machine was busy before the run",
             meaning: "others may have taken part of the CPU; run again on a quiet machine",
             places: vec![format!("load average {} on {} threads", number(load), number(threads))],

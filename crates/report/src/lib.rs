@@ -7,13 +7,13 @@
 mod csv;
 mod digest;
 mod finding;
-//mod html;
+mod html;
 mod json;
 mod markdown;
 mod number;
 mod settings;
 mod statistics;
-//mod svg;
+mod svg;
 mod table;
 mod tables;
 mod terminal;
@@ -23,8 +23,9 @@ mod write;
 mod sample;
 
 pub use csv::csv;
-//pub use html::html;
+pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
+pub use number::{latency, number};
 pub use terminal::terminal;
 pub use write::{ReportError, write_all};

@@ -19,6 +19,9 @@ pub fn markdown(run: &Run) -> String {
         workload_section(&mut out, &digest, workload);
     }
     section(&mut out, "What the load generator spent on a query", &tables::costs(&digest, None));
+    if let Some(note) = tables::embedded_note(&digest) {
+        out.push_str(&format!("{}\n\n", escape_markdown(&note)));
+    }
     findings(&mut out, &digest);
     section(&mut out, "Run", &settings::run(run));
     section(&mut out, "Machine", &settings::environment(run));

@@ -188,6 +188,20 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     table
 }
 
+/// What to know about the costs when a system runs inside the load generator.
+pub(crate) fn embedded_note(digest: &Digest<'_>) -> Option<String> {
+    let mut names: Vec<&str> = digest
+        .run
+        .trials
+        .iter()
+        .filter(|trial| trial.header.is_embedded)
+        .map(|trial| trial.header.system.as_str())
+        .collect();
+    names.dedup();
+    let names = (!names.is_empty()).then(|| names.join(", "))?;
+    Some(format!("{names} runs inside the load generator, so its own work is in these figures."))
+}
+
 /// Failures of one trial by class and code.
 pub(crate) fn errors(trial: &Trial<'_>) -> Table {
     let mut table =

@@ -51,11 +51,12 @@ fn status_line(run: &Run) -> String {
 
 fn finding(group: &Group) -> String {
     let shown = group.places.len().min(PLACES_MAX);
-    let mut places = group.places[..shown].join("; ");
+    let mut out = format!("- {}: {}\n", group.headline, group.meaning);
+    group.places[..shown].iter().for_each(|place| out.push_str(&format!("    {place}\n")));
     if group.places.len() > shown {
-        places.push_str(&format!("; and {} more", group.places.len() - shown));
+        out.push_str(&format!("    and {} more\n", group.places.len() - shown));
     }
-    format!("- {}: {}\n  {}\n", group.headline, group.meaning, places)
+    out
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn write_all(run: &Run, folder: &Path) -> Result<PathBuf, ReportError> {
     write(folder, "report.md", &crate::markdown(run))?;
     write(folder, "report.csv", &crate::csv(run))?;
     write(folder, "report.json", &crate::json(run))?;
-    write(folder, "report.html", "")
+    write(folder, "report.html", &crate::html(run))
 }
 
 /// Written beside and renamed, so that a browser never loads half a page.

@@ -1,0 +1,237 @@
+//! The report as one page that needs nothing but itself: no script, no font, no file beside it.
+
+mod charts;
+mod over_time;
+
+use record::Run;
+
+use crate::digest::{Digest, Trial};
+use crate::finding::{groups, sentences};
+use crate::table::{Table, escape};
+use crate::{settings, tables};
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// Trials are shown open as long as they are this few.
+const OPEN_TRIALS_MAX: usize = 2;
+
+/// Places of one finding are folded away from this many on.
+const OPEN_PLACES_MAX: usize = 4;
+
+/// The whole report as one page of HTML with inline SVG.
+pub fn html(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let title = escape(&format!("{}: {}", digest.title(), digest.under_test()));
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n"
+    );
+    out.push_str(&head(&digest));
+    out.push_str("<main>\n");
+    out.push_str(&results(&digest));
+    out.push_str(&care(&digest));
+    out.push_str(&plots(&digest));
+    out.push_str(&operations(&digest));
+    out.push_str(&costs(&digest));
+    out.push_str(&trials(&digest));
+    out.push_str(&surroundings(&digest));
+    out.push_str(&again(run));
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
+
+fn head(digest: &Digest<'_>) -> String {
+    let run = digest.run;
+    let status = run.status.name();
+    let reason = run.status.reason().map_or(String::new(), |reason| format!(": {reason}"));
+    format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"under-test\">{}</p>\n\
+         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {} trials · \
+         {:.0} · dyno {}</p>\n\
+         <nav aria-label=\"Sections\"><a href=\"#results\">Results</a> <a href=\"#plots\">Plots</a> \
+         <a href=\"#trials\">Trials</a> <a href=\"#machine\">Machine</a> \
+         <a href=\"#again\">Do it again</a></nav>\n</header>\n",
+        escape(digest.title()),
+        escape(&digest.under_test()),
+        escape(&reason),
+        run.trials.len(),
+        run.header.trials_planned,
+        run.header.started,
+        escape(&run.header.dyno.version),
+    )
+}
+
+fn section(id: &str, title: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!("<section id=\"{id}\">\n<h2>{}</h2>\n{body}</section>\n", escape(title))
+}
+
+fn table(table: &Table, caption: &str) -> String {
+    if table.is_empty() { String::new() } else { table.html(caption) }
+}
+
+fn paragraph(text: &str) -> String {
+    format!("<p class=\"note\">{}</p>\n", escape(text))
+}
+
+fn results(digest: &Digest<'_>) -> String {
+    let mut body = String::new();
+    for workload in digest.workloads() {
+        let caption = format!("{workload}: {}", digest.under_test());
+        body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
+    }
+    if body.is_empty() {
+        body.push_str(&paragraph("No trial was begun."));
+    }
+    let medians = if digest.is_repeated() {
+        " Figures are medians over repetitions, failures and retries are sums."
+    } else {
+        ""
+    };
+    body.push_str(&paragraph(&format!(
+        "Latencies are those of transactions that succeeded; tps and qps are transactions and \
+         statements per second.{medians}"
+    )));
+    section("results", "Results", &body)
+}
+
+fn care(digest: &Digest<'_>) -> String {
+    let mut body = String::new();
+    for group in groups(digest) {
+        let places: String =
+            group.places.iter().map(|place| format!("<li>{}</li>\n", escape(place))).collect();
+        let list = format!("<ul>\n{places}</ul>\n");
+        let folded = if group.places.len() > OPEN_PLACES_MAX {
+            let count = group.places.len();
+            format!("<details><summary>{count} places</summary>\n{list}</details>\n")
+        } else {
+            list
+        };
+        body.push_str(&format!(
+            "<li><strong>{}</strong>: {}.\n{folded}</li>\n",
+            escape(group.headline),
+            escape(group.meaning)
+        ));
+    }
+    if body.is_empty() {
+        return String::new();
+    }
+    section("care", "Read with care", &format!("<ul class=\"care\">\n{body}</ul>\n"))
+}
+
+fn plots(digest: &Digest<'_>) -> String {
+    let mut body = String::new();
+    for (at, workload) in digest.workloads().into_iter().enumerate() {
+        let charts = charts::of_workload(digest, workload);
+        let figures: String = charts
+            .iter()
+            .enumerate()
+            .map(|(chart_at, chart)| chart.html(&format!("w{at}-{chart_at}")))
+            .collect();
+        if !figures.is_empty() {
+            let name = escape(workload);
+            body.push_str(&format!("<h3>{name}</h3>\n<div class=\"plots\">\n{figures}</div>\n"));
+        }
+    }
+    section("plots", "Plots", &body)
+}
+
+fn operations(digest: &Digest<'_>) -> String {
+    let tables = digest.workloads().into_iter().map(|workload| {
+        let caption = format!("{workload}: {}", digest.under_test());
+        table(&tables::operations(digest, workload), &caption)
+    });
+    let body: String = tables.collect();
+    let note = "Of several repetitions, the one in the middle by throughput.";
+    let note = if digest.is_repeated() { paragraph(note) } else { String::new() };
+    section("operations", "Operations", &format!("{body}{note}"))
+}
+
+fn costs(digest: &Digest<'_>) -> String {
+    let costs = tables::costs(digest, None);
+    if costs.is_empty() {
+        return String::new();
+    }
+    let note = "CPU time, context switches and bytes of the load generator for each statement.";
+    let embedded = tables::embedded_note(digest).unwrap_or_default();
+    let body = format!("{}{}", costs.html(""), paragraph(&format!("{note} {embedded}")));
+    section("costs", "What the load generator spent on a query", &body)
+}
+
+fn trials(digest: &Digest<'_>) -> String {
+    let open = digest.trials.len() <= OPEN_TRIALS_MAX;
+    let numbered = digest.trials.iter().enumerate();
+    let body: String = numbered.map(|(at, trial)| one_trial(digest, trial, at, open)).collect();
+    section("trials", "Trials", &body)
+}
+
+fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> String {
+    let header = &trial.record.header;
+    let repetition = if digest.is_repeated() {
+        format!(", repetition {}", header.repetition + 1)
+    } else {
+        String::new()
+    };
+    let rate = crate::number::number(trial.summary.transactions_per_s);
+    let status = trial.status();
+    let title = format!("{}{repetition}", trial.name());
+    let under_test = header.identity.title();
+    let mut out = format!(
+        "<details class=\"trial\"{}>\n<summary><span>{}</span> <span class=\"status {status}\">\
+         {status}</span> <span class=\"rate\">{rate} tps</span></summary>\n",
+        if open { " open=\"open\"" } else { "" },
+        escape(&title),
+    );
+    if let Some(reason) = trial.reason() {
+        out.push_str(&format!("<p class=\"reason\">{}</p>\n", escape(reason)));
+    }
+    let findings: String = sentences(trial)
+        .iter()
+        .map(|sentence| format!("<li>{}</li>\n", escape(sentence)))
+        .collect();
+    if !findings.is_empty() {
+        out.push_str(&format!("<ul class=\"care\">\n{findings}</ul>\n"));
+    }
+    let figures = over_time::of_trial(digest, trial);
+    let figures = figures.iter().enumerate();
+    let figures: String = figures.map(|(f, chart)| chart.html(&format!("t{at}-{f}"))).collect();
+    out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+    let caption = format!("{title}: {under_test}");
+    out.push_str(&table(&tables::trial_operations(digest, trial), &caption));
+    out.push_str("<div class=\"side\">\n");
+    out.push_str(&table(&tables::facts(trial), "Figures"));
+    out.push_str(&table(&tables::errors(trial), "Failures by kind"));
+    out.push_str(&table(&tables::phases(trial), "Phases"));
+    out.push_str("</div>\n</details>\n");
+    out
+}
+
+fn surroundings(digest: &Digest<'_>) -> String {
+    let body = [
+        table(&settings::systems(digest), "Systems under test"),
+        table(&settings::system_settings(digest), "Their settings"),
+        table(&settings::workloads(digest), "Workloads"),
+        table(&settings::environment(digest.run), "Machine"),
+        table(&settings::run(digest.run), "Run"),
+    ]
+    .concat();
+    section("machine", "Systems and machine", &format!("<div class=\"side\">\n{body}</div>\n"))
+}
+
+fn again(run: &Run) -> String {
+    let body = format!(
+        "<pre><code>{}</code></pre>\n<details><summary>The plan, {}</summary>\n\
+         <pre><code>{}</code></pre>\n</details>\n",
+        escape(&run.header.command),
+        escape(&run.header.plan_origin),
+        escape(run.header.plan_text.trim_end())
+    );
+    section("again", "To do it again", &body)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Pages that are whole, whatever is in the record.
+
+use record::RunStatus;
+
+use super::*;
+use crate::sample;
+
+/// Tags that open and close in pairs, attributes quoted, texts escaped; returns the names of the tags.
+fn check_well_formed(page: &str) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    let mut names = Vec::new();
+    let body = page.strip_prefix("<!DOCTYPE html>").expect("a page begins with its type");
+    let style_end = body.find("</style>").unwrap();
+    let style_start = body.find("<style>").unwrap() + "<style>".len();
+    let body = format!("{}{}", &body[..style_start], &body[style_end..]);
+    for piece in body.split('<').skip(1) {
+        let (tag, text) = piece.split_once('>').unwrap_or_else(|| panic!("open tag: <{piece}"));
+        assert!(!text.contains('>'), "unescaped text: {text}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes: <{tag}>");
+        for entity in text.split('&').skip(1) {
+            let name = entity.split(';').next().unwrap();
+            assert!(["amp", "lt", "gt", "quot", "#39"].contains(&name), "entity: &{entity}");
+        }
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "closing </{name}> in {piece}");
+        } else if !tag.ends_with('/') {
+            let name = tag.split_whitespace().next().unwrap().to_owned();
+            names.push(name.clone());
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<String>::new());
+    names
+}
+
+fn ids(page: &str) -> Vec<&str> {
+    page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+/// Keeps a page to be looked at when DYNO_SAMPLE_PAGES names a folder.
+fn keep(name: &str, page: &str) {
+    if let Some(folder) = std::env::var_os("DYNO_SAMPLE_PAGES") {
+        std::fs::write(std::path::Path::new(&folder).join(name), page).unwrap();
+    }
+}
+
+#[test]
+fn the_page_of_a_small_run_is_well_formed() {
+    let page = html(&sample::run());
+    keep("small.html", &page);
+    let tags = check_well_formed(&page);
+    // Three plots for each of two workloads, three for each of eight trials.
+    assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 2 * 3 + 8 * 3);
+    assert_eq!(tags.iter().filter(|tag| *tag == "details").count(), 8 + 2);
+}
+
+#[test]
+fn the_page_of_a_large_run_is_well_formed_and_of_a_bearable_size() {
+    let page = html(&sample::large());
+    keep("large.html", &page);
+    check_well_formed(&page);
+    assert!(page.len() < 4 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn the_page_of_one_system_is_well_formed() {
+    let page = html(&sample::quick());
+    keep("quick.html", &page);
+    check_well_formed(&page);
+}
+
+#[test]
+fn ids_are_unique_and_every_link_leads_to_one() {
+    let page = html(&sample::run());
+    let ids = ids(&page);
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+    for link in page.split("href=\"#").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(ids.contains(&target), "{target}");
+    }
+}
+
+#[test]
+fn every_plot_names_the_version_and_storage_under_test() {
+    let page = html(&sample::run());
+    for caption in page.split("<figcaption>").skip(1) {
+        let caption = caption.split("</figcaption>").next().unwrap();
+        let names_one = caption.contains("SQLite 3.50.2, file, WAL");
+        let names_other = caption.contains("MariaDB 10.11.6, InnoDB");
+        assert!(names_one || names_other, "{caption}");
+    }
+}
+
+#[test]
+fn markup_in_names_is_shown_and_never_obeyed() {
+    let mut run = sample::run();
+    let evil = "<script>alert(1)</script>\"'&";
+    run.header.title = Some(evil.to_owned());
+    run.header.command = evil.to_owned();
+    run.status = RunStatus::Failed(evil.to_owned());
+    for trial in &mut run.trials {
+        trial.header.system = evil.to_owned();
+        trial.header.identity.storage = evil.to_owned();
+        trial.header.operations[1].name = evil.to_owned();
+    }
+    let page = html(&run);
+    check_well_formed(&page);
+    assert!(!page.contains("<script"));
+}
+
+#[test]
+fn runs_with_nothing_in_them_have_a_page() {
+    let mut run = sample::run();
+    run.trials.iter_mut().for_each(|trial| trial.intervals.clear());
+    check_well_formed(&html(&run));
+    run.trials[0].end = None;
+    run.trials.truncate(1);
+    run.status = RunStatus::Cut;
+    check_well_formed(&html(&run));
+    run.trials.clear();
+    let page = html(&run);
+    assert!(page.contains("No trial was begun"));
+}

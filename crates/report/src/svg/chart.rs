@@ -1,0 +1,78 @@
+//! A plot as a value.
+
+use super::scale::Axis;
+
+/// A plot of series over two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Chart {
+    /// What it shows; the accessible name.
+    pub(crate) title: String,
+    /// What is under test: product, version, storage.
+    pub(crate) subtitle: String,
+    /// One sentence for those who cannot see it.
+    pub(crate) description: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+    /// Spans of the x axis that are set apart.
+    pub(crate) shades: Vec<Shade>,
+    /// Points of the x axis at which something went wrong.
+    pub(crate) marks: Vec<Mark>,
+    /// Height of the drawing; its width is always the same.
+    pub(crate) height: f64,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Series {
+    /// Its name in the legend.
+    pub(crate) name: String,
+    /// Which colour and marker, from 0.
+    pub(crate) colour: usize,
+    /// Which dash, from 0 (solid).
+    pub(crate) dash: usize,
+    /// Whether each dot gets a marker.
+    pub(crate) has_markers: bool,
+    pub(crate) dots: Vec<Dot>,
+}
+
+/// One point of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Dot {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// Ends of the error bar.
+    pub(crate) error: Option<(f64, f64)>,
+    /// A word beside it.
+    pub(crate) label: Option<String>,
+    /// What a pointer that rests on it is told.
+    pub(crate) note: Option<String>,
+}
+
+/// A span of the x axis that is set apart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shade {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) label: String,
+}
+
+/// A point of the x axis at which something went wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mark {
+    pub(crate) x: f64,
+    pub(crate) note: String,
+}
+
+impl Series {
+    /// A line without markers.
+    pub(crate) fn line(name: impl Into<String>, colour: usize, dots: Vec<Dot>) -> Self {
+        Self { name: name.into(), colour, dash: 0, has_markers: false, dots }
+    }
+}
+
+impl Dot {
+    pub(crate) fn at(x: f64, y: f64) -> Self {
+        Self { x, y, ..Self::default() }
+    }
+}

@@ -1,0 +1,228 @@
+//! Drawing a chart.
+
+use std::fmt::Write;
+
+use super::chart::{Chart, Dot, Mark, Series, Shade};
+use crate::table::escape;
+
+/// The drawing's own units; the page scales it to its column.
+const WIDTH: f64 = 640.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 18.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = 42.0;
+
+/// How many markers and colours there are before they begin again.
+pub(crate) const COLOURS: usize = 8;
+
+/// Dash patterns, the first solid.
+const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
+
+/// Ticks of the x axis closer than this lose their text.
+const TEXT_SPACE: f64 = 34.0;
+
+impl Chart {
+    /// The plot with its legend as a figure of HTML. `id` is unique on the page.
+    pub(crate) fn html(&self, id: &str) -> String {
+        let mut out = format!(
+            "<figure>\n<figcaption>{}<small>{}</small></figcaption>\n",
+            escape(&self.title),
+            escape(&self.subtitle)
+        );
+        out.push_str(&self.legend());
+        out.push_str(&self.svg(id));
+        out.push_str("</figure>\n");
+        out
+    }
+
+    /// A legend of one line would only repeat the title.
+    fn legend(&self) -> String {
+        let has_extra = !self.shades.is_empty() || !self.marks.is_empty();
+        if self.series.len() < 2 && !has_extra {
+            return String::new();
+        }
+        let mut out = String::from("<ul class=\"legend\">\n");
+        for series in &self.series {
+            let line = stroke(series, "M1 7H27");
+            let marker =
+                if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
+            let name = escape(&series.name);
+            out.push_str(&legend_item(&format!("{line}{marker}"), &name));
+        }
+        if let Some(shade) = self.shades.first() {
+            let swatch = "<rect class=\"shade\" x=\"1\" y=\"1\" width=\"26\" height=\"12\"/>";
+            out.push_str(&legend_item(swatch, &escape(&shade.label)));
+        }
+        if !self.marks.is_empty() {
+            out.push_str(&legend_item(&cross(14.0, 7.0), "failed transactions"));
+        }
+        out.push_str("</ul>\n");
+        out
+    }
+
+    fn svg(&self, id: &str) -> String {
+        let height = self.height;
+        let mut out = format!(
+            "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}, {}</title>\n\
+             <desc id=\"{id}-d\">{}</desc>\n",
+            escape(&self.title),
+            escape(&self.subtitle),
+            escape(&self.description)
+        );
+        self.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
+        out.push_str(&self.axes());
+        self.series.iter().for_each(|series| out.push_str(&self.line(series)));
+        self.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
+        out.push_str("</svg>\n");
+        out
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let bottom = self.height - BOTTOM;
+        bottom - self.y.place(value) * (bottom - TOP)
+    }
+
+    fn shade(&self, shade: &Shade) -> String {
+        let (from, to) = (self.x(shade.from), self.x(shade.to));
+        let (width, height) = ((to - from).max(0.0), self.height - BOTTOM - TOP);
+        format!(
+            "<rect class=\"shade\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\"><title>{}</title></rect>\n",
+            escape(&shade.label)
+        )
+    }
+
+    fn axes(&self) -> String {
+        let (right, bottom) = (WIDTH - RIGHT, self.height - BOTTOM);
+        let mut out = String::new();
+        for (value, text) in self.y.ticks() {
+            let y = self.y(value);
+            let _ = writeln!(
+                out,
+                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>\
+                 <text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+                LEFT - 7.0,
+                y + 4.0
+            );
+        }
+        let mut last_text = f64::NEG_INFINITY;
+        for (value, text) in self.x.ticks() {
+            let x = self.x(value);
+            let _ = write!(out, "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>");
+            if x - last_text >= TEXT_SPACE {
+                last_text = x;
+                let y = bottom + 18.0;
+                let _ = writeln!(
+                    out,
+                    "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
+                );
+            }
+        }
+        let middle = f64::midpoint(TOP, bottom);
+        let _ = write!(
+            out,
+            "<path class=\"axis\" d=\"M{LEFT} {bottom}H{right}\"/>\n\
+             <text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+             <text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" \
+             text-anchor=\"middle\">{}</text>\n",
+            f64::midpoint(LEFT, right),
+            self.height - 6.0,
+            escape(&self.x.label),
+            escape(&self.y.label)
+        );
+        out
+    }
+
+    fn line(&self, series: &Series) -> String {
+        let mut path = String::new();
+        for (at, dot) in series.dots.iter().enumerate() {
+            let command = if at == 0 { 'M' } else { 'L' };
+            let _ = write!(path, "{command}{:.1} {:.1}", self.x(dot.x), self.y(dot.y));
+        }
+        let mut out = stroke(series, &path);
+        out.push('\n');
+        for dot in &series.dots {
+            out.push_str(&self.dot(series, dot));
+        }
+        out
+    }
+
+    fn dot(&self, series: &Series, dot: &Dot) -> String {
+        let (x, y) = (self.x(dot.x), self.y(dot.y));
+        let colour = series.colour % COLOURS;
+        let mut out = String::new();
+        if let Some((low, high)) = dot.error {
+            let (low, high) = (self.y(low), self.y(high));
+            let _ = writeln!(
+                out,
+                "<path class=\"bar c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} {high:.1}h8\"/>",
+                x - 4.0,
+                x - 4.0
+            );
+        }
+        if series.has_markers {
+            let note = dot.note.as_ref().map(|note| format!("<title>{}</title>", escape(note)));
+            let note = note.unwrap_or_default();
+            let _ = writeln!(out, "<g>{note}{}</g>", marker(series.colour, x, y));
+        }
+        if let Some(label) = &dot.label {
+            let _ = writeln!(
+                out,
+                "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                y - 9.0,
+                escape(label)
+            );
+        }
+        out
+    }
+
+    fn mark(&self, mark: &Mark) -> String {
+        let x = self.x(mark.x);
+        let bottom = self.height - BOTTOM;
+        format!(
+            "<g><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
+            escape(&mark.note),
+            cross(x, TOP + 2.0)
+        )
+    }
+}
+
+fn legend_item(drawing: &str, name: &str) -> String {
+    format!(
+        "<li><svg viewBox=\"0 0 28 14\" width=\"28\" height=\"14\" aria-hidden=\"true\">{drawing}\
+         </svg>{name}</li>\n"
+    )
+}
+
+fn stroke(series: &Series, path: &str) -> String {
+    let dash = DASHES[series.dash % DASHES.len()];
+    let dash =
+        if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
+    format!("<path class=\"line c{}\" d=\"{path}\"{dash}/>", series.colour % COLOURS)
+}
+
+fn cross(x: f64, y: f64) -> String {
+    let (left, top) = (x - 4.0, y - 4.0);
+    format!("<path class=\"wrong\" d=\"M{left:.1} {top:.1}l8 8m0 -8l-8 8\"/>")
+}
+
+/// A shape for each colour, so that lines are told apart without it.
+fn marker(colour: usize, x: f64, y: f64) -> String {
+    let colour = colour % COLOURS;
+    let shape = match colour {
+        0 => "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+        1 => "m-4 -4h8v8h-8z",
+        2 => "m0 -5.5l5 9h-10z",
+        3 => "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z",
+        4 => "m0 5.5l5 -9h-10z",
+        5 => "m-1.5 -5h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+        6 => "m-5 -2.5h10v5h-10z",
+        _ => "m-2.5 -5h5v10h-5z",
+    };
+    format!("<path class=\"marker c{colour}\" d=\"M{x:.1} {y:.1}{shape}\"/>")
+}

@@ -1,0 +1,225 @@
+//! Axes: where a value lies, and which round values get a tick.
+
+use crate::number::{TimeUnit, number};
+
+/// How values are spread along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Evenly, from zero.
+    Linear,
+    /// By powers of ten.
+    Log10,
+    /// By powers of two, with a tick at each value that was measured: numbers of clients.
+    Log2,
+    /// HdrHistogram's percentile axis: by the powers of ten of 1 / (1 - quantile). Values are
+    /// percentiles, 0 to below 100.
+    Percentile,
+}
+
+/// What the numbers of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Plain numbers.
+    Number,
+    /// Nanoseconds, shown in this unit.
+    Time(TimeUnit),
+    /// Percentiles.
+    Percent,
+}
+
+/// One axis with its range.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    pub(crate) label: String,
+    pub(crate) scale: Scale,
+    pub(crate) unit: Unit,
+    low: f64,
+    high: f64,
+    ticks: Vec<f64>,
+}
+
+/// About how many ticks an axis gets.
+const TICKS: f64 = 6.0;
+
+impl Axis {
+    /// An axis whose range holds every value, widened to round ticks. A log axis leaves out values
+    /// that are not positive.
+    pub(crate) fn new(
+        label: impl Into<String>,
+        scale: Scale,
+        unit: Unit,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        let is_fit = |value: &f64| value.is_finite() && (scale == Scale::Linear || *value > 0.0);
+        let mut values: Vec<f64> = match scale {
+            Scale::Percentile => values.into_iter().filter(|value| value.is_finite()).collect(),
+            _ => values.into_iter().filter(is_fit).collect(),
+        };
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let low = values.first().copied().unwrap_or(1.0);
+        let high = values.last().copied().unwrap_or(1.0);
+        let (low, high, ticks) = match scale {
+            Scale::Linear => linear(high / unit_size(unit), unit_size(unit)),
+            Scale::Log10 => decades(low / unit_size(unit), high / unit_size(unit), unit_size(unit)),
+            Scale::Log2 => measured(&values),
+            Scale::Percentile => percentiles(high),
+        };
+        Self { label: label.into(), scale, unit, low, high, ticks }
+    }
+
+    /// An axis of time within a trial, in seconds, that ends where the data does.
+    pub(crate) fn seconds(end: f64) -> Self {
+        let (_, _, ticks) = linear(end, 1.0);
+        let ticks = ticks.into_iter().filter(|tick| *tick <= end * 1.001).collect();
+        Self {
+            label: "time, s".to_owned(),
+            scale: Scale::Linear,
+            unit: Unit::Number,
+            low: 0.0,
+            high: end.max(f64::MIN_POSITIVE),
+            ticks,
+        }
+    }
+
+    /// Where a value lies, 0 at the low end to 1 at the high end; values outside are held at the
+    /// ends.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let at = |value: f64| match self.scale {
+            Scale::Linear => value,
+            Scale::Log10 | Scale::Log2 => value.max(f64::MIN_POSITIVE).ln(),
+            Scale::Percentile => -(1.0 - value / 100.0).max(1e-9).ln(),
+        };
+        let (low, high) = (at(self.low), at(self.high));
+        if high <= low {
+            return 0.5;
+        }
+        ((at(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
+    /// Ticks with their texts.
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
+        self.ticks.iter().map(|tick| (*tick, self.text(*tick))).collect()
+    }
+
+    fn text(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Number | Unit::Time(_) => round(value / unit_size(self.unit)),
+            Unit::Percent => format!("{}", (value * 1e6).round() / 1e6),
+        }
+    }
+}
+
+/// The text of a round value: no trailing zeros.
+fn round(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+fn unit_size(unit: Unit) -> f64 {
+    match unit {
+        Unit::Time(unit) => unit.ns(),
+        Unit::Number | Unit::Percent => 1.0,
+    }
+}
+
+/// From zero to the next round step; `size` turns the axis's unit into the data's.
+fn linear(high: f64, size: f64) -> (f64, f64, Vec<f64>) {
+    let high = if high > 0.0 { high } else { 1.0 };
+    let step = round_step(high / TICKS);
+    let count = (high / step - 1e-9).ceil().max(1.0);
+    let ticks = (0..=count as usize).map(|tick| tick as f64 * step * size).collect();
+    (0.0, count * step * size, ticks)
+}
+
+/// The smallest of 1, 2 and 5 times a power of ten that is not less. Source: Heckbert, Nice Numbers
+/// for Graph Labels, Graphics Gems (1990).
+fn round_step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= least * 0.999_999);
+    factor.unwrap_or(10.0) * power
+}
+
+/// Ticks at 1, 2 and 5 of each decade, or only at powers of ten when there are many.
+fn decades(low: f64, high: f64, size: f64) -> (f64, f64, Vec<f64>) {
+    let steps: &[f64] = match (high / low).log10() {
+        span if span <= 2.2 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    let first = (low * 1.000_001).log10().floor() as i32;
+    let last = ((high * 0.999_999).log10().ceil() as i32).max(first + 1);
+    let all: Vec<f64> = (first..=last)
+        .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
+        .collect();
+    let below = all.iter().copied().filter(|tick| *tick <= low * 1.000_001);
+    let start = below.fold(f64::NAN, f64::max);
+    // A single value that is a tick itself still needs a range.
+    let is_above = |tick: &f64| *tick >= high * 0.999_999 && *tick > start;
+    let end = all.iter().copied().find(is_above).unwrap_or(high);
+    let inside = all.into_iter().filter(|tick| *tick >= start && *tick <= end);
+    let ticks = inside.map(|tick| tick * size).collect();
+    (start * size, end * size, ticks)
+}
+
+/// A tick at every measured value.
+fn measured(values: &[f64]) -> (f64, f64, Vec<f64>) {
+    let low = values.first().copied().unwrap_or(1.0);
+    let high = values.last().copied().unwrap_or(2.0);
+    (low, high, values.to_vec())
+}
+
+/// 0, 50, 90, 99, 99.9 ... up to the first that holds the highest.
+fn percentiles(high: f64) -> (f64, f64, Vec<f64>) {
+    let all = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999];
+    let last = all.iter().position(|tick| *tick >= high).unwrap_or(all.len() - 1).max(3);
+    (0.0, all[last], all[..=last].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<String> {
+        axis.ticks().into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_hold_the_data() {
+        let axis = Axis::new("tps", Scale::Linear, Unit::Number, [3.0, 13_695.0]);
+        assert_eq!(texts(&axis), ["0", "5,000", "10,000", "15,000"]);
+        let axis = Axis::new("tps", Scale::Linear, Unit::Number, [0.23]);
+        assert_eq!(texts(&axis), ["0", "0.05", "0.1", "0.15", "0.2", "0.25"]);
+        let nothing = Axis::new("tps", Scale::Linear, Unit::Number, []);
+        assert_eq!(nothing.place(0.0), 0.0);
+    }
+
+    #[test]
+    fn log_ticks_are_in_the_unit_of_the_axis() {
+        let unit = Unit::Time(TimeUnit::Millisecond);
+        let axis = Axis::new("latency", Scale::Log10, unit, [0.3e6, 45e6]);
+        assert_eq!(texts(&axis), ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]);
+        let wide = Axis::new("latency", Scale::Log10, unit, [0.02e6, 4_500e6]);
+        assert_eq!(texts(&wide), ["0.01", "0.1", "1", "10", "100", "1,000", "10,000"]);
+        assert_eq!((wide.place(0.01e6), wide.place(1e13)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_single_value_has_a_range_around_it() {
+        let axis = Axis::new("latency", Scale::Log10, Unit::Number, [1.0]);
+        assert_eq!(texts(&axis), ["1", "2"]);
+        let clients = Axis::new("clients", Scale::Log2, Unit::Number, [8.0, 8.0]);
+        assert_eq!((clients.place(8.0), texts(&clients)), (0.5, vec!["8".to_owned()]));
+    }
+
+    #[test]
+    fn nines_are_equally_far_apart() {
+        let axis = Axis::new("percentile", Scale::Percentile, Unit::Percent, [0.0, 99.95]);
+        assert_eq!(texts(&axis), ["0", "50", "90", "99", "99.9", "99.99"]);
+        let steps = [axis.place(99.0) - axis.place(90.0), axis.place(99.9) - axis.place(99.0)];
+        assert!((steps[0] - steps[1]).abs() < 1e-9);
+        assert!((axis.place(99.99) - 1.0).abs() < 1e-9);
+    }
+}
