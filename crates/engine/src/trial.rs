@@ -146,6 +146,10 @@ pub fn offer(
         Limit::Time(_) => None,
     };
     let control = Arc::new(Control::new(events, stop.clone()));
+    if offer.workers == Workers::Simulated {
+        // Virtual time has no one to wait for: clients are ready at once and start at 0.
+        control.start_at(0);
+    }
     let origin = net::origin();
     let (out, inbox) = mpsc::channel();
     thread::scope(|scope| {
@@ -242,7 +246,7 @@ impl<'a> Coordinator<'a> {
             observer,
             remotes: vec![None; workers],
             ready: 0,
-            started_at: None,
+            started_at: (offer.workers == Workers::Simulated).then_some(0),
             phase: None,
             done: vec![false; workers],
             closed: vec![0; workers],
@@ -256,11 +260,6 @@ impl<'a> Coordinator<'a> {
     }
 
     fn run(mut self, inbox: &Receiver<Message>) -> Result<Outcome, (TrialError, Vec<Remote>)> {
-        if self.offer.workers == Workers::Simulated {
-            // Virtual time has no one to wait for: clients are ready at once and start at 0.
-            self.control.start_at(0);
-            self.started_at = Some(0);
-        }
         match self.follow(inbox) {
             Ok(()) => Ok(self.outcome()),
             Err(error) => Err((error, self.remotes.into_iter().flatten().collect())),
