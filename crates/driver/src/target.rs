@@ -8,7 +8,7 @@ use net::Handle;
 
 use crate::limits::{self, Footprint};
 use crate::session::Connection;
-use crate::{BulkLoad, Capabilities, Demand, Facts, Session, Shortage, mysql, sqlite};
+use crate::{BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, mysql, sqlite};
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
 #[derive(Clone, Debug)]
@@ -73,10 +73,10 @@ impl Target {
         Ok(Session(connection))
     }
 
-    /// Whether there is room for a load, here and on the server that said `facts`: everything that is
+    /// Whether there is room for a load, here and on a server with these limits: everything that is
     /// too little, with its remedy. This process's limit of open files is raised when that suffices.
-    pub fn shortages(&self, facts: &Facts, demand: Demand) -> Vec<Shortage> {
-        limits::check(&self.footprint(), &facts.limits, demand)
+    pub fn shortages(&self, limits: &ServerLimits, demand: Demand) -> Vec<Shortage> {
+        limits::check(&self.footprint(), limits, demand)
     }
 
     fn footprint(&self) -> Footprint {

@@ -9,12 +9,16 @@
 //! Futures of other runtimes do not work here, because they wait for a waker.
 
 mod clock;
+mod opening;
 mod runtime;
 mod stream;
+mod within;
 
 pub use clock::{Clock, origin};
+pub use opening::{OpeningTurn, WaitForTurn};
 pub use runtime::{Gate, Handle, Remote, Runtime, Sleep};
 pub use stream::{Endpoint, Stream};
+pub use within::within;
 
 /// Nanoseconds: a point on a [`Clock`], or a length of time.
 pub type Nanos = u64;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
+use crate::opening::{Opening, WaitForTurn};
 use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
@@ -23,7 +24,7 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 const REMOTE: Token = Token(usize::MAX);
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
-type TaskId = usize;
+pub(crate) type TaskId = usize;
 
 /// What sockets, timers and the loop share.
 struct Shared {
@@ -36,6 +37,7 @@ struct Shared {
     /// The future that is being polled now.
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
+    opening: Opening,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -91,6 +93,7 @@ impl Runtime {
             timers: RefCell::default(),
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+            opening: Opening::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         Ok(Self { poll, events, tasks: Vec::new(), unfinished: 0, shared, remote })
@@ -237,6 +240,25 @@ impl Handle {
     pub fn sleep(&self, length: Duration) -> Sleep {
         let length_ns = u64::try_from(length.as_nanos()).unwrap_or(Nanos::MAX);
         self.sleep_until(self.now().saturating_add(length_ns))
+    }
+
+    /// Waits for a turn to open a connection; keep what it returns until the peer has been heard.
+    pub fn opening_turn(&self) -> WaitForTurn {
+        WaitForTurn::new(self.clone())
+    }
+
+    pub(crate) fn opening(&self) -> &Opening {
+        &self.0.opening
+    }
+
+    /// The future that is being polled.
+    pub(crate) fn current(&self) -> TaskId {
+        self.0.current.get()
+    }
+
+    /// Has a future polled in the loop's next turn.
+    pub(crate) fn poll_soon(&self, task: TaskId) {
+        self.0.timers.borrow_mut().push(Reverse((0, task)));
     }
 
     /// Registers a socket for the future that is being polled, and returns its token.

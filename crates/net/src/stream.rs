@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::task::Poll;
+use std::time::Duration;
 
 use mio::net::{TcpStream, UnixStream};
 use mio::{Token, event};
@@ -50,7 +51,7 @@ impl Stream {
     pub async fn connect(handle: &Handle, endpoint: &Endpoint) -> io::Result<Self> {
         let mut socket = match endpoint {
             Endpoint::Tcp(address) => Socket::Tcp(TcpStream::connect(*address)?),
-            Endpoint::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
+            Endpoint::Unix(path) => Socket::Unix(connect_unix(handle, path).await?),
         };
         let token = handle.register(socket.source())?;
         let stream = Self { socket, token, handle: handle.clone() };
@@ -142,6 +143,18 @@ impl Stream {
         match &self.socket {
             Socket::Tcp(socket) => socket.take_error(),
             Socket::Unix(socket) => socket.take_error(),
+        }
+    }
+}
+
+/// Unlike TCP, a unix socket whose listener has a full queue does not wait but refuses for now.
+async fn connect_unix(handle: &Handle, path: &Path) -> io::Result<UnixStream> {
+    loop {
+        match UnixStream::connect(path) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                handle.sleep(Duration::from_millis(1)).await;
+            }
+            done => return done,
         }
     }
 }

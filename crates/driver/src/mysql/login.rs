@@ -1,5 +1,7 @@
 //! The conversation that opens a connection.
 
+use std::time::Duration;
+
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Handle, Stream};
 
@@ -24,6 +26,9 @@ const WANTED: u32 = capability::LONG_PASSWORD
     | capability::PLUGIN_AUTH
     | capability::DEPRECATE_EOF;
 
+/// A server that takes longer to let one client in is not there, or is no MySQL server.
+const LOGIN_TIME_MAX: Duration = Duration::from_secs(30);
+
 /// Whether a session may send rows for LOAD DATA LOCAL INFILE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LocalInfile {
@@ -43,6 +48,18 @@ impl Session {
             let message = "no address to connect to: give one in the URL";
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
+        let _turn = handle.opening_turn().await;
+        let opened = Self::open(handle, config, address, local_infile);
+        let timed_out = || Err(no_answer(address));
+        net::within(handle, LOGIN_TIME_MAX, opened).await.unwrap_or_else(timed_out)
+    }
+
+    async fn open(
+        handle: &Handle,
+        config: &Config,
+        address: &Address,
+        local_infile: LocalInfile,
+    ) -> Result<Self, Failure> {
         let connected = Stream::connect(handle, &address.endpoint).await;
         let stream = connected.map_err(|error| unreachable(address, &error))?;
         let mut session = Self::new(stream, address.clone(), config);
@@ -136,6 +153,16 @@ impl Session {
     fn unsupported(&self, what: &str) -> Failure {
         Failure::new(ErrorClass::Connection, "", format!("{}: {what}", self.address.name))
     }
+}
+
+fn no_answer(address: &Address) -> Failure {
+    let message = format!(
+        "{}: no login within {} s; check that a server of the MySQL protocol listens there and is not \
+         overloaded",
+        address.name,
+        LOGIN_TIME_MAX.as_secs()
+    );
+    Failure::new(ErrorClass::Connection, "", message)
 }
 
 /// The capabilities that both sides have and this connection needs.
