@@ -167,6 +167,20 @@ impl Identity {
     }
 }
 
+impl TrialEnd {
+    /// The end of a trial whose load never began, and why.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self {
+            status: TrialStatus::Failed(reason.into()),
+            measure_started: None,
+            measure_ended: None,
+            clients: Vec::new(),
+            unfinished: Unfinished::default(),
+            usage: None,
+        }
+    }
+}
+
 impl ClientUsage {
     /// CPU time in user mode and in the kernel, ns.
     pub fn cpu_ns(&self) -> Nanos {

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use driver::{Demand, Shortage};
 use engine::{Stop, crew};
 use jiff::Timestamp;
 use measure::{Failure, Phase};
@@ -28,10 +29,17 @@ pub(crate) struct Bed<'a> {
     identity: Identity,
     /// Statements around phases: the plan's, then the system's.
     sql: PhaseSql,
-    /// The workload whose tables are there.
-    loaded: Option<usize>,
-    has_snapshot: bool,
+    loaded: Option<Loaded>,
     stop: &'a Stop,
+}
+
+/// Whose tables are there.
+#[derive(Clone, Copy)]
+struct Loaded {
+    /// The workload that made them, which alone may remove them.
+    maker: usize,
+    /// The workload that was last sure of them.
+    user: usize,
 }
 
 impl<'a> Bed<'a> {
@@ -51,8 +59,7 @@ impl<'a> Bed<'a> {
         let identity = identity_of(running.identity());
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });
         let sql = joined(&experiment.plan.sql, &plan.sql);
-        let (loaded, has_snapshot) = (None, false);
-        Ok(Self { experiment, system, running, identity, sql, loaded, has_snapshot, stop })
+        Ok(Self { experiment, system, running, identity, sql, loaded: None, stop })
     }
 
     pub(crate) fn system(&self) -> usize {
@@ -85,11 +92,11 @@ impl<'a> Bed<'a> {
         let mut phases = Vec::new();
         match (self.loaded, experiment.plan.between) {
             (None, _) => self.load(trial.workload, &mut phases, watcher)?,
-            (Some(loaded), Between::Keep) if loaded == trial.workload => {}
-            (Some(loaded), Between::Keep) if self.same_data(loaded, workload.as_ref()) => {
-                self.take_over(trial.workload, &mut phases, watcher)?;
+            (Some(loaded), Between::Keep) if loaded.user == trial.workload => {}
+            (Some(loaded), Between::Keep) if self.same_data(loaded.maker, workload.as_ref()) => {
+                self.take_over(loaded.maker, trial.workload, &mut phases, watcher)?;
             }
-            (Some(loaded), Between::Restore) if loaded == trial.workload => {
+            (Some(loaded), Between::Restore) if loaded.user == trial.workload => {
                 self.restore(trial.workload, &mut phases, watcher)?;
             }
             (Some(_), _) => self.reload(trial.workload, &mut phases, watcher)?,
@@ -110,6 +117,7 @@ impl<'a> Bed<'a> {
     /// should be.
     fn take_over(
         &mut self,
+        maker: usize,
         index: usize,
         phases: &mut Vec<PhaseRecord>,
         watcher: &mut dyn Watcher,
@@ -117,7 +125,7 @@ impl<'a> Bed<'a> {
         match self.phase(Phase::Verify, index, watcher) {
             Ok(phase) => {
                 phases.push(phase);
-                self.loaded = Some(index);
+                self.loaded = Some(Loaded { maker, user: index });
                 Ok(())
             }
             Err(_) if self.stop.is_asked() => bail!("interrupted"),
@@ -137,11 +145,10 @@ impl<'a> Bed<'a> {
         watcher: &mut dyn Watcher,
     ) -> Result<()> {
         phases.push(self.phase(Phase::Prepare, index, watcher)?);
-        self.loaded = Some(index);
+        self.loaded = Some(Loaded { maker: index, user: index });
         phases.push(self.phase(Phase::Verify, index, watcher)?);
         if self.experiment.plan.between == Between::Restore && self.later_trials(index) {
             self.running.snapshot().context("the state after the load cannot be kept")?;
-            self.has_snapshot = true;
         }
         Ok(())
     }
@@ -182,7 +189,7 @@ impl<'a> Bed<'a> {
     pub(crate) fn clean_up(&mut self, watcher: &mut dyn Watcher) -> Result<Option<PhaseRecord>> {
         match self.loaded.take() {
             None => Ok(None),
-            Some(index) => self.phase(Phase::Cleanup, index, watcher).map(Some),
+            Some(loaded) => self.phase(Phase::Cleanup, loaded.maker, watcher).map(Some),
         }
     }
 
@@ -249,6 +256,17 @@ impl<'a> Bed<'a> {
                 Ok(())
             })
         })
+    }
+
+    /// Everything that there is too little of for `clients` clients of this workload, with its remedy.
+    pub(crate) fn shortages(&self, workload: &Work, clients: usize) -> Vec<Shortage> {
+        let (Access::Database(target), Work::Database(workload)) =
+            (self.running.access(), workload)
+        else {
+            return Vec::new();
+        };
+        let statements_per_client = workload.statements_per_client();
+        target.shortages(&self.running.limits(), Demand { clients, statements_per_client })
     }
 
     /// Stops what was started for the system.

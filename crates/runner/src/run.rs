@@ -206,20 +206,12 @@ impl<'a> Sequence<'a> {
 
     /// Leaves a trial in the record that could not begin.
     fn keep_failure(&self, trial: Trial, reason: &str) -> Result<TrialStatus> {
-        let status = TrialStatus::Failed(reason.to_owned());
         let header = TrialHeader {
             identity: self.bed.as_ref().map(|bed| bed.identity().clone()).unwrap_or_default(),
             ..trial::bare_header(self.experiment, trial)
         };
-        let end = TrialEnd {
-            status: status.clone(),
-            measure_started: None,
-            measure_ended: None,
-            clients: Vec::new(),
-            unfinished: record::Unfinished::default(),
-            usage: None,
-        };
+        let end = TrialEnd::failed(reason);
         self.writer.begin_trial(&header)?.finish(&end)?;
-        Ok(status)
+        Ok(end.status)
     }
 }

@@ -52,11 +52,17 @@ pub(crate) fn run(
         keeper.phase(phase.phase, phase.started, phase.duration)?;
     }
     let mut kept = Keeper::new(&mut keeper, load.operations(), &experiment.plan.load, watcher);
-    let outcome = match bed.before_run() {
-        Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
-        Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
+    let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
+    let mut end = if shortages.is_empty() {
+        let outcome = match bed.before_run() {
+            Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
+            Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
+        };
+        kept.end(outcome)?
+    } else {
+        let all: Vec<String> = shortages.iter().map(ToString::to_string).collect();
+        TrialEnd::failed(all.join("; "))
     };
-    let mut end = kept.end(outcome)?;
     if let Some(reason) = bed.exited() {
         end.status = TrialStatus::Failed(format!("the server ended during the trial: {reason}"));
     }

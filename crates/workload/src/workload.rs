@@ -36,6 +36,9 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Statements that each client makes ready, for asking whether the server has room for them.
+    fn statements_per_client(&self) -> usize;
+
     /// Makes and fills the tables, or takes those that are there, as [`Site::existing`] says.
     ///
     /// # Errors

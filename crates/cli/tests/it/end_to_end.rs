@@ -32,7 +32,7 @@ fn the_numbers_of_a_simulated_run_are_what_arithmetic_says() {
         assert_eq!(trial["clients"], clients);
         let seen = trial["transactions_per_s"].as_f64().unwrap();
         assert!((seen - rate).abs() < 1e-9, "{seen} against {rate}");
-        let mean = trial["latency_us"]["mean"].as_f64().unwrap() / 1e3;
+        let mean = trial["latency"]["mean_ns"].as_f64().unwrap() / 1e6;
         assert!((mean / latency_ms - 1.0).abs() < 1e-3, "{mean} ms against {latency_ms} ms");
     }
 }

@@ -264,6 +264,10 @@ impl Workload for SqlWorkload {
         format!("{}: {noun} {}", self.kind, names.join(", "))
     }
 
+    fn statements_per_client(&self) -> usize {
+        self.shared.transactions.iter().map(|transaction| transaction.statements.len()).sum()
+    }
+
     /// `refuse` runs the `\prepare` sections as they are, `reuse` leaves them out, and `replace`
     /// runs `\cleanup` before them, as does a second call.
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {

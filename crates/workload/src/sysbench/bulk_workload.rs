@@ -113,6 +113,11 @@ impl Workload for BulkInsert {
         format!("sysbench bulk_insert: INSERTs of {statement_bytes} bytes into {tables} tables")
     }
 
+    fn statements_per_client(&self) -> usize {
+        // Each INSERT is text of its own.
+        0
+    }
+
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
         prepare(site, self, &self.made)
     }

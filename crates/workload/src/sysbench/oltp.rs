@@ -12,7 +12,7 @@ use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
 use super::scans::ScanLoad;
 use super::schema;
-use super::script::{RowCount, Script};
+use super::script::{RowCount, Script, Step};
 use super::settings::Settings;
 use super::verify::{Expected, verify};
 use crate::crewed::unfit;
@@ -88,6 +88,27 @@ impl Workload for Oltp {
             self.script.summary(),
             shape.name()
         )
+    }
+
+    fn dataset(&self) -> Option<String> {
+        let Settings { tables, table_size, auto_inc, secondary, create_secondary, make, .. } =
+            &self.settings;
+        let is_empty = self.script.starts_empty(&self.settings);
+        Some(format!(
+            "sysbench: {tables} tables of {table_size} rows, {auto_inc} {secondary} \
+             {create_secondary} {make:?} {is_empty}"
+        ))
+    }
+
+    fn statements_per_client(&self) -> usize {
+        if self.script.is_scan() {
+            return 1;
+        }
+        let steps = self.script.steps(&self.settings);
+        let mut queries: Vec<_> = steps.iter().flat_map(Step::queries).collect();
+        queries.sort_by_key(|query| **query as usize);
+        queries.dedup();
+        queries.len() * self.settings.tables as usize
     }
 
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
