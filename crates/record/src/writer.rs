@@ -142,11 +142,12 @@ impl TrialWriter {
         self.intervals.append(interval_line(interval).as_bytes())
     }
 
-    /// Writes how the trial ended, and waits until the disk has all of it.
+    /// Writes how the trial ended, and waits until the disk has all of it. A phase that comes after
+    /// the load, such as the cleanup, may still be noted.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(mut self, end: &TrialEnd) -> Result<(), RecordError> {
+    pub fn finish(&mut self, end: &TrialEnd) -> Result<(), RecordError> {
         self.latencies.sync()?;
         self.intervals.sync()?;
         self.record.end = Some(end.clone().without_secrets());

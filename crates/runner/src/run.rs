@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use plan::Trial;
 use record::{
     Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
-    TrialStatus,
+    TrialStatus, TrialWriter,
 };
 
 use crate::bed::{self, Bed};
@@ -61,6 +61,7 @@ impl Experiment {
             scratch: scratch.path(),
             stop,
             bed: None,
+            last: None,
             dead: Vec::new(),
             failed_trials: 0,
         };
@@ -106,6 +107,8 @@ struct Sequence<'a> {
     scratch: &'a Path,
     stop: &'a Stop,
     bed: Option<Bed<'a>>,
+    /// The last trial that ran, for the cleanup after it.
+    last: Option<TrialWriter>,
     /// What could not be made ready: later trials of it fail at once, for the same reason.
     dead: Vec<Dead>,
     failed_trials: usize,
@@ -148,8 +151,9 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(cause) => return Ok(Err(cause)),
         };
-        let status =
+        let (status, keeper) =
             trial::run(self.experiment, trial, &mut bed, &ready, self.writer, self.stop, watcher)?;
+        self.last = Some(keeper);
         // A server that has ended is started afresh for the next trial.
         if bed.exited().is_none() {
             self.bed = Some(bed);
@@ -198,8 +202,11 @@ impl<'a> Sequence<'a> {
 
     fn take_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let Some(mut bed) = self.bed.take() else { return Ok(()) };
-        if self.experiment.plan.cleanup {
-            bed.clean_up(watcher)?;
+        if self.experiment.plan.cleanup
+            && let Some(cleanup) = bed.clean_up(watcher)?
+            && let Some(last) = &mut self.last
+        {
+            last.phase(cleanup.phase, cleanup.started, cleanup.duration)?;
         }
         bed.take_down()
     }

@@ -28,7 +28,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long requests in flight at the end are waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Does one trial on a bed that is ready for it, and keeps it.
+/// Does one trial on a bed that is ready for it, and keeps it. The writer is handed back for phases
+/// that come after the load.
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
@@ -37,7 +38,7 @@ pub(crate) fn run(
     writer: &RunWriter,
     stop: &Stop,
     watcher: &mut dyn Watcher,
-) -> Result<TrialStatus> {
+) -> Result<(TrialStatus, TrialWriter)> {
     let load = make_load(experiment, trial, bed)?;
     let offer = make_offer(&experiment.plan.load, trial, bed.access());
     let mut header = TrialHeader {
@@ -67,7 +68,7 @@ pub(crate) fn run(
         end.status = TrialStatus::Failed(format!("the server ended during the trial: {reason}"));
     }
     keeper.finish(&end)?;
-    Ok(end.status)
+    Ok((end.status, keeper))
 }
 
 fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box<dyn Load>> {
