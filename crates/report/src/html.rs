@@ -15,6 +15,9 @@ const STYLE: &str = include_str!("html/style.css");
 /// Trials are shown open as long as they are this few.
 const OPEN_TRIALS_MAX: usize = 2;
 
+/// Tables of operations and costs are folded away from this many rows on.
+const OPEN_ROWS_MAX: usize = 12;
+
 /// Places of one finding are folded away from this many on.
 const OPEN_PLACES_MAX: usize = 4;
 
@@ -72,6 +75,17 @@ fn section(id: &str, title: &str, body: &str) -> String {
 
 fn table(table: &Table, caption: &str) -> String {
     if table.is_empty() { String::new() } else { table.html(caption) }
+}
+
+/// A table that folds away when it is long.
+fn folded(table: &Table, caption: &str) -> String {
+    if table.is_empty() {
+        return String::new();
+    }
+    if table.rows() <= OPEN_ROWS_MAX {
+        return table.html(caption);
+    }
+    format!("<details><summary>{}</summary>\n{}</details>\n", escape(caption), table.html(""))
 }
 
 fn paragraph(text: &str) -> String {
@@ -143,7 +157,7 @@ fn plots(digest: &Digest<'_>) -> String {
 fn operations(digest: &Digest<'_>) -> String {
     let tables = digest.workloads().into_iter().map(|workload| {
         let caption = format!("{workload}: {}", digest.under_test());
-        table(&tables::operations(digest, workload), &caption)
+        folded(&tables::operations(digest, workload), &caption)
     });
     let body: String = tables.collect();
     let note = "Of several repetitions, the one in the middle by throughput.";
@@ -158,7 +172,9 @@ fn costs(digest: &Digest<'_>) -> String {
     }
     let note = "CPU time, context switches and bytes of the load generator for each statement.";
     let embedded = tables::embedded_note(digest).unwrap_or_default();
-    let body = format!("{}{}", costs.html(""), paragraph(&format!("{note} {embedded}")));
+    let caption = digest.under_test();
+    let note = paragraph(&format!("{note} {embedded}"));
+    let body = format!("{}{note}", folded(&costs, &caption));
     section("costs", "What the load generator spent on a query", &body)
 }
 

@@ -41,6 +41,10 @@ impl Table {
         self.rows.is_empty()
     }
 
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Takes out columns that say the same (or nothing) as the condition holds.
     pub(crate) fn without_columns(mut self, is_out: impl Fn(&str, &[&str]) -> bool) -> Self {
         for column in (0..self.heads.len()).rev() {

@@ -4,16 +4,17 @@ use measure::LatencyHistogram;
 
 use crate::digest::{Digest, Point, clients_text};
 use crate::number::{TimeUnit, latency, number, percentile_name};
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 
-/// Height of the plots over a whole run.
-const HEIGHT: f64 = 340.0;
+/// Sizes of the plots over a whole run.
+const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
+const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
 
 /// More lines than this are not told apart.
 const LINES_MAX: usize = 8;
 
 /// Steps along the percentile axis.
-const SPECTRUM_STEPS: u32 = 72;
+const SPECTRUM_STEPS: u32 = 96;
 
 /// Every plot of one workload that the run has the figures for.
 pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
@@ -55,7 +56,7 @@ impl<'d, 'a> Context<'d, 'a> {
             series,
             shades: Vec::new(),
             marks: Vec::new(),
-            height: HEIGHT,
+            size: HALF_ROW,
         })
     }
 
@@ -129,7 +130,7 @@ impl<'d, 'a> Context<'d, 'a> {
             series,
             shades: Vec::new(),
             marks: Vec::new(),
-            height: HEIGHT,
+            size: HALF_ROW,
         })
     }
 
@@ -187,7 +188,7 @@ impl<'d, 'a> Context<'d, 'a> {
         };
         let lines: Vec<Spectrum> = points.iter().map(line).collect();
         let title = format!("{}: latency by percentile", self.workload);
-        spectrum(title, self.digest.under_test(), &lines, HEIGHT)
+        spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)
     }
 
     /// Every level when that is few enough; else the ends and the middle; else the highest.
@@ -242,7 +243,7 @@ pub(crate) fn spectrum(
     title: String,
     subtitle: String,
     lines: &[Spectrum],
-    height: f64,
+    size: Size,
 ) -> Option<Chart> {
     let series: Vec<Series> = lines
         .iter()
@@ -271,7 +272,7 @@ pub(crate) fn spectrum(
         series,
         shades: Vec::new(),
         marks: Vec::new(),
-        height,
+        size,
     })
 }
 

@@ -5,10 +5,11 @@ use measure::{Interval, Phase, Tally};
 use crate::digest::{Digest, Trial};
 use crate::html::charts::{Spectrum, spectrum};
 use crate::number::{TimeUnit, count, percentile_name};
-use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, Unit};
+use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, Size, Unit};
 
-/// Height of the plots of one trial.
-const HEIGHT: f64 = 240.0;
+/// Sizes of the plots of one trial.
+const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
+const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
 
 /// More points than this are merged: a line has no more to show on a page.
 const POINTS_MAX: usize = 240;
@@ -116,7 +117,7 @@ impl Frame<'_, '_> {
             series,
             shades: self.warm_up().into_iter().collect(),
             marks: self.intervals.iter().filter_map(mark).collect(),
-            height: HEIGHT,
+            size: HALF_ROW,
         }
     }
 
@@ -143,7 +144,7 @@ impl Frame<'_, '_> {
             })
             .collect();
         let title = format!("{}: latency by percentile", self.trial.name());
-        spectrum(title, header.identity.title(), &lines, HEIGHT)
+        spectrum(title, header.identity.title(), &lines, WHOLE_ROW)
     }
 }
 

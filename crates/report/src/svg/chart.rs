@@ -18,7 +18,14 @@ pub(crate) struct Chart {
     pub(crate) shades: Vec<Shade>,
     /// Points of the x axis at which something went wrong.
     pub(crate) marks: Vec<Mark>,
-    /// Height of the drawing; its width is always the same.
+    /// How much room it takes on the page.
+    pub(crate) size: Size,
+}
+
+/// How much room a plot takes on the page: half a row or a whole one, so high.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Size {
+    pub(crate) is_wide: bool,
     pub(crate) height: f64,
 }
 

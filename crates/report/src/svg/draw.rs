@@ -5,11 +5,13 @@ use std::fmt::Write;
 use super::chart::{Chart, Dot, Mark, Series, Shade};
 use crate::table::escape;
 
-/// The drawing's own units; the page scales it to its column.
+/// Width of a plot in its own units; the page scales it to its column.
 const WIDTH: f64 = 640.0;
+/// Width of a plot that takes a whole row: two plots and the gap and edges between.
+const WIDTH_WIDE: f64 = 1_335.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 18.0;
-const TOP: f64 = 14.0;
+const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
 
 /// How many markers and colours there are before they begin again.
@@ -25,7 +27,8 @@ impl Chart {
     /// The plot with its legend as a figure of HTML. `id` is unique on the page.
     pub(crate) fn html(&self, id: &str) -> String {
         let mut out = format!(
-            "<figure>\n<figcaption>{}<small>{}</small></figcaption>\n",
+            "<figure{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
+            if self.size.is_wide { " class=\"wide\"" } else { "" },
             escape(&self.title),
             escape(&self.subtitle)
         );
@@ -61,9 +64,9 @@ impl Chart {
     }
 
     fn svg(&self, id: &str) -> String {
-        let height = self.height;
+        let (width, height) = (self.width(), self.size.height);
         let mut out = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" \
              aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}, {}</title>\n\
              <desc id=\"{id}-d\">{}</desc>\n",
             escape(&self.title),
@@ -78,18 +81,22 @@ impl Chart {
         out
     }
 
+    fn width(&self) -> f64 {
+        if self.size.is_wide { WIDTH_WIDE } else { WIDTH }
+    }
+
     fn x(&self, value: f64) -> f64 {
-        LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
+        LEFT + self.x.place(value) * (self.width() - LEFT - RIGHT)
     }
 
     fn y(&self, value: f64) -> f64 {
-        let bottom = self.height - BOTTOM;
+        let bottom = self.size.height - BOTTOM;
         bottom - self.y.place(value) * (bottom - TOP)
     }
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
-        let (width, height) = ((to - from).max(0.0), self.height - BOTTOM - TOP);
+        let (width, height) = ((to - from).max(0.0), self.size.height - BOTTOM - TOP);
         format!(
             "<rect class=\"shade\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{}</title></rect>\n",
@@ -98,7 +105,7 @@ impl Chart {
     }
 
     fn axes(&self) -> String {
-        let (right, bottom) = (WIDTH - RIGHT, self.height - BOTTOM);
+        let (right, bottom) = (self.width() - RIGHT, self.size.height - BOTTOM);
         let mut out = String::new();
         for (value, text) in self.y.ticks() {
             let y = self.y(value);
@@ -131,7 +138,7 @@ impl Chart {
              <text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" \
              text-anchor=\"middle\">{}</text>\n",
             f64::midpoint(LEFT, right),
-            self.height - 6.0,
+            self.size.height - 6.0,
             escape(&self.x.label),
             escape(&self.y.label)
         );
@@ -183,7 +190,7 @@ impl Chart {
 
     fn mark(&self, mark: &Mark) -> String {
         let x = self.x(mark.x);
-        let bottom = self.height - BOTTOM;
+        let bottom = self.size.height - BOTTOM;
         format!(
             "<g><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
             escape(&mark.note),
