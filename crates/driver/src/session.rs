@@ -2,7 +2,8 @@
 
 use measure::{Failure, Traffic};
 
-use crate::{Answer, Datum, Loader, Statement, Value, mysql, sqlite};
+use crate::running::Running;
+use crate::{Datum, Loader, Statement, Value, mysql, sqlite};
 
 /// One connection to a database.
 #[derive(Debug)]
@@ -29,30 +30,37 @@ impl Session {
         Ok(Statement { index })
     }
 
-    /// Runs a statement that this session made ready; rows are read and thrown away.
+    /// Runs a statement that this session made ready; rows are read and thrown away. The request goes
+    /// out with this call, the answer comes with what it returns.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
     #[inline]
-    pub async fn execute(
-        &mut self,
-        statement: &Statement,
-        parameters: &[Value<'_>],
-    ) -> Result<Answer, Failure> {
+    pub fn execute(&mut self, statement: &Statement, parameters: &[Value<'_>]) -> Running<'_> {
         match &mut self.0 {
-            Connection::MySql(session) => session.execute(statement.index, parameters).await,
-            Connection::Sqlite(session) => session.execute(statement.index, parameters),
+            Connection::MySql(session) => {
+                let begun = session.begin_execute(statement.index, parameters);
+                Running::begun(session, begun)
+            }
+            Connection::Sqlite(session) => {
+                Running::done(session.execute(statement.index, parameters))
+            }
         }
     }
 
-    /// Runs text without parameters; rows are read and thrown away.
+    /// Runs text without parameters; rows are read and thrown away. The request goes out with this
+    /// call, the answer comes with what it returns.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
-    pub async fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+    #[inline]
+    pub fn run(&mut self, sql: &str) -> Running<'_> {
         match &mut self.0 {
-            Connection::MySql(session) => session.run(sql).await,
-            Connection::Sqlite(session) => session.run(sql),
+            Connection::MySql(session) => {
+                let begun = session.begin_run(sql);
+                Running::begun(session, begun)
+            }
+            Connection::Sqlite(session) => Running::done(session.run(sql)),
         }
     }
 

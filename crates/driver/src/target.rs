@@ -8,7 +8,9 @@ use net::Handle;
 
 use crate::limits::{self, Footprint};
 use crate::session::Connection;
-use crate::{BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, mysql, sqlite};
+use crate::{
+    BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, mysql, sqlite,
+};
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
 #[derive(Clone, Debug)]

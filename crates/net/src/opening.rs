@@ -103,3 +103,6 @@ fn call_next(handle: &Handle) {
         handle.poll_soon(*task);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -197,6 +197,7 @@ impl Runtime {
         }
     }
 
+    #[inline]
     fn poll_task(&mut self, id: TaskId) {
         let Some(Some(task)) = self.tasks.get_mut(id) else { return };
         self.shared.current.set(id);
@@ -209,6 +210,7 @@ impl Runtime {
 }
 
 impl Shared {
+    #[inline]
     fn mark_ready(&self, event: &event::Event) -> TaskId {
         let mut sockets = self.sockets.borrow_mut();
         let socket = &mut sockets[event.token().0];
@@ -280,6 +282,7 @@ impl Handle {
         self.0.free_tokens.borrow_mut().push(token.0);
     }
 
+    #[inline]
     pub(crate) fn is_readable(&self, token: Token) -> bool {
         self.0.sockets.borrow()[token.0].readable
     }
@@ -289,6 +292,7 @@ impl Handle {
     }
 
     /// Notes that the kernel has nothing more to read for now.
+    #[inline]
     pub(crate) fn clear_readable(&self, token: Token) {
         let socket = &mut self.0.sockets.borrow_mut()[token.0];
         socket.readable = socket.hung_up;
@@ -299,6 +303,7 @@ impl Handle {
     }
 
     /// Lends the loop's read buffer.
+    #[inline]
     pub(crate) fn with_scratch<T>(&self, body: impl FnOnce(&mut [u8]) -> T) -> T {
         body(&mut self.0.scratch.borrow_mut())
     }

@@ -78,56 +78,65 @@ impl Stream {
     /// What the kernel says, such as a reset by the peer.
     #[inline]
     pub async fn read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> io::Result<T> {
-        poll_fn(|_| {
-            while self.handle.is_readable(self.token) {
-                let handle = self.handle.clone();
-                let token = self.token;
-                let socket = &mut self.socket;
-                let done = handle.with_scratch(|scratch| match socket.read(scratch) {
-                    Ok(length) => {
-                        // Less than asked for means that the kernel has no more: what comes later
-                        // is a new event, so the read that would say so can be saved.
-                        if length > 0 && length < scratch.len() {
-                            handle.clear_readable(token);
-                        }
-                        Some(Ok(body(&scratch[..length])))
+        poll_fn(|_| self.poll_read_with(&mut body)).await
+    }
+
+    /// As [`Stream::read_with`], for futures that are written by hand: pending means that the future
+    /// is polled again when bytes have come.
+    ///
+    /// # Errors
+    /// What the kernel says, such as a reset by the peer.
+    #[inline]
+    pub fn poll_read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> Poll<io::Result<T>> {
+        let Self { socket, token, handle } = self;
+        while handle.is_readable(*token) {
+            let done = handle.with_scratch(|scratch| match socket.read(scratch) {
+                Ok(length) => {
+                    // Less than asked for means that the kernel has no more: what comes later is a
+                    // new event, so the read that would say so can be saved.
+                    if length > 0 && length < scratch.len() {
+                        handle.clear_readable(*token);
                     }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                        handle.clear_readable(token);
-                        handle.is_readable(token).then_some(Err(ErrorKind::ConnectionReset.into()))
-                    }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => None,
-                    Err(error) => Some(Err(error)),
-                });
-                if let Some(result) = done {
-                    return Poll::Ready(result);
+                    Some(Ok(body(&scratch[..length])))
                 }
+                Err(error) => unread(handle, *token, error).map(Err),
+            });
+            if let Some(result) = done {
+                return Poll::Ready(result);
             }
-            Poll::Pending
-        })
-        .await
+        }
+        Poll::Pending
     }
 
     /// Sends all of `bytes`.
     ///
     /// # Errors
     /// What the kernel says, such as a broken pipe.
-    #[inline]
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
-        while sent < bytes.len() {
-            match self.socket.write(&bytes[sent..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(length) => sent += length,
+        poll_fn(|_| self.poll_write(bytes, &mut sent)).await
+    }
+
+    /// Sends what is left of `bytes` after the first `sent`, as far as the kernel takes it, and adds
+    /// it to `sent`. Pending means that the future is polled again when there is room.
+    ///
+    /// # Errors
+    /// What the kernel says, such as a broken pipe.
+    #[inline]
+    pub fn poll_write(&mut self, bytes: &[u8], sent: &mut usize) -> Poll<io::Result<()>> {
+        while *sent < bytes.len() {
+            match self.socket.write(&bytes[*sent..]) {
+                Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                Ok(length) => *sent += length,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.handle.clear_writable(self.token);
-                    self.writable().await;
+                    return Poll::Pending;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 
     async fn writable(&self) {
@@ -144,6 +153,20 @@ impl Stream {
             Socket::Tcp(socket) => socket.take_error(),
             Socket::Unix(socket) => socket.take_error(),
         }
+    }
+}
+
+/// What a failed read means: an error, or nothing to read for now. A peer that has hung up and left
+/// nothing to read has reset the connection, for no further event would tell.
+#[cold]
+fn unread(handle: &Handle, token: Token, error: io::Error) -> Option<io::Error> {
+    match error.kind() {
+        ErrorKind::WouldBlock => {
+            handle.clear_readable(token);
+            handle.is_readable(token).then(|| ErrorKind::ConnectionReset.into())
+        }
+        ErrorKind::Interrupted => None,
+        _ => Some(error),
     }
 }
 
@@ -187,3 +210,6 @@ impl Socket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use super::codec::{
 };
 use super::config::StatementProtocol;
 use super::session::{Ready, Session};
-use crate::{Answer, Value};
+use crate::Value;
 
 impl Session {
     /// Makes a statement ready; returns its place among this session's statements.
@@ -37,19 +37,15 @@ impl Session {
         Ok(Ready::Prepared { id: prepared.id, bound })
     }
 
-    /// Executes a statement; rows are read and thrown away.
+    /// Starts to execute a statement; goes on with [`Session::poll_answer`].
     #[inline]
-    pub(crate) async fn execute(
+    pub(crate) fn begin_execute(
         &mut self,
         statement: usize,
         values: &[Value<'_>],
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(), Failure> {
         self.encode(statement, values)?;
-        let asked = self.ask().await;
-        if asked.is_err() {
-            self.forget_types(statement);
-        }
-        asked
+        self.begin()
     }
 
     /// Writes the request.
@@ -65,14 +61,6 @@ impl Session {
                 fill(&mut self.request, template, values, escapes)
             }
             other => Err(mismatch(other.map(|ready| ready.parameters()), values.len())),
-        }
-    }
-
-    /// A refused execution may have ended before the server took the parameter types in.
-    #[cold]
-    fn forget_types(&mut self, statement: usize) {
-        if let Some(Ready::Prepared { bound, .. }) = self.statements.get_mut(statement) {
-            bound.forget();
         }
     }
 }

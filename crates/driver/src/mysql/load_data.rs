@@ -1,5 +1,7 @@
 //! The conversation of LOAD DATA LOCAL INFILE: rows streamed beside the statement.
 
+use std::future::poll_fn;
+
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
@@ -103,8 +105,8 @@ impl<'s> LoadData<'s> {
 
     async fn begin_statement(&mut self) -> Result<u8, Failure> {
         self.session.build(command::QUERY, &self.sql);
-        self.session.send().await?;
-        match self.session.skip_answer().await? {
+        self.session.begin()?;
+        match poll_fn(|_| self.session.poll_step()).await? {
             Step::WantsRows(sequence) => Ok(sequence),
             Step::Refused(error) => Err(self.session.refused(&error)),
             Step::Done | Step::More => {

@@ -77,10 +77,12 @@ impl Session {
             protocol: config.protocol,
             capabilities: 0,
             request: Vec::new(),
+            sent: 0,
             reply: Reply::default(),
             inbox: Inbox::default(),
             statements: Vec::new(),
             traffic: Traffic::default(),
+            awaits_answer: false,
             is_broken: false,
         }
     }

@@ -4,16 +4,16 @@ use measure::Failure;
 
 use super::codec::{Malformed, RowSet, RowStep, capability, command, finish_packet, start_packet};
 use super::session::Session;
-use crate::{Answer, Datum};
+use crate::Datum;
 
 /// Memory that a session keeps for its next request; after a longer one it is given back.
 const REQUEST_BYTES: usize = 64 * 1024;
 
 impl Session {
-    /// Runs text; rows are read and thrown away.
-    pub(crate) async fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+    /// Starts to run text; goes on with [`Session::poll_answer`].
+    pub(crate) fn begin_run(&mut self, sql: &str) -> Result<(), Failure> {
         self.build(command::QUERY, sql);
-        self.ask().await
+        self.begin()
     }
 
     /// Runs text and returns its rows.

@@ -1,7 +1,9 @@
 //! One connection: its socket, its buffers, and how bytes and failures pass between the two.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
+use std::task::{Poll, ready};
 
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Endpoint, Stream};
@@ -29,10 +31,14 @@ pub(crate) struct Session {
     /// The capabilities that both sides agreed on.
     pub(super) capabilities: u32,
     pub(super) request: Vec<u8>,
+    /// How much of the request the kernel has taken.
+    pub(super) sent: usize,
     pub(super) reply: Reply,
     pub(super) inbox: Inbox,
     pub(super) statements: Vec<Ready>,
     pub(super) traffic: Traffic,
+    /// A request is out whose answer has not been read to its end.
+    pub(super) awaits_answer: bool,
     /// An answer was lost or not understood: nothing that comes now can be trusted.
     pub(super) is_broken: bool,
 }
@@ -59,45 +65,83 @@ impl Session {
     }
 
     /// Sends the request that was built, and nothing else.
-    #[inline]
     pub(super) async fn send(&mut self) -> Result<(), Failure> {
-        if self.is_broken {
-            return Err(self.gone());
-        }
-        self.traffic.sent_bytes += self.request.len() as u64;
-        let sent = self.stream.write_all(&self.request).await;
-        sent.map_err(|error| self.lost(&error))
+        self.begin()?;
+        self.awaits_answer = false;
+        poll_fn(|_| self.poll_send()).await
     }
 
     /// Sends the request that was built and passes over its answer.
-    #[inline]
     pub(super) async fn ask(&mut self) -> Result<Answer, Failure> {
-        self.send().await?;
-        match self.skip_answer().await? {
-            Step::Refused(error) => Err(self.refused(&error)),
-            Step::WantsRows(_) => Err(self.broken(Malformed(
-                "the server asks for a file, which dyno gives only to LOAD DATA of its own",
-            ))),
-            Step::Done | Step::More => Ok(self.reply.answer()),
+        self.begin()?;
+        poll_fn(|_| self.poll_answer()).await
+    }
+
+    /// Starts to send the request that was built; goes on with [`Session::poll_answer`].
+    ///
+    /// The load path has no nested futures: between two polls everything is in the session.
+    #[inline]
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        if self.is_broken || self.awaits_answer {
+            return Err(self.gone());
+        }
+        self.awaits_answer = true;
+        self.sent = 0;
+        self.traffic.sent_bytes += self.request.len() as u64;
+        self.reply.reset();
+        match self.poll_send() {
+            Poll::Ready(Err(failure)) => Err(failure),
+            _ => Ok(()),
         }
     }
 
-    /// Reads an answer to its end; rows are counted and thrown away.
     #[inline]
-    pub(super) async fn skip_answer(&mut self) -> Result<Step, Failure> {
-        self.reply.reset();
+    fn poll_send(&mut self) -> Poll<Result<(), Failure>> {
+        if self.sent == self.request.len() {
+            return Poll::Ready(Ok(()));
+        }
+        let sent = self.stream.poll_write(&self.request, &mut self.sent);
+        sent.map_err(|error| self.lost(&error))
+    }
+
+    /// Passes over the answer to what was begun, as far as it has come.
+    #[inline]
+    pub(crate) fn poll_answer(&mut self) -> Poll<Result<Answer, Failure>> {
+        match ready!(self.poll_step()) {
+            Ok(Step::Done | Step::More) => Poll::Ready(Ok(self.reply.answer())),
+            Ok(Step::Refused(error)) => {
+                self.forget_types();
+                Poll::Ready(Err(self.refused(&error)))
+            }
+            Ok(Step::WantsRows(_)) => Poll::Ready(Err(self.broken(Malformed(
+                "the server asks for a file, which dyno gives only to LOAD DATA of its own",
+            )))),
+            Err(failure) => Poll::Ready(Err(failure)),
+        }
+    }
+
+    /// Sends what is left of the request and takes the answer in up to its end, or up to where the
+    /// server wants rows.
+    #[inline]
+    pub(super) fn poll_step(&mut self) -> Poll<Result<Step, Failure>> {
+        if self.sent < self.request.len() {
+            ready!(self.poll_send())?;
+        }
         loop {
             let (reply, received_bytes) = (&mut self.reply, &mut self.traffic.received_bytes);
-            let read = self.stream.read_with(|bytes| {
+            let read = self.stream.poll_read_with(|bytes| {
                 *received_bytes += bytes.len() as u64;
                 if bytes.is_empty() { None } else { Some(reply.feed(bytes)) }
             });
-            match read.await {
+            match ready!(read) {
                 Ok(Some(Ok(Step::More))) => {}
-                Ok(Some(Ok(step))) => return Ok(step),
-                Ok(Some(Err(malformed))) => return Err(self.broken(malformed)),
-                Ok(None) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
-                Err(error) => return Err(self.lost(&error)),
+                Ok(Some(Ok(step))) => {
+                    self.awaits_answer = false;
+                    return Poll::Ready(Ok(step));
+                }
+                Ok(Some(Err(malformed))) => return Poll::Ready(Err(self.broken(malformed))),
+                Ok(None) => return Poll::Ready(Err(self.lost(&ErrorKind::UnexpectedEof.into()))),
+                Err(error) => return Poll::Ready(Err(self.lost(&error))),
             }
         }
     }
@@ -135,6 +179,16 @@ impl Session {
         }
     }
 
+    /// A refused execution may have ended before the server took the parameter types in.
+    #[cold]
+    fn forget_types(&mut self) {
+        for statement in &mut self.statements {
+            if let Ready::Prepared { bound, .. } = statement {
+                bound.forget();
+            }
+        }
+    }
+
     #[cold]
     pub(super) fn refused(&self, error: &ServerError) -> Failure {
         refused(&self.address, error)
@@ -156,7 +210,8 @@ impl Session {
 
     #[cold]
     fn gone(&self) -> Failure {
-        let message = format!("{}: this connection broke earlier", self.address.name);
+        let what = "this connection broke earlier, or an answer on it was not waited for";
+        let message = format!("{}: {what}", self.address.name);
         Failure::new(ErrorClass::Connection, "", message)
     }
 }

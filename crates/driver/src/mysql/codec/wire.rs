@@ -14,6 +14,7 @@ const ENDS_EARLY: Malformed = Malformed("a packet ends early");
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cursor<'a> {
+    #[inline]
     pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let (head, rest) = self.0.split_at_checked(length).ok_or(ENDS_EARLY)?;
         self.0 = rest;
@@ -21,6 +22,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A little-endian integer of `N` bytes, at most 8.
+    #[inline]
     fn int<const N: usize>(&mut self) -> Result<u64, Malformed> {
         let mut wide = [0; 8];
         wide[..N].copy_from_slice(self.bytes(N)?);
@@ -31,6 +33,7 @@ impl<'a> Cursor<'a> {
         Ok(self.int::<1>()? as u8)
     }
 
+    #[inline]
     pub(crate) fn u16(&mut self) -> Result<u16, Malformed> {
         Ok(self.int::<2>()? as u16)
     }
@@ -40,6 +43,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A length-encoded integer; `None` is the byte that stands for NULL in a text row.
+    #[inline]
     pub(crate) fn length_or_null(&mut self) -> Result<Option<u64>, Malformed> {
         Ok(Some(match self.u8()? {
             small @ 0..=0xfa => u64::from(small),
@@ -51,6 +55,7 @@ impl<'a> Cursor<'a> {
         }))
     }
 
+    #[inline]
     pub(crate) fn length(&mut self) -> Result<u64, Malformed> {
         self.length_or_null()?.ok_or(Malformed("NULL where a length should be"))
     }
@@ -77,6 +82,7 @@ pub(crate) fn payload_length(header: &[u8]) -> usize {
 }
 
 /// Begins a packet in `out`, to be ended by [`finish_packet`] with what this returns.
+#[inline]
 pub(crate) fn start_packet(out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -85,6 +91,7 @@ pub(crate) fn start_packet(out: &mut Vec<u8>) -> usize {
 
 /// Writes the header of the packet that began at `start`; cuts it into several when it is longer
 /// than one packet can be. Returns the sequence number that comes next.
+#[inline]
 pub(crate) fn finish_packet(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8 {
     let length = out.len() - start - 4;
     if length < PACKET_BYTES_MAX {
@@ -112,6 +119,7 @@ pub(crate) fn append_packet(out: &mut Vec<u8>, payload: &[u8], mut sequence: u8)
     }
 }
 
+#[inline]
 fn header(length: usize, sequence: u8) -> [u8; 4] {
     [length as u8, (length >> 8) as u8, (length >> 16) as u8, sequence]
 }

@@ -1,0 +1,59 @@
+//! A statement that is running.
+//!
+//! It is a future written by hand, because this is what the load path awaits: it is one pointer wide
+//! while it waits, and all that happens between two polls is kept by the session.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use measure::{ErrorClass, Failure};
+
+use crate::{Answer, mysql};
+
+/// The answer to come. Dropping it before it has come leaves the session of no more use.
+#[derive(Debug)]
+#[must_use = "a statement's answer must be awaited"]
+pub struct Running<'s>(State<'s>);
+
+#[derive(Debug)]
+enum State<'s> {
+    /// An answer is on its way.
+    Waiting(&'s mut mysql::Session),
+    /// There was nothing to wait for.
+    Done(Result<Answer, Failure>),
+    /// The answer was given.
+    Over,
+}
+
+impl<'s> Running<'s> {
+    #[inline]
+    pub(crate) fn begun(session: &'s mut mysql::Session, begun: Result<(), Failure>) -> Self {
+        Self(match begun {
+            Ok(()) => State::Waiting(session),
+            Err(failure) => State::Done(Err(failure)),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn done(result: Result<Answer, Failure>) -> Self {
+        Self(State::Done(result))
+    }
+}
+
+impl Future for Running<'_> {
+    type Output = Result<Answer, Failure>;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let State::Waiting(session) = &mut self.0 {
+            return session.poll_answer();
+        }
+        match std::mem::replace(&mut self.0, State::Over) {
+            State::Done(result) => Poll::Ready(result),
+            _ => {
+                Poll::Ready(Err(Failure::new(ErrorClass::Protocol, "", "an answer is given once")))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Turns in virtual time, where everything is exact.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::OPENING_MAX;
+use crate::{Clock, Runtime, within};
+
+#[test]
+fn turns_are_taken_in_order_and_never_too_many_at_once() {
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    let (open, served) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    for client in 0..OPENING_MAX * 5 {
+        let (handle, open, served) = (handle.clone(), Rc::clone(&open), Rc::clone(&served));
+        runtime.spawn(async move {
+            let turn = handle.opening_turn().await;
+            assert_eq!(served.replace(served.get() + 1), client);
+            open.set(open.get() + 1);
+            assert!(open.get() <= OPENING_MAX);
+            handle.sleep(Duration::from_millis(10)).await;
+            open.set(open.get() - 1);
+            drop(turn);
+        });
+    }
+    runtime.run(|| Some(u64::MAX)).unwrap();
+    assert_eq!(served.get(), OPENING_MAX * 5);
+    assert_eq!(handle.now(), 50_000_000);
+}
+
+#[test]
+fn who_gives_up_waiting_holds_nobody_back() {
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    let served = Rc::new(Cell::new(0));
+    for client in 0..OPENING_MAX * 3 {
+        let (handle, served) = (handle.clone(), Rc::clone(&served));
+        runtime.spawn(async move {
+            // The second lot loses patience before the first has done.
+            let patience = Duration::from_millis(if client / OPENING_MAX == 1 { 5 } else { 1000 });
+            if let Some(_turn) = within(&handle, patience, handle.opening_turn()).await {
+                handle.sleep(Duration::from_millis(10)).await;
+                served.set(served.get() + 1);
+            }
+        });
+    }
+    runtime.run(|| Some(u64::MAX)).unwrap();
+    assert_eq!(served.get(), OPENING_MAX * 2);
+}
