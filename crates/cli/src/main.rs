@@ -12,7 +12,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = match command_line::arguments() {
+        Ok(arguments) => args::Args::parse_from(arguments),
+        Err(cause) => return commands::complain(&cause.into()),
+    };
     match commands::dispatch(args) {
         Ok(code) => code,
         Err(cause) => commands::complain(&cause),

@@ -137,7 +137,7 @@ impl Progress {
         let head = format!("[{}/{}] {}", self.trial + 1, self.trials, self.title);
         match status {
             TrialStatus::Complete => {
-                self.line(&format!("{head}: last interval {}", self.last_rate))
+                self.line(&format!("{head}: last interval {}", self.last_rate));
             }
             TrialStatus::Interrupted => self.line(&format!("{head}: interrupted")),
             TrialStatus::Failed(reason) => self.line(&format!("{head}: failed: {reason}")),

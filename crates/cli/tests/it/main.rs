@@ -1,5 +1,10 @@
-//! Tests of the whole: the binary as people use it, and the rooms against real servers.
+//! Tests of the whole: the binary as people use it, on the embedded database and on real servers.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod command_line;
 mod end_to_end;
+mod mariadb;
+mod secrets;
+mod server;
 mod support;

@@ -1,0 +1,139 @@
+//! The whole way on a real MariaDB: one that dyno starts, and one that is there.
+
+use std::fs;
+use std::process::Command;
+
+use crate::server;
+use crate::support::{Desk, both, json};
+
+#[test]
+fn a_managed_server_is_started_measured_and_stopped() {
+    let desk = Desk::new();
+    let report = json(&desk.succeed([
+        "bench",
+        "sysbench/oltp_read_write",
+        "--system=mariadb",
+        "--tables=2",
+        "--table-size=1000",
+        "--clients=1,8",
+        "--time=1s",
+        "--warm-up=200ms",
+        "--cleanup",
+        "--format=json",
+    ]));
+    assert_eq!(report["systems"][0]["product"], "MariaDB");
+    assert_eq!(report["systems"][0]["storage"], "InnoDB");
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!(trial["status"], "complete");
+        assert!(trial["transactions"].as_u64().unwrap() > 0);
+        assert!(trial["cost_per_transaction"]["sent_bytes"].as_f64().unwrap() > 100.0);
+    }
+    let phases = fs::read_to_string(desk.runs()[0].join("trials/0001/trial.json")).unwrap();
+    assert!(phases.contains("\"cleanup\""), "the cleanup is timed: {phases}");
+    let servers = Command::new("pgrep").args(["-f", &desk.path().display().to_string()]).output();
+    assert!(servers.unwrap().stdout.is_empty(), "nothing is left running");
+}
+
+#[test]
+fn text_statements_do_the_same_work_as_prepared_ones() {
+    let desk = Desk::new();
+    for ps in ["on", "off"] {
+        let url = server::database(&format!("dyno_ps_{ps}"));
+        let output = desk
+            .dyno(["bench", "sysbench/oltp_read_write", "--table-size=200", "--events=50"])
+            .arg("--warm-up=0s")
+            .args(["--system", &url, "--ps", ps, "--cleanup", "--format=json"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{ps}: {}", both(&output));
+        let report = json(&output);
+        let trial = &report["trials"][0];
+        assert_eq!(trial["transactions"], 50);
+        let queries = &trial["queries"];
+        assert_eq!((&queries["read"], &queries["write"]), (&700.into(), &200.into()), "{ps}");
+    }
+}
+
+#[test]
+fn tables_in_the_way_are_refused_reused_or_replaced_as_asked() {
+    let desk = Desk::new();
+    let url = server::database("dyno_existing");
+    let bench = |existing: &str, size: &str| {
+        let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
+        command.args(["--system", &url, "--table-size", size, "--existing", existing]);
+        command.output().unwrap()
+    };
+    assert!(bench("refuse", "100").status.success(), "nothing is there yet");
+    let refused = bench("refuse", "100");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(both(&refused).contains("sbtest1"), "{}", both(&refused));
+    assert!(both(&refused).contains("--existing reuse"), "{}", both(&refused));
+    assert!(bench("reuse", "100").status.success());
+    let wrong_size = bench("reuse", "300");
+    assert_eq!(wrong_size.status.code(), Some(1), "300 rows are not there");
+    assert_eq!(server::sql("SELECT COUNT(*) FROM dyno_existing.sbtest1").trim(), "100");
+    assert!(bench("replace", "300").status.success());
+    assert_eq!(server::sql("SELECT COUNT(*) FROM dyno_existing.sbtest1").trim(), "300");
+}
+
+#[test]
+fn tables_that_sysbench_made_are_reused_and_never_dropped() {
+    let desk = Desk::new();
+    let url = server::database("dyno_sysbench");
+    let address = url.split_once('@').unwrap().1;
+    let port = address.split_once(':').unwrap().1.split_once('/').unwrap().0;
+    let made = Command::new("sysbench")
+        .args(["oltp_read_write", "--db-driver=mysql", "--mysql-host=127.0.0.1"])
+        .args([&format!("--mysql-port={port}"), "--mysql-user=root", "--mysql-db=dyno_sysbench"])
+        .args(["--tables=2", "--table-size=500", "prepare"])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", both(&made));
+    let output = desk
+        .dyno(["bench", "sysbench/oltp_read_write", "--tables=2", "--table-size=500"])
+        .args(["--events=50", "--clients=4", "--existing=reuse", "--cleanup", "--system", &url])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(server::sql("SELECT COUNT(*) FROM dyno_sysbench.sbtest2").trim(), "500");
+}
+
+#[test]
+fn too_few_connections_are_said_before_load_with_the_remedy() {
+    let desk = Desk::new();
+    let url = server::database("dyno_limits");
+    let output = desk
+        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=50", "--events=10"])
+        .args(["--clients=100000", "--cleanup", "--system", &url])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let text = both(&output);
+    assert!(text.contains("max_connections"), "{text}");
+    assert!(text.contains("SET GLOBAL"), "{text}");
+}
+
+#[test]
+fn the_same_seed_asks_the_same_questions() {
+    let desk = Desk::new();
+    let questions = |name: &str, seed: &str| {
+        let url = server::database(name);
+        server::sql("SET GLOBAL log_output = 'TABLE'; SET GLOBAL general_log = ON");
+        let output = desk
+            .dyno(["bench", "sysbench/oltp_read_write", "--table-size=500", "--events=20"])
+            .args(["--ps=off", "--warm-up=0s", "--cleanup", "--system", &url, "--seed", seed])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", both(&output));
+        server::sql(&format!(
+            "SELECT argument FROM mysql.general_log WHERE command_type = 'Query' AND thread_id IN \
+             (SELECT thread_id FROM mysql.general_log WHERE argument LIKE '%{name}%' \
+             AND command_type = 'Connect') AND argument LIKE '% FROM sbtest1 WHERE id%' \
+             ORDER BY event_time, thread_id"
+        ))
+    };
+    let first = questions("dyno_seed_a", "7");
+    assert!(first.lines().count() > 200, "{first}");
+    assert_eq!(first, questions("dyno_seed_b", "7"));
+    assert_ne!(first, questions("dyno_seed_c", "8"));
+}

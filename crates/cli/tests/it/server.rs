@@ -1,0 +1,70 @@
+//! The MariaDB that `cargo xtask test` starts, and users on it.
+
+use std::env;
+use std::process::Command;
+
+/// The variable that says where the server is.
+const SERVER: &str = "DYNO_TEST_MYSQL";
+
+/// `mysql://root@127.0.0.1:PORT/test`
+pub(crate) fn url() -> String {
+    env::var(SERVER).unwrap_or_else(|_| {
+        panic!("{SERVER} is not set: run the tests by `cargo xtask test`, which starts a server")
+    })
+}
+
+/// Host and port, and the database.
+fn address() -> (String, String, String) {
+    let url = url();
+    let rest = url.split_once('@').expect("the URL names a user").1;
+    let (address, database) = rest.split_once('/').expect("the URL names a database");
+    let (host, port) = address.split_once(':').expect("the URL names a port");
+    (host.to_owned(), port.to_owned(), database.to_owned())
+}
+
+/// Runs statements as root through the server's own client.
+pub(crate) fn sql(statements: &str) -> String {
+    let (host, port, database) = address();
+    let output = Command::new("mariadb")
+        .args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"])
+        .args(["--host", &host, "--port", &port, &database, "--execute", statements])
+        .output()
+        .expect("mariadb, the client, is installed with the server");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{statements}: {errors}");
+    String::from_utf8(output.stdout).expect("the client prints UTF-8")
+}
+
+/// A database of one test's own, so that tests do not meet.
+pub(crate) fn database(name: &str) -> String {
+    sql(&format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}"));
+    let (host, port, _) = address();
+    format!("mysql://root@{host}:{port}/{name}")
+}
+
+/// A user of one test's own, with a database of the same name.
+pub(crate) struct User {
+    name: String,
+}
+
+/// Makes a user that may do everything in a database of its own.
+pub(crate) fn user_with_password(name: &str, password: &str) -> User {
+    sql(&format!(
+        "DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}; \
+         CREATE OR REPLACE USER {name}@localhost IDENTIFIED BY '{password}'; \
+         GRANT ALL ON {name}.* TO {name}@localhost"
+    ));
+    User { name: name.to_owned() }
+}
+
+impl User {
+    /// Where the user logs in, with the password when it is given.
+    pub(crate) fn url(&self, password: Option<&str>) -> String {
+        let (host, port, _) = address();
+        let Self { name } = self;
+        match password {
+            Some(password) => format!("mysql://{name}:{password}@{host}:{port}/{name}"),
+            None => format!("mysql://{name}@{host}:{port}/{name}"),
+        }
+    }
+}
