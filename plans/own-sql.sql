@@ -1,0 +1,44 @@
+-- A bank in miniature: accounts, payments between them, and looks at a balance.
+-- docs/sql-workloads.md explains every command. The SQL is plain enough for SQLite and MariaDB.
+
+-- Constants of the whole file. A plan can say others: variables = { accounts = 5000 }
+\set accounts 10000
+
+-- Once, before the load: makes and fills the tables.
+\prepare
+CREATE TABLE digit (d INTEGER NOT NULL);
+INSERT INTO digit VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, balance BIGINT NOT NULL);
+CREATE TABLE payment (payer INTEGER NOT NULL, payee INTEGER NOT NULL, amount BIGINT NOT NULL);
+-- Four digits make the numbers 1 to 10,000 (and no more).
+INSERT INTO account
+    SELECT 1 + ones.d + 10 * tens.d + 100 * hundreds.d + 1000 * thousands.d, 1000
+    FROM digit AS ones, digit AS tens, digit AS hundreds, digit AS thousands
+    WHERE 1 + ones.d + 10 * tens.d + 100 * hundreds.d + 1000 * thousands.d <= :accounts;
+DROP TABLE digit;
+
+-- Each of these must hold before a trial: every account is there, and no money was lost or made.
+\verify
+SELECT COUNT(*) = :accounts FROM account;
+SELECT SUM(balance) = 1000 * :accounts FROM account;
+
+-- Three of four transactions pay. Few payers pay most of the time, as in life.
+\transaction pay 3
+\set payer random_zipfian(1, :accounts, 0.8)
+\set payee random(1, :accounts)
+\set amount random(1, 100)
+BEGIN;
+UPDATE account SET balance = balance - :amount WHERE id = :payer;
+UPDATE account SET balance = balance + :amount WHERE id = :payee;
+INSERT INTO payment VALUES (:payer, :payee, :amount);
+COMMIT;
+
+-- The fourth looks at a balance.
+\transaction look 1
+\set id random(1, :accounts)
+SELECT balance FROM account WHERE id = :id;
+
+-- At the end, when --cleanup or cleanup = true was said.
+\cleanup
+DROP TABLE payment;
+DROP TABLE account;
