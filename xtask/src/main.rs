@@ -1,6 +1,7 @@
 //! Tasks of the repository: test, tidy, dist, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 
+mod bench;
 mod dist;
 mod interrupt;
 mod needs;
@@ -29,6 +30,8 @@ enum Task {
     Tidy,
     /// Builds the binary that is handed out
     Dist,
+    /// Measures dyno against sysbench and against a bare loop in C
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Task::Test(arguments) => test::run(&arguments),
         Task::Tidy => tidy::run(),
         Task::Dist => dist::run(),
+        Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -16,6 +16,7 @@ pub(crate) struct Need {
 }
 
 pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
+pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
 /// Whether what is missing may be installed.

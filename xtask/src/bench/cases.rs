@@ -1,0 +1,111 @@
+//! Point selects: pinned apart, sharing cores, and how much memory they take.
+
+use super::contestant::Contestant::{self, Dyno, Floor, Sysbench};
+use super::results::{Quantity, Sample};
+use super::server::BenchServer;
+use super::window::{Seen, look};
+use super::{Bench, Part};
+
+/// Where server and client live when they are kept apart.
+const SERVER_CORE: &str = "0";
+const CLIENT_CORE: &str = "1";
+/// sysbench has a thread for each connection; beyond this it is not asked.
+const SYSBENCH_CONNECTIONS_MAX: usize = 256;
+
+/// Server on one core, client on another: what a query costs the client.
+///
+/// # Errors
+/// When a contestant or the server fails.
+pub(super) fn pinned(bench: &mut Bench) -> anyhow::Result<()> {
+    let server = BenchServer::start(Some(SERVER_CORE))?;
+    server.fill(&bench.interrupt)?;
+    for round in 0..bench.rounds {
+        for connections in bench.order.of(&[1, 16, 64, 256, 1024]) {
+            let all = [Dyno, Floor, Sysbench];
+            let able = if connections > SYSBENCH_CONNECTIONS_MAX { &all[..2] } else { &all[..] };
+            for contestant in bench.order.of(able) {
+                let case = Case { part: Part::Pinned, contestant, connections, round };
+                case.measure(bench, &server, Some(CLIENT_CORE))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Both on all cores: how much is done, and how evenly.
+///
+/// # Errors
+/// When a contestant or the server fails.
+pub(super) fn shared(bench: &mut Bench) -> anyhow::Result<()> {
+    on_all_cores(bench, Part::Shared, &[1, 16, 64])
+}
+
+/// Memory of the client at its peak.
+///
+/// # Errors
+/// When a contestant or the server fails.
+pub(super) fn memory(bench: &mut Bench) -> anyhow::Result<()> {
+    on_all_cores(bench, Part::Memory, &[256])
+}
+
+fn on_all_cores(bench: &mut Bench, part: Part, connections: &[usize]) -> anyhow::Result<()> {
+    let server = BenchServer::start(None)?;
+    server.fill(&bench.interrupt)?;
+    for round in 0..bench.rounds {
+        for connections in bench.order.of(connections) {
+            for contestant in bench.order.of(&[Dyno, Sysbench]) {
+                let case = Case { part, contestant, connections, round };
+                case.measure(bench, &server, None)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One contestant in one round.
+#[derive(Clone, Copy)]
+struct Case {
+    part: Part,
+    contestant: Contestant,
+    connections: usize,
+    round: u32,
+}
+
+impl Case {
+    fn measure(
+        self,
+        bench: &mut Bench,
+        server: &BenchServer,
+        cpus: Option<&str>,
+    ) -> anyhow::Result<()> {
+        let seen = look(bench, server, self.contestant, self.connections, cpus)?;
+        eprintln!(
+            "xtask: {:?} round {} of {}, {} at {}: {:.0} queries/s, {:.2} us user, {:.2} us system",
+            self.part,
+            self.round + 1,
+            bench.rounds,
+            self.contestant.name(),
+            self.connections,
+            seen.queries_per_s,
+            seen.user_us,
+            seen.system_us,
+        );
+        bench.results.samples.extend(self.samples(&seen));
+        Ok(())
+    }
+
+    fn samples(self, seen: &Seen) -> Vec<Sample> {
+        let Self { part, contestant, connections, round } = self;
+        let mut values = vec![
+            (Quantity::QueriesPerS, seen.queries_per_s),
+            (Quantity::UserUs, seen.user_us),
+            (Quantity::SystemUs, seen.system_us),
+            (Quantity::CpuUs, seen.user_us + seen.system_us),
+            (Quantity::PeakBytes, seen.peak_bytes as f64),
+        ];
+        values.extend(seen.unfairness.map(|value| (Quantity::Unfairness, value)));
+        let sample =
+            |(quantity, value)| Sample { part, contestant, connections, round, quantity, value };
+        values.into_iter().map(sample).collect()
+    }
+}

@@ -1,0 +1,144 @@
+//! The three that are measured, and how each is asked for the same load.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::Value;
+use system::mariadb::{DATABASE, USER};
+
+use super::server::{BenchServer, ROWS};
+
+/// Who is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Contestant {
+    Dyno,
+    Sysbench,
+    Floor,
+}
+
+/// What was built for this.
+#[derive(Clone, Debug)]
+pub(super) struct Programs {
+    pub dyno: PathBuf,
+    pub floor: PathBuf,
+}
+
+impl Contestant {
+    /// Its name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Dyno => "dyno",
+            Self::Sysbench => "sysbench",
+            Self::Floor => "floor",
+        }
+    }
+
+    /// The command for prepared point selects by primary key, evenly over one table, from
+    /// `connections` connections for at least `time`.
+    pub(super) fn point_selects(
+        self,
+        programs: &Programs,
+        server: &BenchServer,
+        connections: usize,
+        time: Duration,
+    ) -> Command {
+        match self {
+            Self::Dyno => dyno(programs, server, connections, time),
+            Self::Sysbench => sysbench(server, connections, time),
+            Self::Floor => floor(programs, server, connections, time),
+        }
+    }
+
+    /// Standard deviation over clients of what each got done, as a share of the mean; `None` for
+    /// who does not count that.
+    ///
+    /// # Errors
+    /// When what it printed is not understood.
+    pub(super) fn unfairness(self, printed: &str) -> anyhow::Result<Option<f64>> {
+        match self {
+            Self::Dyno => dyno_unfairness(printed).map(Some),
+            Self::Sysbench => sysbench_unfairness(printed)
+                .context("sysbench says nothing about its threads' fairness")
+                .map(Some),
+            Self::Floor => Ok(None),
+        }
+    }
+}
+
+fn dyno(programs: &Programs, server: &BenchServer, connections: usize, time: Duration) -> Command {
+    let mut command = Command::new(&programs.dyno);
+    command
+        .args(["bench", "sysbench/oltp_point_select", "--quiet", "--format", "json"])
+        .args(["--system", &server.url()])
+        .args(["--tables", "1", "--table-size", &ROWS.to_string(), "--existing", "reuse"])
+        .args(["--option", "rand_type=uniform"])
+        .args(["--clients", &connections.to_string()])
+        .args(["--warm-up", "1s", "--time", &format!("{}ms", time.as_millis())])
+        .arg("--out")
+        .arg(server.scratch().join("results"));
+    command
+}
+
+fn sysbench(server: &BenchServer, connections: usize, time: Duration) -> Command {
+    // sysbench takes whole seconds.
+    let seconds = time.as_secs_f64().ceil() + 1.0;
+    let mut command = Command::new("sysbench");
+    command
+        .arg("oltp_point_select")
+        .args(server.sysbench_login())
+        .args(["--tables=1", "--rand-type=uniform"])
+        .arg(format!("--table-size={ROWS}"))
+        .arg(format!("--threads={connections}"))
+        .arg(format!("--time={seconds}"))
+        .arg("run");
+    command
+}
+
+fn floor(programs: &Programs, server: &BenchServer, connections: usize, time: Duration) -> Command {
+    let mut command = Command::new(&programs.floor);
+    command
+        .args(["127.0.0.1", &server.port().to_string(), USER, DATABASE, &ROWS.to_string()])
+        .args([connections.to_string(), "1".to_owned(), time.as_secs_f64().to_string()]);
+    command
+}
+
+fn dyno_unfairness(printed: &str) -> anyhow::Result<f64> {
+    let run: Value = serde_json::from_str(printed).context("dyno printed no JSON")?;
+    let fairness = &run["trials"][0]["clients_fairness"];
+    let number = |name: &str| fairness[name].as_f64();
+    let (mean, deviation) = number("mean")
+        .zip(number("standard_deviation"))
+        .context("dyno says nothing about its clients' fairness")?;
+    Ok(deviation / mean)
+}
+
+/// From the line `events (avg/stddev): 4511.5000/12.34`.
+fn sysbench_unfairness(printed: &str) -> Option<f64> {
+    let line =
+        printed.lines().find(|line| line.trim_start().starts_with("events (avg/stddev):"))?;
+    let (mean, deviation) = line.split_once("):")?.1.trim().split_once('/')?;
+    Some(deviation.parse::<f64>().ok()? / mean.parse::<f64>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_found_in_what_sysbench_prints() {
+        let printed = "Threads fairness:\n    events (avg/stddev):           200.0000/5.00\n    \
+                       execution time (avg/stddev):   0.9/0.00\n";
+        assert_eq!(Contestant::Sysbench.unfairness(printed).unwrap(), Some(0.025));
+        assert!(Contestant::Sysbench.unfairness("").is_err());
+    }
+
+    #[test]
+    fn fairness_is_found_in_what_dyno_prints() {
+        let printed = r#"{"trials":[{"clients_fairness":{"mean":50.0,"standard_deviation":5.0}}]}"#;
+        assert_eq!(Contestant::Dyno.unfairness(printed).unwrap(), Some(0.1));
+        assert!(Contestant::Dyno.unfairness("{}").is_err());
+        assert_eq!(Contestant::Floor.unfairness("").unwrap(), None);
+    }
+}

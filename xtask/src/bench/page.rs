@@ -1,0 +1,261 @@
+//! The page and the file of a measurement, with the machine that it was made on.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Context;
+use record::Environment;
+use serde_json::{Value, json};
+
+use super::contestant::Contestant::{Dyno, Floor, Sysbench};
+use super::goals::{goals, ratio, show};
+use super::results::{Quantity, Results, median};
+use super::{Bench, Part};
+use crate::paths;
+
+/// Writes `DATE.md` and `DATE.json`, and returns the page.
+///
+/// # Errors
+/// When they cannot be written.
+pub(super) fn write(bench: &Bench, is_quick: bool) -> anyhow::Result<String> {
+    let date = jiff::Zoned::now().date().to_string();
+    let (folder, name) = if is_quick {
+        (paths::target().join("bench"), "quick".to_owned())
+    } else {
+        (paths::root().join("benchmarks"), date.clone())
+    };
+    let machine = machine(bench);
+    let page = page(bench, &date, &machine);
+    save(&folder.join(format!("{name}.md")), &page)?;
+    let file = json(bench, &date, &machine);
+    save(&folder.join(format!("{name}.json")), &serde_json::to_string_pretty(&file)?)?;
+    Ok(page)
+}
+
+fn save(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(path, format!("{}\n", text.trim_end()))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    eprintln!("xtask: wrote {}", path.display());
+    Ok(())
+}
+
+/// What was measured where, by name.
+fn machine(bench: &Bench) -> Vec<(&'static str, String)> {
+    let environment = Environment::gather(&[("data", &std::env::temp_dir())]);
+    let unknown = || "unknown".to_owned();
+    let count = |number: Option<u32>| number.map_or_else(unknown, |number| number.to_string());
+    let cpu = &environment.cpu;
+    let memory = environment.memory_bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9));
+    let disk = environment.disks.first().and_then(|disk| disk.filesystem.clone());
+    let load = environment.load_average.map(|[one, ..]| format!("{one:.2}"));
+    vec![
+        ("CPU", format!("{} ({})", cpu.model, cpu.architecture)),
+        ("cores / threads", format!("{} / {}", count(cpu.cores), count(cpu.threads))),
+        ("governor", cpu.governor.clone().unwrap_or_else(unknown)),
+        ("virtualization", environment.system.virtualization.unwrap_or_else(unknown)),
+        ("memory", memory.unwrap_or_else(unknown)),
+        ("file system of the data", disk.unwrap_or_else(unknown)),
+        ("operating system", environment.system.os.unwrap_or_else(unknown)),
+        ("kernel", environment.system.kernel.unwrap_or_else(unknown)),
+        ("load average at the end", load.unwrap_or_else(unknown)),
+        ("server", first_line("mariadbd", &["--version"])),
+        ("sysbench", first_line("sysbench", &["--version"])),
+        ("C compiler", first_line("cc", &["--version"])),
+        ("Rust compiler", first_line("rustc", &["--version"])),
+        ("dyno", first_line(&bench.programs.dyno.to_string_lossy(), &["--version"])),
+        ("commit", first_line("git", &["rev-parse", "--short", "HEAD"])),
+    ]
+}
+
+fn first_line(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(paths::root()).output();
+    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    said.ok()
+        .and_then(|said| said.lines().next().map(|line| line.trim().to_owned()))
+        .filter(|line| !line.is_empty())
+        .unwrap_or_else(|| "unknown".to_owned())
+        .replace("/usr/sbin/", "")
+}
+
+fn page(bench: &Bench, date: &str, machine: &[(&str, String)]) -> String {
+    let results = &bench.results;
+    let mut page = format!("# dyno against sysbench and the floor, {date}\n\n");
+    page += &format!(
+        "Made by `cargo xtask bench`: {} rounds, in each of which the contestants ran in turn in \
+         shuffled order (seed {}); windows of {:.1} s in the middle of each load. Queries are those \
+         that the server counted, CPU time is what the kernel counted for the client's process. \
+         Figures are medians over rounds; ratios are geometric means of the rounds' ratios with \
+         their 95 % interval.\n\n",
+        bench.rounds,
+        results.seed,
+        bench.window.as_secs_f64()
+    );
+    page += &table(
+        &["machine", ""],
+        machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]),
+    );
+    page += "\n## Goals\n\n";
+    let rows = goals(results).into_iter().map(|goal| {
+        let verdict = if goal.is_reached { "reached" } else { "**not reached**" };
+        vec![goal.what, goal.goal, goal.seen, verdict.to_owned()]
+    });
+    page += &table(&["what", "goal", "seen", ""], rows);
+    page += &pinned(results);
+    page += &shared(results);
+    page += &memory(results);
+    page += &prepare(results);
+    page
+}
+
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
+
+fn pinned(results: &Results) -> String {
+    let connections = results.connections(Part::Pinned);
+    if connections.is_empty() {
+        return String::new();
+    }
+    let cell = |contestant, connections| {
+        let of =
+            |quantity| median(&results.series(Part::Pinned, contestant, connections, quantity));
+        match (of(Quantity::CpuUs), of(Quantity::UserUs), of(Quantity::QueriesPerS)) {
+            (Some(cpu), Some(user), Some(rate)) => {
+                format!("{cpu:.2} [{user:.2}], {:.1}k/s", rate / 1e3)
+            }
+            _ => "".to_owned(),
+        }
+    };
+    let against = |other, connections| {
+        ratio(results, Part::Pinned, other, connections, Quantity::CpuUs)
+            .map_or_else(String::new, show)
+    };
+    let rows = connections.into_iter().map(|connections| {
+        vec![
+            connections.to_string(),
+            cell(Dyno, connections),
+            cell(Floor, connections),
+            cell(Sysbench, connections),
+            against(Floor, connections),
+            against(Sysbench, connections),
+        ]
+    });
+    let head = ["connections", "dyno", "floor", "sysbench", "dyno / floor", "dyno / sysbench"];
+    format!(
+        "\n## Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets \
+         the user part), and throughput.\n\n{}",
+        table(&head, rows)
+    )
+}
+
+fn shared(results: &Results) -> String {
+    let connections = results.connections(Part::Shared);
+    if connections.is_empty() {
+        return String::new();
+    }
+    let rate = |contestant, connections| {
+        let rates = results.series(Part::Shared, contestant, connections, Quantity::QueriesPerS);
+        let unfairness =
+            results.series(Part::Shared, contestant, connections, Quantity::Unfairness);
+        let percent = median(&unfairness).unwrap_or_default() * 100.0;
+        format!("{:.1}k/s, {percent:.1} %", median(&rates).unwrap_or_default() / 1e3)
+    };
+    let rows = connections.into_iter().map(|connections| {
+        let ratio = ratio(results, Part::Shared, Sysbench, connections, Quantity::QueriesPerS);
+        vec![
+            connections.to_string(),
+            rate(Dyno, connections),
+            rate(Sysbench, connections),
+            ratio.map_or_else(String::new, show),
+        ]
+    });
+    format!(
+        "\n## Server and client on all cores\n\nThroughput, and the standard deviation over clients \
+         as a share of the mean.\n\n{}",
+        table(&["connections", "dyno", "sysbench", "dyno / sysbench"], rows)
+    )
+}
+
+fn memory(results: &Results) -> String {
+    let rows: Vec<Vec<String>> = [Dyno, Sysbench]
+        .into_iter()
+        .filter_map(|contestant| {
+            let peaks = results.series(Part::Memory, contestant, 256, Quantity::PeakBytes);
+            let peak = median(&peaks)? / 1e6;
+            Some(vec![contestant.name().to_owned(), format!("{peak:.1} MB")])
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n## Peak memory at 256 connections\n\n{}", table(&["", "peak"], rows.into_iter()))
+}
+
+fn prepare(results: &Results) -> String {
+    let Some(&tables) = results.connections(Part::Prepare).first() else { return String::new() };
+    let rows = [Dyno, Sysbench].into_iter().filter_map(|contestant| {
+        let of = |quantity| median(&results.series(Part::Prepare, contestant, tables, quantity));
+        let (seconds, client, server) =
+            (of(Quantity::Seconds)?, of(Quantity::ClientCpuS)?, of(Quantity::ServerCpuS)?);
+        Some(vec![
+            contestant.name().to_owned(),
+            format!("{seconds:.2} s"),
+            format!("{client:.2} s"),
+            format!("{server:.2} s"),
+            format!("{:.2}", (client + server) / seconds),
+        ])
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!(
+        "\n## Prepare of 4 x 100,000 rows\n\nCores at work is CPU time of client and server over the \
+         wall clock: near the number of cores, the CPU limits; far below, the disk or a lock does. \
+         dyno's client CPU counts its verification too.\n\n{}",
+        table(&["", "wall clock", "client CPU", "server CPU", "cores at work"], rows.into_iter())
+    )
+}
+
+fn json(bench: &Bench, date: &str, machine: &[(&str, String)]) -> Value {
+    let results = &bench.results;
+    let samples: Vec<Value> = results
+        .samples
+        .iter()
+        .map(|sample| {
+            json!({
+                "part": format!("{:?}", sample.part).to_lowercase(),
+                "contestant": sample.contestant.name(),
+                "connections": sample.connections,
+                "round": sample.round,
+                "quantity": sample.quantity.name(),
+                "value": sample.value,
+            })
+        })
+        .collect();
+    let goals: Vec<Value> = goals(results)
+        .into_iter()
+        .map(|goal| {
+            json!({
+                "what": goal.what,
+                "goal": goal.goal,
+                "seen": goal.seen,
+                "reached": goal.is_reached,
+            })
+        })
+        .collect();
+    let machine: serde_json::Map<String, Value> =
+        machine.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    json!({
+        "date": date,
+        "seed": results.seed,
+        "rounds": bench.rounds,
+        "window_s": bench.window.as_secs_f64(),
+        "machine": machine,
+        "goals": goals,
+        "samples": samples,
+    })
+}

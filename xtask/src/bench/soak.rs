@@ -1,0 +1,48 @@
+//! Ten minutes of load: memory must not grow.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use super::contestant::Contestant::Dyno;
+use super::process::memory_bytes;
+use super::results::{Quantity, Sample};
+use super::server::BenchServer;
+use super::window::{Client, pause};
+use super::{Bench, Part};
+
+const LENGTH: Duration = Duration::from_secs(600);
+/// Between two looks at its memory; a look is a round.
+const STEP: Duration = Duration::from_secs(10);
+const CONNECTIONS: usize = 64;
+
+/// Looks at dyno's memory every ten seconds.
+///
+/// # Errors
+/// When dyno or the server fails.
+pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
+    let server = BenchServer::start(None)?;
+    server.fill(&bench.interrupt)?;
+    let command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP);
+    let mut client = Client::start(command, None).context("cannot start dyno")?;
+    let steps = u32::try_from(LENGTH.as_secs() / STEP.as_secs()).unwrap_or(u32::MAX);
+    for round in 0..steps {
+        pause(STEP, &bench.interrupt)?;
+        if let Some(status) = client.ended()? {
+            let said = client.finish(false).err();
+            bail!("dyno ended after {} steps of {STEP:?} ({status}): {said:?}", round + 1);
+        }
+        let value = memory_bytes(client.pid(), "VmRSS")? as f64;
+        eprintln!("xtask: soak {:?}: {:.1} MB", STEP * (round + 1), value / 1e6);
+        bench.results.samples.push(Sample {
+            part: Part::Soak,
+            contestant: Dyno,
+            connections: CONNECTIONS,
+            round,
+            quantity: Quantity::ResidentBytes,
+            value,
+        });
+    }
+    client.finish(false)?;
+    Ok(())
+}
