@@ -58,7 +58,7 @@ impl<'a> Bed<'a> {
             .with_context(|| format!("system {:?} cannot be used", plan.name))?;
         let identity = identity_of(running.identity());
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });
-        let sql = joined(&experiment.plan.sql, &plan.sql);
+        let sql = experiment.plan.sql_for(plan);
         Ok(Self { experiment, system, running, identity, sql, loaded: None, stop })
     }
 
@@ -286,17 +286,6 @@ fn run_phase(phase: Phase, workload: &dyn Workload, site: &Site<'_>) -> Result<(
         Phase::Verify => workload.verify(site),
         Phase::Cleanup => workload.cleanup(site),
         Phase::WarmUp | Phase::Measure => Ok(()),
-    }
-}
-
-fn joined(first: &PhaseSql, second: &PhaseSql) -> PhaseSql {
-    let join = |a: &[String], b: &[String]| [a, b].concat();
-    PhaseSql {
-        before_prepare: join(&first.before_prepare, &second.before_prepare),
-        prepare_session: join(&first.prepare_session, &second.prepare_session),
-        after_prepare: join(&first.after_prepare, &second.after_prepare),
-        before_run: join(&first.before_run, &second.before_run),
-        run_session: join(&first.run_session, &second.run_session),
     }
 }
 

@@ -1,0 +1,275 @@
+//! Rates over time, and the arrivals that follow from them.
+
+use net::Nanos;
+
+/// A stretch of time in which the rate of arrivals goes in a straight line from one value to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Its length, ns; the last segment of a schedule goes on for ever at its final rate.
+    pub length_ns: Nanos,
+    /// Arrivals a second at its beginning.
+    pub from_per_s: f64,
+    /// Arrivals a second at its end.
+    pub to_per_s: f64,
+}
+
+/// How arrivals are spread around their rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// As evenly as the rate allows.
+    Constant,
+    /// Independently of one another, as those of many users are: a Poisson process.
+    Poisson,
+}
+
+/// Rates over time: one segment after the other. It counts arrivals by their *position*, the number
+/// of arrivals expected until then, so that every spread is a question about the same curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    segments: Vec<Segment>,
+}
+
+impl Schedule {
+    /// The same rate all the time.
+    pub fn constant(rate_per_s: f64) -> Self {
+        Self::of(vec![Segment { length_ns: 0, from_per_s: rate_per_s, to_per_s: rate_per_s }])
+    }
+
+    /// Segments in their order, at least one.
+    pub fn of(segments: Vec<Segment>) -> Self {
+        debug_assert!(!segments.is_empty(), "a schedule has at least one segment");
+        Self { segments }
+    }
+
+    /// The rate at `elapsed_ns`, arrivals a second.
+    pub fn rate_per_s(&self, elapsed_ns: Nanos) -> f64 {
+        let mut begin = 0;
+        for segment in &self.segments {
+            if elapsed_ns < begin + segment.length_ns {
+                let part = (elapsed_ns - begin) as f64 / segment.length_ns as f64;
+                return segment.from_per_s + (segment.to_per_s - segment.from_per_s) * part;
+            }
+            begin += segment.length_ns;
+        }
+        self.last_rate()
+    }
+
+    /// How many arrivals are expected until `elapsed_ns`: the area below the curve of rates.
+    pub fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
+        let mut begin = 0;
+        let mut area = 0.0;
+        for segment in &self.segments {
+            let into = elapsed_ns.saturating_sub(begin).min(segment.length_ns);
+            area += segment.area(into);
+            begin += segment.length_ns;
+        }
+        area + self.last_rate() * seconds(elapsed_ns.saturating_sub(begin))
+    }
+
+    /// When that many arrivals are expected to have come: the inverse of
+    /// [`Schedule::expected_until`]. [`Nanos::MAX`] when the rate ends at zero before.
+    pub fn time_of(&self, position: f64) -> Nanos {
+        let mut begin = 0;
+        let mut left = position;
+        for segment in &self.segments {
+            let area = segment.area(segment.length_ns);
+            if left < area {
+                return begin + segment.time_of(left);
+            }
+            left -= area;
+            begin += segment.length_ns;
+        }
+        if self.last_rate() <= 0.0 {
+            return Nanos::MAX;
+        }
+        begin.saturating_add(nanoseconds(left / self.last_rate()))
+    }
+
+    fn last_rate(&self) -> f64 {
+        self.segments.last().map_or(0.0, |segment| segment.to_per_s)
+    }
+}
+
+impl Segment {
+    fn length_s(self) -> f64 {
+        seconds(self.length_ns)
+    }
+
+    /// Arrivals expected in the first `into_ns` of the segment.
+    fn area(self, into_ns: Nanos) -> f64 {
+        if self.length_ns == 0 {
+            return 0.0;
+        }
+        let into = seconds(into_ns);
+        let slope = (self.to_per_s - self.from_per_s) / self.length_s();
+        into * (self.from_per_s + slope * into / 2.0)
+    }
+
+    /// When `position` arrivals are expected, from the segment's beginning: the root of
+    /// slope/2 t^2 + from t - position, in the form that does not cancel when the slope is small.
+    fn time_of(self, position: f64) -> Nanos {
+        let slope = (self.to_per_s - self.from_per_s) / self.length_s();
+        let root = (self.from_per_s.powi(2) + 2.0 * slope * position).max(0.0).sqrt();
+        nanoseconds(2.0 * position / (self.from_per_s + root)).min(self.length_ns)
+    }
+}
+
+fn seconds(length_ns: Nanos) -> f64 {
+    length_ns as f64 / 1e9
+}
+
+fn nanoseconds(length_s: f64) -> Nanos {
+    (length_s * 1e9).round() as Nanos
+}
+
+/// The arrivals of one worker, one after the other: its share of all arrivals of a schedule.
+///
+/// Evenly spread arrivals are dealt out in turn, so that all workers together are as even as one. Of a
+/// Poisson process each worker has a process of its own with its share of the rate, for the sum of
+/// independent Poisson processes is one again. The arrivals of a process whose rate changes are those
+/// of one with rate 1, moved to where the expected number is theirs (time rescaling).
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    schedule: Schedule,
+    spread: Spread,
+    /// Where in the schedule the last arrival was, in expected arrivals of all workers.
+    position: f64,
+    /// Workers that share the schedule.
+    workers: f64,
+    random: u64,
+}
+
+impl Arrivals {
+    pub(crate) fn new(
+        schedule: Schedule,
+        spread: Spread,
+        worker: usize,
+        workers: usize,
+        seed: u64,
+    ) -> Self {
+        let random = seed ^ (worker as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let workers = workers as f64;
+        let position = match spread {
+            Spread::Constant => worker as f64 - workers,
+            Spread::Poisson => 0.0,
+        };
+        Self { schedule, spread, position, workers, random }
+    }
+
+    /// When the next arrival comes, ns on the trial's clock.
+    pub(crate) fn next(&mut self) -> Nanos {
+        self.position += match self.spread {
+            Spread::Constant => self.workers,
+            Spread::Poisson => self.workers * self.exponential(),
+        };
+        self.schedule.time_of(self.position)
+    }
+
+    /// How many arrivals of this worker are expected until `elapsed_ns`.
+    pub(crate) fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
+        self.schedule.expected_until(elapsed_ns) / self.workers
+    }
+
+    /// A draw from the exponential distribution with mean 1, by inversion.
+    fn exponential(&mut self) -> f64 {
+        let uniform = (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        -(1.0 - uniform).ln()
+    }
+
+    /// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+    fn next_u64(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: Nanos = 1_000_000_000;
+
+    /// 10 s from 0 to 100/s, then 5 s at 200/s, then 50/s.
+    fn ramp_and_step() -> Schedule {
+        Schedule::of(vec![
+            Segment { length_ns: 10 * S, from_per_s: 0.0, to_per_s: 100.0 },
+            Segment { length_ns: 5 * S, from_per_s: 200.0, to_per_s: 200.0 },
+            Segment { length_ns: 0, from_per_s: 50.0, to_per_s: 50.0 },
+        ])
+    }
+
+    #[test]
+    fn expected_arrivals_are_the_area_below_the_rates() {
+        let cases = [
+            // elapsed s, rate, expected arrivals
+            (0, 0.0, 0.0),
+            (5, 50.0, 125.0),
+            (10, 200.0, 500.0),
+            (12, 200.0, 900.0),
+            (15, 50.0, 1500.0),
+            (25, 50.0, 2000.0),
+        ];
+        for (elapsed_s, rate, expected) in cases {
+            assert_eq!(ramp_and_step().rate_per_s(elapsed_s * S), rate, "at {elapsed_s} s");
+            let area = ramp_and_step().expected_until(elapsed_s * S);
+            assert!((area - expected).abs() < 1e-9, "{area} at {elapsed_s} s");
+        }
+    }
+
+    #[test]
+    fn time_of_is_the_inverse_of_expected_until() {
+        let schedule = ramp_and_step();
+        for position in [0.0, 1.0, 125.0, 499.9, 500.0, 900.0, 1499.0, 1500.0, 1777.0] {
+            let back = schedule.expected_until(schedule.time_of(position));
+            assert!((back - position).abs() < 1e-5, "{position} came back as {back}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_ends_at_zero_brings_no_more_arrivals() {
+        let ramp = Segment { length_ns: 2 * S, from_per_s: 10.0, to_per_s: 0.0 };
+        let schedule = Schedule::of(vec![ramp]);
+        assert_eq!(schedule.time_of(10.0), Nanos::MAX);
+        assert!(schedule.time_of(9.99) < 2 * S);
+    }
+
+    #[test]
+    fn workers_share_evenly_spread_arrivals_in_turn() {
+        let mut all: Vec<Nanos> = (0..3)
+            .flat_map(|worker| {
+                let schedule = Schedule::constant(1000.0);
+                let mut arrivals = Arrivals::new(schedule, Spread::Constant, worker, 3, 7);
+                (0..4).map(move |_| arrivals.next()).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        let every_millisecond: Vec<Nanos> = (0..12).map(|k| k * 1_000_000).collect();
+        assert_eq!(all, every_millisecond);
+    }
+
+    #[test]
+    fn gaps_of_a_poisson_process_are_exponential() {
+        // Kolmogorov-Smirnov against 1 - exp(-x): 1.63 / sqrt(n) is the bound at the 1 % level.
+        let mut arrivals = Arrivals::new(Schedule::constant(1000.0), Spread::Poisson, 1, 4, 42);
+        let mut last = 0;
+        let mut gaps: Vec<f64> = (0..20_000)
+            .map(|_| {
+                let now = arrivals.next();
+                let gap = (now - last) as f64 / 4e6;
+                last = now;
+                gap
+            })
+            .collect();
+        gaps.sort_by(f64::total_cmp);
+        let n = gaps.len() as f64;
+        let distance = gaps.iter().enumerate().map(|(i, gap)| {
+            let exact = 1.0 - (-gap).exp();
+            (exact - i as f64 / n).abs().max((exact - (i + 1) as f64 / n).abs())
+        });
+        let distance = distance.fold(0.0, f64::max);
+        assert!(distance < 1.63 / n.sqrt(), "{distance}");
+    }
+}
