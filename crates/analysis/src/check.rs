@@ -198,21 +198,13 @@ fn few_values(summary: &Summary) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use measure::{Interval, Phase};
-
     use super::*;
-    use crate::summary::tests::{measured, operations_of_two, second_of};
+    use crate::summary::tests::seconds_of;
     use crate::{Usage, summarize};
 
-    fn seconds(transactions: &[u64]) -> Vec<Interval> {
-        let numbered = transactions.iter().enumerate();
-        numbered.map(|(at, count)| second_of(Phase::Measure, at as u64, *count)).collect()
-    }
-
     fn findings_of(change: impl Fn(&mut Measured<'_>), transactions: &[u64]) -> Vec<Finding> {
-        let operations = operations_of_two();
-        let intervals = seconds(transactions);
-        let mut input = measured(&operations, &intervals);
+        let trial = seconds_of(transactions);
+        let mut input = trial.measured();
         input.percentiles = &[50.0];
         change(&mut input);
         check(&input, &summarize(&input))

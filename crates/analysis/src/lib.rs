@@ -17,7 +17,7 @@ pub use check::{Finding, check};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use ratio::{Ratio, paired_ratio};
 pub use summary::{
-    Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Summary, Usage,
+    Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Slice, Summary, Usage,
     summarize,
 };
 pub use trend::{Trend, trend};

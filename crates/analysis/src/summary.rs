@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use measure::{
-    ErrorCounts, ErrorKey, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Phase,
-    QueryCounts, Tally, Traffic,
+    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, QueryCounts, Tally,
+    Traffic,
 };
 
 use crate::moments::{mean, standard_deviation};
@@ -19,8 +19,10 @@ const REST: f64 = 0.5;
 pub struct Measured<'a> {
     /// What was timed, in the order of every tally.
     pub operations: &'a [Operation],
-    /// Every interval; those of [`Phase::Measure`] count.
-    pub intervals: &'a [Interval],
+    /// Everything counted in the measured intervals.
+    pub total: &'a Tally,
+    /// The measured intervals in order.
+    pub slices: &'a [Slice],
     /// The percentiles asked for, 0 to 100.
     pub percentiles: &'a [f64],
     /// Concurrent clients.
@@ -39,6 +41,15 @@ pub struct Measured<'a> {
     pub usage: Option<Usage>,
     /// How the trial ended.
     pub ended: Ended,
+}
+
+/// The throughput of one measured interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// Its length, s.
+    pub seconds: f64,
+    /// Transactions that succeeded in it.
+    pub transactions: u64,
 }
 
 /// What the load generator used during the measured load.
@@ -186,10 +197,9 @@ pub struct Cost {
 
 /// Brings a trial down to its figures. A trial of which nothing was measured has zeros and `None`s.
 pub fn summarize(measured: &Measured<'_>) -> Summary {
-    let mut total = Tally::new(measured.operations.len());
-    intervals(measured).for_each(|interval| total.merge(&interval.tally));
-    let seconds: f64 = intervals(measured).map(Interval::seconds).sum();
-    let rates = interval_rates(measured);
+    let total = measured.total;
+    let seconds: f64 = measured.slices.iter().map(|slice| slice.seconds).sum();
+    let rates = interval_rates(measured.slices);
     let ended = total.transactions + total.failed_transactions;
     Summary {
         seconds,
@@ -201,9 +211,9 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         failure_rate: per(total.failed_transactions as f64, ended as f64),
         retries: total.retries(),
         latency: latency(&total.transaction_latencies(measured.operations), measured.percentiles),
-        operations: operations(measured, &total, seconds),
+        operations: operations(measured, seconds),
         fairness: fairness(measured.client_events),
-        littles_law: littles_law(measured, &total, seconds),
+        littles_law: littles_law(measured, seconds),
         throughput_variation: variation(&rates),
         throughput_trend: trend(&rates),
         traffic: total.traffic,
@@ -213,12 +223,8 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
             .map(|usage| (usage.user_ns + usage.system_ns) as f64 / 1e9 / seconds),
         cost_per_transaction: cost(measured.usage, total.traffic, ended),
         cost_per_query: cost(measured.usage, total.traffic, total.queries.total()),
-        errors: total.errors,
+        errors: total.errors.clone(),
     }
-}
-
-fn intervals<'a>(measured: &Measured<'a>) -> impl Iterator<Item = &'a Interval> + use<'a> {
-    measured.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
 }
 
 /// A quotient, and 0 of nothing.
@@ -227,11 +233,12 @@ fn per(count: f64, of: f64) -> f64 {
 }
 
 /// Transactions per second of each measured interval, without a short rest at the end.
-fn interval_rates(measured: &Measured<'_>) -> Vec<f64> {
-    let longest = intervals(measured).map(Interval::seconds).fold(0.0, f64::max);
-    intervals(measured)
-        .filter(|interval| interval.seconds() > 0.0 && interval.seconds() >= REST * longest)
-        .map(|interval| interval.tally.transactions as f64 / interval.seconds())
+fn interval_rates(slices: &[Slice]) -> Vec<f64> {
+    let longest = slices.iter().map(|slice| slice.seconds).fold(0.0, f64::max);
+    slices
+        .iter()
+        .filter(|slice| slice.seconds > 0.0 && slice.seconds >= REST * longest)
+        .map(|slice| slice.transactions as f64 / slice.seconds)
         .collect()
 }
 
@@ -253,11 +260,11 @@ fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
     }
 }
 
-fn operations(measured: &Measured<'_>, total: &Tally, seconds: f64) -> Vec<OperationSummary> {
+fn operations(measured: &Measured<'_>, seconds: f64) -> Vec<OperationSummary> {
     measured
         .operations
         .iter()
-        .zip(&total.operations)
+        .zip(&measured.total.operations)
         .map(|(operation, tally)| OperationSummary {
             name: operation.name.clone(),
             kind: operation.kind,
@@ -284,7 +291,8 @@ fn fairness(events: &[u64]) -> Option<Fairness> {
 }
 
 /// Failed transactions took clients' time too, so they count here.
-fn littles_law(measured: &Measured<'_>, total: &Tally, seconds: f64) -> Option<LittlesLaw> {
+fn littles_law(measured: &Measured<'_>, seconds: f64) -> Option<LittlesLaw> {
+    let total = measured.total;
     let ended = total.transactions + total.failed_transactions;
     if seconds <= 0.0 || ended == 0 || measured.clients == 0 {
         return None;

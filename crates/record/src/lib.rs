@@ -9,6 +9,7 @@ mod environment;
 mod error;
 mod files;
 mod hlog;
+mod interval;
 mod reader;
 mod run;
 mod scrub;
@@ -18,6 +19,7 @@ mod writer;
 
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
+pub use interval::{IntervalRecord, Latencies};
 pub use reader::{RunSummary, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;

@@ -138,7 +138,7 @@ fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordEr
             return Err(damaged(format!("{} operations, not {known}", line.operations.len())));
         }
         let operations = histograms(&record.header.operations, &line, &mut log)?;
-        record.intervals.push(line.into_interval(operations).map_err(damaged)?);
+        record.add(&line.into_interval(operations).map_err(damaged)?);
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{Failure, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally};
 
+use crate::IntervalRecord;
+
 /// What is known of a trial before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialHeader {
@@ -147,7 +149,9 @@ pub struct TrialRecord {
     /// Its phases in the order in which they ended.
     pub phases: Vec<PhaseRecord>,
     /// Its intervals in order, warm-up included.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<IntervalRecord>,
+    /// All measured intervals added up, every operation with its histograms.
+    pub total: Tally,
     /// What was known after; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
 }
@@ -194,20 +198,30 @@ impl ClientUsage {
 }
 
 impl TrialRecord {
-    /// The intervals that count.
-    pub fn measured(&self) -> impl Iterator<Item = &Interval> {
-        self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
+    /// A trial of which only the header is known.
+    pub fn new(header: TrialHeader) -> Self {
+        let total = Tally::new(header.operations.len());
+        Self { header, phases: Vec::new(), intervals: Vec::new(), total, end: None }
     }
 
-    /// All measured intervals added up.
-    pub fn total(&self) -> Tally {
-        let mut total = Tally::new(self.header.operations.len());
-        self.measured().for_each(|interval| total.merge(&interval.tally));
-        total
+    /// Adds the next interval.
+    ///
+    /// # Panics
+    /// When it does not count the operations of the header.
+    pub fn add(&mut self, interval: &Interval) {
+        if interval.phase == Phase::Measure {
+            self.total.merge(&interval.tally);
+        }
+        self.intervals.push(IntervalRecord::new(interval, &self.header.operations));
+    }
+
+    /// The intervals that count.
+    pub fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
+        self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
     }
 
     /// Latencies of the measured transactions that succeeded.
     pub fn latencies(&self) -> LatencyHistogram {
-        self.total().transaction_latencies(&self.header.operations)
+        self.total.transaction_latencies(&self.header.operations)
     }
 }

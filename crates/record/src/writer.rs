@@ -61,12 +61,7 @@ impl RunWriter {
             intervals: Appender::create(folder.join("intervals.jsonl"))?,
             latencies: Appender::create(folder.join("latency.hlog"))?,
             is_empty: true,
-            record: TrialRecord {
-                header: header.clone().without_secrets(),
-                phases: Vec::new(),
-                intervals: Vec::new(),
-                end: None,
-            },
+            record: TrialRecord::new(header.clone().without_secrets()),
             folder,
         };
         writer.write(Durability::System)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Ended, Estimate, Finding, Measured, Summary, Usage, check, over_repetitions, summarize,
+    Ended, Estimate, Finding, Measured, Slice, Summary, Usage, check, over_repetitions, summarize,
 };
 use measure::LatencyHistogram;
 use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
@@ -53,10 +53,16 @@ impl<'a> Digest<'a> {
     /// Names of systems in the order of the plan, each with its identity.
     pub(crate) fn systems(&self) -> Vec<(&'a str, &'a Identity)> {
         let mut seen = BTreeSet::new();
-        let headers = self.run.trials.iter().map(|trial| &trial.header);
-        headers
+        let headers = || self.run.trials.iter().map(|trial| &trial.header);
+        headers()
             .filter(|header| seen.insert(header.system.as_str()))
-            .map(|header| (header.system.as_str(), &header.identity))
+            .map(|header| {
+                // A trial that failed before the system said what it is does not know.
+                let of_system = headers().filter(|other| other.system == header.system);
+                let known = of_system.map(|other| &other.identity);
+                let known = known.into_iter().find(|identity| !identity.product.is_empty());
+                (header.system.as_str(), known.unwrap_or(&header.identity))
+            })
             .collect()
     }
 
@@ -104,7 +110,8 @@ impl<'a> Digest<'a> {
     pub(crate) fn under_test(&self) -> String {
         let mut seen = BTreeSet::new();
         let titles = self.systems().into_iter().map(|(_, identity)| identity.title());
-        let distinct: Vec<String> = titles.filter(|title| seen.insert(title.clone())).collect();
+        let is_new = |title: &String| !title.is_empty() && seen.insert(title.clone());
+        let distinct: Vec<String> = titles.filter(is_new).collect();
         distinct.join(" · ")
     }
 
@@ -121,9 +128,17 @@ impl<'a> Trial<'a> {
         let clients = end.map_or(&[][..], |end| &end.clients);
         let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
         let ended = ended(end);
+        let slices: Vec<Slice> = record
+            .measured()
+            .map(|interval| Slice {
+                seconds: interval.seconds(),
+                transactions: interval.tally.transactions,
+            })
+            .collect();
         let measured = Measured {
             operations: &record.header.operations,
-            intervals: &record.intervals,
+            total: &record.total,
+            slices: &slices,
             percentiles,
             clients: record.header.clients,
             client_events: &client_events,

@@ -1,8 +1,7 @@
 //! The report as JSON, for programs: figures in full, units in the names.
 
 use analysis::{Cost, Estimate, Latency, Summary};
-use measure::{Interval, LatencyHistogram, Operation};
-use record::{Environment, Identity, Run};
+use record::{Environment, Identity, IntervalRecord, Latencies, Run};
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, Point, Trial};
@@ -159,7 +158,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             .record
             .intervals
             .iter()
-            .map(|i| interval(i, &header.operations, percentiles))
+            .map(|i| interval(i, percentiles))
             .collect::<Vec<_>>(),
     })
 }
@@ -217,9 +216,9 @@ fn cost(cost: Cost) -> Value {
     })
 }
 
-fn interval(interval: &Interval, operations: &[Operation], percentiles: &[f64]) -> Value {
+fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
     let tally = &interval.tally;
-    let latencies: LatencyHistogram = tally.transaction_latencies(operations);
+    let latencies = Latencies::merged([&interval.latencies]);
     let values = percentiles.iter().map(|percent| (*percent, latencies.percentile_ns(*percent)));
     json!({
         "phase": interval.phase.name(),

@@ -194,11 +194,10 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
     let mut noise = Noise(header.index as u64 + 1);
     let intervals: Vec<Interval> =
         (0..seconds.0 + seconds.1).map(|at| interval(&header, at, seconds, &mut noise)).collect();
-    let events: u64 = intervals
-        .iter()
-        .filter(|interval| interval.phase == Phase::Measure)
-        .map(|interval| interval.tally.transactions)
-        .sum();
+    let mut record = TrialRecord::new(header);
+    intervals.iter().for_each(|interval| record.add(interval));
+    let header = &record.header;
+    let events = record.total.transactions;
     let clients = header.clients as u64;
     let started = at("2026-07-30T12:00:01Z");
     TrialRecord {
@@ -224,8 +223,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 peak_rss_bytes: 12 << 20,
             }),
         }),
-        header,
-        intervals,
+        ..record
     }
 }
 

@@ -6,41 +6,48 @@ use super::*;
 
 const EVENT: OperationId = OperationId(0);
 const READ: OperationId = OperationId(1);
-const SECOND: Nanos = 1_000_000_000;
 
-pub(crate) fn operations_of_two() -> Vec<Operation> {
-    vec![
+/// A trial whose pieces live long enough to be looked at.
+pub(crate) struct Trial {
+    operations: Vec<Operation>,
+    pub(crate) total: Tally,
+    pub(crate) slices: Vec<Slice>,
+}
+
+/// Seconds with so many transactions of 100 ms each, of two reads of 40 ms.
+pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
+    let mut total = Tally::new(2);
+    for _ in 0..transactions.iter().sum() {
+        total.success(READ, OperationKind::Read, 40_000_000);
+        total.success(READ, OperationKind::Read, 40_000_000);
+        total.success(EVENT, OperationKind::Transaction, 100_000_000);
+        total.traffic.sent_bytes += 60;
+        total.traffic.received_bytes += 600;
+    }
+    let slices = transactions.iter().map(|count| Slice { seconds: 1.0, transactions: *count });
+    let operations = vec![
         Operation::new("transaction", OperationKind::Transaction),
         Operation::new("select", OperationKind::Read),
-    ]
+    ];
+    Trial { operations, total, slices: slices.collect() }
 }
 
-/// One second with so many transactions of 100 ms, each of two reads of 40 ms.
-pub(crate) fn second_of(phase: Phase, start: u64, transactions: u64) -> Interval {
-    let mut tally = Tally::new(2);
-    for _ in 0..transactions {
-        tally.success(READ, OperationKind::Read, 40_000_000);
-        tally.success(READ, OperationKind::Read, 40_000_000);
-        tally.success(EVENT, OperationKind::Transaction, 100_000_000);
-        tally.traffic.sent_bytes += 60;
-        tally.traffic.received_bytes += 600;
-    }
-    Interval { phase, start_ns: start * SECOND, end_ns: (start + 1) * SECOND, tally }
-}
-
-pub(crate) fn measured<'a>(operations: &'a [Operation], intervals: &'a [Interval]) -> Measured<'a> {
-    Measured {
-        operations,
-        intervals,
-        percentiles: &[50.0, 99.0],
-        clients: 2,
-        client_events: &[20, 20],
-        clients_lost: 0,
-        think_time_ns: 0,
-        unfinished: 0,
-        unfinished_oldest_ns: 0,
-        usage: None,
-        ended: Ended::Complete,
+impl Trial {
+    pub(crate) fn measured(&self) -> Measured<'_> {
+        Measured {
+            operations: &self.operations,
+            total: &self.total,
+            slices: &self.slices,
+            percentiles: &[50.0, 99.0],
+            clients: 2,
+            client_events: &[20, 20],
+            clients_lost: 0,
+            think_time_ns: 0,
+            unfinished: 0,
+            unfinished_oldest_ns: 0,
+            usage: None,
+            ended: Ended::Complete,
+        }
     }
 }
 
@@ -49,14 +56,9 @@ fn near(seen: f64, expected: f64) -> bool {
 }
 
 #[test]
-fn only_the_measured_intervals_count() {
-    let operations = operations_of_two();
-    let intervals = [
-        second_of(Phase::WarmUp, 0, 99),
-        second_of(Phase::Measure, 1, 18),
-        second_of(Phase::Measure, 2, 22),
-    ];
-    let summary = summarize(&measured(&operations, &intervals));
+fn rates_are_counts_over_the_measured_time() {
+    let trial = seconds_of(&[18, 22]);
+    let summary = summarize(&trial.measured());
     assert_eq!((summary.transactions, summary.queries.read), (40, 80));
     assert!(near(summary.transactions_per_s, 20.0) && near(summary.queries_per_s, 40.0));
     assert!(near(summary.operations[1].per_s, 40.0));
@@ -69,30 +71,25 @@ fn only_the_measured_intervals_count() {
 
 #[test]
 fn littles_law_accounts_for_every_client() {
-    let operations = operations_of_two();
-    let intervals = [second_of(Phase::Measure, 0, 20)];
+    let trial = seconds_of(&[20]);
     // 20 per second x 100 ms = 2 clients.
-    let summary = summarize(&measured(&operations, &intervals));
-    let law = summary.littles_law.unwrap();
+    let law = summarize(&trial.measured()).littles_law.unwrap();
     assert!(near(law.accounted_for, 2.0) && law.mismatch.abs() < 1e-9, "{law:?}");
     // With 50 ms to think, 3 clients.
-    let thinking = Measured { think_time_ns: 50_000_000, ..measured(&operations, &intervals) };
+    let thinking = Measured { think_time_ns: 50_000_000, ..trial.measured() };
     let law = summarize(&thinking).littles_law.unwrap();
     assert!(near(law.accounted_for, 3.0) && near(law.mismatch, 0.5), "{law:?}");
 }
 
 #[test]
 fn a_failed_transaction_keeps_a_client_busy_and_counts_as_failure() {
-    let operations = operations_of_two();
-    let mut interval = second_of(Phase::Measure, 0, 15);
+    let mut trial = seconds_of(&[15]);
     for _ in 0..5 {
-        interval.tally.failure(EVENT, OperationKind::Transaction, 100_000_000);
-        let key = ErrorKey::new(ErrorClass::Deadlock, "1213");
-        interval.tally.error(&key, Disposition::Ignored);
+        trial.total.failure(EVENT, OperationKind::Transaction, 100_000_000);
+        trial.total.error(&ErrorKey::new(ErrorClass::Deadlock, "1213"), Disposition::Ignored);
     }
-    interval.tally.error(&ErrorKey::new(ErrorClass::Busy, ""), Disposition::Retried);
-    let intervals = [interval];
-    let summary = summarize(&measured(&operations, &intervals));
+    trial.total.error(&ErrorKey::new(ErrorClass::Busy, ""), Disposition::Retried);
+    let summary = summarize(&trial.measured());
     assert!(near(summary.transactions_per_s, 15.0) && near(summary.failure_rate, 0.25));
     assert_eq!((summary.failed_transactions, summary.retries), (5, 1));
     assert_eq!(summary.latency.count, 15);
@@ -110,8 +107,7 @@ fn fairness_is_mean_and_population_deviation_over_clients() {
 
 #[test]
 fn costs_are_shared_out_over_the_work() {
-    let operations = operations_of_two();
-    let intervals = [second_of(Phase::Measure, 0, 20), second_of(Phase::Measure, 1, 20)];
+    let trial = seconds_of(&[20, 20]);
     let usage = Usage {
         user_ns: 600_000_000,
         system_ns: 400_000_000,
@@ -119,8 +115,7 @@ fn costs_are_shared_out_over_the_work() {
         threads: 2,
         is_embedded: false,
     };
-    let with_usage = Measured { usage: Some(usage), ..measured(&operations, &intervals) };
-    let summary = summarize(&with_usage);
+    let summary = summarize(&Measured { usage: Some(usage), ..trial.measured() });
     assert!(near(summary.client_cpu_threads.unwrap(), 0.5));
     let transaction = summary.cost_per_transaction.unwrap();
     assert!(near(transaction.cpu_us().unwrap(), 25_000.0));
@@ -132,19 +127,17 @@ fn costs_are_shared_out_over_the_work() {
 
 #[test]
 fn a_rest_at_the_end_does_not_count_as_a_rate() {
-    let operations = operations_of_two();
-    let mut rest = second_of(Phase::Measure, 2, 0);
-    rest.end_ns = rest.start_ns + SECOND / 10;
-    let intervals = [second_of(Phase::Measure, 0, 20), second_of(Phase::Measure, 1, 20), rest];
-    let summary = summarize(&measured(&operations, &intervals));
+    let mut trial = seconds_of(&[20, 20, 0]);
+    trial.slices[2].seconds = 0.1;
+    let summary = summarize(&trial.measured());
     assert_eq!(summary.throughput_variation, Some(0.0));
     assert!(near(summary.transactions_per_s, 40.0 / 2.1));
 }
 
 #[test]
 fn a_trial_without_load_has_zeros_and_nothing_to_divide_by() {
-    let operations = operations_of_two();
-    let summary = summarize(&Measured { client_events: &[], ..measured(&operations, &[]) });
+    let trial = seconds_of(&[]);
+    let summary = summarize(&Measured { client_events: &[], ..trial.measured() });
     assert_eq!(
         (summary.seconds, summary.transactions_per_s, summary.failure_rate),
         (0.0, 0.0, 0.0)

@@ -301,7 +301,7 @@ impl TrialFile {
                 interval: Duration::from_nanos(self.load.interval_ns),
             },
         };
-        Ok(TrialRecord { header, phases, intervals: Vec::new(), end })
+        Ok(TrialRecord { phases, end, ..TrialRecord::new(header) })
     }
 }
 

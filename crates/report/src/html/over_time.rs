@@ -1,6 +1,7 @@
 //! The plots of one trial over its time.
 
-use measure::{Interval, Phase, Tally};
+use measure::{LatencyHistogram, Phase, Tally};
+use record::{IntervalRecord, Latencies};
 
 use crate::digest::{Digest, Trial};
 use crate::html::charts::{Spectrum, spectrum};
@@ -19,11 +20,11 @@ const PERCENTILES_MAX: usize = 4;
 
 /// Throughput, latency and the percentile spectrum of each operation.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
-    let intervals = merged(&trial.record.intervals);
-    let Some(end) = intervals.last().map(|interval| interval.end_ns as f64 / 1e9) else {
+    let steps = steps(&trial.record.intervals);
+    let Some(end) = steps.last().map(|step| step.to) else {
         return Vec::new();
     };
-    let frame = Frame { trial, intervals, end };
+    let frame = Frame { trial, steps, end };
     let percentiles = &digest.run.header.percentiles;
     [Some(frame.throughput()), frame.latency(percentiles), frame.spectrum()]
         .into_iter()
@@ -31,45 +32,78 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
         .collect()
 }
 
-/// Neighbours of the same phase added up, exactly, until there are few enough.
-fn merged(intervals: &[Interval]) -> Vec<Interval> {
+/// One or several neighbouring intervals of the same phase, added up exactly.
+struct Step<'a> {
+    phase: Phase,
+    /// Beginning and end on the trial's clock, s.
+    from: f64,
+    to: f64,
+    tally: Tally,
+    latencies: Vec<&'a Latencies>,
+}
+
+/// Every interval, or as many neighbours together as it takes to have few enough steps.
+fn steps(intervals: &[IntervalRecord]) -> Vec<Step<'_>> {
     let each = intervals.len().div_ceil(POINTS_MAX).max(1);
-    let mut out: Vec<Interval> = Vec::new();
-    let mut taken = 0;
-    for interval in intervals {
-        match out.last_mut() {
-            Some(last) if taken < each && last.phase == interval.phase => {
-                last.end_ns = interval.end_ns;
-                last.tally.merge(&interval.tally);
-                taken += 1;
-            }
-            _ => {
-                out.push(interval.clone());
-                taken = 1;
-            }
-        }
+    let same_phase = intervals.chunk_by(|one, next| one.phase == next.phase);
+    same_phase.flat_map(|phase| phase.chunks(each)).filter_map(step).collect()
+}
+
+fn step(intervals: &[IntervalRecord]) -> Option<Step<'_>> {
+    let (first, last) = (intervals.first()?, intervals.last()?);
+    let mut tally = Tally::new(0);
+    intervals.iter().for_each(|interval| tally.merge(&interval.tally));
+    Some(Step {
+        phase: first.phase,
+        from: first.start_ns as f64 / 1e9,
+        to: last.end_ns as f64 / 1e9,
+        tally,
+        latencies: intervals.iter().map(|interval| &interval.latencies).collect(),
+    })
+}
+
+impl Step<'_> {
+    fn middle(&self) -> f64 {
+        f64::midpoint(self.from, self.to)
     }
-    out
+
+    fn latencies(&self) -> LatencyHistogram {
+        Latencies::merged(self.latencies.iter().copied())
+    }
+
+    /// Failures, in words. Retries alone are no failure: they are how some workloads work.
+    fn mark(&self) -> Option<Mark> {
+        let tally = &self.tally;
+        let is_wrong = tally.failed_transactions > 0
+            || tally.errors.values().any(|counts| counts.ignored + counts.fatal > 0);
+        if !is_wrong {
+            return None;
+        }
+        let errors = tally.errors.iter().map(|(key, counts)| format!("{key} x {}", counts.total()));
+        let errors: Vec<String> = errors.collect();
+        let failed = count(tally.failed_transactions);
+        let note = format!("{failed} transactions failed: {}", errors.join(", "));
+        Some(Mark { x: self.middle(), note })
+    }
 }
 
 struct Frame<'d, 'a> {
     trial: &'d Trial<'a>,
-    intervals: Vec<Interval>,
-    /// Where the last interval ends, s.
+    steps: Vec<Step<'a>>,
+    /// Where the last step ends, s.
     end: f64,
-}
-
-fn middle(interval: &Interval) -> f64 {
-    f64::midpoint(interval.start_ns as f64, interval.end_ns as f64) / 1e9
 }
 
 impl Frame<'_, '_> {
     fn throughput(&self) -> Chart {
         let dots: Vec<Dot> = self
-            .intervals
+            .steps
             .iter()
-            .filter(|interval| interval.seconds() > 0.0)
-            .map(|i| Dot::at(middle(i), i.tally.transactions as f64 / i.seconds()))
+            .filter(|step| step.to > step.from)
+            .map(|step| {
+                let rate = step.tally.transactions as f64 / (step.to - step.from);
+                Dot::at(step.middle(), rate)
+            })
             .collect();
         let y = Axis::new(
             "transactions per second",
@@ -81,11 +115,10 @@ impl Frame<'_, '_> {
     }
 
     fn latency(&self, percentiles: &[f64]) -> Option<Chart> {
-        let operations = &self.trial.record.header.operations;
-        let histograms: Vec<_> = self
-            .intervals
+        let histograms: Vec<(f64, LatencyHistogram)> = self
+            .steps
             .iter()
-            .map(|i| (middle(i), i.tally.transaction_latencies(operations)))
+            .map(|step| (step.middle(), step.latencies()))
             .filter(|(_, histogram)| !histogram.is_empty())
             .collect();
         let shown = &percentiles[..percentiles.len().min(PERCENTILES_MAX)];
@@ -93,10 +126,11 @@ impl Frame<'_, '_> {
             .iter()
             .enumerate()
             .map(|(at, percent)| {
-                let dots =
-                    histograms.iter().map(|(x, h)| Dot::at(*x, h.percentile_ns(*percent) as f64));
+                let dots = histograms
+                    .iter()
+                    .map(|(x, histogram)| Dot::at(*x, histogram.percentile_ns(*percent) as f64));
                 let name = percentile_name(*percent);
-                Series { dash: at % 4, ..Series::line(name, at, dots.collect()) }
+                Series { dash: at, ..Series::line(name, at, dots.collect()) }
             })
             .collect();
         let values = || series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
@@ -116,25 +150,23 @@ impl Frame<'_, '_> {
             y,
             series,
             shades: self.warm_up().into_iter().collect(),
-            marks: self.intervals.iter().filter_map(mark).collect(),
+            marks: self.steps.iter().filter_map(Step::mark).collect(),
             size: HALF_ROW,
         }
     }
 
     fn warm_up(&self) -> Option<Shade> {
-        let warm_up = self.intervals.iter().filter(|interval| interval.phase == Phase::WarmUp);
-        let end = warm_up.map(|interval| interval.end_ns).max()?;
-        Some(Shade { from: 0.0, to: end as f64 / 1e9, label: "warm-up".to_owned() })
+        let last = self.steps.iter().rfind(|step| step.phase == Phase::WarmUp)?;
+        Some(Shade { from: 0.0, to: last.to, label: "warm-up".to_owned() })
     }
 
     /// The spectrum of each operation.
     fn spectrum(&self) -> Option<Chart> {
         let header = &self.trial.record.header;
-        let total: Tally = self.trial.record.total();
-        let lines: Vec<_> = header
+        let lines: Vec<Spectrum> = header
             .operations
             .iter()
-            .zip(&total.operations)
+            .zip(&self.trial.record.total.operations)
             .enumerate()
             .map(|(at, (operation, tally))| Spectrum {
                 name: operation.name.clone(),
@@ -148,22 +180,6 @@ impl Frame<'_, '_> {
     }
 }
 
-/// Failures of an interval, in words; retries alone are counted but not marked, as they are how some
-/// workloads work.
-fn mark(interval: &Interval) -> Option<Mark> {
-    let tally = &interval.tally;
-    let is_wrong = tally.failed_transactions > 0
-        || tally.errors.values().any(|counts| counts.ignored + counts.fatal > 0);
-    if !is_wrong {
-        return None;
-    }
-    let errors = tally.errors.iter().map(|(key, counts)| format!("{key} x {}", counts.total()));
-    let errors: Vec<String> = errors.collect();
-    let failed = count(tally.failed_transactions);
-    let note = format!("{failed} transactions failed: {}", errors.join(", "));
-    Some(Mark { x: middle(interval), note })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,20 +187,23 @@ mod tests {
 
     #[test]
     fn merged_neighbours_lose_nothing_and_keep_phases_apart() {
-        let mut intervals = Vec::new();
         let run = sample::run();
-        for (at, second) in run.trials[0].intervals.iter().cycle().take(1_000).enumerate() {
-            let phase = if at < 7 { Phase::WarmUp } else { Phase::Measure };
-            intervals.push(Interval { phase, ..second.clone() });
-        }
-        let few = merged(&intervals);
+        let seconds = run.trials[0].intervals.iter().cycle().take(1_000).enumerate();
+        let intervals: Vec<IntervalRecord> = seconds
+            .map(|(at, second)| {
+                let phase = if at < 7 { Phase::WarmUp } else { Phase::Measure };
+                IntervalRecord { phase, ..second.clone() }
+            })
+            .collect();
+        let few = steps(&intervals);
         assert!(few.len() <= POINTS_MAX + 1, "{}", few.len());
-        let sum = |intervals: &[Interval], phase| -> u64 {
-            let of = intervals.iter().filter(|interval| interval.phase == phase);
-            of.map(|interval| interval.tally.transactions).sum()
-        };
         for phase in [Phase::WarmUp, Phase::Measure] {
-            assert_eq!(sum(&few, phase), sum(&intervals, phase));
+            let of = intervals.iter().filter(|interval| interval.phase == phase);
+            let all: u64 = of.map(|interval| interval.latencies.count()).sum();
+            let of = few.iter().filter(|step| step.phase == phase);
+            let merged: u64 = of.clone().map(|step| step.tally.transactions).sum();
+            assert_eq!(merged, all);
+            assert_eq!(of.map(|step| step.latencies().count()).sum::<u64>(), all);
         }
     }
 }
