@@ -11,14 +11,30 @@ use crate::{
 pub struct OperationTally {
     /// Latencies of what succeeded.
     pub succeeded: LatencyHistogram,
-    /// Latencies of what failed; kept apart, so that fast failures never flatter a percentile.
+    /// What was given up because no answer came within its bound, at the time it was given up: the
+    /// true latency is that or above, so these count in every percentile.
+    pub timed_out: LatencyHistogram,
+    /// Latencies of what failed otherwise; kept apart, so that fast failures never flatter a
+    /// percentile.
     pub failed: LatencyHistogram,
+    /// Service times of what succeeded, from the actual start; empty in a closed loop, where every
+    /// start is as intended and the latency is the service time.
+    pub service: LatencyHistogram,
 }
 
 impl OperationTally {
+    /// What percentiles are taken of: successes, and time-outs at their bound.
+    pub fn latencies(&self) -> LatencyHistogram {
+        let mut latencies = self.succeeded.clone();
+        latencies.merge(&self.timed_out);
+        latencies
+    }
+
     fn merge(&mut self, other: &Self) {
         self.succeeded.merge(&other.succeeded);
+        self.timed_out.merge(&other.timed_out);
         self.failed.merge(&other.failed);
+        self.service.merge(&other.service);
     }
 }
 
@@ -102,9 +118,24 @@ impl Tally {
         }
     }
 
+    /// Adds the service time of a success of `id` that may have started later than intended.
+    pub fn service(&mut self, id: OperationId, service_ns: Nanos) {
+        self.operations[usize::from(id.0)].service.record(service_ns);
+    }
+
     /// Counts a failure of `id`; a statement that failed was still sent and counts as a query.
     pub fn failure(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
         self.operations[usize::from(id.0)].failed.record(latency_ns);
+        self.count_failure(kind, latency_ns);
+    }
+
+    /// Counts a failure of `id` for want of an answer within its bound.
+    pub fn timeout(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
+        self.operations[usize::from(id.0)].timed_out.record(latency_ns);
+        self.count_failure(kind, latency_ns);
+    }
+
+    fn count_failure(&mut self, kind: OperationKind, latency_ns: Nanos) {
         if kind == OperationKind::Transaction {
             self.failed_transactions += 1;
             self.busy_ns += latency_ns;
@@ -166,12 +197,13 @@ impl Tally {
         }
     }
 
-    /// Latencies of every transaction operation together.
+    /// Latencies of every transaction operation together, time-outs at their bound included.
     pub fn transaction_latencies(&self, operations: &[Operation]) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
         for (operation, tally) in operations.iter().zip(&self.operations) {
             if operation.kind == OperationKind::Transaction {
                 all.merge(&tally.succeeded);
+                all.merge(&tally.timed_out);
             }
         }
         all
@@ -199,6 +231,17 @@ mod tests {
         tally.failure(EVENT, OperationKind::Transaction, 1);
         assert_eq!(tally.operations[0].succeeded.count(), 1);
         assert_eq!(tally.operations[0].failed.count(), 1);
+        assert_eq!((tally.transactions, tally.failed_transactions), (1, 1));
+    }
+
+    #[test]
+    fn a_time_out_counts_at_its_bound_in_the_percentiles() {
+        let mut tally = sample(1_000);
+        tally.timeout(EVENT, OperationKind::Transaction, 5_000_000);
+        let operations = [Operation::new("event", OperationKind::Transaction)];
+        let latencies = tally.transaction_latencies(&operations);
+        assert_eq!(latencies.count(), 2);
+        assert!(latencies.percentile_ns(99.0) >= 5_000_000);
         assert_eq!((tally.transactions, tally.failed_transactions), (1, 1));
     }
 
