@@ -101,7 +101,8 @@ pub struct Summary {
     pub retries: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
-    /// Latency of the transactions that succeeded.
+    /// Latency of the transactions: of those that succeeded, and of those that timed out at their
+    /// bound.
     pub latency: Latency,
     /// Each operation, in the workload's order.
     pub operations: Vec<OperationSummary>,
@@ -148,9 +149,13 @@ pub struct OperationSummary {
     pub kind: OperationKind,
     /// Successes per second.
     pub per_s: f64,
-    /// How many failed.
+    /// How many succeeded.
+    pub succeeded: u64,
+    /// How many were given up for want of an answer within the bound.
+    pub timed_out: u64,
+    /// How many failed otherwise.
     pub failed: u64,
-    /// Latency of those that succeeded.
+    /// Latency of those that succeeded, and of those that timed out at their bound.
     pub latency: Latency,
 }
 
@@ -269,8 +274,10 @@ fn operations(measured: &Measured<'_>, seconds: f64) -> Vec<OperationSummary> {
             name: operation.name.clone(),
             kind: operation.kind,
             per_s: per(tally.succeeded.count() as f64, seconds),
+            succeeded: tally.succeeded.count(),
+            timed_out: tally.timed_out.count(),
             failed: tally.failed.count(),
-            latency: latency(&tally.succeeded, measured.percentiles),
+            latency: latency(&tally.latencies(), measured.percentiles),
         })
         .collect()
 }

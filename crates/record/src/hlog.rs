@@ -1,8 +1,8 @@
 //! Latency histograms as an HdrHistogram interval log, which HistogramLogAnalyzer, the Java
 //! HistogramLogProcessor and their like open.
 //!
-//! One line for each operation of an interval that has values: successes under the operation's name
-//! as the tag, failures under `name/failed`. Values are nanoseconds, times are seconds since the
+//! One line for each histogram of an interval that has values: an operation's successes under its name
+//! as the tag, and the others under `name/timed-out`, `name/failed` and `name/service`. Values are nanoseconds, times are seconds since the
 //! trial's first load, and the histogram is V2, deflated, base64. Source: HdrHistogram,
 //! HistogramLogWriter (log format 1.3).
 
@@ -16,7 +16,7 @@ use hdrhistogram::serialization::interval_log::{
 };
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use jiff::Timestamp;
-use measure::{Interval, LatencyHistogram, Operation};
+use measure::{Interval, LatencyHistogram, Operation, OperationTally};
 
 use crate::RecordError;
 
@@ -52,22 +52,49 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     Ok(text)
 }
 
+/// The histograms of an operation, in the order of their lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Succeeded,
+    TimedOut,
+    Failed,
+    Service,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Succeeded, Self::TimedOut, Self::Failed, Self::Service];
+
+    fn of(self, tally: &OperationTally) -> &LatencyHistogram {
+        match self {
+            Self::Succeeded => &tally.succeeded,
+            Self::TimedOut => &tally.timed_out,
+            Self::Failed => &tally.failed,
+            Self::Service => &tally.service,
+        }
+    }
+
+    /// The operation's name without what a tag may not hold, and which of its histograms it is.
+    fn tag(self, operation: &Operation) -> String {
+        let name = operation.name.replace([',', ' ', '\r', '\n'], "_");
+        match self {
+            Self::Succeeded => name,
+            Self::TimedOut => format!("{name}/timed-out"),
+            Self::Failed => format!("{name}/failed"),
+            Self::Service => format!("{name}/service"),
+        }
+    }
+}
+
 fn tagged<'a>(
     operations: &'a [Operation],
     interval: &'a Interval,
 ) -> impl Iterator<Item = (String, &'a LatencyHistogram)> {
     operations.iter().zip(&interval.tally.operations).flat_map(|(operation, tally)| {
-        let tag = tag(operation);
-        let failed = format!("{tag}/failed");
-        [(tag, &tally.succeeded), (failed, &tally.failed)]
+        Kind::ALL
             .into_iter()
+            .map(move |kind| (kind.tag(operation), kind.of(tally)))
             .filter(|(_, histogram)| !histogram.is_empty())
     })
-}
-
-/// An operation's name without what a tag may not hold.
-fn tag(operation: &Operation) -> String {
-    operation.name.replace([',', ' ', '\r', '\n'], "_")
 }
 
 /// Reads the histograms of a log one after the other, each under the tag that is expected.
@@ -82,20 +109,17 @@ impl<'a> Log<'a> {
         Self { path, entries: IntervalLogIterator::new(bytes), deserializer: Deserializer::new() }
     }
 
-    /// The next histogram: `count` successes or failures of `operation`.
+    /// The next histogram: one of `operation` with `count` values.
     pub(crate) fn next(
         &mut self,
         operation: &Operation,
-        is_failed: bool,
+        kind: Kind,
         count: u64,
     ) -> Result<LatencyHistogram, RecordError> {
         if count == 0 {
             return Ok(LatencyHistogram::new());
         }
-        let mut expected = tag(operation);
-        if is_failed {
-            expected.push_str("/failed");
-        }
+        let expected = kind.tag(operation);
         let line = self.next_line(&expected)?;
         let histogram = self.decode(&line)?;
         if histogram.count() != count {

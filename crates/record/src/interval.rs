@@ -18,7 +18,8 @@ pub struct IntervalRecord {
     /// The counters. It has no operations: their histograms are in
     /// [`crate::TrialRecord::total`].
     pub tally: Tally,
-    /// Latencies of the transactions that succeeded, of every kind of transaction together.
+    /// Latencies of its transactions, every kind of transaction together: of those that succeeded,
+    /// and of those that timed out at their bound.
     pub latencies: Latencies,
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use measure::{Operation, OperationTally};
 
-use crate::hlog::Log;
+use crate::hlog::{Kind, Log};
 use crate::wire::{IntervalLine, RunFile, TrialFile};
 use crate::{RecordError, Run, RunStatus, TrialRecord, wire};
 
@@ -159,9 +159,12 @@ fn histograms(
         .iter()
         .zip(&line.operations)
         .map(|(operation, counts)| {
-            let succeeded = log.next(operation, false, counts.succeeded)?;
-            let failed = log.next(operation, true, counts.failed)?;
-            Ok(OperationTally { succeeded, failed })
+            Ok(OperationTally {
+                succeeded: log.next(operation, Kind::Succeeded, counts.succeeded)?,
+                timed_out: log.next(operation, Kind::TimedOut, counts.timed_out)?,
+                failed: log.next(operation, Kind::Failed, counts.failed)?,
+                service: log.next(operation, Kind::Service, counts.service)?,
+            })
         })
         .collect()
 }

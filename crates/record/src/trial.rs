@@ -220,7 +220,8 @@ impl TrialRecord {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
     }
 
-    /// Latencies of the measured transactions that succeeded.
+    /// Latencies of the measured transactions: of those that succeeded, and of those that timed out
+    /// at their bound.
     pub fn latencies(&self) -> LatencyHistogram {
         self.total.transaction_latencies(&self.header.operations)
     }

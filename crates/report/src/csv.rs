@@ -1,5 +1,7 @@
 //! The report as CSV: a row for each trial and each of its operations.
 
+use analysis::Summary;
+use measure::OperationKind;
 use record::Run;
 
 use crate::digest::{Digest, Trial};
@@ -10,7 +12,8 @@ use crate::tables::kind_name;
 const ALL: &str = "(all transactions)";
 
 /// A row for each trial with `operation` saying `(all transactions)`, then one for each of its
-/// operations, which leaves the figures of a whole trial empty. Lines end as RFC 4180 says; numbers
+/// operations, which leaves the figures of a whole trial empty. Of a whole
+/// trial `failed` counts time-outs too. Lines end as RFC 4180 says; numbers
 /// are in full, units are in the heads.
 pub fn csv(run: &Run) -> String {
     let digest = Digest::new(run);
@@ -62,7 +65,7 @@ const TRIAL: [&str; 17] = [
 
 fn heads(percentiles: &[f64]) -> Vec<String> {
     let mut heads: Vec<String> = LEAD.iter().map(|head| (*head).to_owned()).collect();
-    let figures = ["succeeded", "failed", "per_s", "mean_ns", "min_ns"];
+    let figures = ["succeeded", "timed_out", "failed", "per_s", "mean_ns", "min_ns"];
     heads.extend(figures.map(str::to_owned));
     heads.extend(percentiles.iter().map(|percent| format!("{}_ns", percentile_name(*percent))));
     heads.push("max_ns".to_owned());
@@ -103,6 +106,7 @@ fn trial_row(trial: &Trial<'_>) -> Vec<String> {
     let summary = &trial.summary;
     let mut row = lead(trial, ALL, "transaction");
     row.push(summary.transactions.to_string());
+    row.push(timed_out(summary).to_string());
     row.push(summary.failed_transactions.to_string());
     row.push(summary.transactions_per_s.to_string());
     row.extend(latency_cells(&summary.latency));
@@ -130,10 +134,17 @@ fn trial_row(trial: &Trial<'_>) -> Vec<String> {
     row
 }
 
+fn timed_out(summary: &Summary) -> u64 {
+    let operations = summary.operations.iter();
+    let transactions = operations.filter(|operation| operation.kind == OperationKind::Transaction);
+    transactions.map(|operation| operation.timed_out).sum()
+}
+
 fn operation_row(trial: &Trial<'_>, at: usize) -> Vec<String> {
     let operation = &trial.summary.operations[at];
     let mut row = lead(trial, &operation.name, kind_name(operation.kind));
-    row.push(operation.latency.count.to_string());
+    row.push(operation.succeeded.to_string());
+    row.push(operation.timed_out.to_string());
     row.push(operation.failed.to_string());
     row.push(operation.per_s.to_string());
     row.extend(latency_cells(&operation.latency));

@@ -139,9 +139,10 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
         Finding::ClientsLost { .. } => {
             ("Clients left early", "the others had the server to themselves")
         }
-        Finding::Failures { .. } => {
-            ("Transactions failed", "they are counted apart and not in throughput or percentiles")
-        }
+        Finding::Failures { .. } => (
+            "Transactions failed",
+            "they are not in throughput, and only time-outs are in percentiles, at their bound",
+        ),
         Finding::Retries { .. } => {
             ("Transactions were tried again", "their latency includes every try")
         }

@@ -107,8 +107,8 @@ fn results(digest: &Digest<'_>) -> String {
         ""
     };
     body.push_str(&paragraph(&format!(
-        "Latencies are those of transactions that succeeded; tps and qps are transactions and \
-         statements per second.{medians}"
+        "Latencies are those of transactions that succeeded, and of those that timed out at their \
+         bound; tps and qps are transactions and statements per second.{medians}"
     )));
     section("results", "Results", &body)
 }
@@ -220,9 +220,12 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&tables::trial_operations(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));
+    out.push_str("<div>\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
+    out.push_str(&table(&tables::cost_facts(trial), "Cost"));
+    out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
-    out.push_str("</div>\n</details>\n");
+    out.push_str("</div>\n</div>\n</details>\n");
     out
 }
 

@@ -169,6 +169,8 @@ fn operations(summary: &Summary) -> Vec<Value> {
             "name": operation.name,
             "kind": kind_name(operation.kind),
             "per_s": operation.per_s,
+            "succeeded": operation.succeeded,
+            "timed_out": operation.timed_out,
             "failed": operation.failed,
             "latency": latency(&operation.latency),
         })

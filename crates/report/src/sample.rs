@@ -34,14 +34,14 @@ pub(crate) fn run() -> Run {
     })
 }
 
-/// Three workloads, four levels, three repetitions.
+/// Three workloads, four levels, two repetitions.
 pub(crate) fn large() -> Run {
     make(&Shape {
         systems: 2,
         workloads: &["oltp_point_select", "oltp_read_write", "oltp_update_index"],
         clients: &[1, 4, 16, 64],
-        repetitions: 3,
-        seconds: (2, 10),
+        repetitions: 2,
+        seconds: (1, 5),
     })
 }
 

@@ -1,10 +1,12 @@
 //! Which figures stand in which table.
 
-use analysis::{Estimate, Latency, Summary};
+use analysis::{Cost, Estimate, Latency, Summary};
 use measure::OperationKind;
 
-use crate::digest::{Digest, Point, Trial};
-use crate::number::{TimeUnit, count, duration, latency_ns, number, percent, percentile_name};
+use crate::digest::{Digest, Point, Trial, clients_text};
+use crate::number::{
+    TimeUnit, count, duration, latency_ns, memory, number, percent, percentile_name,
+};
 use crate::table::Table;
 
 /// A row for each system, workload and number of clients; of one workload when it is given.
@@ -95,7 +97,7 @@ pub(crate) fn operations(digest: &Digest<'_>, workload: &str) -> Table {
         let lead = [header.system.clone(), header.clients.to_string()];
         add_operations(&mut table, trial, &lead, unit);
     }
-    table
+    without_empty_time_outs(table)
 }
 
 /// The trial that stands for its point where a median makes no sense.
@@ -114,7 +116,13 @@ pub(crate) fn trial_operations(digest: &Digest<'_>, trial: &Trial<'_>) -> Table 
     let unit = TimeUnit::for_smallest(means);
     let mut table = operation_columns(Table::new(), &digest.run.header.percentiles, unit);
     add_operations(&mut table, trial, &[], unit);
+    without_empty_time_outs(table)
+}
+
+/// Few workloads have a bound on answers.
+fn without_empty_time_outs(table: Table) -> Table {
     table
+        .without_columns(|head, cells| head == "timed out" && cells.iter().all(|cell| *cell == "0"))
 }
 
 fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
@@ -125,7 +133,11 @@ fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table
     for percent in percentiles {
         table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
     }
-    table.numbers(format!("max {}", unit.name())).numbers("succeeded").numbers("failed")
+    table
+        .numbers(format!("max {}", unit.name()))
+        .numbers("succeeded")
+        .numbers("timed out")
+        .numbers("failed")
 }
 
 fn add_operations(table: &mut Table, trial: &Trial<'_>, lead: &[String], unit: TimeUnit) {
@@ -139,8 +151,7 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, lead: &[String], unit: T
         row.push(unit.show(latency.min_ns as f64));
         row.extend(latency.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
         row.push(unit.show(latency.max_ns as f64));
-        row.push(count(latency.count));
-        row.push(count(operation.failed));
+        row.extend([operation.succeeded, operation.timed_out, operation.failed].map(count));
         table.row(row);
     }
 }
@@ -253,13 +264,17 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         fact("transactions of a client", format!("{mean} ± {spread} ({variation})"));
     }
     if let Some(law) = summary.littles_law {
-        let text = format!("{} of {} clients", number(law.accounted_for), law.clients);
+        let text = format!("{} of {}", number(law.accounted_for), clients_text(law.clients));
         fact("accounted for by Little's law", text);
     }
     if let Some(variation) = summary.throughput_variation {
         fact("variation of throughput over intervals", percent(variation));
     }
-    cost_facts(trial, &mut fact);
+    if let Some(end) = trial.record.end.as_ref().filter(|end| end.unfinished.requests > 0) {
+        let oldest = latency_ns(end.unfinished.oldest_ns);
+        let requests = count(end.unfinished.requests);
+        fact("unanswered at the end", format!("{requests}, the oldest for {oldest}"));
+    }
     table
 }
 
@@ -267,30 +282,36 @@ fn rate_text(events: u64, per_s: f64) -> String {
     format!("{} ({} per s)", count(events), number(per_s))
 }
 
-fn cost_facts(trial: &Trial<'_>, fact: &mut impl FnMut(&str, String)) {
+/// What one trial cost the load generator.
+pub(crate) fn cost_facts(trial: &Trial<'_>) -> Table {
     let summary = &trial.summary;
-    let costs = [("transaction", summary.cost_per_transaction), ("query", summary.cost_per_query)];
-    for (unit, cost) in costs {
-        let Some(cost) = cost else { continue };
-        if let (Some(cpu), Some(user), Some(system)) = (cost.cpu_us(), cost.user_us, cost.system_us)
-        {
-            let parts = format!("{} user, {} system", number(user), number(system));
-            fact(&format!("client CPU per {unit}"), format!("{} µs ({parts})", number(cpu)));
+    let mut table =
+        Table::new().words("of the load generator").numbers("per transaction").numbers("per query");
+    let costs = [summary.cost_per_transaction, summary.cost_per_query];
+    let mut fact = |name: &str, of: &dyn Fn(&Cost) -> Option<f64>| {
+        let cells = costs.map(|cost| cost.as_ref().and_then(of).map(number));
+        if cells.iter().any(Option::is_some) {
+            let [transaction, query] = cells.map(Option::unwrap_or_default);
+            table.row(vec![name.to_owned(), transaction, query]);
         }
-        if let Some(switches) = cost.switches {
-            fact(&format!("context switches per {unit}"), number(switches));
-        }
-        let (sent, received) = (number(cost.sent_bytes), number(cost.received_bytes));
-        fact(&format!("bytes per {unit}"), format!("{sent} sent, {received} received"));
-    }
-    if let Some(end) = &trial.record.end {
-        if let Some(usage) = end.usage {
-            fact("peak memory of dyno", crate::number::memory(usage.peak_rss_bytes));
-        }
-        if end.unfinished.requests > 0 {
-            let oldest = latency_ns(end.unfinished.oldest_ns);
-            let requests = count(end.unfinished.requests);
-            fact("unanswered at the end", format!("{requests}, the oldest for {oldest}"));
-        }
-    }
+    };
+    fact("CPU µs", &Cost::cpu_us);
+    fact("CPU µs in user mode", &|cost| cost.user_us);
+    fact("CPU µs in the kernel", &|cost| cost.system_us);
+    fact("context switches", &|cost| cost.switches);
+    fact("bytes sent", &|cost| Some(cost.sent_bytes));
+    fact("bytes received", &|cost| Some(cost.received_bytes));
+    table
+}
+
+/// CPU and memory of the load generator over one trial, in a sentence.
+pub(crate) fn usage_text(trial: &Trial<'_>) -> Option<String> {
+    let usage = trial.record.end.as_ref()?.usage?;
+    let busy = number(trial.summary.client_cpu_threads?);
+    let peak = memory(usage.peak_rss_bytes);
+    let embedded =
+        if trial.record.header.is_embedded { ", the embedded system included" } else { "" };
+    Some(format!(
+        "The load generator kept {busy} CPU threads busy and held {peak} at most{embedded}."
+    ))
 }

@@ -97,6 +97,18 @@ fn a_failed_transaction_keeps_a_client_busy_and_counts_as_failure() {
 }
 
 #[test]
+fn a_time_out_is_a_failure_that_percentiles_know() {
+    let mut trial = seconds_of(&[9]);
+    trial.total.timeout(EVENT, OperationKind::Transaction, 500_000_000);
+    let summary = summarize(&trial.measured());
+    assert!(near(summary.failure_rate, 0.1) && near(summary.transactions_per_s, 9.0));
+    let event = &summary.operations[0];
+    assert_eq!((event.succeeded, event.timed_out, event.failed), (9, 1, 0));
+    assert!(summary.latency.percentile_ns(99.0).unwrap() >= 500_000_000);
+    assert!(event.latency.percentile_ns(99.0).unwrap() >= 500_000_000);
+}
+
+#[test]
 fn fairness_is_mean_and_population_deviation_over_clients() {
     let fairness = fairness(&[8, 12]).unwrap();
     assert!(near(fairness.mean, 10.0) && near(fairness.standard_deviation, 2.0));

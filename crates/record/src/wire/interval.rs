@@ -37,7 +37,16 @@ struct TrafficFile {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OperationFile {
     pub(crate) succeeded: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) timed_out: u64,
     pub(crate) failed: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) service: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,7 +85,9 @@ impl From<&Interval> for IntervalLine {
                 .iter()
                 .map(|operation| OperationFile {
                     succeeded: operation.succeeded.count(),
+                    timed_out: operation.timed_out.count(),
                     failed: operation.failed.count(),
+                    service: operation.service.count(),
                 })
                 .collect(),
             errors: tally.errors.iter().map(ErrorFile::from).collect(),

@@ -75,6 +75,8 @@ fn interval(phase: Phase, second: u64) -> Interval {
     }
     tally.success(EVENT, OperationKind::Transaction, 3_600_000_000_000);
     tally.failure(EVENT, OperationKind::Transaction, 7);
+    tally.timeout(EVENT, OperationKind::Transaction, 2_000_000_000);
+    tally.service(SELECT, 1_000);
     tally.error(&ErrorKey::new(ErrorClass::Deadlock, "1213"), Disposition::Retried);
     tally.traffic.sent_bytes = 11;
     Interval {
@@ -294,6 +296,6 @@ fn the_latency_log_is_one_that_other_tools_open() {
     assert!(lines[1].starts_with("#[StartTime: "), "{}", lines[1]);
     // `HIST` is what the cookie of a deflated V2 histogram begins with in base64; the maximum is
     // the upper end of its bucket.
-    assert!(lines[6].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[6]);
-    assert!(lines[5].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[5]);
+    assert!(lines[7].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[7]);
+    assert!(lines[6].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[6]);
 }
