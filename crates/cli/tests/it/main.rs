@@ -3,6 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod command_line;
+mod driver_load;
+mod driver_login;
+mod driver_query;
+mod driver_support;
 mod end_to_end;
 mod mariadb;
 mod secrets;

@@ -145,7 +145,8 @@ impl<'s> LoadData<'s> {
         };
         let class = if code == 1062 { ErrorClass::DuplicateKey } else { ErrorClass::Server };
         let address = &self.session.address.name;
-        let message = format!("{address}: of {sent} rows sent {loaded} went in whole: {warning}");
+        let message =
+            format!("{address}: {loaded} of {sent} rows went in; the server warns: {warning}");
         Err(Failure::new(class, code.to_string(), message))
     }
 }

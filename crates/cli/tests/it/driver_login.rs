@@ -1,0 +1,157 @@
+//! Logins at a real server: passwords, sockets, addresses, refusals.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+
+use driver::Datum;
+use driver::mysql::{LoginSources, Url};
+use measure::Failure;
+use net::{Clock, Runtime};
+
+use crate::driver_support::{address, cell, run, session, target, text, url_of};
+use crate::server;
+
+/// How a login with this URL fails.
+fn refusal(url: String) -> Failure {
+    run(|handle| async move { target(&url).connect(&handle, 0).await.unwrap_err() })
+}
+
+/// Who the server says is there, after a login with this URL.
+fn user_at(url: &str) -> Datum {
+    let target = target(url);
+    run(|handle| async move {
+        let mut session = target.connect(&handle, 0).await.unwrap();
+        let user = cell(&mut session, "SELECT SUBSTRING_INDEX(USER(), '@', 1)").await;
+        session.close().await;
+        user
+    })
+}
+
+#[test]
+fn a_password_logs_in_and_a_wrong_one_is_refused_without_being_told() {
+    server::sql("CREATE OR REPLACE USER driver_pw@localhost IDENTIFIED BY 'hors3 & carr1age'");
+    let address = address();
+    let right = format!("mysql://driver_pw:hors3%20%26%20carr1age@{address}/");
+    assert_eq!(user_at(&right), text("driver_pw"));
+    let failure = refusal(format!("mysql://driver_pw:carrot@{address}/"));
+    assert_eq!(failure.key.to_string(), "connection 1045");
+    assert!(failure.message.contains("DYNO_PASSWORD"), "{failure}");
+    assert!(!failure.message.contains("carrot"), "{failure}");
+}
+
+#[test]
+fn a_password_comes_from_an_option_file() {
+    server::sql("CREATE OR REPLACE USER driver_cnf@localhost IDENTIFIED BY 'x y#z'");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.cnf");
+    std::fs::write(&file, "[client]\nuser = driver_cnf\npassword = 'x y#z'\n").unwrap();
+    let sources = LoginSources { option_file: Some(file), ..LoginSources::default() };
+    let config = Url::parse(&format!("mysql://{}/", address())).unwrap().resolve(&sources).unwrap();
+    let target = driver::Target::mysql(config);
+    run(|handle| async move { target.connect(&handle, 0).await.unwrap().close().await });
+}
+
+#[test]
+fn a_unix_socket_leads_to_the_same_server() {
+    let socket = server::sql("SELECT @@socket").trim().to_owned();
+    assert!(Path::new(&socket).is_absolute());
+    assert_eq!(user_at(&format!("mysql://root@/?socket={socket}")), text("root"));
+    let failure = refusal("mysql://root@/?socket=/nonexistent/s.sock".into());
+    assert!(failure.message.contains("there is no such socket"), "{failure}");
+}
+
+#[test]
+fn an_unknown_database_says_how_to_make_it() {
+    let failure = refusal(url_of("driver_nowhere", ""));
+    assert_eq!(failure.key.to_string(), "connection 1049");
+    assert!(failure.message.contains("CREATE DATABASE"), "{failure}");
+}
+
+#[test]
+fn an_unknown_login_method_is_refused_by_its_name() {
+    let plugin = "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'";
+    if server::sql(plugin).is_empty() {
+        server::sql("INSTALL SONAME 'auth_ed25519'");
+    }
+    server::sql(
+        "CREATE OR REPLACE USER driver_ed@localhost IDENTIFIED VIA ed25519 \
+         USING PASSWORD('secret')",
+    );
+    let failure = refusal(format!("mysql://driver_ed:secret@{}/", address()));
+    assert!(failure.message.contains("client_ed25519"), "{failure}");
+    assert!(failure.message.contains("mysql_native_password"), "{failure}");
+    assert!(!failure.message.contains("secret"), "{failure}");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    // A port that was free a moment ago.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let failure = refusal(format!("mysql://root@127.0.0.1:{port}/"));
+    assert!(failure.message.contains(&format!("127.0.0.1:{port}")), "{failure}");
+    assert!(failure.message.contains("nothing listens there"), "{failure}");
+}
+
+#[test]
+fn what_is_no_mysql_server_is_told() {
+    use std::io::Write as _;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        socket.write_all(b"\x10\0\0\0HTTP/1.1 400 Bad").unwrap();
+    });
+    let failure = refusal(format!("mysql://root@127.0.0.1:{port}/"));
+    assert_eq!(failure.key.class, measure::ErrorClass::Protocol);
+    assert!(failure.message.contains("not that of a MySQL server"), "{failure}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn clients_are_shared_out_over_addresses() {
+    // The same server under two names: the client's own address tells them apart no further than
+    // the name that messages give, so the count of sessions is what is checked.
+    let address = address();
+    let port = address.rsplit_once(':').unwrap().1;
+    let url = format!("mysql://root@127.0.0.1:{port},127.0.0.1:1/");
+    let target = target(&url);
+    run(|handle| async move {
+        target.connect(&handle, 0).await.unwrap().close().await;
+        target.connect(&handle, 2).await.unwrap().close().await;
+        let failure = target.connect(&handle, 1).await.unwrap_err();
+        assert!(failure.message.contains("127.0.0.1:1:"), "{failure}");
+    });
+}
+
+#[test]
+fn many_clients_of_one_loop_all_get_in() {
+    const CLIENTS: usize = 120;
+    server::database("driver_many");
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let (handle, target) = (runtime.handle(), target(&url_of("driver_many", "")));
+    let answered = Rc::new(Cell::new(0));
+    for client in 0..CLIENTS {
+        let (handle, target, answered) = (handle.clone(), target.clone(), Rc::clone(&answered));
+        runtime.spawn(async move {
+            let mut session = target.connect(&handle, client).await.unwrap();
+            let select = session.prepare("SELECT 1 WHERE ? > 0").await.unwrap();
+            let answer = session.execute(&select, &[driver::Value::Int(1)]).await.unwrap();
+            answered.set(answered.get() + answer.rows);
+            session.close().await;
+        });
+    }
+    runtime.run(|| Some(u64::MAX)).unwrap();
+    assert_eq!(answered.get(), CLIENTS as u64);
+}
+
+#[test]
+fn a_session_uses_the_database_of_its_url() {
+    server::database("driver_here");
+    run(|handle| async move {
+        let mut session = session(&handle, "driver_here", "").await;
+        assert_eq!(cell(&mut session, "SELECT DATABASE()").await, text("driver_here"));
+    });
+}
