@@ -58,7 +58,7 @@ impl Contestant {
     /// When what it printed is not understood.
     pub(super) fn unfairness(self, printed: &str) -> anyhow::Result<Option<f64>> {
         match self {
-            Self::Dyno => dyno_unfairness(printed).map(Some),
+            Self::Dyno => dyno_unfairness(printed),
             Self::Sysbench => sysbench_unfairness(printed)
                 .context("sysbench says nothing about its threads' fairness")
                 .map(Some),
@@ -104,14 +104,13 @@ fn floor(programs: &Programs, server: &BenchServer, connections: usize, time: Du
     command
 }
 
-fn dyno_unfairness(printed: &str) -> anyhow::Result<f64> {
+/// dyno says nothing about a single client.
+fn dyno_unfairness(printed: &str) -> anyhow::Result<Option<f64>> {
     let run: Value = serde_json::from_str(printed).context("dyno printed no JSON")?;
-    let fairness = &run["trials"][0]["clients_fairness"];
-    let number = |name: &str| fairness[name].as_f64();
-    let (mean, deviation) = number("mean")
-        .zip(number("standard_deviation"))
-        .context("dyno says nothing about its clients' fairness")?;
-    Ok(deviation / mean)
+    let trial = run["trials"].get(0).context("dyno printed no trial")?;
+    let number = |name: &str| trial["clients_fairness"][name].as_f64();
+    let fairness = number("mean").zip(number("standard_deviation"));
+    Ok(fairness.map(|(mean, deviation)| deviation / mean))
 }
 
 /// From the line `events (avg/stddev): 4511.5000/12.34`.
@@ -138,6 +137,8 @@ mod tests {
     fn fairness_is_found_in_what_dyno_prints() {
         let printed = r#"{"trials":[{"clients_fairness":{"mean":50.0,"standard_deviation":5.0}}]}"#;
         assert_eq!(Contestant::Dyno.unfairness(printed).unwrap(), Some(0.1));
+        let alone = r#"{"trials":[{"clients_fairness":null}]}"#;
+        assert_eq!(Contestant::Dyno.unfairness(alone).unwrap(), None);
         assert!(Contestant::Dyno.unfairness("{}").is_err());
         assert_eq!(Contestant::Floor.unfairness("").unwrap(), None);
     }
