@@ -52,8 +52,9 @@ pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Res
     Ok(())
 }
 
-/// Does jobs `0..jobs` on `members` sessions; each member takes the next job that is left, until
-/// there is none or someone asked to stop.
+/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
+/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
+/// prepares on the server goes with it.
 pub(crate) fn share_out<J>(
     site: &Site<'_>,
     members: usize,
@@ -75,23 +76,26 @@ where
         let (target, stop) = (site.target.clone(), site.stop.clone());
         let setup = site.sql.prepare_session.clone();
         Box::pin(async move {
-            let mut session = target.connect(&handle, index).await?;
-            run_all(&mut session, &setup).await?;
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= jobs || failed.is_asked() {
-                    break;
+                    return Ok(());
                 }
                 if stop.is_asked() {
                     return Err(interrupted());
                 }
-                if let Err(failure) = job(&mut session, number).await {
+                let done = async {
+                    let mut session = target.connect(&handle, index).await?;
+                    run_all(&mut session, &setup).await?;
+                    job(&mut session, number).await?;
+                    session.close().await;
+                    Ok(())
+                };
+                if let Err(failure) = done.await {
                     failed.ask();
                     return Err(failure);
                 }
             }
-            session.close().await;
-            Ok(())
         })
     })
 }

@@ -5,33 +5,46 @@ use driver::Value;
 use super::values::{C_LENGTH, Digits, PAD_LENGTH};
 use crate::random::{Draw, Random};
 
-/// Columns of a row, in the order of [`RowMaker::make`].
+/// Columns of a row, in the order of [`Row::values`].
 pub(super) const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
 
-/// Makes rows one after the other in the same place.
-#[derive(Clone, Debug)]
+/// What rows are made from.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct RowMaker {
-    seed: u64,
-    k: Draw,
+    pub(super) seed: u64,
+    /// How column k is drawn.
+    pub(super) k: Draw,
+}
+
+/// A row, kept in place and made again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    id: i64,
+    k: i64,
     c: Digits<C_LENGTH>,
     pad: Digits<PAD_LENGTH>,
 }
 
-impl RowMaker {
-    /// `k` says how column k is drawn.
-    pub(super) fn new(seed: u64, k: Draw) -> Self {
-        Self { seed, k, c: Digits::new(), pad: Digits::new() }
+impl Row {
+    pub(super) fn new() -> Self {
+        Self { id: 0, k: 0, c: Digits::new(), pad: Digits::new() }
     }
 
-    /// Row `id` of table `sbtest{table}`.
+    /// Becomes row `id` of table `sbtest{table}`.
     #[inline]
-    pub(super) fn make(&mut self, table: u64, id: u64) -> [Value<'_>; 4] {
-        let mut random = Random::of_part(self.seed, &[table, id]);
-        let k = self.k.draw(&mut random);
+    pub(super) fn make(&mut self, maker: &RowMaker, table: u64, id: u64) {
+        let mut random = Random::of_part(maker.seed, &[table, id]);
+        self.id = id.cast_signed();
+        self.k = maker.k.draw(&mut random);
         self.c.fill(&mut random);
         self.pad.fill(&mut random);
-        let id = Value::Int(id.cast_signed());
-        [id, Value::Int(k), Value::Text(self.c.as_str()), Value::Text(self.pad.as_str())]
+    }
+
+    /// Its values, lent to a driver.
+    #[inline]
+    pub(super) fn values(&self) -> [Value<'_>; 4] {
+        let texts = [Value::Text(self.c.as_str()), Value::Text(self.pad.as_str())];
+        [Value::Int(self.id), Value::Int(self.k), texts[0], texts[1]]
     }
 }
 
@@ -43,9 +56,11 @@ mod tests {
     #[test]
     fn a_row_depends_on_seed_table_and_id_alone() {
         let row = |seed, table, id| {
-            let mut maker = RowMaker::new(seed, Draw::new(Shape::SPECIAL, 1, 1000));
-            maker.make(9, 9);
-            format!("{:?}", maker.make(table, id))
+            let maker = RowMaker { seed, k: Draw::new(Shape::SPECIAL, 1, 1000) };
+            let mut row = Row::new();
+            row.make(&maker, 9, 9);
+            row.make(&maker, table, id);
+            format!("{:?}", row.values())
         };
         assert_eq!(row(1, 2, 3), row(1, 2, 3));
         assert_ne!(row(1, 2, 3), row(2, 2, 3));
