@@ -1,10 +1,30 @@
 //! Ctrl-C and its kin: noted, so that what was started is stopped before we go.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// A signal asked for the end; its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interrupted(u8);
+
+impl Interrupted {
+    /// What a shell expects of who was ended by a signal.
+    pub(crate) fn exit_code(self) -> u8 {
+        128_u8.saturating_add(self.0)
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stopped by signal {}", self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// Which signal came, if any.
 #[derive(Clone, Debug)]
@@ -30,14 +50,11 @@ impl Interrupt {
         u8::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|number| *number > 0)
     }
 
-    /// Ends the task with what a shell expects after a signal.
+    /// Ends the task once a signal has come.
     ///
     /// # Errors
-    /// When a signal has come.
+    /// [`Interrupted`], when one has.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
-        match self.signal() {
-            Some(number) => anyhow::bail!("stopped by signal {number}"),
-            None => Ok(()),
-        }
+        self.signal().map_or(Ok(()), |number| Err(Interrupted(number).into()))
     }
 }

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
-        ExitCode::FAILURE
+        let interrupted = error.downcast_ref::<interrupt::Interrupted>();
+        interrupted.map_or(ExitCode::FAILURE, |signal| ExitCode::from(signal.exit_code()))
     })
 }

@@ -66,12 +66,15 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
         shell::run(&mut build, interrupt)?;
     }
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
+    // What tests leave behind when they are stopped goes with the rest.
+    let temporary = scratch.path().join("tests");
+    std::fs::create_dir(&temporary).context("no folder for the tests' data")?;
     let server = Server::start(Settings::default(), scratch.path())?;
     let mut test = shell::cargo(&["test"]);
     if arguments.is_empty() {
         test.args(["--workspace", "--no-fail-fast"]);
     }
-    test.args(arguments).env(SERVER_VARIABLE, server.url());
+    test.args(arguments).env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
     eprintln!("xtask: {SERVER_VARIABLE}={}", server.url());
     let status = shell::run(without_logins(&mut test), interrupt);
     if let Some(why) = server.exited() {
