@@ -367,3 +367,6 @@ impl Future for Sleep {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests;

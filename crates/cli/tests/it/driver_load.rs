@@ -107,6 +107,22 @@ fn a_row_that_did_not_go_in_is_never_silent() {
 }
 
 #[test]
+fn a_loader_that_is_dropped_half_way_spoils_the_session() {
+    server::database("driver_half");
+    run(|handle| async move {
+        let mut session = loading(&handle, "driver_half", BulkLoad::Stream).await;
+        let mut loader = session.loader("t", &["id", "c"]).await.unwrap();
+        // More than one packet, so that a statement is open.
+        for id in 0..5_000 {
+            loader.push(&[Value::Int(id), Value::Text(AWKWARD)]).await.unwrap();
+        }
+        drop(loader);
+        let failure = session.run("SELECT 1").await.unwrap_err();
+        assert_eq!(failure.key.class, ErrorClass::Connection);
+    });
+}
+
+#[test]
 fn an_infinite_number_is_refused() {
     server::database("driver_infinite");
     run(|handle| async move {

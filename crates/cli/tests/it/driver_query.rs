@@ -1,6 +1,6 @@
 //! The MySQL protocol against a real server: statements, answers, failures.
 
-use driver::{Answer, Datum, Value};
+use driver::{Answer, Datum, Demand, Value};
 use measure::ErrorClass;
 use net::Gate;
 
@@ -248,5 +248,20 @@ fn a_probe_tells_product_settings_and_limits() {
         session.run("USE mysql").await.unwrap();
         let columns = session.rows(&list).await.unwrap();
         assert!(columns.iter().any(|row| row[0] == text("Host")), "{columns:?}");
+    });
+}
+
+#[test]
+fn a_load_that_is_too_large_is_told_with_the_statement_that_helps() {
+    run(|handle| async move {
+        let mut target = target(&url_of("", ""));
+        let facts = target.probe(&handle).await.unwrap();
+        let small = Demand { clients: 1, statements_per_client: 1 };
+        assert_eq!(target.shortages(&facts.limits, small), []);
+        let connections = facts.limits.connections_max.unwrap() as usize;
+        let large = Demand { clients: connections + 100, statements_per_client: 1 };
+        let told = target.shortages(&facts.limits, large);
+        let shortage = told.iter().find(|shortage| shortage.resource == "connections").unwrap();
+        assert!(shortage.remedy.contains("SET GLOBAL max_connections = "), "{shortage}");
     });
 }

@@ -33,6 +33,7 @@ impl Session {
         for _ in 0..prepared.packets_to_come(self.has(capability::DEPRECATE_EOF)) {
             self.message().await?;
         }
+        self.settle()?;
         let bound = Bound::new(usize::from(prepared.parameters));
         Ok(Ready::Prepared { id: prepared.id, bound })
     }

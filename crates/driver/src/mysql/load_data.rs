@@ -151,6 +151,13 @@ impl<'s> LoadData<'s> {
     }
 }
 
+impl Drop for LoadData<'_> {
+    fn drop(&mut self) {
+        // The server still waits for rows, and would take the next request for one.
+        self.session.is_broken |= self.sequence.is_some();
+    }
+}
+
 pub(super) fn no_literal() -> Failure {
     Failure::new(ErrorClass::Server, "", "a row holds a number that is not finite; SQL has no such")
 }

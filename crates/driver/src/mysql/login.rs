@@ -66,6 +66,7 @@ impl Session {
         let greeting = session.greeting().await?;
         session.capabilities = agreed(&greeting, config, local_infile);
         let status = session.log_in(&greeting, config).await?;
+        session.settle()?;
         session.reply = Reply::new(session.has(capability::DEPRECATE_EOF), status);
         Ok(session)
     }

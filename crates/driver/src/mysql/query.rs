@@ -25,8 +25,14 @@ impl Session {
             let (payload, _) = self.message().await?;
             match set.message(&payload).map_err(|malformed| self.broken(malformed))? {
                 RowStep::More => {}
-                RowStep::Done => return Ok(set.into_rows()),
-                RowStep::Refused(error) => return Err(self.refused(&error)),
+                RowStep::Done => {
+                    self.settle()?;
+                    return Ok(set.into_rows());
+                }
+                RowStep::Refused(error) => {
+                    self.settle()?;
+                    return Err(self.refused(&error));
+                }
                 RowStep::WantsRows => {
                     return Err(self.broken(Malformed("the server asks for a file")));
                 }

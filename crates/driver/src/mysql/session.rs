@@ -168,6 +168,14 @@ impl Session {
         }
     }
 
+    /// Checks that nothing came behind the last message of a conversation.
+    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        if self.inbox.is_empty() {
+            return Ok(());
+        }
+        Err(self.broken(Malformed("bytes after the end of an answer")))
+    }
+
     pub(super) fn has(&self, capability: u32) -> bool {
         self.capabilities & capability != 0
     }

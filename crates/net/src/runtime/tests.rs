@@ -1,0 +1,102 @@
+//! Timers, gates and the end of a loop.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
+
+use super::*;
+
+/// A loop in virtual time.
+fn simulated() -> (Runtime, Handle) {
+    let runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    (runtime, handle)
+}
+
+#[test]
+fn timers_fire_in_order_at_exactly_their_time() {
+    let (mut runtime, handle) = simulated();
+    let fired = Rc::new(RefCell::new(Vec::new()));
+    for milliseconds in [30, 10, 20, 10] {
+        let (handle, fired) = (handle.clone(), Rc::clone(&fired));
+        runtime.spawn(async move {
+            handle.sleep(Duration::from_millis(milliseconds)).await;
+            fired.borrow_mut().push(handle.now() / 1_000_000);
+        });
+    }
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    assert_eq!(*fired.borrow(), [10, 10, 20, 30]);
+}
+
+#[test]
+fn a_time_that_has_passed_is_not_waited_for() {
+    let (mut runtime, handle) = simulated();
+    let now = runtime.block_on(async move {
+        handle.sleep(Duration::from_secs(1)).await;
+        handle.sleep_until(5).await;
+        handle.now()
+    });
+    assert_eq!(now.unwrap(), 1_000_000_000);
+}
+
+#[test]
+fn the_loop_wakes_for_its_tick_and_ends_when_told() {
+    let (mut runtime, handle) = simulated();
+    let sleeper = handle.clone();
+    runtime.spawn(async move { sleeper.sleep(Duration::from_secs(3600)).await });
+    let mut ticks = Vec::new();
+    let ended = runtime.run(|| {
+        ticks.push(handle.now());
+        (ticks.len() < 4).then_some(handle.now() + 100)
+    });
+    ended.unwrap();
+    assert_eq!(ticks, [0, 100, 200, 300]);
+}
+
+#[test]
+fn a_virtual_loop_with_nothing_to_wait_for_says_so() {
+    let (mut runtime, _) = simulated();
+    let stuck: io::Result<()> = runtime.block_on(std::future::pending());
+    assert!(stuck.unwrap_err().to_string().contains("nothing left to wait for"));
+}
+
+#[test]
+fn a_gate_lets_all_through_at_once_and_stays_open() {
+    let (mut runtime, handle) = simulated();
+    let gate = Gate::default();
+    let through = Rc::new(RefCell::new(Vec::new()));
+    for client in 0..3 {
+        let (handle, gate, through) = (handle.clone(), gate.clone(), Rc::clone(&through));
+        runtime.spawn(async move {
+            gate.wait(&handle).await;
+            gate.wait(&handle).await;
+            through.borrow_mut().push((client, handle.now()));
+        });
+    }
+    let opener = gate.clone();
+    runtime.spawn(async move {
+        handle.sleep(Duration::from_nanos(7)).await;
+        opener.open(&handle);
+    });
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    assert_eq!(*through.borrow(), [(0, 7), (1, 7), (2, 7)]);
+    assert!(gate.is_open());
+}
+
+#[test]
+fn another_thread_wakes_a_loop_that_waits() {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let (handle, remote) = (runtime.handle(), runtime.remote());
+    runtime.spawn(async move { handle.sleep(Duration::from_secs(3600)).await });
+    let waking = thread::spawn(move || remote.wake());
+    // The first tick lets the loop wait for an hour; the second comes by the wake alone.
+    let mut ticks = 0;
+    let ended = runtime.run(|| {
+        ticks += 1;
+        (ticks < 2).then_some(Nanos::MAX)
+    });
+    ended.unwrap();
+    assert_eq!(ticks, 2);
+    waking.join().unwrap();
+}
