@@ -90,13 +90,14 @@ fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
             places: vec![format!("governor {governor}")],
         });
     }
-    let threads = cpu.threads.map_or(1.0, f64::from);
-    if let Some([load, ..]) = run.header.environment.load_average.filter(|l| l[0] > threads / 2.0) {
+    let threads = cpu.threads.unwrap_or(1);
+    let is_busy = |load: &[f64; 3]| load[0] > f64::from(threads) / 2.0;
+    if let Some([load, ..]) = run.header.environment.load_average.filter(is_busy) {
         groups.push(Group {
             gravity: Gravity::Doubtful,
             headline: "The machine was busy before the run",
             meaning: "others may have taken part of the CPU; run again on a quiet machine",
-            places: vec![format!("load average {} on {} threads", number(load), number(threads))],
+            places: vec![format!("load average {} on {threads} threads", number(load))],
         });
     }
     groups
@@ -166,7 +167,7 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
         }
         Finding::Unfinished { .. } => (
             "Requests were still unanswered at the end",
-            "the slowest are missing from the percentiles",
+            "they count in the percentiles as long as they had waited; their latencies are that or more",
         ),
         Finding::FewValues { .. } => (
             "High percentiles rest on few values",

@@ -85,14 +85,6 @@ impl TimeUnit {
         }
     }
 
-    /// The unit for an axis by powers of ten: that of the middle between its ends.
-    pub(crate) fn for_middle(values_ns: impl IntoIterator<Item = f64>) -> Self {
-        let positive = values_ns.into_iter().filter(|value| *value > 0.0);
-        let (low, high) = positive
-            .fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)));
-        if high > 0.0 { Self::for_value((low * high).sqrt()) } else { Self::Millisecond }
-    }
-
     /// The unit in which one value reads best.
     pub(crate) fn for_value(value_ns: f64) -> Self {
         match value_ns {

@@ -3,7 +3,7 @@
 use measure::LatencyHistogram;
 
 use crate::digest::{Digest, Point, clients_text};
-use crate::number::{TimeUnit, latency, number, percentile_name};
+use crate::number::{latency, number, percentile_name};
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 
 /// Sizes of the plots over a whole run.
@@ -112,8 +112,6 @@ impl<'d, 'a> Context<'d, 'a> {
             }
         }
         let dots = || series.iter().flat_map(|line| &line.dots);
-        let unit = TimeUnit::for_middle(dots().map(|dot| dot.y));
-        let label = format!("latency, {}", unit.name());
         Some(Chart {
             title: format!("{}: latency against throughput", self.workload),
             subtitle: self.digest.under_test(),
@@ -126,7 +124,7 @@ impl<'d, 'a> Context<'d, 'a> {
                 Unit::Number,
                 dots().map(|dot| dot.x),
             ),
-            y: Axis::new(label, Scale::Log10, Unit::Time(unit), dots().map(|dot| dot.y)),
+            y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
             series,
             shades: Vec::new(),
             marks: Vec::new(),
@@ -255,7 +253,6 @@ pub(crate) fn spectrum(
         .collect();
     let dots = || series.iter().flat_map(|line| &line.dots);
     dots().next()?;
-    let unit = TimeUnit::for_middle(dots().map(|dot| dot.y));
     Some(Chart {
         title,
         subtitle,
@@ -263,12 +260,7 @@ pub(crate) fn spectrum(
                       the axis leaves a tenth of the values above."
             .to_owned(),
         x: Axis::new("percentile", Scale::Percentile, Unit::Percent, dots().map(|dot| dot.x)),
-        y: Axis::new(
-            format!("latency, {}", unit.name()),
-            Scale::Log10,
-            Unit::Time(unit),
-            dots().map(|dot| dot.y),
-        ),
+        y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
         series,
         shades: Vec::new(),
         marks: Vec::new(),

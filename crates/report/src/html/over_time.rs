@@ -5,7 +5,7 @@ use record::{IntervalRecord, Latencies};
 
 use crate::digest::{Digest, Trial};
 use crate::html::charts::{Spectrum, spectrum};
-use crate::number::{TimeUnit, count, percentile_name};
+use crate::number::{count, percentile_name};
 use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, Size, Unit};
 
 /// Sizes of the plots of one trial.
@@ -135,9 +135,7 @@ impl Frame<'_, '_> {
             .collect();
         let values = || series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
         values().next()?;
-        let unit = TimeUnit::for_middle(values());
-        let label = format!("latency, {}", unit.name());
-        let y = Axis::new(label, Scale::Log10, Unit::Time(unit), values());
+        let y = Axis::new("latency", Scale::Log10, Unit::Latency, values());
         Some(self.chart("latency over time", y, series))
     }
 

@@ -9,10 +9,13 @@ use crate::table::escape;
 const WIDTH: f64 = 640.0;
 /// Width of a plot that takes a whole row: two plots and the gap and edges between.
 const WIDTH_WIDE: f64 = 1_335.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 18.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
+
+/// Room for the label of the y axis.
+const LABEL: f64 = 32.0;
+/// Room for one character of a tick.
+const CHARACTER: f64 = 6.8;
 
 /// How many markers and colours there are before they begin again.
 pub(crate) const COLOURS: usize = 8;
@@ -85,8 +88,20 @@ impl Chart {
         if self.size.is_wide { WIDTH_WIDE } else { WIDTH }
     }
 
+    /// Where the plot begins: after the label and the longest tick of the y axis.
+    fn left(&self) -> f64 {
+        let longest = self.y.ticks().iter().map(|(_, text)| text.chars().count()).max();
+        LABEL + longest.unwrap_or_default() as f64 * CHARACTER
+    }
+
+    /// Where the plot ends: half of the last tick of the x axis stands out.
+    fn right(&self) -> f64 {
+        let last = self.x.ticks().last().map_or(0, |(_, text)| text.chars().count());
+        self.width() - (last as f64 * CHARACTER / 2.0).max(8.0) - 4.0
+    }
+
     fn x(&self, value: f64) -> f64 {
-        LEFT + self.x.place(value) * (self.width() - LEFT - RIGHT)
+        self.left() + self.x.place(value) * (self.right() - self.left())
     }
 
     fn y(&self, value: f64) -> f64 {
@@ -105,15 +120,15 @@ impl Chart {
     }
 
     fn axes(&self) -> String {
-        let (right, bottom) = (self.width() - RIGHT, self.size.height - BOTTOM);
+        let (left, right, bottom) = (self.left(), self.right(), self.size.height - BOTTOM);
         let mut out = String::new();
         for (value, text) in self.y.ticks() {
             let y = self.y(value);
             let _ = writeln!(
                 out,
-                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>\
+                "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>\
                  <text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
-                LEFT - 7.0,
+                left - 7.0,
                 y + 4.0
             );
         }
@@ -133,11 +148,11 @@ impl Chart {
         let middle = f64::midpoint(TOP, bottom);
         let _ = write!(
             out,
-            "<path class=\"axis\" d=\"M{LEFT} {bottom}H{right}\"/>\n\
+            "<path class=\"axis\" d=\"M{left:.1} {bottom}H{right:.1}\"/>\n\
              <text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
              <text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" \
              text-anchor=\"middle\">{}</text>\n",
-            f64::midpoint(LEFT, right),
+            f64::midpoint(left, right),
             self.size.height - 6.0,
             escape(&self.x.label),
             escape(&self.y.label)

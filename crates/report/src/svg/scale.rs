@@ -21,8 +21,8 @@ pub(crate) enum Scale {
 pub(crate) enum Unit {
     /// Plain numbers.
     Number,
-    /// Nanoseconds, shown in this unit.
-    Time(TimeUnit),
+    /// Nanoseconds, each tick in the unit that suits it.
+    Latency,
     /// Percentiles.
     Percent,
 }
@@ -60,8 +60,8 @@ impl Axis {
         let low = values.first().copied().unwrap_or(1.0);
         let high = values.last().copied().unwrap_or(1.0);
         let (low, high, ticks) = match scale {
-            Scale::Linear => linear(high / unit_size(unit), unit_size(unit)),
-            Scale::Log10 => decades(low / unit_size(unit), high / unit_size(unit), unit_size(unit)),
+            Scale::Linear => linear(high),
+            Scale::Log10 => decades(low, high),
             Scale::Log2 => measured(&values),
             Scale::Percentile => percentiles(high),
         };
@@ -70,7 +70,7 @@ impl Axis {
 
     /// An axis of time within a trial, in seconds, that ends where the data does.
     pub(crate) fn seconds(end: f64) -> Self {
-        let (_, _, ticks) = linear(end, 1.0);
+        let (_, _, ticks) = linear(end);
         let ticks = ticks.into_iter().filter(|tick| *tick <= end * 1.001).collect();
         Self {
             label: "time, s".to_owned(),
@@ -104,7 +104,11 @@ impl Axis {
 
     fn text(&self, value: f64) -> String {
         match self.unit {
-            Unit::Number | Unit::Time(_) => round(value / unit_size(self.unit)),
+            Unit::Number => round(value),
+            Unit::Latency => {
+                let unit = TimeUnit::for_value(value);
+                format!("{} {}", round(value / unit.ns()), unit.name())
+            }
             Unit::Percent => format!("{}", (value * 1e6).round() / 1e6),
         }
     }
@@ -119,20 +123,13 @@ fn round(value: f64) -> String {
     text
 }
 
-fn unit_size(unit: Unit) -> f64 {
-    match unit {
-        Unit::Time(unit) => unit.ns(),
-        Unit::Number | Unit::Percent => 1.0,
-    }
-}
-
-/// From zero to the next round step; `size` turns the axis's unit into the data's.
-fn linear(high: f64, size: f64) -> (f64, f64, Vec<f64>) {
+/// From zero to the next round step.
+fn linear(high: f64) -> (f64, f64, Vec<f64>) {
     let high = if high > 0.0 { high } else { 1.0 };
     let step = round_step(high / TICKS);
     let count = (high / step - 1e-9).ceil().max(1.0);
-    let ticks = (0..=count as usize).map(|tick| tick as f64 * step * size).collect();
-    (0.0, count * step * size, ticks)
+    let ticks = (0..=count as usize).map(|tick| tick as f64 * step).collect();
+    (0.0, count * step, ticks)
 }
 
 /// The smallest of 1, 2 and 5 times a power of ten that is not less. Source: Heckbert, Nice Numbers
@@ -144,7 +141,7 @@ fn round_step(least: f64) -> f64 {
 }
 
 /// Ticks at 1, 2 and 5 of each decade, or only at powers of ten when there are many.
-fn decades(low: f64, high: f64, size: f64) -> (f64, f64, Vec<f64>) {
+fn decades(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     let steps: &[f64] = match (high / low).log10() {
         span if span <= 2.2 => &[1.0, 2.0, 5.0],
         _ => &[1.0],
@@ -159,9 +156,8 @@ fn decades(low: f64, high: f64, size: f64) -> (f64, f64, Vec<f64>) {
     // A single value that is a tick itself still needs a range.
     let is_above = |tick: &f64| *tick >= high * 0.999_999 && *tick > start;
     let end = all.iter().copied().find(is_above).unwrap_or(high);
-    let inside = all.into_iter().filter(|tick| *tick >= start && *tick <= end);
-    let ticks = inside.map(|tick| tick * size).collect();
-    (start * size, end * size, ticks)
+    let inside = |tick: &f64| *tick >= start && *tick <= end;
+    (start, end, all.into_iter().filter(inside).collect())
 }
 
 /// A tick at every measured value.
@@ -197,12 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn log_ticks_are_in_the_unit_of_the_axis() {
-        let unit = Unit::Time(TimeUnit::Millisecond);
-        let axis = Axis::new("latency", Scale::Log10, unit, [0.3e6, 45e6]);
-        assert_eq!(texts(&axis), ["0.2", "0.5", "1", "2", "5", "10", "20", "50"]);
-        let wide = Axis::new("latency", Scale::Log10, unit, [0.02e6, 4_500e6]);
-        assert_eq!(texts(&wide), ["0.01", "0.1", "1", "10", "100", "1,000", "10,000"]);
+    fn log_ticks_each_have_the_unit_that_suits() {
+        let axis = Axis::new("latency", Scale::Log10, Unit::Latency, [0.3e6, 15e6]);
+        assert_eq!(texts(&axis), ["200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms"]);
+        let wide = Axis::new("latency", Scale::Log10, Unit::Latency, [0.02e6, 4_500e6]);
+        assert_eq!(texts(&wide), ["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
         assert_eq!((wide.place(0.01e6), wide.place(1e13)), (0.0, 1.0));
     }
 
