@@ -80,7 +80,8 @@ pub enum Finding {
         /// Standard deviation over intervals as a part of the mean.
         variation: f64,
     },
-    /// Requests were still in flight when the load ended: the slowest are missing from percentiles.
+    /// Requests were never answered: they count at the time that they had waited, and would have taken
+    /// longer.
     Unfinished {
         /// How many.
         requests: u64,
@@ -179,8 +180,8 @@ fn unsteadiness(summary: &Summary) -> Option<Finding> {
 }
 
 fn unfinished(measured: &Measured<'_>) -> Option<Finding> {
-    let requests = measured.unfinished;
-    let oldest_ns = measured.unfinished_oldest_ns;
+    let requests = measured.unfinished.unanswered;
+    let oldest_ns = measured.unfinished.longest_ns();
     (requests > 0).then_some(Finding::Unfinished { requests, oldest_ns })
 }
 
@@ -198,6 +199,8 @@ fn few_values(summary: &Summary) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use measure::{LatencyHistogram, Unfinished};
+
     use super::*;
     use crate::summary::tests::seconds_of;
     use crate::{Usage, summarize};
@@ -222,7 +225,11 @@ mod tests {
         assert_eq!(found, [Finding::Interrupted]);
         let found = findings_of(|input| input.clients_lost = 1, &level);
         assert_eq!(found, [Finding::ClientsLost { lost: 1, clients: 2 }]);
-        let found = findings_of(|input| input.unfinished = 3, &level);
+        let three = Unfinished { latencies: LatencyHistogram::new(), unanswered: 3 };
+        let trial = seconds_of(&level);
+        let mut input = Measured { unfinished: &three, percentiles: &[50.0], ..trial.measured() };
+        input.usage = None;
+        let found = check(&input, &summarize(&input));
         assert_eq!(found, [Finding::Unfinished { requests: 3, oldest_ns: 0 }]);
         let found = findings_of(|input| input.client_events = &[10, 30], &level);
         assert_eq!(found, [Finding::Unfair { variation: 0.5 }]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use measure::{
     ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, QueryCounts, Tally,
-    Traffic,
+    Traffic, Unfinished,
 };
 
 use crate::moments::{mean, standard_deviation};
@@ -33,10 +33,8 @@ pub struct Measured<'a> {
     pub clients_lost: usize,
     /// Pause of a client between transactions.
     pub think_time_ns: Nanos,
-    /// Requests in flight when the load ended.
-    pub unfinished: u64,
-    /// How long the oldest of them had waited.
-    pub unfinished_oldest_ns: Nanos,
+    /// What was in flight when the measured time ended.
+    pub unfinished: &'a Unfinished,
     /// What the load generator used during the measured load.
     pub usage: Option<Usage>,
     /// How the trial ended.
@@ -206,6 +204,8 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
     let seconds: f64 = measured.slices.iter().map(|slice| slice.seconds).sum();
     let rates = interval_rates(measured.slices);
     let ended = total.transactions + total.failed_transactions;
+    let mut latencies = total.transaction_latencies(measured.operations);
+    latencies.merge(&measured.unfinished.latencies);
     Summary {
         seconds,
         transactions: total.transactions,
@@ -215,7 +215,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         queries_per_s: per(total.queries.total() as f64, seconds),
         failure_rate: per(total.failed_transactions as f64, ended as f64),
         retries: total.retries(),
-        latency: latency(&total.transaction_latencies(measured.operations), measured.percentiles),
+        latency: latency(&latencies, measured.percentiles),
         operations: operations(measured, seconds),
         fairness: fairness(measured.client_events),
         littles_law: littles_law(measured, seconds),

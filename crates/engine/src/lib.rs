@@ -5,7 +5,9 @@
 //! [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to an
 //! [`Observer`]; [`crew::run`] runs jobs side by side, for preparing data.
 
+mod bench;
 mod client;
+mod control;
 pub mod crew;
 mod offer;
 mod pacing;
@@ -21,6 +23,6 @@ pub use offer::{Limit, Offer, Workers};
 pub use pacing::{Pacing, Step};
 pub use schedule::{Schedule, Segment, Spread};
 pub use seat::{Seat, Turn};
-pub use simulated::{Simulated, SimulatedSystem};
+pub use simulated::{Simulated, SimulatedSystem, Stall};
 pub use stop::{Stop, StopLevel};
-pub use trial::{ClientOutcome, Ended, Observer, Outcome, TrialError, Unfinished, offer};
+pub use trial::{ClientOutcome, Ended, Observer, Outcome, TrialError, offer};

@@ -1,14 +1,29 @@
-//! When a client's next turn comes: pure functions of time and count.
+//! When turns come: pure functions of time and count.
+
+use std::cell::RefCell;
 
 use net::Nanos;
 
-/// How a client's turns follow one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::schedule::{Arrivals, Schedule, Spread};
+
+/// How turns follow one another.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pacing {
-    /// Closed loop: the next turn comes as soon as the last has ended, after a think time.
+    /// Closed loop: a client's next turn comes as soon as its last has ended, after a think time.
     Closed {
         /// Pause between the end of a turn and the next, ns.
         think_time_ns: Nanos,
+    },
+    /// Open loop: turns come when they come, whether or not a client is free to take them.
+    Open {
+        /// How many come, over the trial's time with its warm-up.
+        schedule: Schedule,
+        /// How they are spread around their rate.
+        spread: Spread,
+        /// What a random spread is drawn from.
+        seed: u64,
+        /// How many may wait for a client before the trial counts as overloaded.
+        backlog_max: u64,
     },
 }
 
@@ -17,19 +32,67 @@ pub enum Pacing {
 pub enum Step {
     /// Start at once.
     Now,
-    /// Start at this point of the trial's clock.
+    /// This start, on the trial's clock, is meant for it; it may have passed.
     At(Nanos),
 }
 
-impl Pacing {
-    /// The step after `issued` turns of this client, the last of which ended at `now`.
-    pub fn next(&self, now: Nanos, issued: u64) -> Step {
-        match *self {
-            Self::Closed { think_time_ns } if think_time_ns > 0 && issued > 0 => {
-                Step::At(now.saturating_add(think_time_ns))
+/// A worker's part of the pacing.
+pub(crate) enum Pacer {
+    Closed { think_time_ns: Nanos },
+    Open { arrivals: RefCell<Arrivals>, backlog_max: u64 },
+}
+
+impl Pacer {
+    pub(crate) fn new(pacing: &Pacing, worker: usize, workers: usize) -> Self {
+        match pacing {
+            Pacing::Closed { think_time_ns } => Self::Closed { think_time_ns: *think_time_ns },
+            Pacing::Open { schedule, spread, seed, backlog_max } => Self::Open {
+                arrivals: RefCell::new(Arrivals::new(
+                    schedule.clone(),
+                    *spread,
+                    worker,
+                    workers,
+                    *seed,
+                )),
+                backlog_max: backlog_max.div_ceil(workers as u64),
+            },
+        }
+    }
+
+    /// The step of a client that is free at `now` and has had `issued` turns.
+    #[inline]
+    pub(crate) fn next(&self, now: Nanos, issued: u64) -> Step {
+        match self {
+            Self::Closed { think_time_ns } if *think_time_ns > 0 && issued > 0 => {
+                Step::At(now.saturating_add(*think_time_ns))
             }
             Self::Closed { .. } => Step::Now,
+            Self::Open { arrivals, .. } => Step::At(arrivals.borrow_mut().take()),
         }
+    }
+
+    /// Whether starts are intended apart from when clients are free.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Open { .. })
+    }
+
+    /// How many arrivals wait for a client at `now`, when that is more than allowed.
+    pub(crate) fn overload(&self, now: Nanos) -> Option<u64> {
+        let Self::Open { arrivals, backlog_max } = self else { return None };
+        let backlog = arrivals.borrow().backlog(now);
+        (backlog > *backlog_max).then_some(backlog)
+    }
+
+    /// Takes the arrivals before `end` that no client was free for.
+    pub(crate) fn never_started(&self, end: Nanos) -> Vec<Nanos> {
+        let Self::Open { arrivals, backlog_max } = self else { return Vec::new() };
+        let mut arrivals = arrivals.borrow_mut();
+        let mut left = Vec::new();
+        // The bound on the backlog bounds this too; a little more room, for it is an estimate.
+        while arrivals.next_at() < end && (left.len() as u64) <= backlog_max.saturating_mul(2) {
+            left.push(arrivals.take());
+        }
+        left
     }
 }
 
@@ -48,7 +111,35 @@ mod tests {
             (5, Nanos::MAX, 1, Step::At(Nanos::MAX)),
         ];
         for (think_time_ns, now, issued, expected) in cases {
-            assert_eq!(Pacing::Closed { think_time_ns }.next(now, issued), expected);
+            let pacer = Pacer::new(&Pacing::Closed { think_time_ns }, 0, 1);
+            assert_eq!(pacer.next(now, issued), expected);
         }
+    }
+
+    fn open(rate_per_s: f64, backlog_max: u64) -> Pacer {
+        let pacing = Pacing::Open {
+            schedule: Schedule::constant(rate_per_s),
+            spread: Spread::Constant,
+            seed: 1,
+            backlog_max,
+        };
+        Pacer::new(&pacing, 0, 1)
+    }
+
+    #[test]
+    fn open_loop_gives_starts_however_late_the_client_is() {
+        let pacer = open(1000.0, 10);
+        let starts = [0, 1_000_000, 2_000_000].map(|start| (start, Step::At(start)));
+        for (now, expected) in starts {
+            assert_eq!(pacer.next(now + 7_000_000_000, 3), expected);
+        }
+    }
+
+    #[test]
+    fn a_backlog_over_its_bound_is_an_overload() {
+        let pacer = open(1000.0, 10);
+        assert_eq!(pacer.overload(10_000_000), None);
+        assert_eq!(pacer.overload(50_000_000), Some(50));
+        assert_eq!(pacer.never_started(5_000_000).len(), 5);
     }
 }

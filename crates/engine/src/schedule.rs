@@ -137,6 +137,8 @@ pub(crate) struct Arrivals {
     /// Workers that share the schedule.
     workers: f64,
     random: u64,
+    /// When the next arrival comes.
+    next_at: Nanos,
 }
 
 impl Arrivals {
@@ -153,21 +155,36 @@ impl Arrivals {
             Spread::Constant => worker as f64 - workers,
             Spread::Poisson => 0.0,
         };
-        Self { schedule, spread, position, workers, random }
+        let mut arrivals = Self { schedule, spread, position, workers, random, next_at: 0 };
+        arrivals.advance();
+        arrivals
     }
 
     /// When the next arrival comes, ns on the trial's clock.
-    pub(crate) fn next(&mut self) -> Nanos {
+    pub(crate) fn next_at(&self) -> Nanos {
+        self.next_at
+    }
+
+    /// Takes the next arrival.
+    pub(crate) fn take(&mut self) -> Nanos {
+        let taken = self.next_at;
+        self.advance();
+        taken
+    }
+
+    fn advance(&mut self) {
         self.position += match self.spread {
             Spread::Constant => self.workers,
             Spread::Poisson => self.workers * self.exponential(),
         };
-        self.schedule.time_of(self.position)
+        self.next_at = self.schedule.time_of(self.position);
     }
 
-    /// How many arrivals of this worker are expected until `elapsed_ns`.
-    pub(crate) fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
-        self.schedule.expected_until(elapsed_ns) / self.workers
+    /// How many arrivals have come until `elapsed_ns` and were not taken; expected ones, for those of a
+    /// random spread beyond the next are not drawn yet.
+    pub(crate) fn backlog(&self, elapsed_ns: Nanos) -> u64 {
+        let waiting = self.schedule.expected_until(elapsed_ns) - self.position;
+        (waiting / self.workers).max(0.0).round() as u64
     }
 
     /// A draw from the exponential distribution with mean 1, by inversion.
@@ -242,7 +259,7 @@ mod tests {
             .flat_map(|worker| {
                 let schedule = Schedule::constant(1000.0);
                 let mut arrivals = Arrivals::new(schedule, Spread::Constant, worker, 3, 7);
-                (0..4).map(move |_| arrivals.next()).collect::<Vec<_>>()
+                (0..4).map(move |_| arrivals.take()).collect::<Vec<_>>()
             })
             .collect();
         all.sort_unstable();
@@ -257,7 +274,7 @@ mod tests {
         let mut last = 0;
         let mut gaps: Vec<f64> = (0..20_000)
             .map(|_| {
-                let now = arrivals.next();
+                let now = arrivals.take();
                 let gap = (now - last) as f64 / 4e6;
                 last = now;
                 gap

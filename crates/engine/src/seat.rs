@@ -6,13 +6,15 @@ use measure::{Disposition, ErrorKey, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
 use crate::Step;
-use crate::worker::Bench;
+use crate::bench::Bench;
 
 /// Permission to do one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// When it was meant to start. In a closed loop that is when it did start.
+    /// When it was meant to start, which its latency counts from.
     pub intended_ns: Nanos,
+    /// When it did start; in a closed loop, as intended.
+    pub started_ns: Nanos,
 }
 
 /// A client's place on its worker.
@@ -52,27 +54,34 @@ impl Seat {
             self.bench.gate.wait(&self.bench.handle).await;
         }
         let mut now = self.now();
-        if let Step::At(at) = self.bench.pacing.next(now, self.issued) {
-            let at = at.min(self.bench.latest_start());
-            self.bench.handle.sleep_until(at).await;
-            now = self.now();
+        let mut intended = now;
+        if let Step::At(at) = self.bench.next_step(now, self.issued) {
+            intended = at;
+            if at > now {
+                self.bench.handle.sleep_until(at.min(self.bench.latest_start())).await;
+                now = self.now();
+            }
         }
-        if !self.bench.admit(self.local, now) {
+        if !self.bench.pacer.is_open() {
+            // The pause between turns is over when the client wakes.
+            intended = now;
+        }
+        if !self.bench.admit(self.local, intended, now) {
             return None;
         }
         self.issued += 1;
-        Some(Turn { intended_ns: now })
+        Some(Turn { intended_ns: intended, started_ns: now })
     }
 
     /// A transaction succeeded: it counts, with its latency from the turn's intended start.
     #[inline]
     pub fn finish(&mut self, turn: Turn, operation: OperationId) {
-        self.bench.finish(self.local, turn.intended_ns, operation);
+        self.bench.finish(self.local, turn, operation);
     }
 
     /// A transaction was given up or could not go on: counted, and timed apart from successes.
     pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
-        self.bench.fail(self.local, turn.intended_ns, operation, key, how);
+        self.bench.fail(self.local, turn, operation, key, how);
     }
 
     /// A transaction met an error and is about to be tried again.

@@ -1,6 +1,8 @@
 //! A system whose behaviour is arithmetic: servers, a queue and given service times, in exact
 //! virtual time. What a report must say about it can be worked out on paper.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use measure::{Failure, Operation, OperationId, OperationKind};
@@ -15,6 +17,17 @@ pub struct SimulatedSystem {
     pub servers: usize,
     /// Service times, ns; requests take them in turn, over and over. Not empty.
     pub service_times_ns: Vec<Nanos>,
+    /// Stretches of time in which nothing is served, in their order and apart.
+    pub stalls: Vec<Stall>,
+}
+
+/// A stretch of time in which every server stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// When it begins on the trial's clock, warm-up included, ns.
+    pub at_ns: Nanos,
+    /// How long it lasts, ns.
+    pub length_ns: Nanos,
 }
 
 /// The load on a simulated system: each transaction is one request.
@@ -34,27 +47,41 @@ impl Simulated {
 
 struct Queue {
     /// When each server is free.
-    free_at: Vec<Nanos>,
-    service_times_ns: Vec<Nanos>,
+    free_at: BinaryHeap<Reverse<Nanos>>,
+    system: SimulatedSystem,
     served: usize,
 }
 
 impl Queue {
     fn of(system: &SimulatedSystem) -> Self {
         Self {
-            free_at: vec![0; system.servers.max(1)],
-            service_times_ns: system.service_times_ns.clone(),
+            free_at: vec![Reverse(0); system.servers.max(1)].into(),
+            system: system.clone(),
             served: 0,
         }
     }
 
     /// Takes a request at `now` and returns when its answer comes.
     fn enter(&mut self, now: Nanos) -> Nanos {
-        let service = self.service_times_ns[self.served % self.service_times_ns.len()];
+        let times = &self.system.service_times_ns;
+        let service = times[self.served % times.len()];
         self.served += 1;
-        let server = (0..self.free_at.len()).min_by_key(|&i| self.free_at[i]).unwrap_or(0);
-        let done = self.free_at[server].max(now) + service;
-        self.free_at[server] = done;
+        // There is at least one server; the one that is free first takes the request.
+        let Reverse(free_at) = self.free_at.pop().unwrap_or_default();
+        let done = self.served_by(free_at.max(now), service);
+        self.free_at.push(Reverse(done));
+        done
+    }
+
+    /// When work of `service` that begins at `start` is done: stalls come on top.
+    fn served_by(&self, start: Nanos, service: Nanos) -> Nanos {
+        let mut done = start + service;
+        for stall in &self.system.stalls {
+            let end = stall.at_ns + stall.length_ns;
+            if stall.at_ns < done && start < end {
+                done += end - stall.at_ns.max(start);
+            }
+        }
         done
     }
 }
@@ -81,7 +108,7 @@ impl Client for SimulatedClient {
                     .queue
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .enter(turn.intended_ns);
+                    .enter(turn.started_ns);
                 seat.net().sleep_until(done).await;
                 seat.finish(turn, OperationId(0));
             }

@@ -9,11 +9,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, Phase};
+use measure::{Failure, Interval, Phase, Unfinished};
 use net::{Clock, Nanos, Remote};
 
+use crate::control::{Control, Message};
 use crate::offer::{Timetable, nanos};
-use crate::worker::{Assignment, Control, Message};
+use crate::worker::Assignment;
 use crate::{Limit, Load, Offer, Stop, Workers};
 
 /// How often the coordinator looks at the clock and at `stop`.
@@ -47,7 +48,7 @@ pub struct Outcome {
     pub ended: Ended,
     /// Each client, in order.
     pub clients: Vec<ClientOutcome>,
-    /// Requests that were in flight when the load ended and whose answers were not counted.
+    /// What was in flight when the measured time ended.
     pub unfinished: Unfinished,
 }
 
@@ -60,6 +61,11 @@ pub enum Ended {
     Interrupted,
     /// Every client failed before the time was over; the first failure.
     Deserted(Failure),
+    /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
+    Overloaded {
+        /// How many waited for a client of one worker.
+        backlog: u64,
+    },
 }
 
 /// What one client did.
@@ -69,27 +75,6 @@ pub struct ClientOutcome {
     pub events: u64,
     /// Why it left early.
     pub failure: Option<Failure>,
-}
-
-/// Requests without an answer when the load ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// How many.
-    pub requests: u64,
-    /// How long the oldest had waited, ns.
-    pub oldest_ns: Nanos,
-}
-
-impl Unfinished {
-    pub(crate) fn add(&mut self, age_ns: Nanos) {
-        self.requests += 1;
-        self.oldest_ns = self.oldest_ns.max(age_ns);
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.oldest_ns = self.oldest_ns.max(other.oldest_ns);
-    }
 }
 
 /// Why a trial's load never ran or was broken off.
@@ -160,7 +145,7 @@ pub fn offer(
                 workers,
                 clients: offer.clients,
                 load,
-                pacing: offer.pacing,
+                pacing: &offer.pacing,
                 timetable: Timetable::of(offer),
                 drain_timeout_ns: nanos(offer.drain_timeout),
                 control: Arc::clone(&control),
@@ -229,6 +214,8 @@ struct Coordinator<'a> {
     first_failure: Option<Failure>,
     unfinished: Unfinished,
     was_stopped: bool,
+    /// The backlog that ended the trial.
+    backlog: Option<u64>,
 }
 
 impl<'a> Coordinator<'a> {
@@ -256,6 +243,7 @@ impl<'a> Coordinator<'a> {
             first_failure: None,
             unfinished: Unfinished::default(),
             was_stopped: false,
+            backlog: None,
         }
     }
 
@@ -293,13 +281,17 @@ impl<'a> Coordinator<'a> {
             Message::Failed { failure, .. } => {
                 self.first_failure.get_or_insert(failure);
             }
+            Message::Overloaded { backlog } => {
+                self.backlog = Some(self.backlog.map_or(backlog, |most| most.max(backlog)));
+                self.wake_all();
+            }
             Message::Closed { worker, index, interval } => {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
             Message::Done { worker, clients, unfinished } => {
                 self.done[worker] = true;
-                self.unfinished.merge(unfinished);
+                self.unfinished.merge(&unfinished);
                 for (client, outcome) in clients {
                     self.clients[client] = outcome;
                 }
@@ -388,9 +380,10 @@ impl<'a> Coordinator<'a> {
 
     fn outcome(self) -> Outcome {
         let all_failed = self.clients.iter().all(|client| client.failure.is_some());
-        let ended = match self.first_failure {
+        let ended = match (self.first_failure, self.backlog) {
             _ if self.was_stopped => Ended::Interrupted,
-            Some(failure) if all_failed => Ended::Deserted(failure),
+            (_, Some(backlog)) => Ended::Overloaded { backlog },
+            (Some(failure), _) if all_failed => Ended::Deserted(failure),
             _ => Ended::Complete,
         };
         Outcome { ended, clients: self.clients, unfinished: self.unfinished }

@@ -9,12 +9,14 @@ mod histogram;
 mod interval;
 mod operation;
 mod tally;
+mod unfinished;
 
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use interval::{Interval, Phase};
 pub use operation::{Operation, OperationId, OperationKind};
 pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
+pub use unfinished::Unfinished;
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;

@@ -52,6 +52,34 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     Ok(text)
 }
 
+/// One histogram as in a log's last column; empty for an empty one.
+pub(crate) fn encode(histogram: &LatencyHistogram) -> String {
+    let mut bytes = Vec::new();
+    if !histogram.is_empty() {
+        // Writing to memory fails only for a histogram that is too large to be one of ours.
+        let _ = V2DeflateSerializer::new().serialize(histogram.as_hdr(), &mut bytes);
+    }
+    STANDARD.encode(&bytes)
+}
+
+/// What [`encode`] wrote.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn decode(text: &str) -> Result<LatencyHistogram, String> {
+    if text.is_empty() {
+        return Ok(LatencyHistogram::new());
+    }
+    let bytes = STANDARD.decode(text).map_err(|error| format!("base64: {error}"))?;
+    let counts = Deserializer::new()
+        .deserialize::<u64, _>(&mut bytes.as_slice())
+        .map_err(|error| format!("histogram: {error}"))?;
+    // One that was read back does not grow; one that it is added to does.
+    let mut histogram = LatencyHistogram::new();
+    histogram.merge(&LatencyHistogram::from_hdr(counts));
+    Ok(histogram)
+}
+
 /// The histograms of an operation, in the order of their lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -101,12 +129,11 @@ fn tagged<'a>(
 pub(crate) struct Log<'a> {
     path: &'a Path,
     entries: IntervalLogIterator<'a>,
-    deserializer: Deserializer,
 }
 
 impl<'a> Log<'a> {
     pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { path, entries: IntervalLogIterator::new(bytes), deserializer: Deserializer::new() }
+        Self { path, entries: IntervalLogIterator::new(bytes) }
     }
 
     /// The next histogram: one of `operation` with `count` values.
@@ -148,18 +175,8 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn decode(&mut self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
-        let bytes = STANDARD
-            .decode(line.encoded_histogram())
-            .map_err(|error| self.damaged(format!("base64: {error}")))?;
-        let counts = self
-            .deserializer
-            .deserialize::<u64, _>(&mut bytes.as_slice())
-            .map_err(|error| self.damaged(format!("histogram: {error}")))?;
-        // One that was read back does not grow; one that it is added to does.
-        let mut histogram = LatencyHistogram::new();
-        histogram.merge(&LatencyHistogram::from_hdr(counts));
-        Ok(histogram)
+    fn decode(&self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
+        decode(line.encoded_histogram()).map_err(|what| self.damaged(what))
     }
 
     fn damaged(&self, what: String) -> RecordError {

@@ -25,7 +25,7 @@ pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{
     ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, Unfinished, WorkloadRecord,
+    TrialRecord, TrialStatus, WorkloadRecord,
 };
 pub use writer::{RunWriter, TrialWriter};
 

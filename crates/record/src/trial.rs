@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{Failure, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally};
+use measure::{Failure, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally, Unfinished};
 
 use crate::IntervalRecord;
 
@@ -81,7 +81,7 @@ pub struct PhaseRecord {
 }
 
 /// What is known of a trial once it is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrialEnd {
     /// How it ended.
     pub status: TrialStatus,
@@ -91,7 +91,7 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
-    /// Requests that were in flight when the load ended.
+    /// What was in flight when the measured time ended.
     pub unfinished: Unfinished,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
@@ -115,15 +115,6 @@ pub struct ClientRecord {
     pub events: u64,
     /// Why it left early.
     pub failure: Option<Failure>,
-}
-
-/// Requests without an answer when the load ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// How many.
-    pub requests: u64,
-    /// How long the oldest had waited, ns.
-    pub oldest_ns: Nanos,
 }
 
 /// What the load generator's process used during the measured load. Source: getrusage(2).
@@ -223,6 +214,10 @@ impl TrialRecord {
     /// Latencies of the measured transactions: of those that succeeded, and of those that timed out
     /// at their bound.
     pub fn latencies(&self) -> LatencyHistogram {
-        self.total.transaction_latencies(&self.header.operations)
+        let mut latencies = self.total.transaction_latencies(&self.header.operations);
+        if let Some(end) = &self.end {
+            latencies.merge(&end.unfinished.latencies);
+        }
+        latencies
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::{
     Ended, Estimate, Finding, Measured, Slice, Summary, Usage, check, over_repetitions, summarize,
 };
-use measure::LatencyHistogram;
+use measure::{LatencyHistogram, Unfinished};
 use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
 
 /// A run, summed up.
@@ -135,6 +135,7 @@ impl<'a> Trial<'a> {
                 transactions: interval.tally.transactions,
             })
             .collect();
+        let none = Unfinished::default();
         let measured = Measured {
             operations: &record.header.operations,
             total: &record.total,
@@ -144,8 +145,7 @@ impl<'a> Trial<'a> {
             client_events: &client_events,
             clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
-            unfinished: end.map_or(0, |end| end.unfinished.requests),
-            unfinished_oldest_ns: end.map_or(0, |end| end.unfinished.oldest_ns),
+            unfinished: end.map_or(&none, |end| &end.unfinished),
             usage: usage(record, usable),
             ended,
         };

@@ -5,11 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Disposition, ErrorClass, ErrorKey, Interval, Operation, OperationId, OperationKind, Phase,
-    Tally,
+    Tally, Unfinished,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, PhaseRecord,
-    Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord, TrialStatus, Unfinished,
+    Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord, TrialStatus,
     WorkloadRecord,
 };
 

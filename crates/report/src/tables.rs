@@ -270,10 +270,15 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     if let Some(variation) = summary.throughput_variation {
         fact("variation of throughput over intervals", percent(variation));
     }
-    if let Some(end) = trial.record.end.as_ref().filter(|end| end.unfinished.requests > 0) {
-        let oldest = latency_ns(end.unfinished.oldest_ns);
-        let requests = count(end.unfinished.requests);
-        fact("unanswered at the end", format!("{requests}, the oldest for {oldest}"));
+    if let Some(end) = trial.record.end.as_ref().filter(|end| !end.unfinished.latencies.is_empty())
+    {
+        let longest = latency_ns(end.unfinished.longest_ns());
+        let requests = count(end.unfinished.latencies.count());
+        let unanswered = count(end.unfinished.unanswered);
+        fact(
+            "in flight at the end",
+            format!("{requests}, the longest for {longest}; {unanswered} never answered"),
+        );
     }
     table
 }

@@ -9,11 +9,11 @@ use engine::{
     TrialError, Workers,
 };
 use jiff::Timestamp;
-use measure::{Interval, Operation, Phase};
+use measure::{Interval, Operation, Phase, Unfinished};
 use plan::{LoadPlan, Trial, show_duration};
 use record::{
     ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
-    TrialStatus, TrialWriter, Unfinished, WorkloadRecord,
+    TrialStatus, TrialWriter, WorkloadRecord,
 };
 use system::Access;
 use workload::Progress;
@@ -75,7 +75,11 @@ fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box
     match (&experiment.workloads[trial.workload], bed.access()) {
         (Work::Simulated, Access::Simulated { servers, service_times_ns }) => {
             let service_times_ns = service_times_ns.clone();
-            Ok(Box::new(Simulated::new(&SimulatedSystem { servers: *servers, service_times_ns })))
+            Ok(Box::new(Simulated::new(&SimulatedSystem {
+                servers: *servers,
+                service_times_ns,
+                stalls: Vec::new(),
+            })))
         }
         (Work::Database(workload), Access::Database(_)) => {
             bed.with_site(&Progress::new(), |site| workload.load(site))
@@ -224,6 +228,10 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.status = match outcome.ended {
         Ended::Complete => TrialStatus::Complete,
         Ended::Interrupted => TrialStatus::Interrupted,
+        Ended::Overloaded { backlog } => TrialStatus::Failed(format!(
+            "overloaded: {backlog} transactions waited for a client; offer a lower rate, more clients \
+             or a higher load.backlog"
+        )),
         Ended::Deserted(failure) => {
             TrialStatus::Failed(format!("every client had to give up: {failure}"))
         }
@@ -233,10 +241,7 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
         failure: client.failure,
     };
     end.clients = outcome.clients.into_iter().map(record).collect();
-    end.unfinished = Unfinished {
-        requests: outcome.unfinished.requests,
-        oldest_ns: outcome.unfinished.oldest_ns,
-    };
+    end.unfinished = outcome.unfinished;
 }
 
 impl Observer for Keeper<'_> {

@@ -12,6 +12,7 @@ pub(crate) struct Trial {
     operations: Vec<Operation>,
     pub(crate) total: Tally,
     pub(crate) slices: Vec<Slice>,
+    unfinished: Unfinished,
 }
 
 /// Seconds with so many transactions of 100 ms each, of two reads of 40 ms.
@@ -29,7 +30,7 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
         Operation::new("transaction", OperationKind::Transaction),
         Operation::new("select", OperationKind::Read),
     ];
-    Trial { operations, total, slices: slices.collect() }
+    Trial { operations, total, slices: slices.collect(), unfinished: Unfinished::default() }
 }
 
 impl Trial {
@@ -43,8 +44,7 @@ impl Trial {
             client_events: &[20, 20],
             clients_lost: 0,
             think_time_ns: 0,
-            unfinished: 0,
-            unfinished_oldest_ns: 0,
+            unfinished: &self.unfinished,
             usage: None,
             ended: Ended::Complete,
         }

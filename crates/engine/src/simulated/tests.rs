@@ -3,10 +3,12 @@
 use std::io;
 use std::time::Duration;
 
-use measure::{Interval, Phase};
+use measure::{Interval, OperationTally, Phase, Tally};
 
 use super::*;
-use crate::{Ended, Limit, Observer, Offer, Outcome, Pacing, Stop, Workers, offer};
+use crate::{
+    Ended, Limit, Observer, Offer, Outcome, Pacing, Schedule, Spread, Stop, Workers, offer,
+};
 
 const MS: Nanos = 1_000_000;
 
@@ -33,20 +35,48 @@ impl Observer for Kept {
 }
 
 fn trial(clients: usize, think_time_ns: Nanos, limit: Limit, warm_up: Duration) -> (Outcome, Kept) {
-    let load = Simulated::new(&SimulatedSystem { servers: 2, service_times_ns: vec![10 * MS] });
-    let spec = Offer {
+    let system =
+        SimulatedSystem { servers: 2, service_times_ns: vec![10 * MS], stalls: Vec::new() };
+    let offered = Offer { warm_up, limit, ..offered(clients, Pacing::Closed { think_time_ns }) };
+    run(&system, &offered)
+}
+
+fn offered(clients: usize, pacing: Pacing) -> Offer {
+    Offer {
         clients,
         workers: Workers::Simulated,
-        pacing: Pacing::Closed { think_time_ns },
-        warm_up,
-        limit,
+        pacing,
+        warm_up: Duration::ZERO,
+        limit: Limit::Time(Duration::from_secs(10)),
         interval: Duration::from_secs(1),
         connect_timeout: Duration::from_secs(1),
-        drain_timeout: Duration::from_secs(1),
-    };
+        drain_timeout: Duration::from_secs(2),
+    }
+}
+
+fn run(system: &SimulatedSystem, offered: &Offer) -> (Outcome, Kept) {
     let mut kept = Kept::default();
-    let outcome = offer(&spec, &load, &Stop::new(), &mut kept).unwrap();
+    let outcome = offer(offered, &Simulated::new(system), &Stop::new(), &mut kept).unwrap();
     (outcome, kept)
+}
+
+fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
+    let schedule = Schedule::constant(rate_per_s);
+    Pacing::Open { schedule, spread: Spread::Constant, seed: 1, backlog_max }
+}
+
+/// All measured intervals as one.
+fn total(kept: &Kept) -> OperationTally {
+    let mut total = Tally::new(1);
+    let measured = kept.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
+    measured.for_each(|interval| total.merge(&interval.tally));
+    total.operations.remove(0)
+}
+
+fn assert_near(seen_ns: Nanos, exact_ns: Nanos) {
+    // Three digits, as the histogram keeps them.
+    let difference = (seen_ns as f64 / exact_ns as f64 - 1.0).abs();
+    assert!(difference < 1e-3, "{seen_ns} ns against {exact_ns} ns");
 }
 
 fn transactions(kept: &Kept, phase: Phase) -> u64 {
@@ -82,5 +112,64 @@ fn an_event_limit_is_met_exactly() {
     let (outcome, kept) = trial(3, 0, Limit::Events(101), Duration::from_millis(500));
     assert_eq!(outcome.clients.iter().map(|client| client.events).sum::<u64>(), 101);
     assert_eq!(transactions(&kept, Phase::Measure), 101);
-    assert_eq!(outcome.unfinished.requests, 0);
+    assert_eq!(outcome.unfinished.latencies.count(), 0);
+}
+
+/// One second of standing still, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request
+/// that comes k ms into the stall is answered 1,000 - k + 0.1 ms later: 1,000 of 10,000 requests have
+/// latencies that go evenly from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
+fn stalled(clients: usize) -> (Outcome, Kept) {
+    let stall = Stall { at_ns: 5_000 * MS, length_ns: 1_000 * MS };
+    let system =
+        SimulatedSystem { servers: 10_000, service_times_ns: vec![MS / 10], stalls: vec![stall] };
+    run(&system, &offered(clients, open_loop(1000.0, 100_000)))
+}
+
+#[test]
+fn a_stall_shows_in_the_percentiles_as_arithmetic_says() {
+    let (outcome, kept) = stalled(2_000);
+    let total = total(&kept);
+    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(total.succeeded.count(), 10_000);
+    assert_near(total.succeeded.percentile_ns(90.0), MS / 10);
+    // Above the 9,000 fast ones: the 500th, the 900th and the 990th of the stall's, ascending.
+    assert_near(total.succeeded.percentile_ns(95.0), 500 * MS + MS / 10);
+    assert_near(total.succeeded.percentile_ns(99.0), 900 * MS + MS / 10);
+    assert_near(total.succeeded.percentile_ns(99.9), 990 * MS + MS / 10);
+    assert_near(total.succeeded.max_ns(), 1_000 * MS + MS / 10);
+}
+
+#[test]
+fn response_times_keep_a_stall_that_service_times_hide() {
+    // Ten clients: only ten requests meet the stall, the others wait for a client.
+    let (_, kept) = stalled(10);
+    let total = total(&kept);
+    assert_eq!(total.succeeded.count(), 10_000);
+    assert_eq!(total.service.count(), 10_000);
+    assert!(total.succeeded.percentile_ns(95.0) > 450 * MS);
+    assert_near(total.service.percentile_ns(99.0), MS / 10);
+    assert_near(total.service.max_ns(), 1_000 * MS + MS / 10);
+}
+
+#[test]
+fn a_stall_at_the_end_is_not_lost() {
+    let stall = Stall { at_ns: 9_500 * MS, length_ns: 1_000 * MS };
+    let system =
+        SimulatedSystem { servers: 100, service_times_ns: vec![MS / 10], stalls: vec![stall] };
+    let (outcome, kept) = run(&system, &offered(20, open_loop(100.0, 1_000)));
+    // 50 requests come in the last half second: 20 are in flight, 30 find no client.
+    assert_eq!(transactions(&kept, Phase::Measure), 950);
+    assert_eq!(outcome.unfinished.latencies.count(), 50);
+    assert_eq!(outcome.unfinished.unanswered, 30);
+    assert_near(outcome.unfinished.latencies.max_ns(), 1_000 * MS + MS / 10);
+}
+
+#[test]
+fn an_overload_ends_the_trial_with_the_backlog() {
+    // 100/s come and 50/s are served: after 4 s 200 wait.
+    let system =
+        SimulatedSystem { servers: 1, service_times_ns: vec![20 * MS], stalls: Vec::new() };
+    let (outcome, kept) = run(&system, &offered(10, open_loop(100.0, 200)));
+    assert_eq!(outcome.ended, Ended::Overloaded { backlog: 201 });
+    assert!(kept.intervals.len() < 7, "it ends soon after 4 s, not after 10 s");
 }

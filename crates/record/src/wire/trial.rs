@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{ErrorClass, Failure, Operation, OperationKind, Phase};
+use measure::{ErrorClass, Failure, Operation, OperationKind, Phase, Unfinished};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use crate::{
     ClientRecord, ClientUsage, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord, TrialEnd,
-    TrialHeader, TrialRecord, TrialStatus, Unfinished, WorkloadRecord,
+    TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -104,7 +104,10 @@ enum StatusName {
 #[derive(Debug, Serialize, Deserialize)]
 struct UnfinishedFile {
     requests: u64,
-    oldest_ns: u64,
+    unanswered: u64,
+    longest_ns: u64,
+    /// As in latency.hlog; empty when there are none.
+    latencies: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -224,8 +227,10 @@ impl From<&TrialEnd> for EndFile {
             measure_started: end.measure_started,
             measure_ended: end.measure_ended,
             unfinished: UnfinishedFile {
-                requests: end.unfinished.requests,
-                oldest_ns: end.unfinished.oldest_ns,
+                requests: end.unfinished.latencies.count(),
+                unanswered: end.unfinished.unanswered,
+                longest_ns: end.unfinished.longest_ns(),
+                latencies: hlog::encode(&end.unfinished.latencies),
             },
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
@@ -329,8 +334,8 @@ impl EndFile {
             measure_ended: self.measure_ended,
             clients,
             unfinished: Unfinished {
-                requests: self.unfinished.requests,
-                oldest_ns: self.unfinished.oldest_ns,
+                latencies: hlog::decode(&self.unfinished.latencies)?,
+                unanswered: self.unfinished.unanswered,
             },
             usage: self.usage.map(ClientUsage::from),
         })

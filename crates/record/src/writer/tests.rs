@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use measure::{
-    Disposition, ErrorClass, ErrorKey, Failure, Operation, OperationId, OperationKind, Tally,
+    Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
+    OperationKind, Tally, Unfinished,
 };
 
 use super::*;
 use crate::{
     ClientRecord, ClientUsage, Dyno, Environment, Identity, LoadRecord, Run, TrialStatus,
-    Unfinished, WorkloadRecord, list,
+    WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -87,6 +88,12 @@ fn interval(phase: Phase, second: u64) -> Interval {
     }
 }
 
+fn unfinished() -> Unfinished {
+    let mut latencies = LatencyHistogram::new();
+    latencies.record(5);
+    Unfinished { latencies, unanswered: 1 }
+}
+
 fn trial_end() -> TrialEnd {
     TrialEnd {
         status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
@@ -99,7 +106,7 @@ fn trial_end() -> TrialEnd {
                 failure: Some(Failure::new(ErrorClass::Connection, "2013", "went away")),
             },
         ],
-        unfinished: Unfinished { requests: 1, oldest_ns: 5 },
+        unfinished: unfinished(),
         usage: Some(ClientUsage {
             user_ns: 1,
             system_ns: 2,

@@ -1,0 +1,401 @@
+//! What the clients of one worker share: the tally that they fill together, and who is in a turn.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use measure::{
+    Disposition, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
+    OperationKind, Phase, Tally, Traffic, Unfinished,
+};
+use net::{Gate, Handle, Nanos};
+
+use crate::control::{Control, Message};
+use crate::offer::Timetable;
+use crate::pacing::Pacer;
+use crate::worker::Assignment;
+use crate::{ClientOutcome, Step, Turn};
+
+/// The interval that is being filled.
+struct Open {
+    index: usize,
+    start: Nanos,
+    end: Nanos,
+    /// When the last event that was counted ended.
+    last_event: Nanos,
+    tally: Tally,
+}
+
+#[derive(Clone, Default)]
+struct Client {
+    events: u64,
+    /// The intended start of the turn that it is in.
+    in_turn_since: Option<Nanos>,
+    failure: Option<Failure>,
+}
+
+/// Where an event was counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    WarmUp,
+    Measured,
+    /// It ended after the measured time.
+    Late,
+}
+
+/// Transactions that were meant for the measured time and have no answer in it.
+#[derive(Default)]
+struct Late {
+    answered: LatencyHistogram,
+    /// Intended starts of those without any answer, on the worker's clock.
+    waiting: Vec<Nanos>,
+}
+
+impl Late {
+    fn answered(&mut self, latency: Nanos) {
+        self.answered.record(latency);
+    }
+
+    fn waits_since(&mut self, intended: Nanos) {
+        self.waiting.push(intended);
+    }
+
+    /// Those without an answer have waited until `now`.
+    fn until(mut self, now: Nanos) -> Unfinished {
+        let unanswered = self.waiting.len() as u64;
+        for since in self.waiting {
+            self.answered.record(now.saturating_sub(since));
+        }
+        Unfinished { latencies: self.answered, unanswered }
+    }
+}
+
+/// What the seats of one worker share. One thread's own: no locks, no sharing.
+pub(crate) struct Bench {
+    pub(crate) handle: Handle,
+    pub(crate) gate: Gate,
+    pub(crate) pacer: Pacer,
+    worker: usize,
+    control: Arc<Control>,
+    timetable: Timetable,
+    kinds: Vec<OperationKind>,
+    open: RefCell<Open>,
+    clients: RefCell<Vec<Client>>,
+    preparing: Cell<usize>,
+    /// The trial's 0 on this worker's clock.
+    origin: Cell<Nanos>,
+    /// What was meant to be answered in the measured time and was not.
+    late: RefCell<Late>,
+    /// When turns ended for another reason than time, on the trial's clock.
+    ended_early_at: Cell<Option<Nanos>>,
+    out: Sender<Message>,
+}
+
+impl Bench {
+    /// For `clients` clients of the worker that `assignment` is for.
+    pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle, clients: usize) -> Self {
+        let operations = assignment.load.operations();
+        let timetable = assignment.timetable;
+        Self {
+            handle,
+            gate: Gate::default(),
+            pacer: Pacer::new(assignment.pacing, assignment.worker, assignment.workers),
+            worker: assignment.worker,
+            control: Arc::clone(&assignment.control),
+            timetable,
+            open: RefCell::new(Open {
+                index: 0,
+                start: 0,
+                end: timetable.interval_end(0),
+                last_event: 0,
+                tally: Tally::new(operations.len()),
+            }),
+            kinds: operations.iter().map(|operation| operation.kind).collect(),
+            clients: RefCell::new(vec![Client::default(); clients]),
+            preparing: Cell::new(clients),
+            origin: Cell::new(0),
+            late: RefCell::default(),
+            ended_early_at: Cell::new(None),
+            out: assignment.out.clone(),
+        }
+    }
+
+    /// One more client waits for the start.
+    pub(crate) fn ready(&self) {
+        self.preparing.set(self.preparing.get() - 1);
+        if self.preparing.get() == 0 {
+            self.send(Message::Ready);
+        }
+    }
+
+    /// The latest time at which a turn may start, on the worker's clock.
+    pub(crate) fn latest_start(&self) -> Nanos {
+        self.timetable.end_ns.map_or(Nanos::MAX, |end| self.origin.get().saturating_add(end))
+    }
+
+    /// What the client does next, with the intended start on the worker's clock.
+    #[inline]
+    pub(crate) fn next_step(&self, now: Nanos, issued: u64) -> Step {
+        let origin = self.origin.get();
+        match self.pacer.next(now - origin, issued) {
+            Step::Now => Step::Now,
+            Step::At(at) => Step::At(origin.saturating_add(at)),
+        }
+    }
+
+    /// Whether a turn that was meant for `intended` may start now; notes it if so.
+    #[inline]
+    pub(crate) fn admit(&self, local: usize, intended: Nanos, now: Nanos) -> bool {
+        let origin = self.origin.get();
+        if self.timetable.is_over(intended - origin) || self.control.is_ending() {
+            return false;
+        }
+        if self.timetable.is_over(now - origin) {
+            // It should have started in time: its age is told at the end.
+            if self.pacer.is_open() {
+                self.late.borrow_mut().waits_since(intended);
+            }
+            return false;
+        }
+        if !self.timetable.is_warm_up(now - origin) && !self.control.spend() {
+            return false;
+        }
+        self.clients.borrow_mut()[local].in_turn_since = Some(intended);
+        if intended < now {
+            self.check_backlog(now - origin);
+        }
+        true
+    }
+
+    fn check_backlog(&self, at: Nanos) {
+        if let Some(backlog) = self.pacer.overload(at)
+            && !self.control.is_ending()
+        {
+            self.control.end_gently();
+            self.send(Message::Overloaded { backlog });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) {
+        let kind = self.kinds[usize::from(operation.0)];
+        let is_open = self.pacer.is_open();
+        let counted = self.counting(|tally, now| {
+            tally.success(operation, kind, now - turn.intended_ns);
+            if is_open {
+                tally.service(operation, now - turn.started_ns);
+            }
+        });
+        self.leave(local, turn, counted);
+        self.clients.borrow_mut()[local].events += u64::from(counted == Counted::Measured);
+    }
+
+    pub(crate) fn fail(
+        &self,
+        local: usize,
+        turn: Turn,
+        operation: OperationId,
+        key: &ErrorKey,
+        how: Disposition,
+    ) {
+        let kind = self.kinds[usize::from(operation.0)];
+        let counted = self.counting(|tally, now| {
+            let latency = now - turn.intended_ns;
+            if key.class == ErrorClass::Timeout {
+                tally.timeout(operation, kind, latency);
+            } else {
+                tally.failure(operation, kind, latency);
+            }
+            tally.error(key, how);
+        });
+        self.leave(local, turn, counted);
+    }
+
+    /// Ends a turn. One that ended after the measured time keeps its latency all the same, or a stall
+    /// at the end would not show; and one that began in the warm-up and is measured takes its share of
+    /// the budget, so that as many are measured as were asked for.
+    #[inline]
+    fn leave(&self, local: usize, turn: Turn, counted: Counted) {
+        self.clients.borrow_mut()[local].in_turn_since = None;
+        match counted {
+            Counted::Late => {
+                let latency = self.handle.now() - turn.intended_ns;
+                self.late.borrow_mut().answered(latency);
+            }
+            Counted::Measured if self.is_warm_up(turn.started_ns) => {
+                self.control.spend();
+            }
+            Counted::Measured | Counted::WarmUp => {}
+        }
+    }
+
+    #[inline]
+    fn is_warm_up(&self, time: Nanos) -> bool {
+        self.timetable.is_warm_up(time - self.origin.get())
+    }
+
+    pub(crate) fn retry(&self, key: &ErrorKey) {
+        self.counting(|tally, _| tally.error(key, Disposition::Retried));
+    }
+
+    #[inline]
+    pub(crate) fn statement(&self, operation: OperationId, started: Nanos) {
+        let kind = self.kinds[usize::from(operation.0)];
+        self.counting(|tally, now| tally.success(operation, kind, now - started));
+    }
+
+    pub(crate) fn statement_failed(&self, operation: OperationId, started: Nanos) {
+        let kind = self.kinds[usize::from(operation.0)];
+        self.counting(|tally, now| tally.failure(operation, kind, now - started));
+    }
+
+    /// Counts into the interval that is open, without looking at the time.
+    #[inline]
+    pub(crate) fn count(&self, kind: OperationKind) {
+        self.open.borrow_mut().tally.count(kind);
+    }
+
+    #[inline]
+    pub(crate) fn traffic(&self, traffic: Traffic) {
+        let tally = &mut self.open.borrow_mut().tally;
+        tally.traffic.sent_bytes += traffic.sent_bytes;
+        tally.traffic.received_bytes += traffic.received_bytes;
+    }
+
+    /// Lets `event` count what ended now, in the interval that now belongs to; what ends after the
+    /// measured time is not counted.
+    #[inline]
+    fn counting(&self, event: impl FnOnce(&mut Tally, Nanos)) -> Counted {
+        let now = self.handle.now();
+        let at = now - self.origin.get();
+        let mut open = self.open.borrow_mut();
+        if at >= open.end {
+            self.close_until(&mut open, at);
+            if self.timetable.is_over(at) {
+                return Counted::Late;
+            }
+        }
+        open.last_event = at;
+        event(&mut open.tally, now);
+        if self.timetable.is_warm_up(at) { Counted::WarmUp } else { Counted::Measured }
+    }
+
+    /// Closes every interval that ends at or before `at`.
+    fn close_until(&self, open: &mut Open, at: Nanos) {
+        while at >= open.end && !self.timetable.is_over(open.start) {
+            let end = open.end;
+            self.close(open, end);
+        }
+    }
+
+    fn close(&self, open: &mut Open, end: Nanos) {
+        let operations = self.kinds.len();
+        let is_warm_up = self.timetable.is_warm_up(open.start);
+        let interval = Box::new(Interval {
+            phase: if is_warm_up { Phase::WarmUp } else { Phase::Measure },
+            start_ns: open.start,
+            end_ns: end,
+            tally: std::mem::replace(&mut open.tally, Tally::new(operations)),
+        });
+        self.send(Message::Closed { worker: self.worker, index: open.index, interval });
+        open.index += 1;
+        open.start = end;
+        open.end = self.timetable.interval_end(end);
+    }
+
+    pub(crate) fn send(&self, message: Message) {
+        // A coordinator that is gone needs no news.
+        let _ = self.out.send(message);
+    }
+
+    /// One look at the world between turns of the loop: the start, the end, intervals that no event
+    /// closes. Returns when to look again at the latest, or `None` to end at once.
+    pub(crate) fn tick(&self, drain_timeout_ns: Nanos) -> Option<Nanos> {
+        if self.control.is_cut_short() {
+            return None;
+        }
+        if !self.gate.is_open() {
+            if let Some(start) = self.control.started() {
+                self.origin.set(start);
+                self.gate.open(&self.handle);
+            }
+            return Some(Nanos::MAX);
+        }
+        let now = self.handle.now();
+        let at = now - self.origin.get();
+        let mut open = self.open.borrow_mut();
+        if at >= open.end {
+            self.close_until(&mut open, at);
+        }
+        drop(open);
+        self.check_backlog(at);
+        match self.ended_at(at) {
+            None => Some(self.origin.get().saturating_add(self.open.borrow().end)),
+            Some(end) => {
+                let deadline = end.saturating_add(drain_timeout_ns);
+                let waits = at < deadline && self.is_anyone_in_turn();
+                waits.then(|| self.origin.get().saturating_add(deadline))
+            }
+        }
+    }
+
+    /// When no more turns began to be given, if that has come: the measured time is over, the
+    /// budget is spent, or someone asked for the end.
+    fn ended_at(&self, at: Nanos) -> Option<Nanos> {
+        if self.timetable.is_over(at) {
+            return self.timetable.end_ns;
+        }
+        let is_ending = self.control.is_spent() || self.control.is_ending();
+        if self.ended_early_at.get().is_none() && is_ending {
+            self.ended_early_at.set(Some(at));
+        }
+        self.ended_early_at.get()
+    }
+
+    fn is_anyone_in_turn(&self) -> bool {
+        self.clients.borrow().iter().any(|client| client.in_turn_since.is_some())
+    }
+
+    /// What became of each client, with its index among all clients, and of what was never answered.
+    pub(crate) fn outcome(&self, workers: usize) -> (Vec<(usize, ClientOutcome)>, Unfinished) {
+        let now = self.handle.now();
+        let mut late = self.late.take();
+        if let Some(end) = self.timetable.end_ns
+            && !self.control.is_ending()
+        {
+            let origin = self.origin.get();
+            let waiting = self.pacer.never_started(end);
+            waiting.into_iter().for_each(|at| late.waits_since(origin.saturating_add(at)));
+        }
+        let clients = self.clients.borrow();
+        let outcomes = clients.iter().enumerate().map(|(local, client)| {
+            if let Some(since) = client.in_turn_since {
+                late.waits_since(since);
+            }
+            let outcome = ClientOutcome { events: client.events, failure: client.failure.clone() };
+            (self.worker + local * workers, outcome)
+        });
+        (outcomes.collect(), late.until(now))
+    }
+
+    pub(crate) fn client_failed(&self, index: usize, local: usize, failure: Failure) {
+        let before_start = !self.gate.is_open();
+        self.clients.borrow_mut()[local].failure = Some(failure.clone());
+        self.send(Message::Failed { client: index, failure, before_start });
+    }
+
+    /// Closes what is open when all clients have ended: up to the end of the measured time when that
+    /// has come, else up to the last event.
+    pub(crate) fn close_last(&self) {
+        if !self.gate.is_open() {
+            return;
+        }
+        let at = self.handle.now() - self.origin.get();
+        let mut open = self.open.borrow_mut();
+        self.close_until(&mut open, at);
+        let end = open.last_event + 1;
+        if !self.timetable.is_over(open.start) && end > open.start {
+            self.close(&mut open, end);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the coordinator and the workers of a trial share, and what they tell each other.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use measure::{Failure, Interval, Unfinished};
+use net::{Nanos, Remote};
+
+use crate::{ClientOutcome, Stop, StopLevel};
+
+/// The start has not been given yet.
+const NOT_STARTED: Nanos = Nanos::MAX;
+
+/// What the coordinator and all workers of a trial share.
+pub(crate) struct Control {
+    /// The trial's 0 on the workers' clock.
+    start: AtomicU64,
+    /// Transactions that may still start, when their number limits the load.
+    budget: Option<AtomicI64>,
+    pub(crate) stop: Stop,
+    /// Ends this trial alone: gently when it is overloaded, at once when a client cannot connect.
+    ending: Stop,
+}
+
+impl Control {
+    pub(crate) fn new(events: Option<u64>, stop: Stop) -> Self {
+        let budget = events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
+        Self { start: AtomicU64::new(NOT_STARTED), budget, stop, ending: Stop::new() }
+    }
+
+    pub(crate) fn start_at(&self, at: Nanos) {
+        self.start.store(at, Ordering::Release);
+    }
+
+    /// Ends this trial at once.
+    pub(crate) fn abandon(&self) {
+        while self.ending.ask() < StopLevel::AtOnce {}
+    }
+
+    /// Gives no more turns in this trial.
+    pub(crate) fn end_gently(&self) {
+        if !self.ending.is_asked() {
+            self.ending.ask();
+        }
+    }
+
+    /// Whether someone asked for the end, of the run or of this trial.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.stop.is_asked() || self.ending.is_asked()
+    }
+
+    /// Takes one transaction from the budget; false when it is spent.
+    #[inline]
+    pub(crate) fn spend(&self) -> bool {
+        self.budget.as_ref().is_none_or(|budget| budget.fetch_sub(1, Ordering::Relaxed) > 0)
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.budget.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
+    }
+
+    pub(crate) fn started(&self) -> Option<Nanos> {
+        let at = self.start.load(Ordering::Acquire);
+        (at != NOT_STARTED).then_some(at)
+    }
+
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.stop.level() == StopLevel::AtOnce
+            || self.ending.level() == StopLevel::AtOnce
+            || (self.stop.is_asked() && self.started().is_none())
+    }
+}
+
+/// What a worker tells the coordinator.
+pub(crate) enum Message {
+    /// The worker's loop is up and can be woken.
+    Up { worker: usize, remote: Remote },
+    /// All its clients are connected and wait for the start.
+    Ready,
+    /// A client could not go on.
+    Failed { client: usize, failure: Failure, before_start: bool },
+    /// Arrivals came so much faster than clients took them that the bound was reached.
+    Overloaded { backlog: u64 },
+    /// Interval `index` is closed.
+    Closed { worker: usize, index: usize, interval: Box<Interval> },
+    /// The worker is done.
+    Done { worker: usize, clients: Vec<(usize, ClientOutcome)>, unfinished: Unfinished },
+}
