@@ -46,6 +46,9 @@ pub struct Capabilities {
     pub has_isolation_levels: bool,
     /// Gathers statistics of a table; `{table}` stands for its name.
     pub analyze: Option<&'static str>,
+    /// Makes a session take texts as they are, without looking at their characters: only for loading
+    /// texts of ASCII, which are the same in every character set.
+    pub ascii_session: Option<&'static str>,
     /// Lists the columns of a table, or nothing when there is no such table; `{table}` stands for
     /// its name. First column of each row: the column's name.
     pub list_columns: &'static str,

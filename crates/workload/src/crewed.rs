@@ -154,6 +154,7 @@ mod tests {
             has_engine_clause: false,
             has_isolation_levels: true,
             analyze: None,
+            ascii_session: None,
             list_columns: "",
         }
     }

@@ -226,6 +226,7 @@ pub(crate) fn without_probe() -> Capabilities {
         has_engine_clause: true,
         has_isolation_levels: true,
         analyze: Some("ANALYZE TABLE {table}"),
+        ascii_session: Some("SET NAMES binary"),
         list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
                        DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
     }

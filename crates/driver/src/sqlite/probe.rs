@@ -57,6 +57,7 @@ pub(crate) fn capabilities() -> Capabilities {
         has_engine_clause: false,
         has_isolation_levels: false,
         analyze: Some("ANALYZE {table}"),
+        ascii_session: None,
         list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
     }
 }

@@ -114,6 +114,7 @@ pub(super) mod tests {
             has_engine_clause,
             has_isolation_levels: true,
             analyze: None,
+            ascii_session: None,
             list_columns: "",
         }
     }
