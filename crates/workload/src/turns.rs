@@ -1,7 +1,7 @@
 //! The life of a client once it is connected: turns, and what is done when one goes wrong.
 
 use engine::{Seat, Turn};
-use measure::{Disposition, Failure, OperationId, Traffic};
+use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
 use crate::policy::{ErrorPolicy, Verdict};
 
@@ -22,6 +22,10 @@ pub(crate) trait Work {
     /// # Errors
     /// When the session is of no use any more.
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure>;
+
+    /// What the transaction in hand counts as a statement, when it is a single one that is not timed
+    /// apart from its transaction.
+    fn single_statement(&self) -> Option<OperationKind>;
 
     /// Bytes since the last call.
     fn take_traffic(&mut self) -> Traffic;
@@ -47,6 +51,11 @@ pub(crate) async fn take_turns<W: Work>(
     while let Some(turn) = seat.next().await {
         work.draw();
         let result = take_turn(seat, turn, work, policy).await;
+        // Counting does not look at the time: it comes after the transaction's end, which does, so
+        // that both fall into the same interval.
+        if let Some(kind) = work.single_statement() {
+            seat.count(kind);
+        }
         seat.traffic(work.take_traffic());
         result?;
     }
@@ -82,6 +91,9 @@ async fn take_turn<W: Work>(
             return Ok(());
         }
         seat.retry(key);
+        if let Some(kind) = work.single_statement() {
+            seat.count(kind);
+        }
         // Lets the event loop look at the time and at requests to stop: a driver that blocks would
         // otherwise try for as long as another process keeps the database busy.
         seat.net().sleep_until(seat.now() + 1).await;

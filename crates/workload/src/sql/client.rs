@@ -191,7 +191,7 @@ impl SqlWork {
             }
         };
         match (&shared.ids[*drawn].statements, &answer) {
-            (None, _) => seat.count(statement.verb.kind()),
+            (None, _) => {}
             (Some(ids), Ok(_)) => seat.statement(ids[number], started),
             (Some(ids), Err(_)) => seat.statement_failed(ids[number], started),
         }
@@ -288,6 +288,12 @@ impl Work for SqlWork {
         let answer = self.session.run("ROLLBACK").await;
         seat.count(OperationKind::Other);
         answer.map(drop)
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        let statements = &self.shared.mix.transactions[self.drawn].statements;
+        let is_single = self.shared.ids[self.drawn].statements.is_none();
+        statements.first().filter(|_| is_single).map(|statement| statement.verb.kind())
     }
 
     fn take_traffic(&mut self) -> Traffic {

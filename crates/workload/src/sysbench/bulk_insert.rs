@@ -129,9 +129,8 @@ impl Work for BulkWork {
         write_insert(text, *table, shared.statement_bytes, &shared.next_ids[*table]);
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
         let answer = self.session.run(&self.text).await;
-        seat.count(OperationKind::Write);
         match answer {
             Ok(_) => Ok(TRANSACTION),
             Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
@@ -140,6 +139,10 @@ impl Work for BulkWork {
 
     async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
         Ok(())
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        Some(OperationKind::Write)
     }
 
     fn take_traffic(&mut self) -> Traffic {

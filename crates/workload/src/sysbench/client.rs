@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use driver::Value;
 use engine::{Client, LocalBoxFuture, Seat};
-use measure::{Failure, OperationId, Traffic};
+use measure::{Failure, OperationId, OperationKind, Traffic};
 
 use super::connection::{Connection, ConnectionPlan, TRANSACTION};
 use super::load::OltpLoad;
@@ -232,6 +232,10 @@ impl Work for OltpWork {
 
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
         self.connection.roll_back(seat).await
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        self.load.operations.single
     }
 
     fn take_traffic(&mut self) -> Traffic {

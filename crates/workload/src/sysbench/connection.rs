@@ -19,6 +19,8 @@ pub(super) struct Operations {
     /// Where a statement is timed, for each [`Query`]; `None` when the transaction is that one
     /// statement, which is then counted and not timed twice.
     queries: [Option<OperationId>; Query::COUNT],
+    /// What that one statement does.
+    pub(super) single: Option<OperationKind>,
     begin: OperationId,
     commit: OperationId,
 }
@@ -28,11 +30,14 @@ impl Operations {
         let mut operations = Self {
             list: vec![Operation::new(script.name(), OperationKind::Transaction)],
             queries: [None; Query::COUNT],
+            single: None,
             begin: TRANSACTION,
             commit: TRANSACTION,
         };
         let statements: u64 = steps.iter().map(|step| step.statements()).sum();
         if bracket == Bracket::None && statements <= 1 {
+            let sent = steps.iter().filter(|step| step.statements() > 0);
+            operations.single = sent.flat_map(Step::queries).map(|query| query.kind()).next();
             return operations;
         }
         if bracket != Bracket::None {
@@ -151,9 +156,7 @@ impl Connection {
             return Ok(());
         };
         let Some(operation) = operations.queries[query as usize] else {
-            let answer = self.session.execute(statement, parameters).await;
-            seat.count(query.kind());
-            return answer.map(drop);
+            return self.session.execute(statement, parameters).await.map(drop);
         };
         let started = seat.now();
         let answer = self.session.execute(statement, parameters).await;

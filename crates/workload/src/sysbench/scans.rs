@@ -167,9 +167,8 @@ impl Work for ScanWork {
         }
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
         let answer = self.session.execute(&self.statement, &self.values).await;
-        seat.count(OperationKind::Read);
         match answer {
             Ok(_) => Ok(TRANSACTION),
             Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
@@ -178,6 +177,10 @@ impl Work for ScanWork {
 
     async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
         Ok(())
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        Some(OperationKind::Read)
     }
 
     fn take_traffic(&mut self) -> Traffic {
