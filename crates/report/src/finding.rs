@@ -153,7 +153,8 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
         ),
         Finding::LittlesLaw { .. } => (
             "Throughput and latency do not account for all clients",
-            "clients were idle or the window is too short for these latencies (Little's law)",
+            "clients spent time outside transactions, in the load generator or waiting for a core, or the \
+             window is too short for these latencies (Little's law)",
         ),
         Finding::Unfair { .. } => {
             ("Clients were not served evenly", "percentiles mix clients with different lots")

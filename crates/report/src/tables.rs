@@ -196,7 +196,8 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
             optional(trial.summary.client_cpu_threads),
         ]);
     }
-    table
+    // A system in the same process has no wire.
+    table.without_columns(|head, cells| head.ends_with(" B") && cells.iter().all(|c| *c == "0"))
 }
 
 /// What to know about the costs when a system runs inside the load generator.
@@ -256,7 +257,7 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         "failed transactions",
         format!("{} ({})", count(summary.failed_transactions), percent(summary.failure_rate)),
     );
-    fact("tries again", count(summary.retries));
+    fact("retries", count(summary.retries));
     if let Some(fairness) = summary.fairness {
         let variation = percent(fairness.variation());
         let mean = number(fairness.mean);
@@ -304,8 +305,9 @@ pub(crate) fn cost_facts(trial: &Trial<'_>) -> Table {
     fact("CPU µs in user mode", &|cost| cost.user_us);
     fact("CPU µs in the kernel", &|cost| cost.system_us);
     fact("context switches", &|cost| cost.switches);
-    fact("bytes sent", &|cost| Some(cost.sent_bytes));
-    fact("bytes received", &|cost| Some(cost.received_bytes));
+    let some = |bytes: f64| Some(bytes).filter(|bytes| *bytes > 0.0);
+    fact("bytes sent", &|cost| some(cost.sent_bytes));
+    fact("bytes received", &|cost| some(cost.received_bytes));
     table
 }
 
