@@ -4,8 +4,6 @@ use anyhow::Context;
 use driver::{Facts, Target};
 use net::{Clock, Runtime};
 
-use crate::Identity;
-
 /// Connects once and asks; the target knows its capabilities from here on.
 ///
 /// # Errors
@@ -19,15 +17,4 @@ pub(crate) fn ask(mut target: Target) -> anyhow::Result<(Target, Facts)> {
     });
     let (target, facts) = asked.context("the event loop failed")?;
     Ok((target, facts?))
-}
-
-/// What a system says about itself, as views want it.
-pub(crate) fn identity(facts: &Facts) -> Identity {
-    Identity {
-        product: facts.product.clone(),
-        version: facts.version.clone(),
-        build: facts.build.clone(),
-        storage: facts.storage.clone(),
-        settings: facts.settings.clone(),
-    }
 }

@@ -3,22 +3,7 @@
 use std::path::Path;
 
 use driver::{ServerLimits, Target};
-use measure::Nanos;
-
-/// What is under test, for the title of every view.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// The product, such as `MariaDB`.
-    pub product: String,
-    /// Its version.
-    pub version: String,
-    /// Its build, hash or comment, when it tells.
-    pub build: Option<String>,
-    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
-    pub storage: String,
-    /// Settings that matter for performance, by name.
-    pub settings: Vec<(String, String)>,
-}
+use measure::{Identity, Nanos};
 
 /// How a system is spoken to.
 #[derive(Clone, Debug)]

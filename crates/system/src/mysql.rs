@@ -7,7 +7,7 @@ use driver::mysql::{LoginSources, StatementProtocol, Url};
 use driver::{ServerLimits, Target};
 use plan::{OptionReader, Options, Problem};
 
-use crate::ask::{ask, identity};
+use crate::ask::ask;
 use crate::{Access, Identity, Running, System};
 
 /// What `ps` may say.
@@ -71,7 +71,7 @@ impl System for MySql {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
         let (target, facts) = ask(Target::mysql(self.url.resolve(&sources)?))?;
-        let identity = identity(&facts);
+        let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningMySql { access, identity, limits: facts.limits }))
     }

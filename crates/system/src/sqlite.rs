@@ -10,7 +10,7 @@ use driver::{ServerLimits, Target};
 use net::{Clock, Runtime};
 use plan::{Options, Problem};
 
-use crate::ask::{ask, identity};
+use crate::ask::ask;
 use crate::{Access, Identity, Running, System};
 
 /// What stands beside a database file in WAL mode: the log and the log's index.
@@ -56,7 +56,7 @@ impl System for Sqlite {
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
         let (target, facts) = ask(Target::sqlite(config))?;
-        let identity = identity(&facts);
+        let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningSqlite { path, kept, access, identity, limits: facts.limits }))
     }

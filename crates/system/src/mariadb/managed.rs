@@ -9,7 +9,7 @@ use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
 use super::{DATABASE, Server, Settings, USER};
-use crate::ask::{ask, identity};
+use crate::ask::ask;
 use crate::mysql::PROTOCOLS;
 use crate::process::parse_cpus;
 use crate::{Access, Identity, Running, System};
@@ -78,7 +78,7 @@ impl System for Managed {
     fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
         let server = Server::start(self.settings.clone(), scratch)?;
         let (target, facts) = ask(Target::mysql(self.config(&server)))?;
-        let identity = identity(&facts);
+        let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningMariaDb { server, access, identity, limits: facts.limits }))
     }

@@ -241,10 +241,9 @@ fn launch(
     Ok(process)
 }
 
-/// What differs from the server's own defaults, so that a sweep to many clients is not refused and
-/// a login waits for no name server; settings of the plan come later and win.
-pub(super) const DEFAULTS: [&str; 3] =
-    ["--max-connections=4096", "--max-prepared-stmt-count=1048576", "--skip-name-resolve"];
+/// What differs from the server's own defaults, so that a sweep to many clients is not refused;
+/// settings of the plan come later and win.
+const DEFAULTS: [&str; 2] = ["--max-connections=4096", "--max-prepared-stmt-count=1048576"];
 
 fn with_dashes(argument: &str) -> String {
     format!("--{}", argument.trim_start_matches('-'))

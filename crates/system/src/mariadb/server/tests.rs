@@ -100,23 +100,29 @@ fn a_long_scratch_path_does_not_break_the_socket() {
     assert_eq!(socket_path(Path::new("/s/mariadb-x")), Path::new("/s/mariadb-x/server.sock"));
 }
 
-/// Runs inside a process of its own, which the test below kills: starts a server and says its pid.
-#[test]
-#[ignore = "only the test below runs it"]
-fn child_that_starts_a_server() {
-    let Ok(folder) = std::env::var("DYNO_TEST_ORPHAN_FOLDER") else { return };
-    let server = Server::start(Settings::default(), Path::new(&folder)).unwrap();
-    std::fs::write(Path::new(&folder).join("pid.part"), server.pid().to_string()).unwrap();
-    std::fs::rename(Path::new(&folder).join("pid.part"), Path::new(&folder).join("pid")).unwrap();
+/// Where the process that is killed below says which server it has started.
+const ORPHAN_FOLDER: &str = "DYNO_TEST_ORPHAN_FOLDER";
+
+const THIS_TEST: &str =
+    "mariadb::server::tests::a_server_does_not_outlive_us_even_when_we_are_killed";
+
+/// What the process that is killed does.
+fn start_a_server_and_wait(folder: &Path) {
+    let server = Server::start(Settings::default(), folder).unwrap();
+    std::fs::write(folder.join("pid.part"), server.pid().to_string()).unwrap();
+    std::fs::rename(folder.join("pid.part"), folder.join("pid")).unwrap();
     thread::sleep(Duration::from_secs(120));
 }
 
 #[test]
 fn a_server_does_not_outlive_us_even_when_we_are_killed() {
+    if let Ok(folder) = std::env::var(ORPHAN_FOLDER) {
+        return start_a_server_and_wait(Path::new(&folder));
+    }
     let scratch = tempfile::tempdir().unwrap();
     let mut us = Program::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "mariadb::server::tests::child_that_starts_a_server"])
-        .env("DYNO_TEST_ORPHAN_FOLDER", scratch.path())
+        .args(["--exact", THIS_TEST])
+        .env(ORPHAN_FOLDER, scratch.path())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
