@@ -1,18 +1,12 @@
 //! What a system says about itself.
 
+use measure::Identity;
+
 /// What is under test, as it answered when it was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The product: `MariaDB`, `MySQL`, `TiDB` or `SQLite`.
-    pub product: String,
-    /// Its own version, such as `10.11.6`.
-    pub version: String,
-    /// Its build, hash or comment, when it tells.
-    pub build: Option<String>,
-    /// What it stores data with: the default engine, or the store below.
-    pub storage: String,
-    /// Settings that matter for performance, by name.
-    pub settings: Vec<(String, String)>,
+    /// What it is.
+    pub identity: Identity,
     /// How much it takes.
     pub limits: ServerLimits,
 }

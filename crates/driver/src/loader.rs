@@ -16,12 +16,16 @@ enum Way<'s> {
 }
 
 impl<'s> Loader<'s> {
-    pub(crate) fn mysql(session: &'s mut mysql::Session, table: &str, columns: &[&str]) -> Self {
-        Self(if session.takes_rows_beside() {
-            Way::LoadData(mysql::LoadData::new(session, table, columns))
+    pub(crate) async fn mysql(
+        session: &'s mut mysql::Session,
+        table: &str,
+        columns: &[&str],
+    ) -> Result<Self, Failure> {
+        Ok(Self(if session.takes_rows_beside() {
+            Way::LoadData(mysql::LoadData::new(session, table, columns).await?)
         } else {
             Way::MultiRowInsert(mysql::MultiRowInsert::new(session, table, columns))
-        })
+        }))
     }
 
     pub(crate) fn sqlite(session: &'s mut sqlite::Session, table: &str, columns: &[&str]) -> Self {

@@ -81,10 +81,10 @@ impl Session {
     /// # Errors
     /// What the server says, or the connection's end.
     pub async fn loader(&mut self, table: &str, columns: &[&str]) -> Result<Loader<'_>, Failure> {
-        Ok(match &mut self.0 {
-            Connection::MySql(session) => Loader::mysql(session, table, columns),
-            Connection::Sqlite(session) => Loader::sqlite(session, table, columns),
-        })
+        match &mut self.0 {
+            Connection::MySql(session) => Loader::mysql(session, table, columns).await,
+            Connection::Sqlite(session) => Ok(Loader::sqlite(session, table, columns)),
+        }
     }
 
     /// Bytes sent and received since the last call; none for an embedded database.

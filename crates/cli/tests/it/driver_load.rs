@@ -59,6 +59,20 @@ fn rows_are_streamed_over_several_statements() {
 }
 
 #[test]
+fn a_session_of_bytes_loads_texts_as_they_are() {
+    server::database("driver_bytes");
+    run(|handle| async move {
+        for way in [BulkLoad::Stream, BulkLoad::MultiRowInsert] {
+            let mut session = loading(&handle, "driver_bytes", way).await;
+            session.run("SET NAMES binary").await.unwrap();
+            assert_eq!(load(&mut session, 0..100).await, Ok(100));
+            session.run("SET NAMES utf8mb4").await.unwrap();
+            check(&mut session, 100).await;
+        }
+    });
+}
+
+#[test]
 fn rows_are_inserted_many_at_a_time_where_streams_are_not_taken() {
     server::database("driver_multi");
     run(|handle| async move {

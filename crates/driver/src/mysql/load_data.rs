@@ -39,15 +39,22 @@ impl Session {
 }
 
 impl<'s> LoadData<'s> {
-    pub(crate) fn new(session: &'s mut Session, table: &str, columns: &[&str]) -> Self {
+    /// Begins nothing on the server yet. Texts are taken in the session's character set: after
+    /// `SET NAMES binary` the server copies them, which is faster than to look at each character.
+    pub(crate) async fn new(
+        session: &'s mut Session,
+        table: &str,
+        columns: &[&str],
+    ) -> Result<Self, Failure> {
         let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
+        let characters = character_set(session).await?;
         // The server asks for the file by this name; what it gets is the rows.
         let sql = format!(
-            "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {} CHARACTER SET utf8mb4 ({})",
+            "LOAD DATA LOCAL INFILE 'dyno' INTO TABLE {} CHARACTER SET {characters} ({})",
             quote_identifier(table),
             columns.join(",")
         );
-        Self {
+        Ok(Self {
             session,
             sql,
             chunk: Vec::new(),
@@ -55,7 +62,7 @@ impl<'s> LoadData<'s> {
             statement_bytes: 0,
             statement_rows: 0,
             loaded_rows: 0,
-        }
+        })
     }
 
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
@@ -148,6 +155,17 @@ impl<'s> LoadData<'s> {
         let message =
             format!("{address}: {loaded} of {sent} rows went in; the server warns: {warning}");
         Err(Failure::new(class, code.to_string(), message))
+    }
+}
+
+/// The session's character set, by which LOAD DATA does not go unless told.
+async fn character_set(session: &mut Session) -> Result<String, Failure> {
+    let rows = session.rows("SELECT @@character_set_client").await?;
+    match rows.into_iter().flatten().next() {
+        Some(Datum::Text(name)) if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            Ok(name)
+        }
+        _ => Ok("utf8mb4".to_owned()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The conversation that finds out, before any load, what a server is and can do.
 
-use measure::Failure;
+use measure::{Failure, Identity};
 
 use super::session::Session;
 use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
@@ -62,14 +62,14 @@ pub(crate) async fn probe(session: &mut Session) -> Result<(Facts, Capabilities)
         Product::TiDb => first_text(&session.rows("SELECT tidb_version()").await?),
         _ => None,
     };
-    let facts = Facts {
+    let identity = Identity {
         product: product.name().into(),
         version: product.version(&version),
         storage: storage(product, &variables, build.as_deref()),
         build: build_of(product, &variables, build.as_deref()),
         settings: variables.only(SETTINGS),
-        limits: limits(product, &variables, &uses),
     };
+    let facts = Facts { identity, limits: limits(product, &variables, &uses) };
     Ok((facts, capabilities(product, &variables)))
 }
 

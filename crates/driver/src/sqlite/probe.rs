@@ -1,6 +1,6 @@
 //! What the embedded SQLite is and can do.
 
-use measure::Failure;
+use measure::{Failure, Identity};
 
 use super::session::Session;
 use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
@@ -23,14 +23,14 @@ pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
             settings.push(((*pragma).to_owned(), value));
         }
     }
-    Ok(Facts {
+    let identity = Identity {
         product: "SQLite".into(),
         version: rusqlite::version().into(),
         build: first(session, "SELECT sqlite_source_id()")?,
         storage: "SQLite file, WAL".into(),
         settings,
-        limits: ServerLimits::default(),
-    })
+    };
+    Ok(Facts { identity, limits: ServerLimits::default() })
 }
 
 fn first(session: &mut Session, sql: &str) -> Result<Option<String>, Failure> {

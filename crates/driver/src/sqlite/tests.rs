@@ -115,9 +115,17 @@ fn a_loader_commits_at_the_end_and_takes_back_what_is_dropped() {
 fn settings_are_those_of_the_plan() {
     let (_folder, mut session, _) = two_sessions();
     let facts = probe(&mut session).unwrap();
-    assert_eq!((facts.product.as_str(), facts.storage.as_str()), ("SQLite", "SQLite file, WAL"));
+    assert_eq!(
+        (facts.identity.product.as_str(), facts.identity.storage.as_str()),
+        ("SQLite", "SQLite file, WAL")
+    );
     let setting = |name: &str| {
-        facts.settings.iter().find(|(this, _)| this == name).map(|(_, value)| value.as_str())
+        facts
+            .identity
+            .settings
+            .iter()
+            .find(|(this, _)| this == name)
+            .map(|(_, value)| value.as_str())
     };
     assert_eq!(setting("journal_mode"), Some("wal"));
     assert_eq!(setting("synchronous"), Some("0"));
