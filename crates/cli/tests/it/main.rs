@@ -12,3 +12,5 @@ mod mariadb;
 mod secrets;
 mod server;
 mod support;
+mod workload_sql;
+mod workload_sysbench;

@@ -73,8 +73,8 @@ pub(super) fn refusal(existing: &[u64]) -> Failure {
     }
     let (noun, verb) = if existing.len() == 1 { ("table", "is") } else { ("tables", "are") };
     unfit(format!(
-        "{noun} {} {verb} there already: use `--existing reuse` to run on what they hold, or \
-         `--existing replace` to drop them and make them afresh",
+        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
+         `--existing replace` to have it dropped and made afresh",
         names.join(", ")
     ))
 }

@@ -136,8 +136,8 @@ fn is_refused_reused_or_replaced(place: Place) -> Place {
     let refused = message(sysbench("oltp_read_only", options).prepare(&place.site()));
     assert_eq!(
         refused,
-        "tables sbtest1, sbtest2 are there already: use `--existing reuse` to run on what they \
-         hold, or `--existing replace` to drop them and make them afresh"
+        "tables sbtest1, sbtest2 are there already: use `--existing reuse` to run on the data in \
+         place, or `--existing replace` to have it dropped and made afresh"
     );
 
     let place = place.with(Existing::Reuse);

@@ -1,0 +1,55 @@
+//! One's own SQL through the command line.
+
+use crate::server;
+use crate::support::{Desk, json};
+
+/// The example of docs/sql-workloads.md.
+const SHOP: &str = include_str!("../../../../docs/sql-workloads.md");
+
+/// The first block of SQL of the page.
+fn example() -> &'static str {
+    let from = SHOP.find("```sql\n").unwrap() + "```sql\n".len();
+    &SHOP[from..from + SHOP[from..].find("```").unwrap()]
+}
+
+#[test]
+fn the_example_of_the_page_runs_on_both_kinds_of_system() {
+    let desk = Desk::new();
+    desk.file("shop.sql", example());
+    let url = server::database("workload_shop");
+    for system in ["sqlite", url.as_str()] {
+        let report = json(&desk.succeed([
+            "bench",
+            "shop.sql",
+            "--system",
+            system,
+            "--clients=3",
+            "--events=400",
+            "--warm-up=0s",
+            "--format=json",
+        ]));
+        let trial = &report["trials"][0];
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert_eq!(trial["transactions"], 400);
+        let names: Vec<&str> = trial["operations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|operation| operation["name"].as_str().unwrap())
+            .collect();
+        let expected =
+            ["look", "buy", "buy.begin", "buy.update_articles", "buy.insert_sales", "buy.commit"];
+        assert_eq!(names, expected);
+    }
+    server::sql("DROP DATABASE workload_shop");
+}
+
+#[test]
+fn mistakes_are_told_with_file_and_line_before_anything_starts() {
+    let desk = Desk::new();
+    desk.file("bad.sql", "\\set id random(1, 10)\nSELECT 1;\nSELECT :ident;\n");
+    let said = desk.fail(2, ["bench", "bad.sql"]);
+    assert!(said.contains("bad.sql:3: variable `ident` is not set before it is used"), "{said}");
+    let said = desk.fail(2, ["bench", "none.sql"]);
+    assert!(said.contains("none.sql: No such file"), "{said}");
+}
