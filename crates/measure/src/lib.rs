@@ -6,6 +6,7 @@
 
 mod error;
 mod histogram;
+mod identity;
 mod interval;
 mod operation;
 mod tally;
@@ -13,6 +14,7 @@ mod unfinished;
 
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
+pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use operation::{Operation, OperationId, OperationKind};
 pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};

@@ -20,12 +20,13 @@ mod writer;
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};
+pub use measure::Identity;
 pub use reader::{RunSummary, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{
-    ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, WorkloadRecord,
+    ClientRecord, ClientUsage, LoadRecord, PhaseRecord, TrialEnd, TrialHeader, TrialRecord,
+    TrialStatus, WorkloadRecord,
 };
 pub use writer::{RunWriter, TrialWriter};
 

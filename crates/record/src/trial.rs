@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{Failure, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally, Unfinished};
+use measure::{
+    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally, Unfinished,
+};
 
 use crate::IntervalRecord;
 
@@ -28,21 +30,6 @@ pub struct TrialHeader {
     pub repetition: u32,
     /// How load is offered.
     pub load: LoadRecord,
-}
-
-/// What is under test, for the title of every view.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Identity {
-    /// The product, such as `MariaDB`.
-    pub product: String,
-    /// Its version.
-    pub version: String,
-    /// Its build, hash or comment, when it tells.
-    pub build: Option<String>,
-    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
-    pub storage: String,
-    /// Settings that matter for performance, by name.
-    pub settings: Vec<(String, String)>,
 }
 
 /// What the clients do.
@@ -145,21 +132,6 @@ pub struct TrialRecord {
     pub total: Tally,
     /// What was known after; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
-}
-
-impl Identity {
-    /// Product, version and storage in one line, for titles.
-    pub fn title(&self) -> String {
-        let mut title = self.product.clone();
-        for part in [&self.version, &self.storage] {
-            if !part.is_empty() {
-                let is_storage = std::ptr::eq(part, &self.storage);
-                title.push_str(if is_storage { ", " } else { " " });
-                title.push_str(part);
-            }
-        }
-        title
-    }
 }
 
 impl TrialEnd {

@@ -56,7 +56,7 @@ impl<'a> Bed<'a> {
         let running = experiment.systems[system]
             .start(scratch)
             .with_context(|| format!("system {:?} cannot be used", plan.name))?;
-        let identity = identity_of(running.identity());
+        let identity = running.identity().clone();
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });
         let sql = experiment.plan.sql_for(plan);
         Ok(Self { experiment, system, running, identity, sql, loaded: None, stop })
@@ -286,16 +286,6 @@ fn run_phase(phase: Phase, workload: &dyn Workload, site: &Site<'_>) -> Result<(
         Phase::Verify => workload.verify(site),
         Phase::Cleanup => workload.cleanup(site),
         Phase::WarmUp | Phase::Measure => Ok(()),
-    }
-}
-
-fn identity_of(identity: &system::Identity) -> Identity {
-    Identity {
-        product: identity.product.clone(),
-        version: identity.version.clone(),
-        build: identity.build.clone(),
-        storage: identity.storage.clone(),
-        settings: identity.settings.clone(),
     }
 }
 

@@ -1,0 +1,31 @@
+//! What was measured: which system, and how it was set up.
+
+/// What is under test, for the title of every view.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    /// The product, such as `MariaDB`.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// Its build, hash or comment, when it tells.
+    pub build: Option<String>,
+    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
+    pub storage: String,
+    /// Settings that matter for performance, by name.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Identity {
+    /// Product, version and storage in one line, for titles.
+    pub fn title(&self) -> String {
+        let mut title = self.product.clone();
+        for part in [&self.version, &self.storage] {
+            if !part.is_empty() {
+                let is_storage = std::ptr::eq(part, &self.storage);
+                title.push_str(if is_storage { ", " } else { " " });
+                title.push_str(part);
+            }
+        }
+        title
+    }
+}
