@@ -75,6 +75,8 @@ pub(crate) enum Part {
 struct Bench {
     interrupt: Interrupt,
     programs: Programs,
+    /// What it is measured on, as it was before.
+    machine: Vec<(&'static str, String)>,
     rounds: u32,
     /// How long CPU time and queries are counted.
     window: Duration,
@@ -93,8 +95,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     needs::provide(&needs, install, &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     eprintln!("xtask: the order within rounds comes from --seed {seed}");
+    let programs = build(arguments, &interrupt)?;
     let mut bench = Bench {
-        programs: build(arguments, &interrupt)?,
+        machine: page::machine(&programs),
+        programs,
         interrupt,
         rounds: arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 5 }),
         window: Duration::from_millis(if arguments.quick { 1500 } else { 5000 }),

@@ -10,6 +10,7 @@ use record::Environment;
 use serde_json::{Value, json};
 
 use super::contestant::Contestant::{Dyno, Floor, Sysbench};
+use super::contestant::Programs;
 use super::goals::{goals, ratio, show};
 use super::results::{Quantity, Results, median};
 use super::{Bench, Part};
@@ -26,10 +27,9 @@ pub(super) fn write(bench: &Bench, is_quick: bool) -> anyhow::Result<String> {
     } else {
         (paths::root().join("benchmarks"), date.clone())
     };
-    let machine = machine(bench);
-    let page = page(bench, &date, &machine);
+    let page = page(bench, &date);
     save(&folder.join(format!("{name}.md")), &page)?;
-    let file = json(bench, &date, &machine);
+    let file = json(bench, &date);
     save(&folder.join(format!("{name}.json")), &serde_json::to_string_pretty(&file)?)?;
     Ok(page)
 }
@@ -41,8 +41,8 @@ fn save(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was measured where, by name.
-fn machine(bench: &Bench) -> Vec<(&'static str, String)> {
+/// What is measured where, by name.
+pub(super) fn machine(programs: &Programs) -> Vec<(&'static str, String)> {
     let environment = Environment::gather(&[("data", &std::env::temp_dir())]);
     let unknown = || "unknown".to_owned();
     let count = |number: Option<u32>| number.map_or_else(unknown, |number| number.to_string());
@@ -59,12 +59,12 @@ fn machine(bench: &Bench) -> Vec<(&'static str, String)> {
         ("file system of the data", disk.unwrap_or_else(unknown)),
         ("operating system", environment.system.os.unwrap_or_else(unknown)),
         ("kernel", environment.system.kernel.unwrap_or_else(unknown)),
-        ("load average at the end", load.unwrap_or_else(unknown)),
+        ("load average before", load.unwrap_or_else(unknown)),
         ("server", first_line("mariadbd", &["--version"])),
         ("sysbench", first_line("sysbench", &["--version"])),
         ("C compiler", first_line("cc", &["--version"])),
         ("Rust compiler", first_line("rustc", &["--version"])),
-        ("dyno", first_line(&bench.programs.dyno.to_string_lossy(), &["--version"])),
+        ("dyno", first_line(&programs.dyno.to_string_lossy(), &["--version"])),
         ("commit", first_line("git", &["rev-parse", "--short", "HEAD"])),
     ]
 }
@@ -79,8 +79,8 @@ fn first_line(program: &str, arguments: &[&str]) -> String {
         .replace("/usr/sbin/", "")
 }
 
-fn page(bench: &Bench, date: &str, machine: &[(&str, String)]) -> String {
-    let results = &bench.results;
+fn page(bench: &Bench, date: &str) -> String {
+    let (results, machine) = (&bench.results, &bench.machine);
     let mut page = format!("# dyno against sysbench and the floor, {date}\n\n");
     page += &format!(
         "Made by `cargo xtask bench`: {} rounds, in each of which the contestants ran in turn in \
@@ -220,8 +220,8 @@ fn prepare(results: &Results) -> String {
     )
 }
 
-fn json(bench: &Bench, date: &str, machine: &[(&str, String)]) -> Value {
-    let results = &bench.results;
+fn json(bench: &Bench, date: &str) -> Value {
+    let (results, machine) = (&bench.results, &bench.machine);
     let samples: Vec<Value> = results
         .samples
         .iter()
