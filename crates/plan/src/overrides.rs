@@ -30,7 +30,7 @@ impl Source {
 
     /// The same plan with one value replaced or added. `value` is TOML when it can be, numbers with
     /// commas are a list, and all else is text. `load.time` takes the place of `load.events` and the
-    /// other way round.
+    /// other way round, and so do `load.rate` and `load.steps`.
     ///
     /// # Errors
     /// As [`Source::with_overrides`].
@@ -69,12 +69,14 @@ impl Source {
     }
 }
 
-/// The key that goes when `path` is set: a trial ends by time or by events, so the later word
-/// holds.
+/// The key that goes when `path` is set: a trial ends by time or by events, and has one rate or steps,
+/// so the later word holds.
 fn instead_of(path: &[Key]) -> Option<&'static str> {
     match path.iter().map(Key::get).collect::<Vec<_>>().as_slice() {
         ["load", "time"] => Some("events"),
         ["load", "events"] => Some("time"),
+        ["load", "rate"] => Some("steps"),
+        ["load", "steps"] => Some("rate"),
         _ => None,
     }
 }

@@ -9,8 +9,8 @@ use crate::parts::{self, Role};
 use crate::source::bad_name;
 use crate::value::{Placed, Value};
 use crate::{
-    Between, Existing, Limit, LoadPlan, OptionReader, Options, PhaseSql, Plan, Problem, Problems,
-    Source, SystemPlan, WorkloadPlan, show_duration,
+    Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
+    Problems, Rate, Source, SystemPlan, WorkloadPlan, rate, show_duration,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
@@ -30,8 +30,19 @@ const ROOT_KEYS: &[&str] =
     &["between", "cleanup", "existing", "name", "percentiles", "repetitions", "seed", "title"];
 
 /// Keys under `[load]` that people look for at the top.
-const LOAD_KEYS: &[&str] =
-    &["clients", "events", "interval", "think_time", "time", "warm_up", "workers"];
+const LOAD_KEYS: &[&str] = &[
+    "arrivals",
+    "backlog",
+    "clients",
+    "events",
+    "interval",
+    "rate",
+    "steps",
+    "think_time",
+    "time",
+    "warm_up",
+    "workers",
+];
 
 /// Keys of a system's table that are the plan's, not the system's.
 const SYSTEM_KEYS: &[&str] = &["kind", "use", "sql"];
@@ -187,7 +198,8 @@ fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Load
     let mut reader = table.reader();
     reader.belongs_elsewhere(ROOT_KEYS, "at the top of the plan, before the first [table]");
     let clients = reader.integers("clients", CLIENTS);
-    let limit = read_limit(&mut reader);
+    let open = rate::read(&mut reader, problems);
+    let limit = read_limit(&mut reader, open.as_ref());
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
         warm_up: reader.duration("warm_up", SECOND),
@@ -195,6 +207,7 @@ fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Load
         interval: read_interval(&mut reader, limit),
         think_time: reader.duration("think_time", Duration::ZERO),
         workers: reader.integer_given("workers", 1..=1024).map(to_usize),
+        open,
     };
     gather(reader, problems);
     load
@@ -205,7 +218,8 @@ fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn read_limit(reader: &mut OptionReader<'_>) -> Limit {
+/// Steps take their time when nothing else is said.
+fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     let time = reader.duration_given("time");
     let events = reader.integer_given("events", 1..=u64::MAX);
     if reader.is_given("time") && reader.is_given("events") {
@@ -220,7 +234,10 @@ fn read_limit(reader: &mut OptionReader<'_>) -> Limit {
         (None, Some(time)) => Limit::Time(time),
         // A wrong time is told already; it bounds nothing.
         (None, None) if reader.is_given("time") => Limit::Time(Duration::MAX),
-        (None, None) => Limit::Time(TIME_DEFAULT),
+        (None, None) => {
+            let steps = open.and_then(|open| open.rates.first()).map(Rate::length);
+            Limit::Time(steps.filter(|length| !length.is_zero()).unwrap_or(TIME_DEFAULT))
+        }
     }
 }
 

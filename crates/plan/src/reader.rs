@@ -40,7 +40,7 @@ impl<'a> OptionReader<'a> {
         self.list(name, as_count, &allowed, "a whole number")
     }
 
-    /// Numbers, each once: one, a list, or a text with commas. `None` when the plan does not say or
+    /// Numbers, each once: one, a list, or a text with commas; `"5k"` too. `None` when the plan does not say or
     /// says it wrong.
     pub fn floats(&mut self, name: &str, allowed: RangeInclusive<f64>) -> Option<Vec<f64>> {
         self.list(name, as_float, &allowed, "a number")
@@ -329,7 +329,12 @@ fn as_float(value: &Value) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a number of a plan is a human one")]
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number, _) => Some(*number),
-        Value::Text(text) => text.trim().parse().ok(),
+        #[expect(clippy::cast_precision_loss, reason = "a number of a plan is a human one")]
+        Value::Text(text) => text
+            .trim()
+            .parse()
+            .ok()
+            .or_else(|| units::parse_count(text).map(|number| number as f64)),
         _ => None,
     }
 }

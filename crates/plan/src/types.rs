@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Options, Source};
+use crate::{OpenLoop, Options, Rate, Source};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub struct WorkloadPlan {
     pub options: Options,
 }
 
-/// The load of every trial; a list of clients is a sweep.
+/// The load of every trial; a list of clients or of rates is a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadPlan {
     /// Numbers of concurrent clients to sweep over.
@@ -75,6 +75,8 @@ pub struct LoadPlan {
     pub think_time: Duration,
     /// Event loops that share the clients; the number of cores when not said.
     pub workers: Option<usize>,
+    /// Rates at which transactions come, whether or not a client is free; `None` in a closed loop.
+    pub open: Option<OpenLoop>,
 }
 
 /// When the measured load ends.
@@ -134,8 +136,22 @@ pub struct Trial {
     pub workload: usize,
     /// Concurrent clients.
     pub clients: usize,
+    /// Index into [`OpenLoop::rates`]; `None` in a closed loop.
+    pub rate: Option<usize>,
     /// Which repetition, from 0.
     pub repetition: u32,
+}
+
+impl LoadPlan {
+    /// Every number of clients, with every rate of an open loop as an index.
+    fn levels(&self) -> Vec<(usize, Option<usize>)> {
+        let rates: Vec<Option<usize>> = match &self.open {
+            Some(open) => (0..open.rates.len()).map(Some).collect(),
+            None => vec![None],
+        };
+        let with_rates = |clients: &usize| rates.iter().map(|rate| (*clients, *rate)).collect();
+        self.clients.iter().flat_map(|clients: &usize| -> Vec<_> { with_rates(clients) }).collect()
+    }
 }
 
 impl PhaseSql {
@@ -154,21 +170,28 @@ impl PhaseSql {
 }
 
 impl Plan {
-    /// Every trial in the order in which they run: by system, workload, repetition, then clients.
+    /// Every trial in the order in which they run: by system, workload, repetition, then clients,
+    /// then rate.
     pub fn trials(&self) -> Vec<Trial> {
         let mut trials = Vec::new();
         for system in 0..self.systems.len() {
             for workload in 0..self.workloads.len() {
                 for repetition in 0..self.repetitions {
-                    for &clients in &self.load.clients {
+                    for (clients, rate) in self.load.levels() {
                         let index = trials.len();
-                        trials.push(Trial { index, system, workload, clients, repetition });
+                        trials.push(Trial { index, system, workload, clients, rate, repetition });
                     }
                 }
             }
         }
         trials
     }
+
+    /// The rate of a trial; `None` in a closed loop.
+    pub fn rate(&self, trial: Trial) -> Option<&Rate> {
+        self.load.open.as_ref()?.rates.get(trial.rate?)
+    }
+
     /// The statements around phases for one system: the plan's own, then the system's.
     pub fn sql_for(&self, system: &SystemPlan) -> PhaseSql {
         self.sql.then(&system.sql)

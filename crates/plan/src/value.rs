@@ -70,8 +70,12 @@ impl Value {
             toml_edit::Item::Table(table) => {
                 Some(Placed { value: Value::Table(Options::read(table, span.clone())), span })
             }
-            toml_edit::Item::ArrayOfTables(_) => {
-                Some(Placed { value: Value::Other("a list of tables"), span })
+            toml_edit::Item::ArrayOfTables(tables) => {
+                let read = |table: &toml_edit::Table| Placed {
+                    value: Value::Table(Options::read(table, table.span())),
+                    span: table.span(),
+                };
+                Some(Placed { value: Value::List(tables.iter().map(read).collect()), span })
             }
         }
     }

@@ -90,7 +90,7 @@ fn what_is_wrong_points_into_the_composed_plan() {
     24 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: clients, events, interval, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, events, interval, rate, steps, think_time, time, warm_up, workers
     "#);
 }
 

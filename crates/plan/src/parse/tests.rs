@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Color;
+use crate::{Arrivals, Color, RateStep};
 
 const WHOLE: &str = r#"
 name = "whole"
@@ -100,6 +100,7 @@ fn reads_a_whole_plan() {
         interval: Duration::from_millis(500),
         think_time: Duration::from_millis(10),
         workers: Some(2),
+        open: None,
     };
     assert_eq!(plan.load, expected);
     assert_eq!(plan.trials().len(), 2 * 3 * 2);
@@ -171,6 +172,95 @@ fn events_end_a_trial_instead_of_time() {
     let plan = parse("system = \"a\"\nworkload = \"b\"\nload.events = \"10k\"");
     assert_eq!(plan.load.limit, Limit::Events(10_000));
     assert_eq!(plan.estimate(), None);
+}
+
+/// A right plan with these lines in its `[load]`.
+fn load(lines: &str) -> LoadPlan {
+    parse(&format!("system = \"a\"\nworkload = \"b\"\n[load]\n{lines}\n")).load
+}
+
+#[test]
+fn a_rate_makes_an_open_loop() {
+    assert_eq!(load("clients = 4").open, None);
+    let open = load("rate = \"5k\"").open.unwrap();
+    assert_eq!(open.rates, [Rate::constant(5000.0)]);
+    assert_eq!((open.arrivals, open.backlog_max), (Arrivals::Poisson, 100_000));
+    let open = load("rate = 0.5\narrivals = \"constant\"\nbacklog = 10").open.unwrap();
+    assert_eq!(open.rates, [Rate::constant(0.5)]);
+    assert_eq!((open.arrivals, open.backlog_max), (Arrivals::Constant, 10));
+}
+
+#[test]
+fn rates_are_a_sweep_as_clients_are() {
+    let text =
+        "system = \"a\"\nworkload = \"b\"\n[load]\nclients = [8, 64]\nrate = [100, \"1k\"]\n";
+    let plan = parse(text);
+    let trials = plan.trials();
+    let seen: Vec<(usize, String)> = trials
+        .iter()
+        .map(|trial| (trial.clients, plan.rate(*trial).unwrap().to_string()))
+        .collect();
+    let expected = [(8, "100/s"), (8, "1000/s"), (64, "100/s"), (64, "1000/s")];
+    assert_eq!(seen, expected.map(|(clients, rate)| (clients, rate.to_owned())));
+}
+
+#[test]
+fn steps_and_ramps_take_their_time() {
+    let ramp = "steps = [{ for = \"10s\", rate = 1000 }, { for = \"30s\", from = \"1k\", to = 0 }]";
+    let same = "[[load.steps]]\nfor = \"10s\"\nrate = 1000\n[[load.steps]]\nfor = \"30s\"\nfrom = 1000\nto = 0";
+    for text in [ramp, same] {
+        let load = load(text);
+        assert_eq!(load.limit, Limit::Time(Duration::from_secs(40)));
+        let [rate] = &load.open.unwrap().rates[..] else { panic!("one rate over time") };
+        let step = |seconds, from_per_s, to_per_s| RateStep {
+            length: Duration::from_secs(seconds),
+            from_per_s,
+            to_per_s,
+        };
+        assert_eq!(rate.steps(), [step(10, 1000.0, 1000.0), step(30, 1000.0, 0.0)]);
+    }
+    assert_eq!(load(&format!("time = \"5s\"\n{ramp}")).limit, Limit::Time(Duration::from_secs(5)));
+}
+
+#[test]
+fn wrong_rates() {
+    let mut all = String::new();
+    for lines in [
+        "rate = 0",
+        "rate = \"fast\"",
+        "rate = [100, 100]",
+        "rate = []",
+        "rate = [{ for = \"1s\", rate = 5 }]",
+        "rate = 10\nthink_time = \"1ms\"",
+        "rate = 10\nsteps = [{ for = \"1s\", rate = 5 }]",
+        "rate = 10\narrivals = \"random\"",
+        "rate = 10\nbacklog = 0",
+        "arrivals = \"constant\"",
+    ] {
+        all += &format!("{}\n\n", wrong_load(lines));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn wrong_steps() {
+    let mut all = String::new();
+    for lines in [
+        "steps = 5",
+        "steps = []",
+        "steps = [5]",
+        "steps = [{ rate = 5 }]",
+        "steps = [{ for = \"0s\", rate = 5 }]",
+        "steps = [{ for = \"1s\" }]",
+        "steps = [{ for = \"1s\", from = 5 }]",
+        "steps = [{ for = \"1s\", rate = 5, to = 6 }]",
+        "steps = [{ for = \"1s\", rate = 0 }]",
+        "steps = [{ for = \"1s\", rate = -1, colour = 3 }]",
+        "events = 10\nsteps = [{ for = \"1s\", rate = 5 }]",
+    ] {
+        all += &format!("{}\n\n", wrong_load(lines));
+    }
+    insta::assert_snapshot!(all);
 }
 
 #[test]
@@ -307,7 +397,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: clients, events, interval, think_time, time, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, events, interval, rate, steps, think_time, time, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -315,7 +405,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: clients, events, interval, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, events, interval, rate, steps, think_time, time, warm_up, workers
     "#);
 }
 

@@ -1,0 +1,305 @@
+//! What an open loop offers: rates of arrivals, over time or over a sweep.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::value::{Placed, Value};
+use crate::{OptionReader, Problem, show_duration};
+
+/// One arrival in a thousand seconds is as good as none; no generator offers a thousand million.
+const RATES_PER_S: RangeInclusive<f64> = 0.001..=1e9;
+/// A step may begin or end at nothing.
+const STEP_RATES_PER_S: RangeInclusive<f64> = 0.0..=1e9;
+const BACKLOG_DEFAULT: u64 = 100_000;
+
+const ARRIVALS: &[(&str, Arrivals)] =
+    &[("poisson", Arrivals::Poisson), ("constant", Arrivals::Constant)];
+
+/// Load that comes by a schedule, whether or not a client is free for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenLoop {
+    /// The rates to sweep over, at least one.
+    pub rates: Vec<Rate>,
+    /// How arrivals are spread around their rate.
+    pub arrivals: Arrivals,
+    /// How many arrivals may wait for a client before the trial counts as overloaded.
+    pub backlog_max: u64,
+}
+
+/// How arrivals are spread around their rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Independently of one another, as those of many users are.
+    Poisson,
+    /// As evenly as the rate allows.
+    Constant,
+}
+
+/// Rates over the measured time: one step after the other, and the end of the last one from then on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rate {
+    steps: Vec<RateStep>,
+}
+
+/// A stretch of time in which the rate goes in a straight line from one value to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateStep {
+    /// Its length.
+    pub length: Duration,
+    /// Arrivals a second at its beginning.
+    pub from_per_s: f64,
+    /// Arrivals a second at its end.
+    pub to_per_s: f64,
+}
+
+impl Arrivals {
+    /// Its name in plans and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Poisson => "poisson",
+            Self::Constant => "constant",
+        }
+    }
+
+    /// The spread of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        ARRIVALS.iter().find(|(known, _)| *known == name).map(|(_, arrivals)| *arrivals)
+    }
+}
+
+impl RateStep {
+    /// Arrivals expected in its first `into`: the area below the line.
+    fn area(self, into: Duration) -> f64 {
+        if self.length.is_zero() {
+            return 0.0;
+        }
+        let into_s = into.min(self.length).as_secs_f64();
+        let slope = (self.to_per_s - self.from_per_s) / self.length.as_secs_f64();
+        into_s * (self.from_per_s + slope * into_s / 2.0)
+    }
+}
+
+impl Rate {
+    /// The same rate all the time.
+    pub fn constant(per_s: f64) -> Self {
+        let length = Duration::ZERO;
+        Self { steps: vec![RateStep { length, from_per_s: per_s, to_per_s: per_s }] }
+    }
+
+    /// Steps in their order; `None` of none.
+    pub fn of(steps: Vec<RateStep>) -> Option<Self> {
+        (!steps.is_empty()).then_some(Self { steps })
+    }
+
+    /// The steps, at least one.
+    pub fn steps(&self) -> &[RateStep] {
+        &self.steps
+    }
+
+    /// Whether it never changes.
+    pub fn is_constant(&self) -> bool {
+        let first = self.first_per_s();
+        self.steps.iter().all(|step| step.from_per_s == first && step.to_per_s == first)
+    }
+
+    /// Arrivals a second at the beginning.
+    pub fn first_per_s(&self) -> f64 {
+        self.steps.first().map_or(0.0, |step| step.from_per_s)
+    }
+
+    /// Arrivals a second from the end of the last step on.
+    pub fn last_per_s(&self) -> f64 {
+        self.steps.last().map_or(0.0, |step| step.to_per_s)
+    }
+
+    /// Arrivals a second on average over the first `time`; at the beginning when that is nothing.
+    pub fn mean_per_s(&self, time: Duration) -> f64 {
+        if time.is_zero() || self.is_constant() {
+            return self.first_per_s();
+        }
+        let mut left = time;
+        let mut arrivals = 0.0;
+        for step in &self.steps {
+            arrivals += step.area(left);
+            left = left.saturating_sub(step.length);
+        }
+        (arrivals + self.last_per_s() * left.as_secs_f64()) / time.as_secs_f64()
+    }
+
+    /// How long all steps together take.
+    pub fn length(&self) -> Duration {
+        self.steps.iter().fold(Duration::ZERO, |sum, step| sum.saturating_add(step.length))
+    }
+}
+
+/// `5000/s`, or `1000 to 5000/s` of rates that change.
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rates = || self.steps.iter().flat_map(|step| [step.from_per_s, step.to_per_s]);
+        let (least, most) =
+            (rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max));
+        if least == most { write!(f, "{most}/s") } else { write!(f, "{least} to {most}/s") }
+    }
+}
+
+/// What `[load]` says of an open loop; `None` when it says nothing.
+pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<OpenLoop> {
+    let rates = match (reader.is_given("rate"), reader.is_given("steps")) {
+        (true, true) => {
+            let message = "both `rate` and `steps` are said";
+            reader.reject("steps", message, "keep one: `steps` are rates over time");
+            None
+        }
+        (true, false) => Some(read_rates(reader)),
+        (false, true) => Some(read_steps(reader, problems).into_iter().collect()),
+        (false, false) => None,
+    };
+    let arrivals = reader.choice("arrivals", Arrivals::Poisson, ARRIVALS);
+    let backlog_max = reader.integer("backlog", BACKLOG_DEFAULT, 1..=u64::from(u32::MAX));
+    if rates.is_some() {
+        check_others(reader);
+    } else {
+        reject_without_rate(reader);
+    }
+    rates.map(|rates| OpenLoop { rates, arrivals, backlog_max })
+}
+
+fn reject_without_rate(reader: &mut OptionReader<'_>) {
+    for key in ["arrivals", "backlog"] {
+        if reader.is_given(key) && !reader.is_given("rate") && !reader.is_given("steps") {
+            let message = format!("`{key}` is said without a `rate`");
+            reader.reject(key, message, "say how many come, such as rate = 1000, or remove it");
+        }
+    }
+}
+
+/// What has no meaning where load comes by a schedule.
+fn check_others(reader: &mut OptionReader<'_>) {
+    if reader.is_given("think_time") {
+        let message = "`think_time` is said beside a rate";
+        let help = "keep one: with a rate, clients do not wait for their own last transaction";
+        reader.reject("think_time", message, help);
+    }
+    if reader.is_given("steps") && reader.is_given("events") {
+        let message = "`events` is said beside `steps`";
+        reader.reject("events", message, "steps take their time: remove `events`, or say `time`");
+    }
+}
+
+fn read_rates(reader: &mut OptionReader<'_>) -> Vec<Rate> {
+    let is_table = |placed: &Placed| matches!(placed.value, Value::Table(_));
+    let has_tables = reader.placed("rate").is_some_and(|placed| match &placed.value {
+        Value::List(list) => list.iter().any(is_table),
+        _ => is_table(placed),
+    });
+    if has_tables {
+        let message = "`rate` is a table, not a number";
+        reader.reject("rate", message, "rates over time are called `steps`");
+        return Vec::new();
+    }
+    let rates = reader.floats("rate", RATES_PER_S).unwrap_or_default();
+    rates.into_iter().map(Rate::constant).collect()
+}
+
+fn read_steps(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<Rate> {
+    const EXAMPLE: &str = "write steps = [{ for = \"10s\", rate = 1000 }, { for = \"30s\", from = 1000, \
+                           to = 5000 }]";
+    let list = match reader.placed("steps").map(|placed| &placed.value) {
+        Some(Value::List(list)) => list,
+        _ => {
+            reader.reject("steps", "`steps` is no list of steps", EXAMPLE);
+            return None;
+        }
+    };
+    let found = problems.len();
+    let steps: Vec<RateStep> = list.iter().filter_map(|step| read_step(step, problems)).collect();
+    if list.is_empty() || (problems.len() == found && steps.len() < list.len()) {
+        reader.reject("steps", "`steps` is no list of steps", EXAMPLE);
+        return None;
+    }
+    let has_arrivals = steps.iter().any(|step| step.from_per_s > 0.0 || step.to_per_s > 0.0);
+    if !has_arrivals && problems.len() == found {
+        reader.reject("steps", "`steps` offer nothing", "say a rate above 0 in one of them");
+    }
+    Rate::of(steps)
+}
+
+fn read_step(placed: &Placed, problems: &mut Vec<Problem>) -> Option<RateStep> {
+    let Value::Table(table) = &placed.value else { return None };
+    let mut reader = table.reader();
+    let length = reader.duration_given("for");
+    let mut rate = |name: &str| reader.floats(name, STEP_RATES_PER_S)?.first().copied();
+    let (both, from, to) = (rate("rate"), rate("from"), rate("to"));
+    if !reader.is_given("for") || length.is_some_and(|length| length.is_zero()) {
+        reader.reject("for", "a step has no length", "say how long it is, such as for = \"10s\"");
+    }
+    let is_line = reader.is_given("from") && reader.is_given("to");
+    let is_part = reader.is_given("from") || reader.is_given("to");
+    if reader.is_given("rate") == is_part || is_part != is_line {
+        let help = "say `rate` for a step, or `from` and `to` for a ramp";
+        reader.reject("rate", "a step needs one rate or two", help);
+    }
+    let step = both.map(|rate| (rate, rate)).or(from.zip(to)).zip(length);
+    match reader.finish() {
+        Ok(()) => {
+            step.map(|((from_per_s, to_per_s), length)| RateStep { length, from_per_s, to_per_s })
+        }
+        Err(found) => {
+            problems.extend(found);
+            None
+        }
+    }
+}
+
+/// The steps in a sentence: `1000/s for 10s, then 1000 to 5000/s for 30s`.
+pub fn show_steps(rate: &Rate) -> String {
+    if rate.length().is_zero() {
+        return rate.to_string();
+    }
+    let shown = rate.steps().iter().map(|step| {
+        let alone = Rate { steps: vec![*step] };
+        let ramp = if step.from_per_s > step.to_per_s {
+            format!("{} down to {}/s", step.from_per_s, step.to_per_s)
+        } else {
+            alone.to_string()
+        };
+        format!("{ramp} for {}", show_duration(step.length))
+    });
+    shown.collect::<Vec<_>>().join(", then ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp_and_step() -> Rate {
+        let step = |seconds, from_per_s, to_per_s| RateStep {
+            length: Duration::from_secs(seconds),
+            from_per_s,
+            to_per_s,
+        };
+        Rate { steps: vec![step(10, 0.0, 100.0), step(5, 200.0, 200.0), step(5, 50.0, 0.0)] }
+    }
+
+    #[test]
+    fn a_mean_is_the_area_below_the_rates_over_the_time() {
+        let cases = [(5, 25.0), (10, 50.0), (15, 100.0), (20, 1625.0 / 20.0), (40, 1625.0 / 40.0)];
+        for (seconds, expected) in cases {
+            let mean = ramp_and_step().mean_per_s(Duration::from_secs(seconds));
+            assert!((mean - expected).abs() < 1e-9, "{mean} over {seconds} s");
+        }
+        assert_eq!(Rate::constant(7.0).mean_per_s(Duration::from_secs(3)), 7.0);
+    }
+
+    #[test]
+    fn rates_are_shown_as_a_plan_says_them() {
+        assert_eq!(Rate::constant(5000.0).to_string(), "5000/s");
+        assert_eq!(Rate::constant(0.5).to_string(), "0.5/s");
+        assert_eq!(ramp_and_step().to_string(), "0 to 200/s");
+        assert_eq!(
+            show_steps(&ramp_and_step()),
+            "0 to 100/s for 10s, then 200/s for 5s, then 50 down to 0/s for 5s"
+        );
+    }
+}
