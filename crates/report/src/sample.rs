@@ -56,6 +56,17 @@ pub(crate) fn quick() -> Run {
     })
 }
 
+/// Two systems that are compared at one number of clients, several times.
+pub(crate) fn compared() -> Run {
+    make(&Shape {
+        systems: 2,
+        workloads: &["oltp_read_write"],
+        clients: &[16],
+        repetitions: 4,
+        seconds: (0, 3),
+    })
+}
+
 fn make(shape: &Shape) -> Run {
     let mut trials = Vec::new();
     for system in 0..shape.systems {

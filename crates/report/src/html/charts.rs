@@ -24,7 +24,7 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
         .filter(|point| point.workload == workload && !point.counted.is_empty())
         .collect();
     let context = Context { digest, workload, points };
-    [context.throughput(), context.percentiles(), context.spectrum()]
+    [context.throughput(), context.comparison(), context.percentiles(), context.spectrum()]
         .into_iter()
         .flatten()
         .collect()
@@ -57,6 +57,37 @@ impl<'d, 'a> Context<'d, 'a> {
             shades: Vec::new(),
             marks: Vec::new(),
             size: HALF_ROW,
+        })
+    }
+
+    /// Throughput of each system beside the others, where there is only one number of clients.
+    fn comparison(&self) -> Option<Chart> {
+        let systems: Vec<(usize, &str)> = self.systems().collect();
+        if self.levels().len() != 1 || systems.len() < 2 {
+            return None;
+        }
+        let place = |(place, (colour, system)): (usize, &(usize, &'a str))| {
+            let mut line = self.throughput_line(*colour, system);
+            for dot in &mut line.dots {
+                dot.x = place as f64;
+                dot.label = Some(number(dot.y));
+            }
+            line
+        };
+        let series: Vec<Series> = systems.iter().enumerate().map(place).collect();
+        let clients = self.levels().first().map_or(String::new(), |level| clients_text(*level));
+        let dots = series.iter().flat_map(|line| &line.dots);
+        let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
+        Some(Chart {
+            title: format!("{}: throughput of {clients}", self.workload),
+            subtitle: self.digest.under_test(),
+            description: self.throughput_description(),
+            x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
+            y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
+            series,
+            shades: Vec::new(),
+            marks: Vec::new(),
+            size: WHOLE_ROW,
         })
     }
 

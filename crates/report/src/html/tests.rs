@@ -70,6 +70,16 @@ fn the_page_of_one_system_is_well_formed() {
 }
 
 #[test]
+fn systems_at_one_number_of_clients_stand_side_by_side() {
+    let page = html(&sample::compared());
+    keep("compared.html", &page);
+    check_well_formed(&page);
+    assert!(page.contains("oltp_read_write: throughput of 16 clients"));
+    assert!(!page.contains("throughput against clients"));
+    assert_eq!(page.matches("class=\"bar c").count(), 2);
+}
+
+#[test]
 fn ids_are_unique_and_every_link_leads_to_one() {
     let page = html(&sample::run());
     let ids = ids(&page);

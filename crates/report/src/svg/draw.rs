@@ -193,6 +193,7 @@ impl Chart {
             let _ = writeln!(out, "<g>{note}{}</g>", marker(series.colour, x, y));
         }
         if let Some(label) = &dot.label {
+            let y = dot.error.map_or(y, |(_, high)| self.y(high).min(y));
             let _ = writeln!(
                 out,
                 "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",

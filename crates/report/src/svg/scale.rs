@@ -14,6 +14,8 @@ pub(crate) enum Scale {
     /// HdrHistogram's percentile axis: by the powers of ten of 1 / (1 - quantile). Values are
     /// percentiles, 0 to below 100.
     Percentile,
+    /// Names in a row; values are their places, from 0.
+    Names,
 }
 
 /// What the numbers of an axis are.
@@ -36,6 +38,7 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     ticks: Vec<f64>,
+    names: Vec<String>,
 }
 
 /// About how many ticks an axis gets.
@@ -64,8 +67,9 @@ impl Axis {
             Scale::Log10 => decades(low, high),
             Scale::Log2 => measured(&values),
             Scale::Percentile => percentiles(high),
+            Scale::Names => (low, high, values),
         };
-        Self { label: label.into(), scale, unit, low, high, ticks }
+        Self { label: label.into(), scale, unit, low, high, ticks, names: Vec::new() }
     }
 
     /// An axis of time within a trial, in seconds, that ends where the data does.
@@ -79,6 +83,20 @@ impl Axis {
             low: 0.0,
             high: end.max(f64::MIN_POSITIVE),
             ticks,
+            names: Vec::new(),
+        }
+    }
+
+    /// An axis of names, each in the middle of its share.
+    pub(crate) fn names(label: impl Into<String>, names: Vec<String>) -> Self {
+        Self {
+            label: label.into(),
+            scale: Scale::Names,
+            unit: Unit::Number,
+            low: -0.5,
+            high: names.len() as f64 - 0.5,
+            ticks: (0..names.len()).map(|place| place as f64).collect(),
+            names,
         }
     }
 
@@ -86,7 +104,7 @@ impl Axis {
     /// ends.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Names => value,
             Scale::Log10 | Scale::Log2 => value.max(f64::MIN_POSITIVE).ln(),
             Scale::Percentile => -(1.0 - value / 100.0).max(1e-9).ln(),
         };
@@ -99,6 +117,9 @@ impl Axis {
 
     /// Ticks with their texts.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
+        if self.scale == Scale::Names {
+            return self.ticks.iter().copied().zip(self.names.iter().cloned()).collect();
+        }
         self.ticks.iter().map(|tick| (*tick, self.text(*tick))).collect()
     }
 
@@ -207,6 +228,13 @@ mod tests {
         assert_eq!(texts(&axis), ["1", "2"]);
         let clients = Axis::new("clients", Scale::Log2, Unit::Number, [8.0, 8.0]);
         assert_eq!((clients.place(8.0), texts(&clients)), (0.5, vec!["8".to_owned()]));
+    }
+
+    #[test]
+    fn names_share_the_axis_evenly() {
+        let axis = Axis::names("system", vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!((axis.place(0.0), axis.place(1.0)), (0.25, 0.75));
+        assert_eq!(texts(&axis), ["a", "b"]);
     }
 
     #[test]
