@@ -8,6 +8,7 @@
 //!
 //! Futures of other runtimes do not work here, because they wait for a waker.
 
+mod alarm;
 mod clock;
 mod opening;
 mod runtime;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
+use crate::alarm::Alarm;
 use crate::opening::{Opening, WaitForTurn};
 use crate::{Clock, Nanos};
 
@@ -20,8 +21,10 @@ use crate::{Clock, Nanos};
 const EVENTS_PER_WAIT: usize = 256;
 /// Room for one read; answers that fit are parsed where they lie and never copied.
 const SCRATCH_BYTES: usize = 64 * 1024;
-/// The token of [`Remote::wake`]; sockets have smaller ones.
+/// The token of [`Remote::wake`].
 const REMOTE: Token = Token(usize::MAX);
+/// The token of the alarm for timers; sockets have smaller ones.
+const ALARM: Token = Token(usize::MAX - 1);
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub(crate) type TaskId = usize;
@@ -74,6 +77,7 @@ pub struct Runtime {
     unfinished: usize,
     shared: Rc<Shared>,
     remote: Remote,
+    alarm: Alarm,
 }
 
 impl Runtime {
@@ -96,7 +100,8 @@ impl Runtime {
             opening: Opening::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
-        Ok(Self { poll, events, tasks: Vec::new(), unfinished: 0, shared, remote })
+        let (tasks, alarm) = (Vec::new(), Alarm::default());
+        Ok(Self { poll, events, tasks, unfinished: 0, shared, remote, alarm })
     }
 
     /// What futures use to reach sockets and time.
@@ -159,7 +164,7 @@ impl Runtime {
             }
             self.shared.clock.advance_to(until);
         } else {
-            self.wait(until)?;
+            self.wait(next, until)?;
         }
         if next != Nanos::MAX {
             self.fire_timers();
@@ -167,18 +172,27 @@ impl Runtime {
         Ok(())
     }
 
-    fn wait(&mut self, until: Nanos) -> io::Result<()> {
-        let timeout = (until != Nanos::MAX)
-            .then(|| Duration::from_nanos(until.saturating_sub(self.shared.clock.now())));
+    /// Waits for events, until `until` at the latest, and until the `next` timer to the microsecond.
+    fn wait(&mut self, next: Nanos, until: Nanos) -> io::Result<()> {
+        let mut timeout = None;
+        if until != Nanos::MAX {
+            let now = self.shared.clock.now();
+            timeout = Some(Duration::from_nanos(until.saturating_sub(now)));
+            if next == until {
+                self.alarm.set(next, now, &self.shared.registry, ALARM);
+            }
+        }
         match self.poll.poll(&mut self.events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             other => other?,
         }
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
         for event in &events {
-            if event.token() != REMOTE {
+            if event.token() < ALARM {
                 let owner = self.shared.mark_ready(event);
                 self.poll_task(owner);
+            } else if event.token() == ALARM {
+                self.alarm.rang();
             }
         }
         self.events = events;

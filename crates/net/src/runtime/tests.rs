@@ -100,3 +100,37 @@ fn another_thread_wakes_a_loop_that_waits() {
     assert_eq!(ticks, 2);
     waking.join().unwrap();
 }
+
+#[test]
+fn sleeps_are_not_rounded_up_to_a_millisecond() {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let least_late = runtime.block_on(async move {
+        let mut least = Nanos::MAX;
+        for _ in 0..100 {
+            let intended = handle.now() + 300_000;
+            handle.sleep_until(intended).await;
+            least = least.min(handle.now() - intended);
+        }
+        least
+    });
+    // A wait that is rounded up takes a millisecond, so that each of them is 700 us late or more.
+    let least_late = least_late.unwrap();
+    assert!(least_late < 700_000, "the best of many is {least_late} ns late");
+}
+
+#[test]
+fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let rung = Rc::new(RefCell::new(Vec::new()));
+    for length_us in [5_300, 700, 2_600, 700] {
+        let (handle, rung) = (handle.clone(), Rc::clone(&rung));
+        runtime.spawn(async move {
+            handle.sleep(Duration::from_micros(length_us)).await;
+            rung.borrow_mut().push(length_us);
+        });
+    }
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    assert_eq!(*rung.borrow(), [700, 700, 2_600, 5_300]);
+}

@@ -1,0 +1,88 @@
+//! An alarm more precise than the loop's own wait, whose time-out is in whole milliseconds, rounded up:
+//! without it every intended start of an open loop would be up to a millisecond late.
+//!
+//! Linux gives it as a file that becomes readable (timerfd_create(2)). It is watched by edges, so that
+//! it need not be read: each expiry is an edge of its own. Elsewhere the rounded wait is all there is.
+
+use mio::{Registry, Token};
+
+use crate::Nanos;
+
+/// One loop's alarm. Nothing is asked of the kernel before it is first set.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    timer: Timer,
+    /// What it is set for, so that it is not set twice for the same; 0 for nothing.
+    set_for: Nanos,
+}
+
+#[derive(Debug, Default)]
+enum Timer {
+    #[default]
+    Unused,
+    #[cfg(target_os = "linux")]
+    Ready(nix::sys::timerfd::TimerFd),
+    /// The kernel refused, mostly for want of open files: the rounded wait has to do.
+    Unavailable,
+}
+
+impl Alarm {
+    /// Has the loop that watches `token` woken at `at`, on the clock that now says `now`.
+    pub(crate) fn set(&mut self, at: Nanos, now: Nanos, registry: &Registry, token: Token) {
+        let Some(length_ns) = at.checked_sub(now).filter(|length| *length > 0) else { return };
+        if self.set_for == at {
+            return;
+        }
+        self.set_for = at;
+        if matches!(self.timer, Timer::Unused) {
+            self.timer = Timer::watched(registry, token);
+        }
+        self.timer.start(length_ns);
+    }
+
+    /// It has gone off; when the loop's clock is not there yet, it may be set for the same again.
+    pub(crate) fn rang(&mut self) {
+        self.set_for = 0;
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Timer {
+    fn watched(registry: &Registry, token: Token) -> Self {
+        Self::try_watched(registry, token).map_or(Self::Unavailable, Self::Ready)
+    }
+
+    fn try_watched(
+        registry: &Registry,
+        token: Token,
+    ) -> std::io::Result<nix::sys::timerfd::TimerFd> {
+        use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags};
+        use std::os::fd::{AsFd, AsRawFd};
+
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        let file = timer.as_fd().as_raw_fd();
+        registry.register(&mut mio::unix::SourceFd(&file), token, mio::Interest::READABLE)?;
+        Ok(timer)
+    }
+
+    fn start(&mut self, length_ns: Nanos) {
+        use nix::sys::time::TimeSpec;
+        use nix::sys::timerfd::{Expiration, TimerSetTimeFlags};
+
+        let Self::Ready(timer) = self else { return };
+        let length = TimeSpec::from_duration(std::time::Duration::from_nanos(length_ns));
+        if timer.set(Expiration::OneShot(length), TimerSetTimeFlags::empty()).is_err() {
+            *self = Self::Unavailable;
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Timer {
+    fn watched(_registry: &Registry, _token: Token) -> Self {
+        Self::Unavailable
+    }
+
+    fn start(&mut self, _length_ns: Nanos) {}
+}
