@@ -86,6 +86,8 @@ pub(crate) struct Bench {
     origin: Cell<Nanos>,
     /// What was meant to be answered in the measured time and was not.
     late: RefCell<Late>,
+    /// How late measured turns started whose client was waiting for them.
+    lateness: RefCell<LatencyHistogram>,
     /// When turns ended for another reason than time, on the trial's clock.
     ended_early_at: Cell<Option<Nanos>>,
     out: Sender<Message>,
@@ -115,6 +117,7 @@ impl Bench {
             preparing: Cell::new(clients),
             origin: Cell::new(0),
             late: RefCell::default(),
+            lateness: RefCell::default(),
             ended_early_at: Cell::new(None),
             out: assignment.out.clone(),
         }
@@ -165,6 +168,20 @@ impl Bench {
             self.check_backlog(now - origin);
         }
         true
+    }
+
+    /// Notes how late a turn starts that its client was waiting for: that is the load generator's own
+    /// doing, not the system's.
+    #[inline]
+    pub(crate) fn was_waited_for(&self, turn: Turn) {
+        if self.pacer.is_open() && !self.is_warm_up(turn.started_ns) {
+            self.lateness.borrow_mut().record(turn.started_ns - turn.intended_ns);
+        }
+    }
+
+    /// All of that.
+    pub(crate) fn lateness(&self) -> LatencyHistogram {
+        self.lateness.take()
     }
 
     fn check_backlog(&self, at: Nanos) {

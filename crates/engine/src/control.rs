@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use measure::{Failure, Interval, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Unfinished};
 use net::{Nanos, Remote};
 
 use crate::{ClientOutcome, Stop, StopLevel};
@@ -84,5 +84,10 @@ pub(crate) enum Message {
     /// Interval `index` is closed.
     Closed { worker: usize, index: usize, interval: Box<Interval> },
     /// The worker is done.
-    Done { worker: usize, clients: Vec<(usize, ClientOutcome)>, unfinished: Unfinished },
+    Done {
+        worker: usize,
+        clients: Vec<(usize, ClientOutcome)>,
+        unfinished: Unfinished,
+        lateness: LatencyHistogram,
+    },
 }

@@ -55,11 +55,13 @@ impl Seat {
         }
         let mut now = self.now();
         let mut intended = now;
+        let mut has_waited = false;
         if let Step::At(at) = self.bench.next_step(now, self.issued) {
             intended = at;
             if at > now {
                 self.bench.handle.sleep_until(at.min(self.bench.latest_start())).await;
                 now = self.now();
+                has_waited = true;
             }
         }
         if !self.bench.pacer.is_open() {
@@ -70,7 +72,11 @@ impl Seat {
             return None;
         }
         self.issued += 1;
-        Some(Turn { intended_ns: intended, started_ns: now })
+        let turn = Turn { intended_ns: intended, started_ns: now };
+        if has_waited {
+            self.bench.was_waited_for(turn);
+        }
+        Some(turn)
     }
 
     /// A transaction succeeded: it counts, with its latency from the turn's intended start.

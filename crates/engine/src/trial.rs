@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, Phase, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Phase, Unfinished};
 use net::{Clock, Nanos, Remote};
 
 use crate::control::{Control, Message};
@@ -50,6 +50,9 @@ pub struct Outcome {
     pub clients: Vec<ClientOutcome>,
     /// What was in flight when the measured time ended.
     pub unfinished: Unfinished,
+    /// How late the load generator itself was: measured transactions that a free client waited for,
+    /// from their intended start to the actual one. Empty in a closed loop.
+    pub lateness: LatencyHistogram,
 }
 
 /// How a trial's load ended.
@@ -213,6 +216,7 @@ struct Coordinator<'a> {
     clients: Vec<ClientOutcome>,
     first_failure: Option<Failure>,
     unfinished: Unfinished,
+    lateness: LatencyHistogram,
     was_stopped: bool,
     /// The backlog that ended the trial.
     backlog: Option<u64>,
@@ -242,6 +246,7 @@ impl<'a> Coordinator<'a> {
             clients: vec![ClientOutcome::default(); offer.clients],
             first_failure: None,
             unfinished: Unfinished::default(),
+            lateness: LatencyHistogram::new(),
             was_stopped: false,
             backlog: None,
         }
@@ -289,9 +294,10 @@ impl<'a> Coordinator<'a> {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
-            Message::Done { worker, clients, unfinished } => {
+            Message::Done { worker, clients, unfinished, lateness } => {
                 self.done[worker] = true;
                 self.unfinished.merge(&unfinished);
+                self.lateness.merge(&lateness);
                 for (client, outcome) in clients {
                     self.clients[client] = outcome;
                 }
@@ -386,6 +392,11 @@ impl<'a> Coordinator<'a> {
             (Some(failure), _) if all_failed => Ended::Deserted(failure),
             _ => Ended::Complete,
         };
-        Outcome { ended, clients: self.clients, unfinished: self.unfinished }
+        Outcome {
+            ended,
+            clients: self.clients,
+            unfinished: self.unfinished,
+            lateness: self.lateness,
+        }
     }
 }

@@ -46,7 +46,8 @@ impl Assignment<'_> {
         let result = runtime.run(|| bench.tick(self.drain_timeout_ns));
         bench.close_last();
         let (clients, unfinished) = bench.outcome(self.workers);
-        bench.send(Message::Done { worker: self.worker, clients, unfinished });
+        let lateness = bench.lateness();
+        bench.send(Message::Done { worker: self.worker, clients, unfinished, lateness });
         result.map_err(|error| event_loop_failure(&error))
     }
 }

@@ -152,6 +152,16 @@ fn response_times_keep_a_stall_that_service_times_hide() {
 }
 
 #[test]
+fn only_turns_that_a_client_waited_for_tell_how_late_the_generator_is() {
+    // A virtual clock is never late; those that no client was free for during the stall do not count.
+    let (outcome, _) = stalled(10);
+    assert_eq!(outcome.lateness.max_ns(), 0);
+    assert!((8_000..=9_010).contains(&outcome.lateness.count()), "{}", outcome.lateness.count());
+    let (closed, _) = trial(3, MS, Limit::Events(50), Duration::ZERO);
+    assert!(closed.lateness.is_empty());
+}
+
+#[test]
 fn a_stall_at_the_end_is_not_lost() {
     let stall = Stall { at_ns: 9_500 * MS, length_ns: 1_000 * MS };
     let system =
