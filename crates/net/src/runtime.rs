@@ -223,6 +223,13 @@ impl Runtime {
     }
 }
 
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Futures that are dropped now need not take their timers back one by one.
+        self.shared.timers.borrow_mut().clear();
+    }
+}
+
 impl Shared {
     #[inline]
     fn mark_ready(&self, event: &event::Event) -> TaskId {
@@ -249,7 +256,7 @@ impl Handle {
 
     /// Waits until `at` on the loop's clock; at once when that has passed.
     pub fn sleep_until(&self, at: Nanos) -> Sleep {
-        Sleep { handle: self.clone(), at, is_set: false }
+        Sleep { handle: self.clone(), at, set_for: None }
     }
 
     /// Waits for a length of time.
@@ -363,7 +370,8 @@ impl Gate {
 pub struct Sleep {
     handle: Handle,
     at: Nanos,
-    is_set: bool,
+    /// Whose timer is running.
+    set_for: Option<TaskId>,
 }
 
 impl Future for Sleep {
@@ -372,13 +380,28 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
         let shared = Rc::clone(&self.handle.0);
         if shared.clock.now() >= self.at {
+            self.set_for = None;
             return Poll::Ready(());
         }
-        if !self.is_set {
+        if self.set_for.is_none() {
             shared.timers.borrow_mut().push(Reverse((self.at, shared.current.get())));
-            self.is_set = true;
+            self.set_for = Some(shared.current.get());
         }
         Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let Some(task) = self.set_for else { return };
+        // Who no longer waits is not to be polled; this is rare, and timers are few then.
+        let entry = Reverse((self.at, task));
+        let mut is_found = false;
+        self.handle.0.timers.borrow_mut().retain(|timer| {
+            let is_this = !is_found && *timer == entry;
+            is_found |= is_this;
+            !is_this
+        });
     }
 }
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::within;
 
 /// A loop in virtual time.
 fn simulated() -> (Runtime, Handle) {
@@ -133,4 +134,25 @@ fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
     }
     runtime.run(|| Some(Nanos::MAX)).unwrap();
     assert_eq!(*rung.borrow(), [700, 700, 2_600, 5_300]);
+}
+
+#[test]
+fn a_bound_that_was_kept_wakes_nobody_later() {
+    let (mut runtime, handle) = simulated();
+    let sleeper = handle.clone();
+    runtime.spawn(async move {
+        let done = within(&sleeper, Duration::from_nanos(50), async {
+            sleeper.sleep(Duration::from_nanos(10)).await;
+        });
+        assert_eq!(done.await, Some(()));
+        sleeper.sleep(Duration::from_nanos(90)).await;
+    });
+    let mut ticks = Vec::new();
+    let ended = runtime.run(|| {
+        ticks.push(handle.now());
+        Some(Nanos::MAX)
+    });
+    ended.unwrap();
+    assert_eq!(ticks, [0, 10]);
+    assert_eq!(handle.now(), 100);
 }
