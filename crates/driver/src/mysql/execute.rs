@@ -34,7 +34,7 @@ impl Session {
             self.message().await?;
         }
         self.settle()?;
-        let bound = Bound::new(usize::from(prepared.parameters));
+        let bound = Bound::new(prepared.parameters);
         Ok(Ready::Prepared { id: prepared.id, bound })
     }
 

@@ -7,7 +7,7 @@ use net::{Handle, Stream};
 
 use super::Config;
 use super::codec::{
-    AuthReply, Greeting, Inbox, LoginRequest, Reply, ServerError, append_packet, capability,
+    AuthReply, Greeting, LoginRequest, Reply, ServerError, append_packet, capability,
     scramble_native_password,
 };
 use super::config::Address;
@@ -74,13 +74,13 @@ impl Session {
     fn new(stream: Stream, address: Address, config: &Config) -> Self {
         Self {
             stream,
-            address,
+            address: Box::new(address),
             protocol: config.protocol,
             capabilities: 0,
             request: Vec::new(),
             sent: 0,
             reply: Reply::default(),
-            inbox: Inbox::default(),
+            inbox: Box::default(),
             statements: Vec::new(),
             traffic: Traffic::default(),
             awaits_answer: false,

@@ -26,7 +26,7 @@ pub(super) enum Ready {
 /// A logged-in connection. It owns no read buffer: answers are taken apart in the event loop's own.
 pub(crate) struct Session {
     pub(super) stream: Stream,
-    pub(super) address: Address,
+    pub(super) address: Box<Address>,
     pub(super) protocol: StatementProtocol,
     /// The capabilities that both sides agreed on.
     pub(super) capabilities: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     /// How much of the request the kernel has taken.
     pub(super) sent: usize,
     pub(super) reply: Reply,
-    pub(super) inbox: Inbox,
+    pub(super) inbox: Box<Inbox>,
     pub(super) statements: Vec<Ready>,
     pub(super) traffic: Traffic,
     /// A request is out whose answer has not been read to its end.

@@ -4,27 +4,43 @@ use super::command;
 use super::wire::{Cursor, Malformed, finish_packet, start_packet};
 use crate::Value;
 
-const TYPE_DOUBLE: u8 = 5;
-const TYPE_NULL: u8 = 6;
-const TYPE_INTEGER: u8 = 8;
-const TYPE_TEXT: u8 = 253;
+/// The types that parameters travel as, by [`kind_of`]: NULL, LONGLONG, DOUBLE, VAR_STRING.
+const TYPES: [u8; 4] = [6, 8, 5, 253];
+const KIND_NULL: u64 = 0;
+/// Parameters whose kinds fit into one word of two bits each.
+const KINDS_MAX: usize = 32;
+
+/// The place of a value's type in [`TYPES`].
+#[inline]
+fn kind_of(value: &Value<'_>) -> u64 {
+    match value {
+        Value::Null => KIND_NULL,
+        Value::Int(_) => 1,
+        Value::Float(_) => 2,
+        Value::Text(_) => 3,
+    }
+}
 
 /// Which parameter types the server knows for a statement: they are sent again only when they change.
+/// It is one word, for many sessions' worth of these must fit into the processor's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
-    types: Vec<u8>,
+    /// Two bits for each parameter; with too many of them nothing is remembered.
+    kinds: u64,
+    parameters: u16,
     is_known: bool,
 }
 
 impl Bound {
     /// Nothing is known to the server about `parameters` parameters.
-    pub(crate) fn new(parameters: usize) -> Self {
-        Self { types: vec![TYPE_NULL; parameters], is_known: false }
+    pub(crate) fn new(parameters: u16) -> Self {
+        Self { kinds: 0, parameters, is_known: false }
     }
 
     /// How many parameters there are.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.types.len()
+        usize::from(self.parameters)
     }
 
     /// The server may not have taken the types in: send them again.
@@ -35,18 +51,20 @@ impl Bound {
     /// Notes the types of `values`; a NULL fits any type, so it changes none.
     #[inline]
     fn learn(&mut self, values: &[Value<'_>]) {
-        for (known, value) in self.types.iter_mut().zip(values) {
-            let wanted = match value {
-                Value::Null => *known,
-                Value::Int(_) => TYPE_INTEGER,
-                Value::Float(_) => TYPE_DOUBLE,
-                Value::Text(_) => TYPE_TEXT,
-            };
-            if *known != wanted {
-                *known = wanted;
+        self.is_known &= values.len() <= KINDS_MAX;
+        for (place, value) in values.iter().take(KINDS_MAX).enumerate() {
+            let (kind, shift) = (kind_of(value), 2 * place);
+            if kind != KIND_NULL && self.kinds >> shift & 3 != kind {
+                self.kinds = self.kinds & !(3 << shift) | kind << shift;
                 self.is_known = false;
             }
         }
+    }
+
+    /// The type that the parameter at `place` travels as.
+    fn type_at(&self, place: usize, value: &Value<'_>) -> u8 {
+        let kind = if place < KINDS_MAX { self.kinds >> (2 * place) & 3 } else { kind_of(value) };
+        TYPES[kind as usize]
     }
 }
 
@@ -68,7 +86,8 @@ pub(crate) fn encode_execute(
         append_null_bits(out, values);
         out.push(u8::from(!bound.is_known));
         if !bound.is_known {
-            out.extend(bound.types.iter().flat_map(|&kind| [kind, 0]));
+            let types = values.iter().enumerate();
+            out.extend(types.flat_map(|(place, value)| [bound.type_at(place, value), 0]));
             bound.is_known = true;
         }
         for value in values {

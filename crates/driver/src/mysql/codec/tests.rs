@@ -229,6 +229,22 @@ fn parameter_types_travel_once_and_again_when_they_change() {
 }
 
 #[test]
+fn the_types_of_very_many_parameters_travel_every_time() {
+    let mut bound = Bound::new(40);
+    let mut out = Vec::new();
+    let mut values = [Value::Int(1); 40];
+    values[39] = Value::Text("z");
+    for _ in 0..2 {
+        encode_execute(&mut out, 9, &mut bound, &values);
+        // Behind the head of 14 bytes and 5 bytes of NULL bits.
+        assert_eq!(out[19], 1);
+        assert_eq!(out[20..22], [8, 0]);
+        assert_eq!(out[20 + 78..20 + 80], [253, 0]);
+        assert!(out.ends_with(b"\x01z"));
+    }
+}
+
+#[test]
 fn a_prepared_statement_says_what_follows() {
     let prepared = Prepared::parse(&[0, 7, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0]).unwrap();
     assert_eq!(prepared, Prepared { id: 7, columns: 2, parameters: 3 });
