@@ -106,6 +106,16 @@ pub(crate) struct BenchArgs {
     /// Pause of a client between transactions.
     #[arg(long, value_name = "DURATION")]
     pub(crate) think_time: Option<String>,
+    /// Transactions a second that come whether or not a client is free (open loop), to sweep over.
+    #[arg(long, value_name = "PER_SECOND,...", value_delimiter = ',')]
+    #[arg(conflicts_with = "think_time")]
+    pub(crate) rate: Vec<String>,
+    /// How they are spread around their rate [default: poisson].
+    #[arg(long, value_name = "HOW", value_parser = ["poisson", "constant"], requires = "rate")]
+    pub(crate) arrivals: Option<String>,
+    /// How many may wait for a client before the trial counts as overloaded [default: 100000].
+    #[arg(long, value_name = "N", requires = "rate")]
+    pub(crate) backlog: Option<String>,
     /// Event loops that share the clients [default: one for each core].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<u64>,

@@ -134,6 +134,25 @@ impl<'a> OptionReader<'a> {
         texts.unwrap_or_default()
     }
 
+    /// A list of tables, each for a reader of its own: `stalls = [{ at = "5s", for = "1s" }]`; empty when
+    /// the plan does not say.
+    pub fn tables(&mut self, name: &str) -> Vec<Options> {
+        let Some(entry) = self.entry(name) else { return Vec::new() };
+        let as_table = |placed: &Placed| match &placed.value {
+            Value::Table(table) => Some(table.clone()),
+            _ => None,
+        };
+        let tables: Option<Vec<Options>> = match &entry.placed.value {
+            Value::List(list) => list.iter().map(as_table).collect(),
+            _ => as_table(&entry.placed).map(|table| vec![table]),
+        };
+        if tables.is_none() {
+            let help = format!("write {name} = [{{ key = \"value\" }}]");
+            self.wrong(entry, "a list of tables", help);
+        }
+        tables.unwrap_or_default()
+    }
+
     /// Names and values of a table that the owner passes on as it is, such as a server's own
     /// settings: `settings = { max_connections = 500 }`. Names keep `_`; empty when not said.
     pub fn settings(&mut self, name: &str) -> Vec<(String, String)> {

@@ -25,8 +25,8 @@ pub use reader::{RunSummary, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{
-    ClientRecord, ClientUsage, LoadRecord, PhaseRecord, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus, WorkloadRecord,
+    ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
+    TrialRecord, TrialStatus, WorkloadRecord,
 };
 pub use writer::{RunWriter, TrialWriter};
 

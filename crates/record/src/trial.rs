@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally, Unfinished,
 };
+use plan::{Arrivals, Rate};
 
 use crate::IntervalRecord;
 
@@ -44,7 +45,7 @@ pub struct WorkloadRecord {
 }
 
 /// How load is offered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadRecord {
     /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
     pub description: String,
@@ -54,6 +55,21 @@ pub struct LoadRecord {
     pub think_time: Duration,
     /// Length of one interval.
     pub interval: Duration,
+    /// What was offered whether or not a client was free; `None` in a closed loop.
+    pub open: Option<OpenRecord>,
+}
+
+/// Load that comes by a schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenRecord {
+    /// Rates over the measured time; in the warm-up the first of them.
+    pub rate: Rate,
+    /// Their mean over the measured time as planned, arrivals a second.
+    pub rate_per_s: f64,
+    /// How arrivals are spread around their rate.
+    pub arrivals: Arrivals,
+    /// How many may wait for a client before the trial counts as overloaded.
+    pub backlog_max: u64,
 }
 
 /// When a phase began and how long it took.
@@ -80,6 +96,9 @@ pub struct TrialEnd {
     pub clients: Vec<ClientRecord>,
     /// What was in flight when the measured time ended.
     pub unfinished: Unfinished,
+    /// How late the load generator itself was in an open loop: measured transactions that a free client
+    /// waited for, from their intended start to the actual one.
+    pub lateness: LatencyHistogram,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
 }
@@ -143,6 +162,7 @@ impl TrialEnd {
             measure_ended: None,
             clients: Vec::new(),
             unfinished: Unfinished::default(),
+            lateness: LatencyHistogram::new(),
             usage: None,
         }
     }

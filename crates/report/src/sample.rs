@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Disposition, ErrorClass, ErrorKey, Interval, Operation, OperationId, OperationKind, Phase,
-    Tally, Unfinished,
+    Disposition, ErrorClass, ErrorKey, Interval, LatencyHistogram, Operation, OperationId,
+    OperationKind, Phase, Tally, Unfinished,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, PhaseRecord,
@@ -185,6 +185,7 @@ fn trial_header(
             threads: 2,
             think_time: Duration::ZERO,
             interval: Duration::from_secs(1),
+            open: None,
         },
     }
 }
@@ -226,6 +227,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 })
                 .collect(),
             unfinished: Unfinished::default(),
+            lateness: LatencyHistogram::new(),
             usage: Some(ClientUsage {
                 user_ns: events * 20_000,
                 system_ns: events * 30_000,

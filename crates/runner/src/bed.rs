@@ -314,6 +314,9 @@ pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
         "{} · {} · {} {clients}",
         plan.systems[trial.system].name, plan.workloads[trial.workload].name, trial.clients
     );
+    if let Some(rate) = plan.rate(trial) {
+        title.push_str(&format!(" · {rate}"));
+    }
     if plan.repetitions > 1 {
         title.push_str(&format!(" · repetition {}", trial.repetition + 1));
     }

@@ -6,6 +6,7 @@
 
 mod bed;
 mod experiment;
+mod pacing;
 mod run;
 mod trial;
 mod usage;

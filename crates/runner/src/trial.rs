@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use engine::{
-    Ended, Limit, Load, Observer, Offer, Outcome, Pacing, Simulated, SimulatedSystem, Stop,
+    Ended, Limit, Load, Observer, Offer, Outcome, Simulated, SimulatedSystem, Stall, Stop,
     TrialError, Workers,
 };
 use jiff::Timestamp;
-use measure::{Interval, Operation, Phase, Unfinished};
-use plan::{LoadPlan, Trial, show_duration};
+use measure::{Interval, LatencyHistogram, Operation, Phase, Unfinished};
+use plan::{LoadPlan, Plan, Trial};
 use record::{
     ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
     TrialStatus, TrialWriter, WorkloadRecord,
@@ -20,6 +20,7 @@ use workload::Progress;
 
 use crate::bed::{Bed, Timer};
 use crate::experiment::Work;
+use crate::pacing;
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, Watcher};
 
@@ -40,7 +41,7 @@ pub(crate) fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<(TrialStatus, TrialWriter)> {
     let load = make_load(experiment, trial, bed)?;
-    let offer = make_offer(&experiment.plan.load, trial, bed.access());
+    let offer = make_offer(&experiment.plan, trial, bed.access());
     let mut header = TrialHeader {
         identity: bed.identity().clone(),
         is_embedded: is_blocking(bed.access()),
@@ -73,12 +74,14 @@ pub(crate) fn run(
 
 fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box<dyn Load>> {
     match (&experiment.workloads[trial.workload], bed.access()) {
-        (Work::Simulated, Access::Simulated { servers, service_times_ns }) => {
+        (Work::Simulated, Access::Simulated { servers, service_times_ns, stalls }) => {
             let service_times_ns = service_times_ns.clone();
+            let stall =
+                |stall: &system::Stall| Stall { at_ns: stall.at_ns, length_ns: stall.length_ns };
             Ok(Box::new(Simulated::new(&SimulatedSystem {
                 servers: *servers,
                 service_times_ns,
-                stalls: Vec::new(),
+                stalls: stalls.iter().map(stall).collect(),
             })))
         }
         (Work::Database(workload), Access::Database(_)) => {
@@ -106,34 +109,21 @@ pub(crate) fn bare_header(experiment: &Experiment, trial: Trial) -> TrialHeader 
         clients: trial.clients,
         repetition: trial.repetition,
         load: LoadRecord {
-            description: describe_load(&plan.load),
+            description: pacing::describe(plan, trial),
             threads: 0,
             think_time: plan.load.think_time,
             interval: plan.load.interval,
+            open: pacing::record(plan, trial),
         },
     }
-}
-
-fn describe_load(load: &LoadPlan) -> String {
-    let mut text = String::from("closed loop");
-    if !load.think_time.is_zero() {
-        text.push_str(&format!(" with {} of think time", show_duration(load.think_time)));
-    }
-    match load.limit {
-        plan::Limit::Time(time) => text.push_str(&format!(", {}", show_duration(time))),
-        plan::Limit::Events(events) => text.push_str(&format!(", {events} transactions")),
-    }
-    if !load.warm_up.is_zero() {
-        text.push_str(&format!(" after {} of warm-up", show_duration(load.warm_up)));
-    }
-    text
 }
 
 fn is_blocking(access: &Access) -> bool {
     matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
-fn make_offer(load: &LoadPlan, trial: Trial, access: &Access) -> Offer {
+fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
+    let load = &plan.load;
     let workers = match access {
         Access::Simulated { .. } => Workers::Simulated,
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
@@ -142,9 +132,7 @@ fn make_offer(load: &LoadPlan, trial: Trial, access: &Access) -> Offer {
     Offer {
         clients: trial.clients,
         workers,
-        pacing: Pacing::Closed {
-            think_time_ns: u64::try_from(load.think_time.as_nanos()).unwrap_or(u64::MAX),
-        },
+        pacing: pacing::pacing(plan, trial),
         warm_up: load.warm_up,
         limit: match load.limit {
             plan::Limit::Time(time) => Limit::Time(time),
@@ -212,6 +200,7 @@ impl<'a> Keeper<'a> {
             measure_ended: self.measure_ended,
             clients: Vec::new(),
             unfinished: Unfinished::default(),
+            lateness: LatencyHistogram::new(),
             usage: self.usage,
         };
         match outcome {
@@ -242,6 +231,7 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     };
     end.clients = outcome.clients.into_iter().map(record).collect();
     end.unfinished = outcome.unfinished;
+    end.lateness = outcome.lateness;
 }
 
 impl Observer for Keeper<'_> {

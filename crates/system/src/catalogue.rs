@@ -88,6 +88,11 @@ static KINDS: [Kind; 4] = [
         options: &[
             option("servers", "1", "how many requests are served at once, 1 to 1000000"),
             option("service_times", "1ms", "lengths of service, taken in turn, as a list"),
+            option(
+                "stalls",
+                "none",
+                "when it stands still, from the first load on: [{ at = \"5s\", for = \"1s\" }]",
+            ),
         ],
     },
 ];

@@ -20,6 +20,6 @@ mod sqlite;
 
 pub use argument::from_argument;
 pub use catalogue::{Kind, OptionHelp, catalogue};
-pub use contract::{Access, Running, System};
+pub use contract::{Access, Running, Stall, System};
 pub use kinds::read;
 pub use measure::Identity;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use measure::Nanos;
 use plan::{OptionReader, Options, Problem, parse_duration, show_duration};
 
-use crate::{Access, Identity, Running, System};
+use crate::{Access, Identity, Running, Stall, System};
 
 /// When nothing is said.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
@@ -15,6 +15,7 @@ const SERVICE_TIME: Duration = Duration::from_millis(1);
 struct Simulated {
     servers: usize,
     service_times_ns: Vec<Nanos>,
+    stalls: Vec<Stall>,
 }
 
 /// Reads the options of a simulated system.
@@ -22,9 +23,41 @@ pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>,
     let mut reader = options.reader();
     let servers = reader.integer("servers", 1, 1..=1_000_000);
     let service_times_ns = service_times(&mut reader);
-    reader.finish()?;
+    let mut problems = Vec::new();
+    let stalls = stalls(&mut reader, &mut problems);
+    problems.extend(reader.finish().err().unwrap_or_default());
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let servers = usize::try_from(servers).unwrap_or(usize::MAX);
-    Ok(Box::new(Simulated { servers, service_times_ns }))
+    Ok(Box::new(Simulated { servers, service_times_ns, stalls }))
+}
+
+/// `stalls = [{ at = "5s", for = "1s" }]`, in any order.
+fn stalls(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Stall> {
+    let tables = reader.tables("stalls");
+    let read = |table: &Options| read_stall(table).map_err(|found| problems.extend(found)).ok();
+    let mut stalls: Vec<Stall> = tables.iter().filter_map(read).collect();
+    stalls.sort_by_key(|stall| stall.at_ns);
+    if stalls.windows(2).any(|pair| pair[0].at_ns + pair[0].length_ns > pair[1].at_ns) {
+        let message = "two of the `stalls` are at the same time";
+        reader.reject("stalls", message, "make one of them, or set them apart");
+    }
+    stalls
+}
+
+fn read_stall(table: &Options) -> Result<Stall, Vec<Problem>> {
+    let mut reader = table.reader();
+    let mut time_ns = |name: &str| {
+        if !reader.is_given(name) {
+            let message = format!("a stall has no `{name}`");
+            reader.reject(name, message, "write { at = \"5s\", for = \"1s\" }");
+        }
+        let time = reader.duration(name, Duration::ZERO);
+        Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
+    };
+    let stall = Stall { at_ns: time_ns("at"), length_ns: time_ns("for") };
+    reader.finish().map(|()| stall)
 }
 
 fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
@@ -50,6 +83,7 @@ impl System for Simulated {
         let access = Access::Simulated {
             servers: self.servers,
             service_times_ns: self.service_times_ns.clone(),
+            stalls: self.stalls.clone(),
         };
         Ok(Box::new(RunningSimulated { access, identity: self.identity() }))
     }
@@ -57,20 +91,24 @@ impl System for Simulated {
 
 impl Simulated {
     fn identity(&self) -> Identity {
-        let times: Vec<String> = self
-            .service_times_ns
-            .iter()
-            .map(|time_ns| show_duration(Duration::from_nanos(*time_ns)))
-            .collect();
+        let show = |time_ns: Nanos| show_duration(Duration::from_nanos(time_ns));
+        let times: Vec<String> = self.service_times_ns.iter().map(|time| show(*time)).collect();
+        let mut settings = vec![
+            ("servers".to_owned(), self.servers.to_string()),
+            ("service_times".to_owned(), times.join(", ")),
+        ];
+        let stalls = self.stalls.iter();
+        let stalls =
+            stalls.map(|stall| format!("{} at {}", show(stall.length_ns), show(stall.at_ns)));
+        if !self.stalls.is_empty() {
+            settings.push(("stalls".to_owned(), stalls.collect::<Vec<_>>().join(", ")));
+        }
         Identity {
             product: "simulated system".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             build: None,
             storage: "none, exact virtual time".to_owned(),
-            settings: vec![
-                ("servers".to_owned(), self.servers.to_string()),
-                ("service_times".to_owned(), times.join(", ")),
-            ],
+            settings,
         }
     }
 }

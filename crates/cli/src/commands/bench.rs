@@ -51,15 +51,19 @@ fn workload(args: &BenchArgs) -> Result<DraftPart> {
 }
 
 fn load(args: &BenchArgs) -> Pairs {
-    given([
+    let rates = args.rate.iter().map(|rate| ("rate".to_owned(), rate.clone()));
+    let others = given([
         ("clients", Some(list(&args.clients))),
         ("time", args.time.clone()),
         ("events", args.events.clone()),
         ("warm_up", args.warm_up.clone()),
         ("interval", args.interval.clone()),
         ("think_time", args.think_time.clone()),
+        ("arrivals", args.arrivals.clone()),
+        ("backlog", args.backlog.clone()),
         ("workers", args.workers.map(|count| count.to_string())),
-    ])
+    ]);
+    others.into_iter().chain(rates).collect()
 }
 
 fn list<T: ToString>(values: &[T]) -> String {

@@ -75,11 +75,13 @@ fn dry_run(experiment: &Experiment) -> String {
                 plan.systems[trial.system].name.clone(),
                 plan.workloads[trial.workload].name.clone(),
                 trial.clients.to_string(),
+                plan.rate(*trial).map_or("closed loop".to_owned(), ToString::to_string),
                 (trial.repetition + 1).to_string(),
             ]
         })
         .collect();
-    let mut text = table::render(&["trial", "system", "workload", "clients", "repetition"], &rows);
+    let mut text =
+        table::render(&["trial", "system", "workload", "clients", "rate", "repetition"], &rows);
     text.push('\n');
     for (index, workload) in plan.workloads.iter().enumerate() {
         text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));

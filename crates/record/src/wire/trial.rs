@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{ErrorClass, Failure, Operation, OperationKind, Phase, Unfinished};
+use plan::{Arrivals, Rate, RateStep};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use crate::{
-    ClientRecord, ClientUsage, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord, TrialEnd,
-    TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
+    ClientRecord, ClientUsage, FORMAT_VERSION, Identity, LoadRecord, OpenRecord, PhaseRecord,
+    TrialEnd, TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,6 +73,23 @@ struct LoadFile {
     threads: usize,
     think_time_ns: u64,
     interval_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<OpenFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct OpenFile {
+    rate_per_s: f64,
+    arrivals: String,
+    backlog_max: u64,
+    steps: Vec<StepFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct StepFile {
+    length_ns: u64,
+    from_per_s: f64,
+    to_per_s: f64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -89,6 +107,9 @@ struct EndFile {
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     unfinished: UnfinishedFile,
+    /// As in latency.hlog.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    lateness: String,
     usage: Option<UsageFile>,
     clients: Vec<ClientFile>,
 }
@@ -158,6 +179,7 @@ impl From<&TrialRecord> for TrialFile {
                 threads: header.load.threads,
                 think_time_ns: nanos(header.load.think_time),
                 interval_ns: nanos(header.load.interval),
+                open: header.load.open.as_ref().map(OpenFile::from),
             },
             phases: record.phases.iter().map(PhaseFile::from).collect(),
             end: record.end.as_ref().map(EndFile::from),
@@ -177,6 +199,40 @@ fn system_file(header: &TrialHeader) -> SystemFile {
         storage,
         is_embedded,
         settings,
+    }
+}
+
+impl From<&OpenRecord> for OpenFile {
+    fn from(open: &OpenRecord) -> Self {
+        let step = |step: &RateStep| StepFile {
+            length_ns: nanos(step.length),
+            from_per_s: step.from_per_s,
+            to_per_s: step.to_per_s,
+        };
+        Self {
+            rate_per_s: open.rate_per_s,
+            arrivals: open.arrivals.name().to_owned(),
+            backlog_max: open.backlog_max,
+            steps: open.rate.steps().iter().map(step).collect(),
+        }
+    }
+}
+
+impl OpenFile {
+    fn into_record(self) -> Result<OpenRecord, String> {
+        let step = |step: StepFile| RateStep {
+            length: Duration::from_nanos(step.length_ns),
+            from_per_s: step.from_per_s,
+            to_per_s: step.to_per_s,
+        };
+        let rate = Rate::of(self.steps.into_iter().map(step).collect());
+        Ok(OpenRecord {
+            rate: rate.ok_or("an open loop has no steps")?,
+            rate_per_s: self.rate_per_s,
+            arrivals: Arrivals::from_name(&self.arrivals)
+                .ok_or_else(|| format!("`{}` is no spread of arrivals", self.arrivals))?,
+            backlog_max: self.backlog_max,
+        })
     }
 }
 
@@ -232,6 +288,7 @@ impl From<&TrialEnd> for EndFile {
                 longest_ns: end.unfinished.longest_ns(),
                 latencies: hlog::encode(&end.unfinished.latencies),
             },
+            lateness: hlog::encode(&end.lateness),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
         }
@@ -304,6 +361,7 @@ impl TrialFile {
                 threads: self.load.threads,
                 think_time: Duration::from_nanos(self.load.think_time_ns),
                 interval: Duration::from_nanos(self.load.interval_ns),
+                open: self.load.open.map(OpenFile::into_record).transpose()?,
             },
         };
         Ok(TrialRecord { phases, end, ..TrialRecord::new(header) })
@@ -337,6 +395,7 @@ impl EndFile {
                 latencies: hlog::decode(&self.unfinished.latencies)?,
                 unanswered: self.unfinished.unanswered,
             },
+            lateness: hlog::decode(&self.lateness)?,
             usage: self.usage.map(ClientUsage::from),
         })
     }

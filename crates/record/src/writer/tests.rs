@@ -10,8 +10,8 @@ use measure::{
 
 use super::*;
 use crate::{
-    ClientRecord, ClientUsage, Dyno, Environment, Identity, LoadRecord, Run, TrialStatus,
-    WorkloadRecord, list,
+    ClientRecord, ClientUsage, Dyno, Environment, Identity, LoadRecord, OpenRecord, Run,
+    TrialStatus, WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -65,7 +65,22 @@ fn trial_header(index: usize) -> TrialHeader {
             threads: 2,
             think_time: Duration::from_millis(5),
             interval: Duration::from_secs(1),
+            open: Some(open()),
         },
+    }
+}
+
+fn open() -> OpenRecord {
+    let step = |seconds, from_per_s, to_per_s| plan::RateStep {
+        length: Duration::from_secs(seconds),
+        from_per_s,
+        to_per_s,
+    };
+    OpenRecord {
+        rate: plan::Rate::of(vec![step(1, 10.0, 20.5), step(2, 0.0, 7.0)]).unwrap(),
+        rate_per_s: 12.25,
+        arrivals: plan::Arrivals::Poisson,
+        backlog_max: 100,
     }
 }
 
@@ -107,6 +122,7 @@ fn trial_end() -> TrialEnd {
             },
         ],
         unfinished: unfinished(),
+        lateness: unfinished().latencies,
         usage: Some(ClientUsage {
             user_ns: 1,
             system_ns: 2,

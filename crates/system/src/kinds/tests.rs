@@ -3,7 +3,7 @@
 use plan::PhaseSql;
 
 use super::*;
-use crate::{Access, Running};
+use crate::{Access, Running, Stall};
 
 fn plan(kind: &str, options: &str) -> SystemPlan {
     SystemPlan {
@@ -48,12 +48,35 @@ fn every_kind_of_the_catalogue_is_read_and_knows_its_options() {
 
 #[test]
 fn a_simulated_system_has_the_servers_and_times_that_were_said() {
-    let mut running = started("simulated", "servers = 2\nservice_times = [\"500us\", \"2ms\"]");
-    let Access::Simulated { servers, service_times_ns } = running.access() else { panic!() };
+    let options = "servers = 2\nservice_times = [\"500us\", \"2ms\"]\n\
+                   stalls = [{ at = \"5s\", for = \"1s\" }, { at = \"1s\", for = \"200ms\" }]";
+    let mut running = started("simulated", options);
+    let Access::Simulated { servers, service_times_ns, stalls } = running.access() else {
+        panic!()
+    };
+    let in_order = [(1_000_000_000, 200_000_000), (5_000_000_000, 1_000_000_000)];
+    assert_eq!(*stalls, in_order.map(|(at_ns, length_ns)| Stall { at_ns, length_ns }));
     assert_eq!((*servers, service_times_ns.as_slice()), (2, [500_000, 2_000_000].as_slice()));
     assert_eq!(running.identity().settings[1].1, "500us, 2ms");
     assert_eq!(running.exited(), None);
     running.stop().unwrap();
+}
+
+#[test]
+fn a_simulated_system_refuses_stalls_that_make_no_sense() {
+    let wrong = [
+        "stalls = 5",
+        "stalls = [{ at = \"5s\" }]",
+        "stalls = [{ at = \"5s\", for = \"1s\", to = 3 }]",
+        "stalls = [{ at = \"5s\", for = \"2s\" }, { at = \"4s\", for = \"2s\" }]",
+    ];
+    let said: Vec<String> = wrong.iter().map(|options| problems("simulated", options)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    `stalls` is 5, not a list of tables | write stalls = [{ key = "value" }]
+    a stall has no `for` | write { at = "5s", for = "1s" }
+    unknown key `to` | allowed: at, for
+    two of the `stalls` are at the same time | make one of them, or set them apart
+    "#);
 }
 
 #[test]
