@@ -5,6 +5,8 @@
 //! room that owns them reads and checks with the same tools.
 
 mod compose;
+#[doc(hidden)]
+pub mod fuzz;
 mod options;
 mod overrides;
 mod parse;

@@ -4,6 +4,8 @@
 mod codec;
 mod config;
 mod execute;
+#[doc(hidden)]
+pub mod fuzz;
 mod insert;
 mod load_data;
 mod login;

@@ -65,6 +65,9 @@ pub enum UrlError {
     /// A percent sign without two hexadecimal digits, or bytes that are no UTF-8.
     #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
     Percent(&'static str),
+    /// Options that look like the end of a login.
+    #[error("write a question mark in a password as %3F")]
+    QuestionMark,
     /// A socket and hosts at once.
     #[error("give either hosts or a socket, not both")]
     HostsAndSocket,
@@ -90,7 +93,10 @@ impl Url {
             url.read_login(login)?;
         }
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            url.read_option(option)?;
+            // What stands before an `@` may be the rest of a password, so it is not repeated.
+            let may_be_password = options.contains('@');
+            let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
+            url.read_option(option).map_err(wrong)?;
         }
         if url.socket.is_some() && !url.hosts.is_empty() {
             return Err(UrlError::HostsAndSocket);

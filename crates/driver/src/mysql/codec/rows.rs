@@ -70,10 +70,11 @@ impl RowSet {
                 _ => self.columns(payload),
             },
             Stage::Columns(left) => self.column(payload, left),
-            Stage::ColumnsEnd => {
+            Stage::ColumnsEnd if first == 0xfe => {
                 self.stage = Stage::Rows;
                 Ok(RowStep::More)
             }
+            Stage::ColumnsEnd => Err(Malformed("the end of column definitions was due")),
             Stage::Rows if first == 0xfe && payload.len() < PACKET_BYTES_MAX => {
                 self.end(payload, self.has_deprecated_eof)
             }

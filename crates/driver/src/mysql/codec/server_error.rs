@@ -4,6 +4,9 @@ use measure::ErrorClass;
 
 use super::wire::{Cursor, Malformed};
 
+/// Servers of this protocol write at most 512 bytes; a peer that sends more is none of them.
+const MESSAGE_CHARACTERS_MAX: usize = 1_024;
+
 /// An ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerError {
@@ -11,7 +14,7 @@ pub(crate) struct ServerError {
     pub(crate) code: u16,
     /// The five characters of SQLSTATE; empty before the handshake is over.
     pub(crate) state: String,
-    /// The server's sentence.
+    /// The server's sentence, at most 1,024 characters, without control characters.
     pub(crate) message: String,
 }
 
@@ -25,9 +28,9 @@ impl ServerError {
         let code = cursor.u16()?;
         let mut state = String::new();
         if cursor.0.first() == Some(&b'#') && cursor.0.len() >= 6 {
-            state = String::from_utf8_lossy(&cursor.bytes(6)?[1..]).into_owned();
+            state = shown(&cursor.bytes(6)?[1..]);
         }
-        let message = String::from_utf8_lossy(cursor.0).into_owned();
+        let message = shown(cursor.0);
         Ok(Self { code, state, message })
     }
 
@@ -65,4 +68,13 @@ impl ServerError {
             _ => return None,
         })
     }
+}
+
+/// A peer's text as it may go to a terminal: bounded, and without control characters.
+fn shown(bytes: &[u8]) -> String {
+    // A character has at most four bytes.
+    let head = &bytes[..bytes.len().min(4 * MESSAGE_CHARACTERS_MAX)];
+    let text = String::from_utf8_lossy(head);
+    let printable = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    printable.take(MESSAGE_CHARACTERS_MAX).collect()
 }

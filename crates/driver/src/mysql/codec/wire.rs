@@ -168,6 +168,11 @@ impl Inbox {
         self.at == self.bytes.len()
     }
 
+    /// Memory that is held.
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Gives memory back once everything was taken: a session keeps none between conversations.
     fn forget(&mut self) {
         if self.is_empty() {

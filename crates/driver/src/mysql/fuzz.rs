@@ -1,0 +1,368 @@
+//! The codec and the readers of logins as functions over bytes: run briefly by the tests and for long
+//! by `cargo xtask fuzz`. They panic when a property does not hold.
+
+use plan::fuzz::FuzzTarget;
+
+use super::Url;
+use super::codec::{
+    AuthReply, Bound, Escapes, Greeting, Inbox, Prepared, Reply, RowSet, RowStep, ServerError,
+    Step, TextTemplate, append_literal, append_load_field, append_packet, encode_execute,
+    quote_identifier,
+};
+use super::option_file::OptionFile;
+use crate::Value;
+
+/// What this room reads from outside.
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "mysql packets", run: packets, seeds: answers },
+    FuzzTarget { name: "mysql handshake", run: handshake, seeds: greetings },
+    FuzzTarget { name: "mysql reply", run: reply, seeds: answers },
+    FuzzTarget { name: "mysql rows", run: rows, seeds: answers },
+    FuzzTarget { name: "mysql server error", run: server_error, seeds: errors },
+    FuzzTarget { name: "mysql prepared", run: prepared, seeds: prepares },
+    FuzzTarget { name: "mysql load data", run: load_data, seeds: answers },
+    FuzzTarget { name: "mysql text template", run: template, seeds: statements },
+    FuzzTarget { name: "mysql option file", run: option_file, seeds: option_files },
+    FuzzTarget { name: "mysql url", run: url, seeds: urls },
+];
+
+/// A password that no input holds by chance.
+const SECRET: &str = "hors3-carr1age-Z9";
+
+/// A message that has to be read whole is kept until it is there, and no more than this of it.
+const KEPT_BYTES_MAX: usize = 64 * 1024 + 4;
+
+/// Cuts `bytes` where its own first two bytes say, so that every input is cut in its own way.
+fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
+    let step = match bytes {
+        [first, second, ..] => usize::from(*first) % 7 + usize::from(*second) % 64 + 1,
+        _ => 1,
+    };
+    bytes.chunks(step).collect()
+}
+
+/// Messages come out the same however they come in, and nothing is kept that did not come.
+fn packets(bytes: &[u8]) {
+    let mut whole = Inbox::default();
+    whole.push(bytes);
+    let (mut cut, mut messages) = (Inbox::default(), Vec::new());
+    for piece in pieces(bytes) {
+        cut.push(piece);
+        while let Ok(Some(message)) = cut.next() {
+            messages.push(message);
+        }
+        assert!(cut.capacity_bytes() <= 2 * bytes.len().max(64), "more is kept than came");
+    }
+    for message in messages {
+        assert_eq!(whole.next(), Ok(Some(message)), "cuts change a message");
+    }
+    assert!(!matches!(whole.next(), Ok(Some(_))), "cuts lose a message");
+}
+
+fn handshake(bytes: &[u8]) {
+    if let Ok(greeting) = Greeting::parse(bytes) {
+        assert!(greeting.nonce.len() <= 20, "a challenge of {} bytes", greeting.nonce.len());
+    }
+    let _ = AuthReply::parse(bytes);
+}
+
+/// An answer is counted as its rows are when they are read, however it is cut, in bounded memory.
+fn reply(bytes: &[u8]) {
+    for has_deprecated_eof in [false, true] {
+        let mut reply = Reply::new(has_deprecated_eof, 0);
+        let mut step = Ok(Step::More);
+        for piece in pieces(bytes) {
+            step = reply.feed(piece);
+            assert!(reply.kept_bytes() <= KEPT_BYTES_MAX, "{} bytes kept", reply.kept_bytes());
+            if step != Ok(Step::More) {
+                break;
+            }
+        }
+        if let Some(rows) = whole_answer(bytes, has_deprecated_eof) {
+            let mut whole = Reply::new(has_deprecated_eof, 0);
+            assert_eq!(whole.feed(bytes), Ok(Step::Done), "rows are read, but not counted");
+            assert_eq!(whole.answer().rows, rows, "another number of rows is counted");
+            assert_eq!((step, reply.answer()), (Ok(Step::Done), whole.answer()), "a cut matters");
+        }
+    }
+}
+
+/// How many rows `bytes` hold when they are one whole answer and nothing else.
+fn whole_answer(bytes: &[u8], has_deprecated_eof: bool) -> Option<u64> {
+    let mut inbox = Inbox::default();
+    inbox.push(bytes);
+    let mut set = RowSet::new(has_deprecated_eof);
+    while let Ok(Some((payload, _))) = inbox.next() {
+        match set.message(&payload).ok()? {
+            RowStep::More => {}
+            RowStep::Done if inbox.is_empty() => return Some(set.into_rows().len() as u64),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Rows have as many cells as the answer has columns.
+fn rows(bytes: &[u8]) {
+    for has_deprecated_eof in [false, true] {
+        let mut set = RowSet::new(has_deprecated_eof);
+        let mut inbox = Inbox::default();
+        inbox.push(bytes);
+        while let Ok(Some((payload, _))) = inbox.next() {
+            if !matches!(set.message(&payload), Ok(RowStep::More)) {
+                break;
+            }
+        }
+        let _ = set.into_rows();
+    }
+    let _ = RowSet::new(true).message(bytes);
+}
+
+/// What a server says about an error can be shown on a terminal.
+fn server_error(bytes: &[u8]) {
+    if let Ok(error) = ServerError::parse(bytes) {
+        let _ = (error.class(), error.remedy());
+        let is_shown = |text: &str| !text.contains(|letter: char| letter.is_control());
+        assert!(is_shown(&error.message) && is_shown(&error.state), "{error:?}");
+        assert!(error.message.chars().count() <= 1_024, "a message without end");
+    }
+}
+
+/// A prepared statement of any shape is executed in a request of the length that it says.
+fn prepared(bytes: &[u8]) {
+    let Ok(prepared) = Prepared::parse(bytes) else { return };
+    let _ = prepared.packets_to_come(true) + prepared.packets_to_come(false);
+    let mut bound = Bound::new(prepared.parameters);
+    let text = String::from_utf8_lossy(bytes);
+    let kinds = [Value::Null, Value::Int(-1), Value::Float(0.5), Value::Text(&text)];
+    let values: Vec<Value<'_>> = (0..bound.len()).map(|at| kinds[at % 4]).collect();
+    let mut request = Vec::new();
+    encode_execute(&mut request, prepared.id, &mut bound, &values);
+    let mut inbox = Inbox::default();
+    inbox.push(&request);
+    let message = inbox.next();
+    assert!(matches!(&message, Ok(Some((payload, 0))) if payload.len() + 4 == request.len()));
+}
+
+/// What a server answers to LOAD DATA, first and last; and fields that stay fields.
+fn load_data(bytes: &[u8]) {
+    let mut reply = Reply::new(true, 0);
+    let mut rest = pieces(bytes).into_iter();
+    for piece in rest.by_ref() {
+        if !matches!(reply.feed(piece), Ok(Step::More)) {
+            break;
+        }
+    }
+    reply.reset();
+    for piece in rest {
+        if !matches!(reply.feed(piece), Ok(Step::More)) {
+            break;
+        }
+    }
+    let _ = (reply.answer(), reply.warnings(), reply.status());
+    let mut field = Vec::new();
+    let text = String::from_utf8_lossy(bytes);
+    let appended = append_load_field(&mut field, Value::Text(&text));
+    assert!(appended.is_ok() && !field.iter().any(|byte| b"\t\n\0".contains(byte)), "{field:?}");
+}
+
+/// A template keeps its text, and a value that is filled in stays within its quotes.
+fn template(bytes: &[u8]) {
+    let sql = String::from_utf8_lossy(bytes);
+    let template = TextTemplate::new(&sql);
+    let ones = vec![Value::Int(1); template.parameters()];
+    let mut filled = Vec::new();
+    assert_eq!(template.fill(&mut filled, &ones, Escapes::Backslash), Ok(()));
+    assert_eq!(filled.len(), sql.len(), "a template loses text");
+    for escapes in [Escapes::Backslash, Escapes::QuotesOnly] {
+        let mut literal = Vec::new();
+        assert!(append_literal(&mut literal, Value::Text(&sql), escapes).is_ok());
+        let end = literal_end(&literal, escapes);
+        assert_eq!(end, Some(literal.len()), "a value leaves its quotes: {sql:?}");
+    }
+    let name = quote_identifier(&sql);
+    assert!(name[1..name.len() - 1].replace("``", "").find('`').is_none(), "{name:?}");
+}
+
+/// Where a server takes a string literal to end.
+fn literal_end(literal: &[u8], escapes: Escapes) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match (literal.get(at)?, literal.get(at + 1)) {
+            (b'\\', _) if escapes == Escapes::Backslash => at += 2,
+            (b'\'', Some(b'\'')) => at += 2,
+            (b'\'', _) => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+/// A password in an option file is not shown.
+fn option_file(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let options = OptionFile::parse(&format!("{text}\n[client]\npassword={SECRET}\n"));
+    assert!(options.password.is_some(), "the password is lost");
+    assert!(!format!("{options:?}").contains(SECRET), "the password is shown");
+}
+
+/// A password in a URL is shown neither by the URL nor by what is wrong with it.
+fn url(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = Url::parse(&text);
+    let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let (password, place) = text.split_at(half);
+    for url in
+        [format!("mysql://user:{SECRET}{text}"), format!("mysql://user:{password}{SECRET}@{place}")]
+    {
+        let shown = match Url::parse(&url) {
+            Ok(url) => format!("{url} {url:?}"),
+            Err(error) => format!("{error} {error:?}"),
+        };
+        assert!(!shown.contains(SECRET), "the password of {url:?} is shown: {shown}");
+    }
+}
+
+fn framed(payloads: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut sequence = 1;
+    for payload in payloads {
+        sequence = append_packet(&mut bytes, payload, sequence);
+    }
+    bytes
+}
+
+/// An OK packet: 2 rows changed, in autocommit.
+const OK: &[u8] = &[0x00, 2, 0, 0x02, 0x00, 0x00, 0x00];
+/// The same, with another answer behind it.
+const OK_MORE: &[u8] = &[0x00, 2, 0, 0x0a, 0x00, 0x00, 0x00];
+/// The end of rows as an OK packet and as the older EOF packet.
+const END_OK: &[u8] = &[0xfe, 0, 0, 0x02, 0x00, 0x00, 0x00];
+const END_EOF: &[u8] = &[0xfe, 0x01, 0x00, 0x22, 0x00];
+const DEADLOCK: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
+
+fn column(kind: u8) -> Vec<u8> {
+    let mut payload = b"\x03def\x04test\x01t\x01t\x01c\x01c\x0c".to_vec();
+    payload.extend_from_slice(&[45, 0, 120, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
+    payload
+}
+
+fn answers() -> Vec<Vec<u8>> {
+    let (integer, text) = (column(3), column(253));
+    let (row, nulls): (&[u8], &[u8]) = (b"\x0242\x03abc", b"\xfb\xfb");
+    vec![
+        framed(&[OK]),
+        framed(&[DEADLOCK]),
+        framed(&[b"\xfbdyno"]),
+        framed(&[b"\xfbdyno", OK]),
+        framed(&[&[2], &integer, &text, row, nulls, END_OK]),
+        framed(&[&[2], &integer, &text, END_EOF, row, nulls, row, END_EOF]),
+        framed(&[OK_MORE, &[1], &integer, b"\x017", END_OK]),
+        framed(&[&[1], &text, DEADLOCK]),
+        // 16 MiB announced.
+        vec![0xfe, 0xff, 0xff, 0, 1, 2, 3],
+    ]
+}
+
+fn greetings() -> Vec<Vec<u8>> {
+    let mut greeting = b"\x0a8.0.11-TiDB-v8.5.0\0\x01\x02\0\0".to_vec();
+    greeting.extend_from_slice(b"abcdefgh\0\x09\xa2\x2d\x02\x00\x09\x00\x15");
+    greeting.extend_from_slice(&[0; 10]);
+    greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
+    let switch = b"\xfecaching_sha2_password\x0012345678901234567890\0".to_vec();
+    vec![greeting, switch, OK.to_vec(), vec![0x01, 0x04], vec![0xfe], errors().swap_remove(0)]
+}
+
+fn errors() -> Vec<Vec<u8>> {
+    vec![
+        DEADLOCK.to_vec(),
+        b"\xff\x10\x04Too many connections".to_vec(),
+        b"\xff\x15\x04#28".to_vec(),
+    ]
+}
+
+fn prepares() -> Vec<Vec<u8>> {
+    vec![vec![0, 7, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0], vec![0, 1, 0, 0, 0, 0, 0, 9, 0, 0, 1, 0]]
+}
+
+fn bytes_of(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+fn statements() -> Vec<Vec<u8>> {
+    bytes_of(&[
+        "SELECT c FROM sbtest1 WHERE id=? AND c = 'it''s ?' -- ?\n",
+        "SELECT \"?\\\"?\", `?` /* ? */, ? # ?\n",
+        "'unclosed \\",
+    ])
+}
+
+fn option_files() -> Vec<Vec<u8>> {
+    bytes_of(&[
+        "# mine\n[mysqld]\nport=1\n[client]\nuser = me\npassword = 'x y\\s#z'\nport=3307 # here\n",
+        "[client\nsocket=\"/run/é.sock\nhost=\\\n!include x\n",
+    ])
+}
+
+fn urls() -> Vec<Vec<u8>> {
+    bytes_of(&[
+        "mysql://root@127.0.0.1:3306/test?ps=off",
+        "mysql://u%40:p%25@[::1]:4000,db2/x",
+        "mysql:///test?socket=/run/mysqld/mysqld.sock",
+        "@host:1/db?ps=on&socket=%2f",
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_target_takes_its_seeds() {
+        for target in TARGETS {
+            (target.seeds)().iter().for_each(|seed| (target.run)(seed));
+        }
+    }
+
+    #[test]
+    fn sixteen_mebibytes_announced_and_never_sent_take_no_memory() {
+        let announced = [0xff, 0xff, 0xff, 0, 0x0a];
+        let mut inbox = Inbox::default();
+        inbox.push(&announced);
+        assert_eq!(inbox.next(), Ok(None));
+        assert!(inbox.capacity_bytes() < 100, "{} bytes", inbox.capacity_bytes());
+        let mut reply = Reply::new(true, 0);
+        assert!(reply.feed(&announced).is_err(), "no answer begins so");
+        assert!(reply.kept_bytes() < 100, "{} bytes", reply.kept_bytes());
+    }
+
+    #[test]
+    fn a_question_mark_in_a_password_does_not_show_the_rest_of_it() {
+        let error = Url::parse("mysql://user:12?34secret&x@host/db").unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        assert!(error.contains("%3F"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn changed_seeds_break_nothing(
+            target in 0..TARGETS.len(),
+            seed in any::<prop::sample::Index>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        ) {
+            let seeds = (TARGETS[target].seeds)();
+            let mut bytes = seeds[seed.index(seeds.len())].clone();
+            for (place, byte) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = byte;
+            }
+            (TARGETS[target].run)(&bytes);
+        }
+
+        #[test]
+        fn garbage_breaks_nothing(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            TARGETS.iter().for_each(|target| (target.run)(&bytes));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The plan reader as functions over bytes: run briefly by the tests and for long by
+//! `cargo xtask fuzz`. They panic when a property does not hold.
+
+use std::path::PathBuf;
+
+use crate::{Color, Plan, Source, parse_bytes, parse_count, parse_duration, scrub, show_duration};
+
+/// Something that takes bytes from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct FuzzTarget {
+    /// Its name, such as `plan`.
+    pub name: &'static str,
+    /// Takes one input.
+    pub run: fn(&[u8]),
+    /// Real inputs, to begin from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// What this room reads from outside.
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "plan", run: plan, seeds: plans },
+    FuzzTarget { name: "plan override", run: overridden, seeds: overrides },
+    FuzzTarget { name: "plan units", run: units, seeds: quantities },
+    FuzzTarget { name: "plan scrub", run: scrubbed, seeds: plans },
+];
+
+/// A password that no input holds by chance.
+const SECRET: &str = "hors3-carr1age-Z9";
+
+const PLAN: &str = r#"
+name = "whole"
+title = "Everything said"
+seed = 7
+repetitions = 3
+between = "restore"
+existing = "replace"
+percentiles = [99.9, 50]
+
+[sql]
+after_prepare = "ANALYZE TABLE sbtest1"
+run_session = ["SET a = 1", "SET b = 2"]
+
+[systems.lite]
+kind = "sqlite"
+cache-size = "64MiB"
+
+[systems.far]
+use = "mysql://root:pw@127.0.0.1:3306/test"
+
+[workloads."sysbench/oltp_read_write"]
+tables = 4
+table_size = "10k"
+
+[load]
+clients = [1, 16]
+warm_up = "2s"
+time = "1m30s"
+"#;
+
+const OPEN: &str = r#"
+name = "é"
+systems = { sqlite = {} }
+workloads.simulated = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
+load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arrivals = "poisson" }
+"""
+'''"#;
+
+fn plans() -> Vec<Vec<u8>> {
+    [PLAN, OPEN].map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+fn overrides() -> Vec<Vec<u8>> {
+    let texts =
+        ["load.time=5s", "load.clients=[1, 2]", "systems.far.use=mysql://u:p@h/d", "a.\"b\"=1"];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+fn quantities() -> Vec<Vec<u8>> {
+    ["1m30s", "2.5h", "64MiB", "10k", "1e6", "1_000", "250us"]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec()
+}
+
+fn source(text: &str) -> Source {
+    Source {
+        name: "plans/x.toml".to_owned(),
+        text: text.to_owned(),
+        folder: PathBuf::from("plans"),
+    }
+}
+
+/// A plan is read, or what is wrong with it can be shown.
+fn plan(bytes: &[u8]) {
+    read(source(&String::from_utf8_lossy(bytes)));
+}
+
+fn read(source: Source) {
+    match Plan::parse(source) {
+        Ok(plan) => {
+            let _ = (plan.trials().len(), plan.estimate(), format!("{plan:?}"));
+        }
+        Err(problems) => {
+            assert!(!problems.problems.is_empty(), "an error without a problem");
+            assert!(!problems.render(Color::Always).is_empty(), "a problem that cannot be shown");
+        }
+    }
+}
+
+/// An override is taken, or what is wrong with it can be shown.
+fn overridden(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    match source(PLAN).with_overrides(&[text]) {
+        Ok(source) => read(source),
+        Err(problems) => assert!(!problems.rendered.is_empty(), "a problem that cannot be shown"),
+    }
+}
+
+/// What was read as a duration is read again as the same one from how it is shown.
+fn units(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = (parse_bytes(&text), parse_count(&text));
+    if let Some(duration) = parse_duration(&text) {
+        let shown = show_duration(duration);
+        assert_eq!(parse_duration(&shown), Some(duration), "{shown:?} from {text:?}");
+    }
+}
+
+/// A password in a URL is gone wherever the URL stands, and scrubbing twice does no more than once.
+fn scrubbed(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let clean = scrub(&text);
+    assert_eq!(scrub(&clean), clean, "scrubbing again changes the text");
+    let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let (before, after) = text.split_at(half);
+    let clean = scrub(&format!("{before} mysql://user:{SECRET}@host/{after}"));
+    assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn every_target_takes_its_seeds() {
+        for target in TARGETS {
+            (target.seeds)().iter().for_each(|seed| (target.run)(seed));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn changed_seeds_break_nothing(
+            target in 0..TARGETS.len(),
+            seed in any::<prop::sample::Index>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        ) {
+            let seeds = (TARGETS[target].seeds)();
+            let mut bytes = seeds[seed.index(seeds.len())].clone();
+            for (place, byte) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = byte;
+            }
+            (TARGETS[target].run)(&bytes);
+        }
+
+        #[test]
+        fn garbage_breaks_nothing(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            TARGETS.iter().for_each(|target| (target.run)(&bytes));
+        }
+    }
+}
