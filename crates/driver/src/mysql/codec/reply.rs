@@ -92,6 +92,11 @@ impl Reply {
         self.warnings
     }
 
+    /// Bytes that are kept for the next read.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.kept.len()
+    }
+
     /// Takes the next bytes.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
