@@ -2,7 +2,7 @@
 
 use measure::Nanos;
 
-use crate::{Ended, Measured, Summary};
+use crate::{Ended, Measured, Summary, open_loop};
 
 /// From this part of the CPU on that the load generator could use, it may be what limits throughput.
 const CLIENT_CPU_MAX: f64 = 0.9;
@@ -56,6 +56,18 @@ pub enum Finding {
         /// Hardware threads it could have kept busy.
         usable: usize,
     },
+    /// Less was answered than was offered in an open loop.
+    RateMissed {
+        /// Arrivals a second.
+        offered_per_s: f64,
+        /// Transactions that ended, a second.
+        achieved_per_s: f64,
+    },
+    /// The load generator did not keep to its schedule, so that latencies are partly its own.
+    GeneratorLate {
+        /// 99 % of the transactions that a free client waited for started no later than this, ns.
+        p99_ns: Nanos,
+    },
     /// Throughput and latency do not account for the clients that were there.
     LittlesLaw {
         /// Clients accounted for.
@@ -105,10 +117,12 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         clients_lost(measured),
         failures(summary),
         saturation(measured, summary),
+        open_loop::rate_missed(measured, summary),
+        open_loop::lateness(summary),
         littles_law(summary),
-        unfairness(summary),
-        drift(summary),
-        unsteadiness(summary),
+        unfairness(measured, summary),
+        drift(measured, summary),
+        unsteadiness(measured, summary),
         unfinished(measured),
         retries(summary),
         few_values(summary),
@@ -162,21 +176,30 @@ fn littles_law(summary: &Summary) -> Option<Finding> {
     })
 }
 
-fn unfairness(summary: &Summary) -> Option<Finding> {
+/// In an open loop clients take turns at the arrivals; how many each had says nothing.
+fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+    if measured.open.is_some() {
+        return None;
+    }
     let variation = summary.fairness?.variation();
     (variation > UNFAIRNESS_MAX).then_some(Finding::Unfair { variation })
 }
 
-fn drift(summary: &Summary) -> Option<Finding> {
+/// A rate that changes is meant to drift.
+fn drift(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+    if measured.open.is_some_and(|offered| !offered.is_constant) {
+        return None;
+    }
     let trend = summary.throughput_trend?;
     let is_drift = trend.is_significant && trend.change.abs() > TREND_MAX;
     is_drift.then_some(Finding::Trend { change: trend.change })
 }
 
 /// A drift is named as such and not twice.
-fn unsteadiness(summary: &Summary) -> Option<Finding> {
-    let variation = summary.throughput_variation.filter(|variation| *variation > VARIATION_MAX)?;
-    drift(summary).is_none().then_some(Finding::Unsteady { variation })
+fn unsteadiness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+    let allowed = VARIATION_MAX.hypot(open_loop::variation_of_schedule(measured));
+    let variation = summary.throughput_variation.filter(|variation| *variation > allowed)?;
+    drift(measured, summary).is_none().then_some(Finding::Unsteady { variation })
 }
 
 fn unfinished(measured: &Measured<'_>) -> Option<Finding> {

@@ -8,6 +8,7 @@
 mod check;
 mod estimate;
 mod moments;
+mod open_loop;
 mod ratio;
 mod student;
 mod summary;
@@ -15,6 +16,7 @@ mod trend;
 
 pub use check::{Finding, check};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
+pub use open_loop::{Offered, OpenSummary};
 pub use ratio::{Ratio, paired_ratio};
 pub use summary::{
     Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Slice, Summary, Usage,

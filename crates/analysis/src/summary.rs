@@ -9,6 +9,7 @@ use measure::{
 
 use crate::moments::{mean, standard_deviation};
 use crate::trend::{Trend, trend};
+use crate::{Offered, OpenSummary, open_loop};
 
 /// An interval shorter than this part of the longest is a rest at the end of a phase, and its rate is
 /// too coarse to compare.
@@ -37,6 +38,8 @@ pub struct Measured<'a> {
     pub unfinished: &'a Unfinished,
     /// What the load generator used during the measured load.
     pub usage: Option<Usage>,
+    /// What was offered whether or not a client was free; `None` in a closed loop.
+    pub open: Option<Offered<'a>>,
     /// How the trial ended.
     pub ended: Ended,
 }
@@ -106,8 +109,11 @@ pub struct Summary {
     pub operations: Vec<OperationSummary>,
     /// How evenly clients were served; `None` when not known or with one client.
     pub fairness: Option<Fairness>,
-    /// Whether the figures hang together; `None` when nothing was measured.
+    /// Whether the figures hang together; `None` when nothing was measured, and in an open loop, where
+    /// the number in the system is not known beforehand.
     pub littles_law: Option<LittlesLaw>,
+    /// Offered rate and service times; `None` in a closed loop.
+    pub open: Option<OpenSummary>,
     /// Standard deviation of the intervals' throughput as a part of its mean; `None` of fewer than
     /// two intervals.
     pub throughput_variation: Option<f64>,
@@ -155,6 +161,8 @@ pub struct OperationSummary {
     pub failed: u64,
     /// Latency of those that succeeded, and of those that timed out at their bound.
     pub latency: Latency,
+    /// Service times of those that succeeded, from their actual start; `None` where that is as intended.
+    pub service: Option<Latency>,
 }
 
 /// How evenly clients were served, in transactions of one client.
@@ -219,6 +227,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         operations: operations(measured, seconds),
         fairness: fairness(measured.client_events),
         littles_law: littles_law(measured, seconds),
+        open: open_loop::summarize(measured, seconds),
         throughput_variation: variation(&rates),
         throughput_trend: trend(&rates),
         traffic: total.traffic,
@@ -233,7 +242,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
 }
 
 /// A quotient, and 0 of nothing.
-fn per(count: f64, of: f64) -> f64 {
+pub(crate) fn per(count: f64, of: f64) -> f64 {
     if of > 0.0 { count / of } else { 0.0 }
 }
 
@@ -252,7 +261,7 @@ fn variation(rates: &[f64]) -> Option<f64> {
     Some(standard_deviation(rates)? / mean)
 }
 
-fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
+pub(crate) fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
     Latency {
         count: histogram.count(),
         mean_ns: histogram.mean_ns(),
@@ -278,6 +287,8 @@ fn operations(measured: &Measured<'_>, seconds: f64) -> Vec<OperationSummary> {
             timed_out: tally.timed_out.count(),
             failed: tally.failed.count(),
             latency: latency(&tally.latencies(), measured.percentiles),
+            service: (!tally.service.is_empty())
+                .then(|| latency(&tally.service, measured.percentiles)),
         })
         .collect()
 }
@@ -297,11 +308,12 @@ fn fairness(events: &[u64]) -> Option<Fairness> {
     })
 }
 
-/// Failed transactions took clients' time too, so they count here.
+/// Failed transactions took clients' time too, so they count here. In an open loop there is nothing to
+/// compare with: clients wait for arrivals and arrivals for clients.
 fn littles_law(measured: &Measured<'_>, seconds: f64) -> Option<LittlesLaw> {
     let total = measured.total;
     let ended = total.transactions + total.failed_transactions;
-    if seconds <= 0.0 || ended == 0 || measured.clients == 0 {
+    if seconds <= 0.0 || ended == 0 || measured.clients == 0 || measured.open.is_some() {
         return None;
     }
     let thinking_ns = ended as f64 * measured.think_time_ns as f64;

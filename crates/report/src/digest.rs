@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Ended, Estimate, Finding, Measured, Slice, Summary, Usage, check, over_repetitions, summarize,
+    Ended, Estimate, Finding, Measured, Offered, Slice, Summary, Usage, check, over_repetitions,
+    summarize,
 };
 use measure::{LatencyHistogram, Unfinished};
+use plan::{Arrivals, Rate};
 use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
 
 /// A run, summed up.
@@ -14,7 +16,7 @@ pub(crate) struct Digest<'a> {
     pub(crate) run: &'a Run,
     /// Every trial, in the order in which they ran.
     pub(crate) trials: Vec<Trial<'a>>,
-    /// Every combination of system, workload and clients, in the order of the plan.
+    /// Every combination of system, workload, clients and rate, in the order of the plan.
     pub(crate) points: Vec<Point<'a>>,
 }
 
@@ -27,13 +29,15 @@ pub(crate) struct Trial<'a> {
     pub(crate) ended: Ended,
 }
 
-/// One system under one workload with so many clients, over its repetitions.
+/// One system under one workload with so many clients at one rate, over its repetitions.
 #[derive(Debug)]
 pub(crate) struct Point<'a> {
     pub(crate) system: &'a str,
     pub(crate) identity: &'a Identity,
     pub(crate) workload: &'a str,
     pub(crate) clients: usize,
+    /// What was offered whether or not a client was free.
+    pub(crate) rate: Option<&'a Rate>,
     /// Indices into [`Digest::trials`].
     pub(crate) trials: Vec<usize>,
     /// Those that the figures come from: the complete ones, or all with figures when none is.
@@ -79,6 +83,11 @@ impl<'a> Digest<'a> {
     /// Whether any point was measured more than once.
     pub(crate) fn is_repeated(&self) -> bool {
         self.points.iter().any(|point| point.trials.len() > 1)
+    }
+
+    /// Whether any trial was an open loop.
+    pub(crate) fn is_open(&self) -> bool {
+        self.points.iter().any(|point| point.rate.is_some())
     }
 
     /// One figure of a point over the trials that count.
@@ -136,6 +145,7 @@ impl<'a> Trial<'a> {
             })
             .collect();
         let none = Unfinished::default();
+        let on_time = LatencyHistogram::new();
         let measured = Measured {
             operations: &record.header.operations,
             total: &record.total,
@@ -147,6 +157,12 @@ impl<'a> Trial<'a> {
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             unfinished: end.map_or(&none, |end| &end.unfinished),
             usage: usage(record, usable),
+            open: record.header.load.open.as_ref().map(|open| Offered {
+                rate_per_s: open.rate_per_s,
+                is_constant: open.rate.is_constant(),
+                is_random: open.arrivals == Arrivals::Poisson,
+                lateness: end.map_or(&on_time, |end| &end.lateness),
+            }),
             ended,
         };
         let summary = summarize(&measured);
@@ -157,8 +173,8 @@ impl<'a> Trial<'a> {
     /// Where the trial stands in the experiment.
     pub(crate) fn name(&self) -> String {
         let header = &self.record.header;
-        let clients = clients_text(header.clients);
-        format!("{} {}, {clients}", header.system, header.workload.name)
+        let load = load_text(header.clients, header.load.open.as_ref().map(|open| &open.rate));
+        format!("{} {}, {load}", header.system, header.workload.name)
     }
 
     /// Why it failed.
@@ -182,6 +198,12 @@ impl<'a> Trial<'a> {
 /// `1 client`, `16 clients`.
 pub(crate) fn clients_text(clients: usize) -> String {
     format!("{clients} client{}", if clients == 1 { "" } else { "s" })
+}
+
+/// `16 clients`, and of an open loop what was offered: `16 clients, 5000/s`.
+pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
+    let clients = clients_text(clients);
+    rate.map_or(clients.clone(), |rate| format!("{clients}, {rate}"))
 }
 
 fn ended(end: Option<&TrialEnd>) -> Ended {
@@ -211,10 +233,12 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
     let mut points: Vec<Point<'a>> = Vec::new();
     for (index, trial) in trials.iter().enumerate() {
         let header = &trial.record.header;
+        let rate = header.load.open.as_ref().map(|open| &open.rate);
         let known = points.iter_mut().find(|point| {
             point.system == header.system
                 && point.workload == header.workload.name
                 && point.clients == header.clients
+                && point.rate == rate
         });
         match known {
             Some(point) => point.trials.push(index),
@@ -223,6 +247,7 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
                 identity: &header.identity,
                 workload: &header.workload.name,
                 clients: header.clients,
+                rate,
                 trials: vec![index],
                 counted: Vec::new(),
             }),

@@ -38,6 +38,8 @@ fn gravity(finding: &Finding) -> Gravity {
         Finding::Interrupted
         | Finding::Failures { .. }
         | Finding::LittlesLaw { .. }
+        | Finding::RateMissed { .. }
+        | Finding::GeneratorLate { .. }
         | Finding::Unfair { .. }
         | Finding::Trend { .. }
         | Finding::Unsteady { .. }
@@ -151,6 +153,16 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
             "The load generator was nearly out of CPU",
             "throughput may be its limit and latency includes waiting for it; give it more cores",
         ),
+        Finding::RateMissed { .. } => (
+            "Less was answered than was offered",
+            "work piles up, so latencies grow with the time measured; offer less, or more clients if they \
+             are what is short",
+        ),
+        Finding::GeneratorLate { .. } => (
+            "The load generator was late by itself",
+            "transactions started after their time though a client was free, and their response times \
+             include that; give dyno more CPU",
+        ),
         Finding::LittlesLaw { .. } => (
             "Throughput and latency do not account for all clients",
             "clients spent time outside transactions, in the load generator or waiting for a core, or the \
@@ -191,6 +203,14 @@ fn figures(finding: &Finding) -> String {
         }
         Finding::ClientSaturated { used, usable } => {
             format!("{} of {usable} threads busy", number(*used))
+        }
+        Finding::RateMissed { offered_per_s, achieved_per_s } => {
+            let missed = achieved_per_s / offered_per_s - 1.0;
+            let (achieved, offered) = (number(*achieved_per_s), number(*offered_per_s));
+            format!("{achieved} of {offered} per s, {}", signed_percent(missed))
+        }
+        Finding::GeneratorLate { p99_ns } => {
+            format!("one in a hundred by {} or more", latency_ns(*p99_ns))
         }
         Finding::LittlesLaw { accounted_for, clients, mismatch } => format!(
             "{} of {clients} clients accounted for, {}",

@@ -19,7 +19,11 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     if workload.is_none() {
         table = table.words("workload");
     }
-    table = table.numbers("clients").numbers("tps");
+    table = table.numbers("clients");
+    if digest.is_open() {
+        table = table.numbers("offered per s");
+    }
+    table = table.numbers("tps");
     if digest.is_repeated() {
         table = table.numbers("95 % interval");
     }
@@ -48,6 +52,9 @@ fn result_row(
         row.push(point.workload.to_owned());
     }
     row.push(point.clients.to_string());
+    if digest.is_open() {
+        row.push(offered(digest, point));
+    }
     row.push(rate(&|summary| summary.transactions_per_s));
     if digest.is_repeated() {
         row.push(interval(figure(&|summary| summary.transactions_per_s)));
@@ -61,6 +68,71 @@ fn result_row(
     row.push(count(digest.sum(point, |summary| summary.failed_transactions)));
     row.push(count(digest.sum(point, |summary| summary.retries)));
     row
+}
+
+/// The mean of what was offered; nothing in a closed loop.
+fn offered(digest: &Digest<'_>, point: &Point<'_>) -> String {
+    let trial = point.trials.first().map(|at| &digest.trials[*at]);
+    let open = trial.and_then(|trial| trial.record.header.load.open.as_ref());
+    open.map_or(String::new(), |open| number(open.rate_per_s))
+}
+
+/// Service times of the transactions of open loops, a row for each point; of one workload when it is
+/// given. Empty when there is no open loop.
+pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
+    let points: Vec<&Point<'_>> = digest
+        .points
+        .iter()
+        .filter(|point| workload.is_none_or(|name| name == point.workload))
+        .filter(|point| point.rate.is_some() && !point.counted.is_empty())
+        .collect();
+    let trials = points.iter().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
+    let unit = TimeUnit::for_smallest(trials.map(|trial| service_of(&trial.summary).mean_ns));
+    let mut table = Table::new().words("system");
+    if workload.is_none() {
+        table = table.words("workload");
+    }
+    table = table.numbers("clients").numbers("offered per s").numbers("in system");
+    table = table.numbers(format!("mean {}", unit.name()));
+    for percent in &digest.run.header.percentiles {
+        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
+    }
+    table = table.numbers(format!("max {}", unit.name()));
+    for point in points {
+        table.row(service_row(digest, point, workload.is_none(), unit));
+    }
+    table
+}
+
+fn service_row(
+    digest: &Digest<'_>,
+    point: &Point<'_>,
+    has_workload: bool,
+    unit: TimeUnit,
+) -> Vec<String> {
+    let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of);
+    let time = |of: &dyn Fn(&Latency) -> f64| {
+        middle(figure(&|summary| of(&service_of(summary))), |value| unit.show(value))
+    };
+    let mut row = vec![point.system.to_owned()];
+    if has_workload {
+        row.push(point.workload.to_owned());
+    }
+    row.push(point.clients.to_string());
+    row.push(offered(digest, point));
+    let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
+    row.push(middle(figure(&in_system), number));
+    row.push(time(&|service| service.mean_ns));
+    for percent in &digest.run.header.percentiles {
+        row.push(time(&|service| percentile(service, *percent)));
+    }
+    row.push(time(&|service| service.max_ns as f64));
+    row
+}
+
+/// Service times of a trial's transactions; those of none in a closed loop.
+fn service_of(summary: &Summary) -> Latency {
+    summary.open.as_ref().map(|open| open.service.clone()).unwrap_or_default()
 }
 
 fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {

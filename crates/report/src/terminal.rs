@@ -23,6 +23,7 @@ pub fn terminal(run: &Run) -> String {
         out.push_str("no trial was begun\n");
     } else {
         out.push_str(&tables::results(&digest, None).without_columns(no_failures).text());
+        out.push_str(&service(&digest));
     }
     let findings = groups(&digest);
     if !findings.is_empty() {
@@ -35,6 +36,19 @@ pub fn terminal(run: &Run) -> String {
         run.folder.join("report.html").display()
     ));
     out
+}
+
+/// Beside the response times of the results, when there is an open loop.
+fn service(digest: &Digest<'_>) -> String {
+    let table = tables::service(digest, None);
+    if table.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nAbove are response times, from when each transaction was meant to start. \
+         Service times, from when it did:\n\n{}",
+        table.text()
+    )
 }
 
 fn status_line(run: &Run) -> String {

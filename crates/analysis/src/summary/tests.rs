@@ -46,6 +46,7 @@ impl Trial {
             think_time_ns: 0,
             unfinished: &self.unfinished,
             usage: None,
+            open: None,
             ended: Ended::Complete,
         }
     }
