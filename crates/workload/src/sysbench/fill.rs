@@ -4,20 +4,18 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use driver::{BulkLoad, Capabilities, Session, Statement, Value};
-use engine::Stop;
 use measure::Failure;
 
 use super::rows::{COLUMNS, Row, RowMaker};
 use super::schema;
 use super::settings::Settings;
-use crate::crewed::{interrupted, members, placeholders, share_out};
+use crate::crewed::{members, placeholders, share_out};
 use crate::random::Draw;
 use crate::{Progress, Site};
 
-/// Rows that one session loads before another may take its place.
+/// Rows that one session loads, in one transaction: 5 MB, so that waiting for the disk at its end
+/// costs little.
 const PIECE_ROWS: u64 = 25_000;
-/// Rows of one transaction.
-const TRANSACTION_ROWS: usize = 5_000;
 /// Rows of one INSERT. Four columns times this are well below 65,535, the most parameters that a
 /// statement may have in the MySQL protocol, and its 200 KB below any max_allowed_packet.
 const INSERT_ROWS: usize = 1_000;
@@ -52,7 +50,6 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings, tables: &[u64]) -> Resu
         maker: RowMaker { seed: site.seed, k: Draw::new(settings.shape, 1, rows.cast_signed()) },
         system: site.target.capabilities().clone(),
         progress: site.progress.clone(),
-        stop: site.stop.clone(),
     });
     site.progress.begin(stage(tables), rows * tables.len() as u64);
     share_out(site, members(site), pieces.count(), move |session, number| {
@@ -75,11 +72,10 @@ struct Work {
     maker: RowMaker,
     system: Capabilities,
     progress: Progress,
-    stop: Stop,
 }
 
 impl Work {
-    /// Loads one piece, a transaction at a time.
+    /// Loads one piece.
     async fn load(
         &self,
         session: &mut Session,
@@ -87,17 +83,10 @@ impl Work {
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
         let ids: Vec<u64> = ids.collect();
-        let mut insert = self.insert(session, table, ids.len()).await?;
-        for ids in ids.chunks(TRANSACTION_ROWS) {
-            if self.stop.is_asked() {
-                return Err(interrupted());
-            }
-            match &mut insert {
-                Some(insert) => self.insert_rows(session, insert, table, ids).await?,
-                None => self.load_rows(session, table, ids).await?,
-            }
+        match self.insert(session, table, ids.len()).await? {
+            Some(mut insert) => self.insert_rows(session, &mut insert, table, &ids).await,
+            None => self.load_rows(session, table, &ids).await,
         }
-        Ok(())
     }
 
     /// A prepared INSERT of many rows, where that is faster than the driver's own way: on servers
