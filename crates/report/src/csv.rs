@@ -43,7 +43,7 @@ const LEAD: [&str; 13] = [
     "seconds",
 ];
 
-const TRIAL: [&str; 17] = [
+const TRIAL: [&str; 21] = [
     "transactions_per_s",
     "queries",
     "queries_per_s",
@@ -60,6 +60,10 @@ const TRIAL: [&str; 17] = [
     "client_switches_per_query",
     "sent_bytes_per_query",
     "received_bytes_per_query",
+    "offered_per_s",
+    "arrivals",
+    "in_system",
+    "generator_late_p99_ns",
     "reason",
 ];
 
@@ -69,6 +73,10 @@ fn heads(percentiles: &[f64]) -> Vec<String> {
     heads.extend(figures.map(str::to_owned));
     heads.extend(percentiles.iter().map(|percent| format!("{}_ns", percentile_name(*percent))));
     heads.push("max_ns".to_owned());
+    heads.push("service_mean_ns".to_owned());
+    let name = |percent: &f64| format!("service_{}_ns", percentile_name(*percent));
+    heads.extend(percentiles.iter().map(name));
+    heads.push("service_max_ns".to_owned());
     heads.extend(TRIAL.iter().map(|head| (*head).to_owned()));
     heads
 }
@@ -102,6 +110,15 @@ fn latency_cells(latency: &analysis::Latency) -> Vec<String> {
     cells
 }
 
+/// Empty where every start is as intended: there the latency is the service time.
+fn service_cells(service: Option<&analysis::Latency>, percentiles: usize) -> Vec<String> {
+    let Some(service) = service else { return vec![String::new(); percentiles + 2] };
+    let mut cells = vec![service.mean_ns.to_string()];
+    cells.extend(service.percentiles.iter().map(|(_, value)| value.to_string()));
+    cells.push(service.max_ns.to_string());
+    cells
+}
+
 fn trial_row(trial: &Trial<'_>) -> Vec<String> {
     let summary = &trial.summary;
     let mut row = lead(trial, ALL, "transaction");
@@ -110,9 +127,22 @@ fn trial_row(trial: &Trial<'_>) -> Vec<String> {
     row.push(summary.failed_transactions.to_string());
     row.push(summary.transactions_per_s.to_string());
     row.extend(latency_cells(&summary.latency));
+    let open = summary.open.as_ref();
+    let service = open.map(|open| &open.service);
+    row.extend(service_cells(service, summary.latency.percentiles.len()));
+    row.extend(trial_cells(trial));
+    row
+}
+
+/// The figures of a whole trial.
+fn trial_cells(trial: &Trial<'_>) -> [String; TRIAL.len()] {
+    let summary = &trial.summary;
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let cost = summary.cost_per_query;
-    row.extend([
+    let open = summary.open.as_ref();
+    let arrivals = trial.record.header.load.open.as_ref().map(|open| open.arrivals.name());
+    let late = open.and_then(|open| open.lateness.percentile_ns(99.0));
+    [
         summary.transactions_per_s.to_string(),
         summary.queries.total().to_string(),
         summary.queries_per_s.to_string(),
@@ -129,9 +159,12 @@ fn trial_row(trial: &Trial<'_>) -> Vec<String> {
         optional(cost.and_then(|cost| cost.switches)),
         optional(cost.map(|cost| cost.sent_bytes)),
         optional(cost.map(|cost| cost.received_bytes)),
+        optional(open.map(|open| open.offered_per_s)),
+        arrivals.unwrap_or_default().to_owned(),
+        optional(open.map(|open| open.in_system)),
+        late.map_or(String::new(), |late| late.to_string()),
         trial.reason().unwrap_or_default().to_owned(),
-    ]);
-    row
+    ]
 }
 
 fn timed_out(summary: &Summary) -> u64 {
@@ -148,6 +181,7 @@ fn operation_row(trial: &Trial<'_>, at: usize) -> Vec<String> {
     row.push(operation.failed.to_string());
     row.push(operation.per_s.to_string());
     row.extend(latency_cells(&operation.latency));
+    row.extend(service_cells(operation.service.as_ref(), operation.latency.percentiles.len()));
     row.extend(TRIAL.map(|_| String::new()));
     row
 }

@@ -97,6 +97,8 @@ fn results(digest: &Digest<'_>) -> String {
     for workload in digest.workloads() {
         let caption = format!("{workload}: {}", digest.under_test());
         body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
+        let caption = format!("{workload}: service times, from the actual start");
+        body.push_str(&table(&tables::service(digest, Some(workload)), &caption));
     }
     if body.is_empty() {
         body.push_str(&paragraph("No trial was begun."));
@@ -106,6 +108,12 @@ fn results(digest: &Digest<'_>) -> String {
     } else {
         ""
     };
+    if digest.is_open() {
+        body.push_str(&paragraph(
+            "In an open loop latencies are response times, from when a transaction was meant to start. \
+             Service times, from when it did, leave out how long it waited for a client.",
+        ));
+    }
     body.push_str(&paragraph(&format!(
         "Latencies are those of transactions that succeeded, and of those that timed out at their \
          bound; tps and qps are transactions and statements per second.{medians}"

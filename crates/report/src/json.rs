@@ -90,6 +90,7 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         "system": point.system,
         "workload": point.workload,
         "clients": point.clients,
+        "rate": point.rate.map(ToString::to_string),
         "trials": point.trials.len(),
         "trials_counted": point.counted.len(),
         "transactions_per_s": figure(&|summary| summary.transactions_per_s),
@@ -128,6 +129,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "measure_started": end.and_then(|end| end.measure_started).map(|time| time.to_string()),
         "measure_ended": end.and_then(|end| end.measure_ended).map(|time| time.to_string()),
         "seconds": summary.seconds,
+        "open_loop": open_loop(trial),
         "transactions": summary.transactions,
         "transactions_per_s": summary.transactions_per_s,
         "failed_transactions": summary.failed_transactions,
@@ -163,6 +165,22 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     })
 }
 
+/// What was offered, and service times beside the response times of `latency`; null in a closed loop.
+fn open_loop(trial: &Trial<'_>) -> Option<Value> {
+    let summary = trial.summary.open.as_ref()?;
+    let open = trial.record.header.load.open.as_ref()?;
+    Some(json!({
+        "rate": open.rate.to_string(),
+        "arrivals": open.arrivals.name(),
+        "backlog_max": open.backlog_max,
+        "offered_per_s": summary.offered_per_s,
+        "achieved_per_s": trial.summary.transactions_per_s,
+        "in_system": summary.in_system,
+        "service": latency(&summary.service),
+        "generator_late": latency(&summary.lateness),
+    }))
+}
+
 fn operations(summary: &Summary) -> Vec<Value> {
     let operation = |operation: &analysis::OperationSummary| {
         json!({
@@ -173,6 +191,7 @@ fn operations(summary: &Summary) -> Vec<Value> {
             "timed_out": operation.timed_out,
             "failed": operation.failed,
             "latency": latency(&operation.latency),
+            "service": operation.service.as_ref().map(latency),
         })
     };
     summary.operations.iter().map(operation).collect()

@@ -2,7 +2,7 @@
 
 use record::Run;
 
-use crate::digest::{Digest, Point, clients_text};
+use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
@@ -44,6 +44,12 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
     let under_test = escape_markdown(&digest.under_test());
     out.push_str(&format!("## {name}: {under_test}\n\n"));
     out.push_str(&tables::results(digest, Some(workload)).markdown());
+    let service = tables::service(digest, Some(workload));
+    if !service.is_empty() {
+        out.push_str("\nThese are response times, from when each transaction was meant to start. ");
+        out.push_str("Service times, from when it did:\n\n");
+        out.push_str(&service.markdown());
+    }
     let repeated = if digest.is_repeated() {
         "\nFigures are medians over repetitions; `failed` and `retries` are sums.\n"
     } else {
@@ -64,7 +70,7 @@ fn statistics_block(out: &mut String, digest: &Digest<'_>, point: &Point<'_>) {
         "{}, {}, {} ({})",
         point.workload,
         point.system,
-        clients_text(point.clients),
+        load_text(point.clients, point.rate),
         point.identity.title()
     );
     let text = statistics(trial, usual_percentile(trial));

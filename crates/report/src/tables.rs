@@ -19,11 +19,7 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     if workload.is_none() {
         table = table.words("workload");
     }
-    table = table.numbers("clients");
-    if digest.is_open() {
-        table = table.numbers("offered per s");
-    }
-    table = table.numbers("tps");
+    table = load_columns(digest, table).numbers("tps");
     if digest.is_repeated() {
         table = table.numbers("95 % interval");
     }
@@ -72,9 +68,18 @@ fn result_row(
 
 /// The mean of what was offered; nothing in a closed loop.
 fn offered(digest: &Digest<'_>, point: &Point<'_>) -> String {
-    let trial = point.trials.first().map(|at| &digest.trials[*at]);
-    let open = trial.and_then(|trial| trial.record.header.load.open.as_ref());
+    point.trials.first().map_or(String::new(), |at| offered_in(&digest.trials[*at]))
+}
+
+fn offered_in(trial: &Trial<'_>) -> String {
+    let open = trial.record.header.load.open.as_ref();
     open.map_or(String::new(), |open| number(open.rate_per_s))
+}
+
+/// The columns that say how much load there was.
+fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
+    let table = table.numbers("clients");
+    if digest.is_open() { table.numbers("offered per s") } else { table }
 }
 
 /// Service times of the transactions of open loops, a row for each point; of one workload when it is
@@ -160,13 +165,16 @@ pub(crate) fn operations(digest: &Digest<'_>, workload: &str) -> Table {
     let means = trials.iter().flat_map(|trial| &trial.summary.operations);
     let unit = TimeUnit::for_smallest(means.map(|operation| operation.latency.mean_ns));
     let mut table = operation_columns(
-        Table::new().words("system").numbers("clients"),
+        load_columns(digest, Table::new().words("system")),
         &digest.run.header.percentiles,
         unit,
     );
     for trial in trials {
         let header = &trial.record.header;
-        let lead = [header.system.clone(), header.clients.to_string()];
+        let mut lead = vec![header.system.clone(), header.clients.to_string()];
+        if digest.is_open() {
+            lead.push(offered_in(trial));
+        }
         add_operations(&mut table, trial, &lead, unit);
     }
     without_empty_time_outs(table)
@@ -193,8 +201,9 @@ pub(crate) fn trial_operations(digest: &Digest<'_>, trial: &Trial<'_>) -> Table 
 
 /// Few workloads have a bound on answers.
 fn without_empty_time_outs(table: Table) -> Table {
-    table
-        .without_columns(|head, cells| head == "timed out" && cells.iter().all(|cell| *cell == "0"))
+    table.without_columns(|head, cells| {
+        head == "timed out" && cells.iter().all(|cell| matches!(*cell, "0" | ""))
+    })
 }
 
 fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
@@ -225,7 +234,26 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, lead: &[String], unit: T
         row.push(unit.show(latency.max_ns as f64));
         row.extend([operation.succeeded, operation.timed_out, operation.failed].map(count));
         table.row(row);
+        if let Some(service) = &operation.service {
+            table.row(operation_service_row(&operation.name, service, lead, unit));
+        }
     }
+}
+
+/// Below an operation's response times: from the actual start.
+fn operation_service_row(
+    name: &str,
+    service: &Latency,
+    lead: &[String],
+    unit: TimeUnit,
+) -> Vec<String> {
+    let mut row = lead.to_vec();
+    row.extend([format!("{name}, from its start"), "service time".to_owned(), String::new()]);
+    row.push(unit.show(service.mean_ns));
+    row.push(unit.show(service.min_ns as f64));
+    row.extend(service.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
+    row.push(unit.show(service.max_ns as f64));
+    row
 }
 
 pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
@@ -319,6 +347,17 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     fact("load", trial.record.header.load.description.clone());
     fact("measured for", format!("{} s", number(summary.seconds)));
     fact("transactions", rate_text(summary.transactions, summary.transactions_per_s));
+    if let Some(open) = &summary.open {
+        fact("offered", format!("{} per s", number(open.offered_per_s)));
+        let per_s = summary.transactions_per_s;
+        fact("achieved", format!("{} per s", number(per_s)));
+        fact("in the system on average", number(open.in_system));
+        fact("response time, mean", latency_ns(summary.latency.mean_ns as u64));
+        fact("service time, mean", latency_ns(open.service.mean_ns as u64));
+        let late = open.lateness.percentile_ns(99.0).unwrap_or_default();
+        let most = latency_ns(open.lateness.max_ns);
+        fact("generator late by", format!("{} in 99 %, {most} at most", latency_ns(late)));
+    }
     let queries = summary.queries;
     fact("queries", rate_text(queries.total(), summary.queries_per_s));
     fact(
