@@ -3,6 +3,7 @@
 
 mod bench;
 mod dist;
+mod fuzz;
 mod interrupt;
 mod needs;
 mod paths;
@@ -30,6 +31,8 @@ enum Task {
     Tidy,
     /// Builds the binary that is handed out
     Dist,
+    /// Runs everything that reads what comes from outside on random and on changed real inputs
+    Fuzz(fuzz::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Task::Test(arguments) => test::run(&arguments),
         Task::Tidy => tidy::run(),
         Task::Dist => dist::run(),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

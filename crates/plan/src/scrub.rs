@@ -78,8 +78,8 @@ fn bare_logins(text: &str) -> Vec<Range<usize>> {
     let begins = |c: char| c.is_whitespace() || "\"'`=,".contains(c);
     let mut found = Vec::new();
     for (at, _) in text.match_indices('@') {
-        let start = text[..at].rfind(begins).map_or(0, |before| before + 1);
-        let login = &text[start..at];
+        let login = text[..at].rsplit(begins).next().unwrap_or_default();
+        let start = at - login.len();
         if let Some(colon) = login.find(':').filter(|_| !login.contains("://")) {
             found.push(start + colon + 1..at);
         }
@@ -162,6 +162,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_space_of_several_bytes_before_a_login_is_no_panic() {
+        assert_eq!(scrub("to\u{85}me:secret@host"), "to\u{85}me:***@host");
+    }
 
     proptest! {
         #[test]

@@ -116,13 +116,17 @@ impl RowSet {
 
     fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<RowStep, Malformed> {
         let mut cursor = Cursor(&payload[1..]);
-        if is_ok_packet {
+        let bits = if is_ok_packet {
             cursor.length()?;
             cursor.length()?;
+            let bits = cursor.u16()?;
+            let _warnings = cursor.u16()?;
+            bits
         } else {
-            cursor.u16()?;
-        }
-        if cursor.u16()? & status::MORE_RESULTS != 0 {
+            let _warnings = cursor.u16()?;
+            cursor.u16()?
+        };
+        if bits & status::MORE_RESULTS != 0 {
             self.stage = Stage::First;
             return Ok(RowStep::More);
         }
