@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, Phase, Tally, Unfinished,
+    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Phase, Tally,
+    Unfinished,
 };
 use plan::{Arrivals, Rate};
 
@@ -201,6 +202,18 @@ impl TrialRecord {
     /// The intervals that count.
     pub fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
+    }
+
+    /// Service times of the measured transactions that succeeded, from their actual start; empty in a
+    /// closed loop.
+    pub fn service(&self) -> LatencyHistogram {
+        let mut service = LatencyHistogram::new();
+        for (operation, tally) in self.header.operations.iter().zip(&self.total.operations) {
+            if operation.kind == OperationKind::Transaction {
+                service.merge(&tally.service);
+            }
+        }
+        service
     }
 
     /// Latencies of the measured transactions: of those that succeeded, and of those that timed out

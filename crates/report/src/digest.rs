@@ -38,6 +38,8 @@ pub(crate) struct Point<'a> {
     pub(crate) clients: usize,
     /// What was offered whether or not a client was free.
     pub(crate) rate: Option<&'a Rate>,
+    /// Its mean over the measured time, arrivals a second; 0 in a closed loop.
+    pub(crate) offered_per_s: f64,
     /// Indices into [`Digest::trials`].
     pub(crate) trials: Vec<usize>,
     /// Those that the figures come from: the complete ones, or all with figures when none is.
@@ -111,6 +113,15 @@ impl<'a> Digest<'a> {
         let mut all = LatencyHistogram::new();
         for trial in &point.counted {
             all.merge(&self.trials[*trial].record.latencies());
+        }
+        all
+    }
+
+    /// Service times of those transactions, merged; empty in a closed loop.
+    pub(crate) fn service(&self, point: &Point<'_>) -> LatencyHistogram {
+        let mut all = LatencyHistogram::new();
+        for trial in &point.counted {
+            all.merge(&self.trials[*trial].record.service());
         }
         all
     }
@@ -248,6 +259,7 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
                 workload: &header.workload.name,
                 clients: header.clients,
                 rate,
+                offered_per_s: header.load.open.as_ref().map_or(0.0, |open| open.rate_per_s),
                 trials: vec![index],
                 counted: Vec::new(),
             }),

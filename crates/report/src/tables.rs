@@ -49,7 +49,7 @@ fn result_row(
     }
     row.push(point.clients.to_string());
     if digest.is_open() {
-        row.push(offered(digest, point));
+        row.push(offered(point));
     }
     row.push(rate(&|summary| summary.transactions_per_s));
     if digest.is_repeated() {
@@ -67,8 +67,8 @@ fn result_row(
 }
 
 /// The mean of what was offered; nothing in a closed loop.
-fn offered(digest: &Digest<'_>, point: &Point<'_>) -> String {
-    point.trials.first().map_or(String::new(), |at| offered_in(&digest.trials[*at]))
+fn offered(point: &Point<'_>) -> String {
+    point.rate.map_or(String::new(), |_| number(point.offered_per_s))
 }
 
 fn offered_in(trial: &Trial<'_>) -> String {
@@ -124,7 +124,7 @@ fn service_row(
         row.push(point.workload.to_owned());
     }
     row.push(point.clients.to_string());
-    row.push(offered(digest, point));
+    row.push(offered(point));
     let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
     row.push(middle(figure(&in_system), number));
     row.push(time(&|service| service.mean_ns));
@@ -267,10 +267,7 @@ pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
 
 /// What the load generator spent on each statement, a row for each point.
 pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
-    let mut table = Table::new()
-        .words("system")
-        .words("workload")
-        .numbers("clients")
+    let mut table = load_columns(digest, Table::new().words("system").words("workload"))
         .numbers("client CPU µs")
         .numbers("user µs")
         .numbers("system µs")
@@ -283,10 +280,12 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         let Some(trial) = middle_trial(digest, point) else { continue };
         let Some(cost) = trial.summary.cost_per_query else { continue };
         let optional = |value: Option<f64>| value.map_or("-".to_owned(), number);
-        table.row(vec![
-            point.system.to_owned(),
-            point.workload.to_owned(),
-            point.clients.to_string(),
+        let mut row =
+            vec![point.system.to_owned(), point.workload.to_owned(), point.clients.to_string()];
+        if digest.is_open() {
+            row.push(offered(point));
+        }
+        row.extend([
             optional(cost.cpu_us()),
             optional(cost.user_us),
             optional(cost.system_us),
@@ -295,6 +294,7 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
             number(cost.received_bytes),
             optional(trial.summary.client_cpu_threads),
         ]);
+        table.row(row);
     }
     // A system in the same process has no wire.
     table.without_columns(|head, cells| head.ends_with(" B") && cells.iter().all(|c| *c == "0"))

@@ -2,7 +2,7 @@
 
 use measure::LatencyHistogram;
 
-use crate::digest::{Digest, Point, clients_text};
+use crate::digest::{Digest, Point, load_text};
 use crate::number::{latency, number, percentile_name};
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 
@@ -23,7 +23,7 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
         .iter()
         .filter(|point| point.workload == workload && !point.counted.is_empty())
         .collect();
-    let context = Context { digest, workload, points };
+    let context = Context::new(digest, workload, points);
     [context.throughput(), context.comparison(), context.percentiles(), context.spectrum()]
         .into_iter()
         .flatten()
@@ -33,25 +33,80 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
 struct Context<'d, 'a> {
     digest: &'d Digest<'a>,
     workload: &'d str,
-    /// Those of the workload that have figures.
+    /// Those of the workload that have figures; of a sweep over rates, those with the most clients.
     points: Vec<&'d Point<'a>>,
+    sweep: Sweep,
+}
+
+/// What the load of a workload goes up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sweep {
+    Clients,
+    /// The rate that an open loop offers.
+    Rate,
+}
+
+impl Sweep {
+    fn of(self, point: &Point<'_>) -> f64 {
+        match self {
+            Self::Clients => point.clients as f64,
+            Self::Rate => point.offered_per_s,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Clients => "clients",
+            Self::Rate => "offered rate",
+        }
+    }
+
+    fn axis(self, values: impl Iterator<Item = f64>) -> Axis {
+        match self {
+            Self::Clients => Axis::new("clients", Scale::Log2, Unit::Number, values),
+            Self::Rate => Axis::new("offered per second", Scale::Linear, Unit::Number, values),
+        }
+    }
+
+    fn step(self) -> &'static str {
+        match self {
+            Self::Clients => "number of clients",
+            Self::Rate => "offered rate per second",
+        }
+    }
 }
 
 impl<'d, 'a> Context<'d, 'a> {
-    /// Throughput against clients; nothing to draw of a single number of clients.
+    fn new(digest: &'d Digest<'a>, workload: &'d str, mut points: Vec<&'d Point<'a>>) -> Self {
+        let first = points.first().map(|point| point.offered_per_s);
+        let is_swept = points.iter().any(|point| Some(point.offered_per_s) != first);
+        let sweep = if is_swept { Sweep::Rate } else { Sweep::Clients };
+        if sweep == Sweep::Rate {
+            let most = points.iter().map(|point| point.clients).max();
+            points.retain(|point| Some(point.clients) == most);
+        }
+        Self { digest, workload, points, sweep }
+    }
+
+    /// Throughput against clients or the offered rate; nothing to draw of a single one.
     fn throughput(&self) -> Option<Chart> {
         if self.levels().len() < 2 {
             return None;
         }
-        let series: Vec<Series> =
+        let mut series: Vec<Series> =
             self.systems().map(|(colour, name)| self.throughput_line(colour, name)).collect();
+        if self.sweep == Sweep::Rate {
+            let all_of_it = self.levels().into_iter().map(|rate| Dot::at(rate, rate));
+            let line = Series::line("offered", series.len(), all_of_it.collect());
+            series.push(Series { dash: 1, ..line });
+        }
         let dots = || series.iter().flat_map(|line| &line.dots);
         let highest = dots().map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
         Some(Chart {
-            title: format!("{}: throughput against clients", self.workload),
+            title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            x: Axis::new("clients", Scale::Log2, Unit::Number, dots().map(|dot| dot.x)),
+            x: self.sweep.axis(dots().map(|dot| dot.x)),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
             shades: Vec::new(),
@@ -75,7 +130,7 @@ impl<'d, 'a> Context<'d, 'a> {
             line
         };
         let series: Vec<Series> = systems.iter().enumerate().map(place).collect();
-        let clients = self.levels().first().map_or(String::new(), |level| clients_text(*level));
+        let clients = self.points.first().map_or(String::new(), |point| load_of(point));
         let dots = series.iter().flat_map(|line| &line.dots);
         let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
         Some(Chart {
@@ -98,11 +153,11 @@ impl<'d, 'a> Context<'d, 'a> {
             let spread = interval.map_or(String::new(), |interval| {
                 format!(", 95 % interval {} to {}", number(interval.low), number(interval.high))
             });
-            let clients = clients_text(point.clients);
+            let clients = load_of(point);
             Some(Dot {
                 error: interval.map(|interval| (interval.low.max(0.0), interval.high)),
                 note: Some(format!("{clients}: {} per s{spread}", number(estimate.median))),
-                ..Dot::at(point.clients as f64, estimate.median)
+                ..Dot::at(self.sweep.of(point), estimate.median)
             })
         });
         Series { has_markers: true, ..Series::line(system, colour, dots.collect()) }
@@ -115,13 +170,13 @@ impl<'d, 'a> Context<'d, 'a> {
             };
             let best = self.points_of(system).filter_map(|point| Some((point, of(&point)?.median)));
             let (point, rate) = best.max_by(|a, b| a.1.total_cmp(&b.1))?;
-            let clients = clients_text(point.clients);
+            let clients = load_of(point);
             Some(format!("{system} is highest with {} per second at {clients}", number(rate)))
         });
         best.collect::<Vec<_>>().join("; ")
     }
 
-    /// Latency percentiles against throughput, a step for each number of clients.
+    /// Latency percentiles against throughput, a step for each number of clients or offered rate.
     fn percentiles(&self) -> Option<Chart> {
         let percentiles = self.shown_percentiles();
         if self.levels().len() < 2 || percentiles.is_empty() {
@@ -146,9 +201,10 @@ impl<'d, 'a> Context<'d, 'a> {
         Some(Chart {
             title: format!("{}: latency against throughput", self.workload),
             subtitle: self.digest.under_test(),
-            description: "Each step along a line is one number of clients, written above the \
-                          highest percentile."
-                .to_owned(),
+            description: format!(
+                "Each step along a line is one {}, written above the highest percentile.",
+                self.sweep.step()
+            ),
             x: Axis::new(
                 "transactions per second",
                 Scale::Linear,
@@ -180,10 +236,10 @@ impl<'d, 'a> Context<'d, 'a> {
             let value = self.digest.estimate(point, |summary| {
                 summary.latency.percentile_ns(percent).unwrap_or_default() as f64
             })?;
-            let clients = clients_text(point.clients);
+            let clients = load_of(point);
             let name = percentile_name(percent);
             Some(Dot {
-                label: has_label.then(|| point.clients.to_string()),
+                label: has_label.then(|| number(self.sweep.of(point))),
                 note: Some(format!(
                     "{clients}: {name} {} at {} per s",
                     latency(value.median),
@@ -196,26 +252,33 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 
     /// The percentile spectrum of transactions. Of several systems, colour tells the system and the
-    /// dash the number of clients.
+    /// dash the level. Below the response times of an open loop stand its service times.
     fn spectrum(&self) -> Option<Chart> {
         let points = self.spectrum_points();
         let is_single = self.systems().count() == 1;
-        let mut levels: Vec<usize> = points.iter().map(|point| point.clients).collect();
-        levels.sort_unstable();
+        let mut levels: Vec<f64> = points.iter().map(|point| self.sweep.of(point)).collect();
+        levels.sort_by(f64::total_cmp);
         levels.dedup();
-        let line = |point: &&Point<'_>| {
-            let clients = clients_text(point.clients);
-            let level = levels.iter().position(|level| *level == point.clients).unwrap_or(0);
+        let mut lines = Vec::new();
+        for point in points {
+            let load = load_of(point);
+            let level = levels.iter().position(|level| *level == self.sweep.of(point));
+            let level = level.unwrap_or(0);
             let system = self.systems().find(|(_, name)| *name == point.system);
-            let system = system.map_or(0, |(colour, _)| colour);
-            Spectrum {
-                name: if is_single { clients } else { format!("{}, {clients}", point.system) },
-                colour: if is_single { level } else { system },
-                dash: level,
-                latencies: self.digest.latencies(point),
+            let colour = if is_single { level } else { system.map_or(0, |(colour, _)| colour) };
+            let name = if is_single { load } else { format!("{}, {load}", point.system) };
+            let latencies = self.digest.latencies(point);
+            if point.rate.is_none() {
+                lines.push(Spectrum { name, colour, dash: level, latencies });
+                continue;
             }
-        };
-        let lines: Vec<Spectrum> = points.iter().map(line).collect();
+            let dash = if is_single { 0 } else { 2 * level };
+            let service = format!("{name}: service");
+            let response = format!("{name}: response");
+            lines.push(Spectrum { name: response, colour, dash, latencies });
+            let latencies = self.digest.service(point);
+            lines.push(Spectrum { name: service, colour, dash: dash + 1, latencies });
+        }
         let title = format!("{}: latency by percentile", self.workload);
         spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)
     }
@@ -227,14 +290,16 @@ impl<'d, 'a> Context<'d, 'a> {
             [first, .., last] => vec![*first, levels[levels.len() / 2], *last],
             few => few.to_vec(),
         };
-        let last: Vec<usize> = levels.last().copied().into_iter().collect();
-        let of = |levels: &[usize]| -> Vec<&'d Point<'a>> {
-            let has = |point: &&&'d Point<'a>| levels.contains(&point.clients);
+        let last: Vec<f64> = levels.last().copied().into_iter().collect();
+        let of = |levels: &[f64]| -> Vec<&'d Point<'a>> {
+            let has = |point: &&&'d Point<'a>| levels.contains(&self.sweep.of(point));
             self.points.iter().filter(has).copied().collect()
         };
         let choices = [of(&levels), of(&some), of(&last)];
-        let few = choices.into_iter().find(|points| points.len() <= LINES_MAX);
-        few.unwrap_or_else(|| of(&last).into_iter().take(LINES_MAX).collect())
+        let is_open = self.points.iter().any(|point| point.rate.is_some());
+        let most = if is_open { LINES_MAX / 2 } else { LINES_MAX };
+        let few = choices.into_iter().find(|points| points.len() <= most);
+        few.unwrap_or_else(|| of(&last).into_iter().take(most).collect())
     }
 
     /// Systems that have points here, each with its colour on the whole page.
@@ -247,16 +312,20 @@ impl<'d, 'a> Context<'d, 'a> {
     fn points_of(&self, system: &str) -> impl Iterator<Item = &'d Point<'a>> {
         let mut points: Vec<_> =
             self.points.iter().filter(|point| point.system == system).copied().collect();
-        points.sort_by_key(|point| point.clients);
+        points.sort_by(|one, other| self.sweep.of(one).total_cmp(&self.sweep.of(other)));
         points.into_iter()
     }
 
-    fn levels(&self) -> Vec<usize> {
-        let mut levels: Vec<usize> = self.points.iter().map(|point| point.clients).collect();
-        levels.sort_unstable();
+    fn levels(&self) -> Vec<f64> {
+        let mut levels: Vec<f64> = self.points.iter().map(|point| self.sweep.of(point)).collect();
+        levels.sort_by(f64::total_cmp);
         levels.dedup();
         levels
     }
+}
+
+fn load_of(point: &Point<'_>) -> String {
+    load_text(point.clients, point.rate)
 }
 
 /// One line of a percentile spectrum.

@@ -105,13 +105,39 @@ impl Frame<'_, '_> {
                 Dot::at(step.middle(), rate)
             })
             .collect();
+        let offered = self.offered();
         let y = Axis::new(
             "transactions per second",
             Scale::Linear,
             Unit::Number,
-            dots.iter().map(|dot| dot.y),
+            dots.iter().chain(&offered).map(|dot| dot.y),
         );
-        self.chart("throughput over time", y, vec![Series::line("throughput", 0, dots)])
+        let mut series = vec![Series::line("throughput", 0, dots)];
+        if !offered.is_empty() {
+            series.push(Series { dash: 1, ..Series::line("offered", 1, offered) });
+        }
+        self.chart("throughput over time", y, series)
+    }
+
+    /// What an open loop offers over time: the first rate in the warm-up, then its steps.
+    fn offered(&self) -> Vec<Dot> {
+        let Some(open) = &self.trial.record.header.load.open else { return Vec::new() };
+        let mut dots = vec![Dot::at(0.0, open.rate.first_per_s())];
+        let mut at = self.warm_up().map_or(0.0, |warm_up| warm_up.to);
+        for step in open.rate.steps().iter().filter(|step| !step.length.is_zero()) {
+            let length = step.length.as_secs_f64();
+            // The last one may be cut off by the end of the measured time.
+            let part = ((self.end - at) / length).clamp(0.0, 1.0);
+            dots.push(Dot::at(at, step.from_per_s));
+            let to = step.from_per_s + (step.to_per_s - step.from_per_s) * part;
+            dots.push(Dot::at(at + length * part, to));
+            at += length * part;
+        }
+        if at < self.end {
+            dots.push(Dot::at(at, open.rate.last_per_s()));
+            dots.push(Dot::at(self.end, open.rate.last_per_s()));
+        }
+        dots
     }
 
     fn latency(&self, percentiles: &[f64]) -> Option<Chart> {
@@ -161,18 +187,19 @@ impl Frame<'_, '_> {
     /// The spectrum of each operation.
     fn spectrum(&self) -> Option<Chart> {
         let header = &self.trial.record.header;
-        let lines: Vec<Spectrum> = header
-            .operations
-            .iter()
-            .zip(&self.trial.record.total.operations)
-            .enumerate()
-            .map(|(at, (operation, tally))| Spectrum {
-                name: operation.name.clone(),
+        let operations = header.operations.iter().zip(&self.trial.record.total.operations);
+        let mut lines = Vec::new();
+        for (at, (operation, tally)) in operations.enumerate() {
+            let line = |name: String, latencies: &LatencyHistogram| Spectrum {
+                name,
                 colour: at,
                 dash: at,
-                latencies: tally.succeeded.clone(),
-            })
-            .collect();
+                latencies: latencies.clone(),
+            };
+            lines.push(line(operation.name.clone(), &tally.succeeded));
+            let service = line(format!("{}: service time", operation.name), &tally.service);
+            lines.push(Spectrum { dash: at + 1, ..service });
+        }
         let title = format!("{}: latency by percentile", self.trial.name());
         spectrum(title, header.identity.title(), &lines, WHOLE_ROW)
     }
