@@ -8,9 +8,9 @@ use measure::{
     OperationKind, Phase, Tally, Unfinished,
 };
 use record::{
-    ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, PhaseRecord,
-    Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord, TrialStatus,
-    WorkloadRecord,
+    ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
+    PhaseRecord, Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord,
+    TrialStatus, WorkloadRecord,
 };
 
 /// How much of a run is made.
@@ -65,6 +65,36 @@ pub(crate) fn compared() -> Run {
         repetitions: 4,
         seconds: (0, 3),
     })
+}
+
+/// Four rates offered to 64 clients, the last one more than the system can do, and one in steps.
+pub(crate) fn open() -> Run {
+    let mut run = make(&Shape {
+        systems: 1,
+        workloads: &["oltp_point_select"],
+        clients: &[1, 2, 4, 8, 3],
+        repetitions: 1,
+        seconds: (1, 5),
+    });
+    let step = |from_per_s, to_per_s| plan::RateStep {
+        length: Duration::from_secs(2),
+        from_per_s,
+        to_per_s,
+    };
+    let steps = plan::Rate::of(vec![step(500.0, 1_000.0), step(1_700.0, 1_700.0)]);
+    let constant = [800.0, 1_150.0, 1_450.0, 3_000.0].map(plan::Rate::constant);
+    let rates = constant.into_iter().chain(steps);
+    for (trial, rate) in run.trials.iter_mut().zip(rates) {
+        let rate_per_s = rate.mean_per_s(Duration::from_secs(5));
+        let (arrivals, backlog_max) = (plan::Arrivals::Poisson, 100_000);
+        trial.header.clients = 64;
+        trial.header.load.description = "open loop".to_owned();
+        trial.header.load.open = Some(OpenRecord { rate, rate_per_s, arrivals, backlog_max });
+        trial.total.operations[0].service = trial.total.operations[1].succeeded.clone();
+        let end = trial.end.as_mut().unwrap();
+        (0..100).for_each(|lateness| end.lateness.record(lateness * 1_000));
+    }
+    run
 }
 
 fn make(shape: &Shape) -> Run {

@@ -84,6 +84,11 @@ mod tests {
     }
 
     #[test]
+    fn an_open_loop_in_a_terminal() {
+        insta::assert_snapshot!(terminal(&sample::open()));
+    }
+
+    #[test]
     fn a_run_that_was_cut_says_so() {
         let mut run = sample::run();
         run.status = RunStatus::Cut;

@@ -55,6 +55,25 @@ fn the_page_of_a_small_run_is_well_formed() {
 }
 
 #[test]
+fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
+    let page = html(&sample::open());
+    keep("open.html", &page);
+    let tags = check_well_formed(&page);
+    // Three plots of the workload, three for each of five trials.
+    assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 3 + 5 * 3);
+    for text in [
+        "throughput against offered rate",
+        "64 clients, 800/s: response",
+        "64 clients, 800/s: service",
+        "service times, from the actual start",
+        "64 clients, 500 to 1700/s",
+        "Less was answered than was offered",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
 fn the_page_of_a_large_run_is_well_formed_and_of_a_bearable_size() {
     let page = html(&sample::large());
     keep("large.html", &page);
