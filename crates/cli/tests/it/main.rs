@@ -9,6 +9,7 @@ mod driver_query;
 mod driver_support;
 mod end_to_end;
 mod mariadb;
+mod open_loop;
 mod secrets;
 mod server;
 mod support;

@@ -1,0 +1,303 @@
+//! Load that comes by a schedule, from the command line to report.json: what a stall, a queue and an
+//! overload must look like can be worked out on paper.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::server;
+use crate::support::{Desk, both, json};
+
+/// A second of standing still, 5 s into 10 measured seconds at 1,000 requests a second of 0.1 ms each.
+/// The request that comes k ms into the stall is answered 1,000 - k + 0.1 ms later. So of 10,000
+/// requests 9,000 take 0.1 ms, and the others evenly from 1.1 ms to 1,000.1 ms.
+const STALL: &str = r#"
+name = "stall"
+percentiles = [50, 90, 95, 99, 99.9]
+[systems.simulated]
+servers = 10000
+service_times = ["100us"]
+stalls = [{ at = "6s", for = "1s" }]
+[workloads.simulated]
+[load]
+clients = 2000
+rate = "1k"
+arrivals = "constant"
+warm_up = "1s"
+time = "10s"
+"#;
+
+fn milliseconds(value: &Value) -> f64 {
+    value.as_f64().unwrap() / 1e6
+}
+
+/// As near as the histogram's three digits are.
+fn assert_ms(value: &Value, expected_ms: f64) {
+    let seen = milliseconds(value);
+    assert!((seen / expected_ms - 1.0).abs() < 1e-3, "{seen} ms against {expected_ms} ms");
+}
+
+fn percentile<'v>(latency: &'v Value, name: &str) -> &'v Value {
+    &latency["percentiles"][format!("{name}_ns")]
+}
+
+#[test]
+fn a_stall_shows_in_the_report_as_arithmetic_says() {
+    let desk = Desk::new();
+    desk.file("plan.toml", STALL);
+    let report = json(&desk.succeed(["run", "plan.toml", "--format", "json"]));
+    let trial = &report["trials"][0];
+    assert_eq!(trial["transactions"], 10_000);
+    let latency = &trial["latency"];
+    let expected = [("p50", 0.1), ("p90", 0.1), ("p95", 500.1), ("p99", 900.1), ("p99.9", 990.1)];
+    for (name, expected_ms) in expected {
+        assert_ms(percentile(latency, name), expected_ms);
+    }
+    assert_ms(&latency["max_ns"], 1_000.1);
+    let open = &trial["open_loop"];
+    assert_eq!((&open["rate"], &open["arrivals"]), (&"1000/s".into(), &"constant".into()));
+    assert_eq!((&open["offered_per_s"], &open["achieved_per_s"]), (&1e3.into(), &1e3.into()));
+    assert_eq!(trial["littles_law_clients"], Value::Null);
+    // 1,000 requests of 500.6 ms and 9,000 of 0.1 ms in 10 s.
+    let in_system = open["in_system"].as_f64().unwrap();
+    assert!((in_system / 50.15 - 1.0).abs() < 1e-3, "{in_system}");
+    let text = String::from_utf8(desk.succeed(["report", "results"]).stdout).unwrap();
+    let row = text.lines().find(|line| line.contains("2000")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    let figures = ["2000", "1,000", "1,000", "0", "50.2", "0.100", "0.100", "500", "900", "990"];
+    assert_eq!(cells[2..12], figures, "{text}");
+}
+
+#[test]
+fn with_few_clients_service_times_hide_the_stall_and_response_times_do_not() {
+    let desk = Desk::new();
+    desk.file("plan.toml", STALL);
+    let output = desk.succeed(["run", "plan.toml", "--set", "load.clients=10", "--format", "json"]);
+    let trial = &json(&output)["trials"][0];
+    let service = &trial["open_loop"]["service"];
+    assert_eq!(service["count"], 10_000);
+    assert_ms(percentile(service, "p99.9"), 0.1);
+    assert_ms(&service["max_ns"], 1_000.1);
+    // The 990 that found no client are served ten at a time when the stall is over: at most 9.9 ms more.
+    let p95 = milliseconds(percentile(&trial["latency"], "p95"));
+    assert!((495.0..515.0).contains(&p95), "{p95}");
+    assert_eq!(trial["operations"][0]["service"]["count"], 10_000);
+    assert_eq!(trial["open_loop"]["generator_late"]["max_ns"], 0);
+}
+
+#[test]
+fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
+    // M/D/1 with a load of 0.5: the mean wait is rho s / 2 (1 - rho), half a service time
+    // (Pollaczek and Khinchine).
+    let desk = Desk::new();
+    let plan = "[systems.simulated]\nservice_times = [\"1ms\"]\n[workloads.simulated]\n[load]\n\
+                clients = 200\nrate = 500\ntime = \"200s\"\ninterval = \"10s\"\n";
+    desk.file("plan.toml", plan);
+    let trial = &json(&desk.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
+    let arrivals = trial["transactions"].as_f64().unwrap();
+    // Three standard deviations of 100,000.
+    assert!((arrivals - 100_000.0).abs() < 950.0, "{arrivals}");
+    let mean = milliseconds(&trial["latency"]["mean_ns"]);
+    assert!((mean / 1.5 - 1.0).abs() < 0.03, "{mean} ms against 1.5 ms");
+    assert_eq!(trial["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn steps_and_ramps_offer_what_their_area_is() {
+    let desk = Desk::new();
+    let plan = "[systems.simulated]\nservers = 100\n[workloads.simulated]\n[load]\nclients = 100\n\
+                arrivals = \"constant\"\n\
+                steps = [{ for = \"3s\", rate = 1000 }, { for = \"4s\", from = 1000, to = 3000 }]\n";
+    desk.file("plan.toml", plan);
+    let trial = &json(&desk.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
+    let transactions = |interval: &Value| interval["transactions"].as_i64().unwrap();
+    let seen: Vec<i64> = trial["intervals"].as_array().unwrap().iter().map(transactions).collect();
+    // A second of warm-up at the first rate, three seconds of the step, four of the ramp.
+    let expected = [1000, 1000, 1000, 1000, 1250, 1750, 2250, 2750];
+    assert_eq!(seen.len(), expected.len());
+    for (seen, expected) in seen.iter().zip(expected) {
+        // A service time of 1 ms shifts up to three of them to the next second.
+        assert!((seen - expected).abs() <= 3, "{seen} against {expected}");
+    }
+    let offered = trial["open_loop"]["offered_per_s"].as_f64().unwrap();
+    assert!((offered - 11_000.0 / 7.0).abs() < 1e-6, "{offered}");
+    assert_eq!(trial["open_loop"]["rate"], "1000 to 3000/s");
+}
+
+#[test]
+fn an_overload_fails_the_trial_with_its_figure() {
+    let desk = Desk::new();
+    let plan = "[systems.simulated]\nservice_times = [\"20ms\"]\n[workloads.simulated]\n[load]\n\
+                clients = 10\nrate = [20, 100]\narrivals = \"constant\"\nbacklog = 200\n";
+    desk.file("plan.toml", plan);
+    let output = desk.dyno(["run", "plan.toml", "--format", "json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    assert_eq!(report["trials"][0]["status"], "complete");
+    let overloaded = &report["trials"][1];
+    assert_eq!(overloaded["status"], "failed");
+    let reason = overloaded["reason"].as_str().unwrap();
+    assert!(reason.starts_with("overloaded: 201 transactions waited for a client"), "{reason}");
+    assert_eq!(report["points"][1]["rate"], "100/s");
+}
+
+#[test]
+fn a_rate_that_is_missed_is_said() {
+    let desk = Desk::new();
+    let plan = "[systems.simulated]\nservice_times = [\"20ms\"]\n[workloads.simulated]\n[load]\n\
+                clients = 10\nrate = 100\narrivals = \"constant\"\n";
+    desk.file("plan.toml", plan);
+    let report = String::from_utf8(desk.succeed(["run", "plan.toml"]).stdout).unwrap();
+    assert!(report.contains("Less was answered than was offered"), "{report}");
+    assert!(report.contains("50.0 of 100 per s, -50 %"), "{report}");
+}
+
+#[test]
+fn a_rate_beside_a_think_time_is_refused() {
+    let desk = Desk::new();
+    let said = desk.fail(2, ["bench", "simulated", "--rate=5k", "--think-time=1ms"]);
+    assert!(said.contains("--think-time"), "{said}");
+    let said = desk.fail(2, ["bench", "simulated", "--arrivals=constant"]);
+    assert!(said.contains("--rate"), "{said}");
+    let said = desk.fail(2, ["bench", "simulated", "--rate=fast"]);
+    assert!(said.contains("`rate` is \"fast\", not a number"), "{said}");
+}
+
+/// Passes bytes between clients and a server, until it is told to stand still for a while.
+struct Proxy {
+    port: u16,
+    pause: Arc<Pause>,
+}
+
+#[derive(Default)]
+struct Pause(Mutex<PauseState>);
+
+#[derive(Default)]
+struct PauseState {
+    /// From when until when nothing is passed on.
+    span: Option<(Instant, Instant)>,
+    /// When something was passed on again.
+    resumed: Option<Instant>,
+}
+
+impl Pause {
+    fn state(&self) -> MutexGuard<'_, PauseState> {
+        self.0.lock().unwrap()
+    }
+
+    /// Holds the caller for as long as the pause lasts.
+    fn wait(&self) {
+        let Some((begin, end)) = self.state().span else { return };
+        let now = Instant::now();
+        if begin <= now && now < end {
+            thread::sleep(end - now);
+        }
+        if Instant::now() >= end {
+            self.state().resumed.get_or_insert_with(Instant::now);
+        }
+    }
+}
+
+impl Proxy {
+    fn to(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let pause = Arc::new(Pause::default());
+        let shared = Arc::clone(&pause);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                for (from, to) in [(&client, &server), (&server, &client)] {
+                    from.set_nodelay(true).unwrap();
+                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    let pause = Arc::clone(&shared);
+                    thread::spawn(move || pass(from, to, &pause));
+                }
+            }
+        });
+        Self { port, pause }
+    }
+
+    /// Stands still from now on.
+    fn stand_still(&self, length: Duration) {
+        let now = Instant::now();
+        self.pause.state().span = Some((now, now + length));
+    }
+
+    /// How long nothing was passed on in truth, seconds.
+    fn stood_still_s(&self) -> f64 {
+        let state = self.pause.state();
+        (state.resumed.unwrap() - state.span.unwrap().0).as_secs_f64()
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, pause: &Pause) {
+    let mut buffer = [0; 16 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        pause.wait();
+        if to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    // Either side may be gone already.
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+#[test]
+fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
+    const RATE_PER_S: f64 = 500.0;
+    const TRANSACTIONS: f64 = 6.0 * RATE_PER_S;
+    let desk = Desk::new();
+    let url = server::database("dyno_open_loop");
+    let (address, database) = url.split_once('@').unwrap().1.split_once('/').unwrap();
+    let proxy = Proxy::to(address.to_owned());
+    let system = format!("mysql://root@127.0.0.1:{}/{database}", proxy.port);
+    let child = desk
+        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=64"])
+        .args(["--rate=500", "--arrivals=constant", "--time=6s", "--interval=500ms"])
+        .args(["--percentiles=95,99,99.5,99.9", "--format=json", "--cleanup", "--system", &system])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_two_measured_intervals(&desk);
+    proxy.stand_still(Duration::from_secs(1));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let trial = &json(&output)["trials"][0];
+    let stall_ms = proxy.stood_still_s() * 1e3;
+    let latency = &trial["latency"];
+    // The transaction that came t ms into the stall took the rest of it, so the latency that so many lie
+    // above is shorter than the stall by the time in which so many came.
+    for (name, part_above) in [("p99", 0.01), ("p99.5", 0.005), ("p99.9", 0.001)] {
+        let expected = stall_ms - part_above * TRANSACTIONS / RATE_PER_S * 1e3;
+        let seen = milliseconds(percentile(latency, name));
+        assert!((seen / expected - 1.0).abs() < 0.02, "{name}: {seen} against {expected} ms");
+    }
+    let service = &trial["open_loop"]["service"];
+    let (service, response) = (percentile(service, "p95"), percentile(latency, "p95"));
+    // Only as many transactions meet the stall as there are clients: 64 of 3,000.
+    assert!(milliseconds(response) > 600.0 && milliseconds(service) < 600.0, "{trial}");
+    let achieved = trial["open_loop"]["achieved_per_s"].as_f64().unwrap();
+    assert!((achieved / RATE_PER_S - 1.0).abs() < 0.02, "{achieved}");
+}
+
+fn wait_for_two_measured_intervals(desk: &Desk) {
+    let intervals = || {
+        let run = desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
+        fs::read_to_string(run.join("trials/0000/intervals.jsonl")).ok()
+    };
+    for _ in 0..3000 {
+        if intervals().is_some_and(|text| text.matches("\"measure\"").count() >= 2) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("no measured intervals within 30 s");
+}
