@@ -1,6 +1,6 @@
 //! What a reader must know before trusting a trial.
 
-use measure::Nanos;
+use measure::{Nanos, Outage};
 
 use crate::{Ended, Measured, Summary, open_loop};
 
@@ -22,6 +22,19 @@ const VALUES_ABOVE_MIN: f64 = 10.0;
 pub enum Finding {
     /// It could not go on.
     Failed,
+    /// The server that was started for it ended while it ran.
+    Crashed,
+    /// Clients had lost the system for a while.
+    Outages {
+        /// How often.
+        count: usize,
+        /// For how long together, ns.
+        total_ns: Nanos,
+        /// How long at most, ns.
+        longest_ns: Nanos,
+        /// Connections that were made again.
+        reconnects: u64,
+    },
     /// dyno or the machine went down while it ran.
     Cut,
     /// Someone asked for its end.
@@ -114,12 +127,13 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     [
         ending(measured),
         (summary.transactions == 0).then_some(Finding::NothingMeasured),
+        outages(measured),
         clients_lost(measured),
         failures(summary),
         saturation(measured, summary),
         open_loop::rate_missed(measured, summary),
         open_loop::lateness(summary),
-        littles_law(summary),
+        littles_law(measured, summary),
         unfairness(measured, summary),
         drift(measured, summary),
         unsteadiness(measured, summary),
@@ -137,8 +151,19 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
         Ended::Complete => None,
         Ended::Interrupted => Some(Finding::Interrupted),
         Ended::Failed => Some(Finding::Failed),
+        Ended::Crashed => Some(Finding::Crashed),
         Ended::Cut => Some(Finding::Cut),
     }
+}
+
+fn outages(measured: &Measured<'_>) -> Option<Finding> {
+    let lengths = || measured.outages.iter().map(|one| one.length_ns(measured.load_end_ns));
+    Some(Finding::Outages {
+        count: measured.outages.len(),
+        total_ns: lengths().sum(),
+        longest_ns: lengths().max()?,
+        reconnects: measured.outages.iter().map(|outage: &Outage| outage.reconnects).sum(),
+    })
 }
 
 fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
@@ -167,7 +192,11 @@ fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     is_near.then_some(Finding::ClientSaturated { used, usable: usage.threads })
 }
 
-fn littles_law(summary: &Summary) -> Option<Finding> {
+/// Clients without a connection are in no transaction: an outage accounts for them.
+fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+    if !measured.outages.is_empty() {
+        return None;
+    }
     let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;
     Some(Finding::LittlesLaw {
         accounted_for: law.accounted_for,
@@ -263,6 +292,24 @@ mod tests {
         );
         let found = findings_of(|input| input.percentiles = &[50.0, 99.0, 99.9], &level);
         assert_eq!(found, [Finding::FewValues { percentile: 99.0, values: 60 }]);
+    }
+
+    #[test]
+    fn an_outage_is_told_and_accounts_for_idle_clients() {
+        let outages = [
+            Outage { start_ns: 10, end_ns: Some(40), failures: 2, reconnects: 2 },
+            Outage { start_ns: 90, end_ns: None, failures: 2, reconnects: 1 },
+        ];
+        let trial = seconds_of(&[20, 20, 20]);
+        let input = Measured {
+            outages: &outages,
+            load_end_ns: 100,
+            clients: 4,
+            percentiles: &[50.0],
+            ..trial.measured()
+        };
+        let told = Finding::Outages { count: 2, total_ns: 40, longest_ns: 30, reconnects: 3 };
+        assert_eq!(check(&input, &summarize(&input)), [told]);
     }
 
     #[test]

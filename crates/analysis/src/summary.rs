@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use measure::{
-    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, QueryCounts, Tally,
+    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage, QueryCounts, Tally,
     Traffic, Unfinished,
 };
 
@@ -36,6 +36,10 @@ pub struct Measured<'a> {
     pub think_time_ns: Nanos,
     /// What was in flight when the measured time ended.
     pub unfinished: &'a Unfinished,
+    /// When clients had lost the system.
+    pub outages: &'a [Outage],
+    /// Where the load ended on the clock of the outages, ns.
+    pub load_end_ns: Nanos,
     /// What the load generator used during the measured load.
     pub usage: Option<Usage>,
     /// What was offered whether or not a client was free; `None` in a closed loop.
@@ -77,6 +81,8 @@ pub enum Ended {
     Interrupted,
     /// It could not go on.
     Failed,
+    /// The server that was started for it ended while it ran.
+    Crashed,
     /// It has no end: dyno or the machine went down.
     Cut,
 }

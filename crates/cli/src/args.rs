@@ -116,6 +116,20 @@ pub(crate) struct BenchArgs {
     /// How many may wait for a client before the trial counts as overloaded [default: 100000].
     #[arg(long, value_name = "N", requires = "rate")]
     pub(crate) backlog: Option<String>,
+    /// How long a connection may take, login included [default: 10s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) connect_timeout: Option<String>,
+    /// How long the answer to a statement may take, or `off`; what takes longer is given up and counts
+    /// in the percentiles as that long or longer [default: 60s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) query_timeout: Option<String>,
+    /// How long each of prepare, verify and cleanup may take [default: off].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) phase_timeout: Option<String>,
+    /// How long clients that lost their connection try for another one; `off` ends the trial with the
+    /// first that is lost [default: 30s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) reconnect_limit: Option<String>,
     /// Event loops that share the clients [default: one for each core].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<u64>,

@@ -141,6 +141,7 @@ impl Progress {
             }
             TrialStatus::Interrupted => self.line(&format!("{head}: interrupted")),
             TrialStatus::Failed(reason) => self.line(&format!("{head}: failed: {reason}")),
+            TrialStatus::Crashed(reason) => self.line(&format!("{head}: crashed: {reason}")),
         }
     }
 

@@ -13,6 +13,7 @@ mod session;
 pub mod sqlite;
 mod statement;
 mod target;
+mod timeouts;
 mod value;
 
 pub use capabilities::{BulkLoad, Capabilities, PlaceholderStyle};
@@ -24,4 +25,5 @@ pub use running::Running;
 pub use session::Session;
 pub use statement::{Answer, Statement};
 pub use target::Target;
+pub use timeouts::Timeouts;
 pub use value::{Datum, Value};

@@ -7,9 +7,10 @@ use measure::Failure;
 use net::Handle;
 
 use crate::limits::{self, Footprint};
+use crate::mysql::ServerCounters;
 use crate::session::Connection;
 use crate::{
-    BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, mysql, sqlite,
+    BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
 };
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
@@ -17,6 +18,7 @@ use crate::{
 pub struct Target {
     driver: Driver,
     capabilities: Arc<Capabilities>,
+    timeouts: Timeouts,
 }
 
 #[derive(Clone, Debug)]
@@ -29,13 +31,21 @@ impl Target {
     /// A server of the MySQL protocol.
     pub fn mysql(config: mysql::Config) -> Self {
         let capabilities = Arc::new(mysql::without_probe());
-        Self { driver: Driver::MySql(Arc::new(config)), capabilities }
+        let timeouts = Timeouts::default();
+        Self { driver: Driver::MySql(Arc::new(config)), capabilities, timeouts }
     }
 
     /// A database file.
     pub fn sqlite(config: sqlite::Config) -> Self {
         let capabilities = Arc::new(sqlite::capabilities());
-        Self { driver: Driver::Sqlite(Arc::new(config)), capabilities }
+        let timeouts = Timeouts::default();
+        Self { driver: Driver::Sqlite(Arc::new(config)), capabilities, timeouts }
+    }
+
+    /// The same with other bounds on its sessions.
+    #[must_use]
+    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
     }
 
     /// Asks the system what it is and what it can do; the capabilities are known from here on, so this
@@ -47,13 +57,30 @@ impl Target {
         let Session(connection) = self.connect(handle, 0).await?;
         match connection {
             Connection::MySql(mut session) => {
-                let (facts, capabilities) = mysql::probe(&mut session).await?;
+                let (facts, capabilities) = mysql::probe(handle, &mut session, self.timeouts.connect).await?;
                 self.capabilities = Arc::new(capabilities);
                 session.close().await;
                 Ok(facts)
             }
             Connection::Sqlite(mut session) => sqlite::probe(&mut session),
         }
+    }
+
+    /// Reads what the server itself counts, by a session of its own: `None` when the system does not
+    /// tell, or when it is several servers behind several addresses.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not answer within the bound for connecting.
+    pub async fn counters(&self, handle: &Handle) -> Result<Option<ServerCounters>, Failure> {
+        let Driver::MySql(config) = &self.driver else { return Ok(None) };
+        if config.addresses.len() > 1 {
+            return Ok(None);
+        }
+        let Session(connection) = self.connect(handle, 0).await?;
+        let Connection::MySql(mut session) = connection else { return Ok(None) };
+        let counters = mysql::read_counters(handle, &mut session, self.timeouts.connect).await?;
+        session.close().await;
+        Ok(counters)
     }
 
     /// Connects client `index` (several addresses are shared out by it).
@@ -67,7 +94,8 @@ impl Target {
                     BulkLoad::Stream => mysql::LocalInfile::Offered,
                     _ => mysql::LocalInfile::Withheld,
                 };
-                let session = mysql::Session::connect(handle, config, index, local_infile).await?;
+                let opening = mysql::Opening { index, local_infile, timeouts: self.timeouts };
+                let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
             }
             Driver::Sqlite(config) => Connection::Sqlite(Box::new(sqlite::Session::open(config)?)),

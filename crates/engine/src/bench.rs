@@ -12,6 +12,7 @@ use net::{Gate, Handle, Nanos};
 
 use crate::control::{Control, Message};
 use crate::offer::Timetable;
+use crate::outages::Tie;
 use crate::pacing::Pacer;
 use crate::worker::Assignment;
 use crate::{ClientOutcome, Step, Turn};
@@ -75,6 +76,7 @@ pub(crate) struct Bench {
     pub(crate) handle: Handle,
     pub(crate) gate: Gate,
     pub(crate) pacer: Pacer,
+    pub(crate) reconnect_limit_ns: Option<Nanos>,
     worker: usize,
     control: Arc<Control>,
     timetable: Timetable,
@@ -102,6 +104,7 @@ impl Bench {
             handle,
             gate: Gate::default(),
             pacer: Pacer::new(assignment.pacing, assignment.worker, assignment.workers),
+            reconnect_limit_ns: assignment.reconnect_limit_ns,
             worker: assignment.worker,
             control: Arc::clone(&assignment.control),
             timetable,
@@ -195,6 +198,9 @@ impl Bench {
 
     #[inline]
     pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) {
+        if !self.pays_its_way(local, turn) {
+            return;
+        }
         let kind = self.kinds[usize::from(operation.0)];
         let is_open = self.pacer.is_open();
         let counted = self.counting(|tally, now| {
@@ -215,6 +221,9 @@ impl Bench {
         key: &ErrorKey,
         how: Disposition,
     ) {
+        if !self.pays_its_way(local, turn) {
+            return;
+        }
         let kind = self.kinds[usize::from(operation.0)];
         let counted = self.counting(|tally, now| {
             let latency = now - turn.intended_ns;
@@ -229,21 +238,29 @@ impl Bench {
     }
 
     /// Ends a turn. One that ended after the measured time keeps its latency all the same, or a stall
-    /// at the end would not show; and one that began in the warm-up and is measured takes its share of
-    /// the budget, so that as many are measured as were asked for.
+    /// at the end would not show.
     #[inline]
     fn leave(&self, local: usize, turn: Turn, counted: Counted) {
         self.clients.borrow_mut()[local].in_turn_since = None;
-        match counted {
-            Counted::Late => {
-                let latency = self.handle.now() - turn.intended_ns;
-                self.late.borrow_mut().answered(latency);
-            }
-            Counted::Measured if self.is_warm_up(turn.started_ns) => {
-                self.control.spend();
-            }
-            Counted::Measured | Counted::WarmUp => {}
+        if counted == Counted::Late {
+            let latency = self.handle.now() - turn.intended_ns;
+            self.late.borrow_mut().answered(latency);
         }
+    }
+
+    /// Whether a turn that ends now may count. One that began in the warm-up and would be measured
+    /// takes its share of the budget when it ends; when nothing is left of that it counts nowhere, so
+    /// that exactly as many are measured as were asked for.
+    #[inline]
+    fn pays_its_way(&self, local: usize, turn: Turn) -> bool {
+        let is_straddler = self.control.has_budget()
+            && self.is_warm_up(turn.started_ns)
+            && !self.is_warm_up(self.handle.now());
+        if is_straddler && !self.control.spend() {
+            self.clients.borrow_mut()[local].in_turn_since = None;
+            return false;
+        }
+        true
     }
 
     #[inline]
@@ -258,12 +275,55 @@ impl Bench {
     #[inline]
     pub(crate) fn statement(&self, operation: OperationId, started: Nanos) {
         let kind = self.kinds[usize::from(operation.0)];
-        self.counting(|tally, now| tally.success(operation, kind, now - started));
+        let counted = self.counting(|tally, now| tally.success(operation, kind, now - started));
+        if counted == Counted::Late {
+            self.count(kind);
+        }
     }
 
-    pub(crate) fn statement_failed(&self, operation: OperationId, started: Nanos) {
+    pub(crate) fn statement_failed(
+        &self,
+        operation: OperationId,
+        started: Nanos,
+        class: ErrorClass,
+    ) {
         let kind = self.kinds[usize::from(operation.0)];
-        self.counting(|tally, now| tally.failure(operation, kind, now - started));
+        let counted = self.counting(|tally, now| match class {
+            ErrorClass::Timeout => tally.timeout(operation, kind, now - started),
+            _ => tally.failure(operation, kind, now - started),
+        });
+        if counted == Counted::Late {
+            self.count(kind);
+        }
+    }
+
+    /// Statements that ended after the last interval: they are in no interval, and the server counted
+    /// them all the same. For after [`Bench::close_last`].
+    pub(crate) fn late_queries(&self) -> QueryCounts {
+        self.open.borrow().tally.queries
+    }
+
+    /// A client's connection broke; without a limit for making another one, that ends the trial.
+    pub(crate) fn lost(&self, failure: &Failure) {
+        self.tell(Tie::Lost);
+        if self.reconnect_limit_ns.is_none() && !self.control.is_ending() {
+            self.control.end_gently();
+            self.send(Message::Disconnected { failure: failure.clone() });
+        }
+    }
+
+    pub(crate) fn reconnected(&self) {
+        self.counting(|tally, _| tally.reconnects += 1);
+        self.tell(Tie::Reconnected);
+    }
+
+    pub(crate) fn back(&self) {
+        self.tell(Tie::Back);
+    }
+
+    fn tell(&self, tie: Tie) {
+        let at = self.handle.now() - self.origin.get();
+        self.send(Message::Connection { at, tie });
     }
 
     /// Counts into the interval that is open, without looking at the time.

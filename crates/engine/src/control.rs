@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use measure::{Failure, Interval, LatencyHistogram, Unfinished};
 use net::{Nanos, Remote};
 
+use crate::outages::Tie;
 use crate::{ClientOutcome, Stop, StopLevel};
 
 /// The start has not been given yet.
@@ -55,6 +56,12 @@ impl Control {
         self.budget.as_ref().is_none_or(|budget| budget.fetch_sub(1, Ordering::Relaxed) > 0)
     }
 
+    /// Whether the number of transactions limits the load.
+    #[inline]
+    pub(crate) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
     pub(crate) fn is_spent(&self) -> bool {
         self.budget.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
     }
@@ -79,6 +86,10 @@ pub(crate) enum Message {
     Ready,
     /// A client could not go on.
     Failed { client: usize, failure: Failure, before_start: bool },
+    /// Something happened to a client's connection, on the trial's clock.
+    Connection { at: Nanos, tie: Tie },
+    /// A connection broke that nobody shall make again.
+    Disconnected { failure: Failure },
     /// Arrivals came so much faster than clients took them that the bound was reached.
     Overloaded { backlog: u64 },
     /// Interval `index` is closed.
@@ -89,5 +100,6 @@ pub(crate) enum Message {
         clients: Vec<(usize, ClientOutcome)>,
         unfinished: Unfinished,
         lateness: LatencyHistogram,
+        late_queries: QueryCounts,
     },
 }

@@ -10,6 +10,7 @@ mod client;
 mod control;
 pub mod crew;
 mod offer;
+mod outages;
 mod pacing;
 mod schedule;
 mod seat;

@@ -23,6 +23,9 @@ pub struct Offer {
     pub interval: Duration,
     /// How long clients may take to connect and make ready.
     pub connect_timeout: Duration,
+    /// How long a client that lost its connection tries for another one; `None` ends the trial with the
+    /// first connection that is lost.
+    pub reconnect_limit: Option<Duration>,
     /// How long requests in flight at the end are waited for.
     pub drain_timeout: Duration,
 }

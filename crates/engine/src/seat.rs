@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use measure::{Disposition, ErrorKey, OperationId, OperationKind, Traffic};
+use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
 use crate::Step;
@@ -101,9 +101,34 @@ impl Seat {
         self.bench.statement(operation, started_ns);
     }
 
-    /// A statement that began at `started_ns` failed.
-    pub fn statement_failed(&mut self, operation: OperationId, started_ns: Nanos) {
-        self.bench.statement_failed(operation, started_ns);
+    /// A statement that began at `started_ns` failed; one that timed out counts in its percentiles.
+    pub fn statement_failed(
+        &mut self,
+        operation: OperationId,
+        started_ns: Nanos,
+        class: ErrorClass,
+    ) {
+        self.bench.statement_failed(operation, started_ns, class);
+    }
+
+    /// How long to try for another connection when one breaks, ns; `None` when not at all.
+    pub fn reconnect_limit_ns(&self) -> Option<Nanos> {
+        self.bench.reconnect_limit_ns
+    }
+
+    /// This client's connection broke: an outage begins, unless one goes on.
+    pub fn lost_connection(&mut self, failure: &Failure) {
+        self.bench.lost(failure);
+    }
+
+    /// It has another one, ready for transactions.
+    pub fn reconnected(&mut self) {
+        self.bench.reconnected();
+    }
+
+    /// A transaction on it was answered: the outage is over.
+    pub fn is_back(&mut self) {
+        self.bench.back();
     }
 
     /// Counts a statement whose latency is that of its transaction.

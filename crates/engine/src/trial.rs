@@ -9,11 +9,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, LatencyHistogram, Phase, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, Unfinished};
 use net::{Clock, Nanos, Remote};
 
 use crate::control::{Control, Message};
 use crate::offer::{Timetable, nanos};
+use crate::outages::Outages;
 use crate::worker::Assignment;
 use crate::{Limit, Load, Offer, Stop, Workers};
 
@@ -22,6 +23,14 @@ const LOOK_UP: Duration = Duration::from_millis(20);
 
 /// Follows a trial while it runs.
 pub trait Observer {
+    /// All clients are ready, and none has begun. Virtual time does not stop for this.
+    ///
+    /// # Errors
+    /// When it cannot go on; the trial ends.
+    fn ready(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
     ///
     /// # Errors
@@ -39,6 +48,11 @@ pub trait Observer {
     /// # Errors
     /// When it cannot go on.
     fn ends(&mut self) -> io::Result<()>;
+
+    /// Why the system under test is gone for good, which ends the trial at once; asked all the time.
+    fn crash(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// What came of a trial's load, beside its intervals.
@@ -50,9 +64,13 @@ pub struct Outcome {
     pub clients: Vec<ClientOutcome>,
     /// What was in flight when the measured time ended.
     pub unfinished: Unfinished,
+    /// Statements that ended after the last interval, which no interval has.
+    pub late_queries: QueryCounts,
     /// How late the load generator itself was: measured transactions that a free client waited for,
     /// from their intended start to the actual one. Empty in a closed loop.
     pub lateness: LatencyHistogram,
+    /// When clients had lost the system.
+    pub outages: Vec<Outage>,
 }
 
 /// How a trial's load ended.
@@ -64,6 +82,10 @@ pub enum Ended {
     Interrupted,
     /// Every client failed before the time was over; the first failure.
     Deserted(Failure),
+    /// A connection broke, and none was to be made again.
+    Disconnected(Failure),
+    /// The system under test is gone, and why.
+    Crashed(String),
     /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
     Overloaded {
         /// How many waited for a client of one worker.
@@ -104,6 +126,9 @@ pub enum TrialError {
         /// The bound.
         timeout: Duration,
     },
+    /// The system under test went away before load began.
+    #[error("{0}")]
+    Crashed(String),
     /// Someone asked for the end before load began.
     #[error("interrupted before load began")]
     Interrupted,
@@ -150,6 +175,7 @@ pub fn offer(
                 load,
                 pacing: &offer.pacing,
                 timetable: Timetable::of(offer),
+                reconnect_limit_ns: offer.reconnect_limit.map(nanos),
                 drain_timeout_ns: nanos(offer.drain_timeout),
                 control: Arc::clone(&control),
                 out: out.clone(),
@@ -217,6 +243,9 @@ struct Coordinator<'a> {
     first_failure: Option<Failure>,
     unfinished: Unfinished,
     lateness: LatencyHistogram,
+    outages: Outages,
+    disconnected: Option<Failure>,
+    crash: Option<String>,
     was_stopped: bool,
     /// The backlog that ended the trial.
     backlog: Option<u64>,
@@ -246,7 +275,11 @@ impl<'a> Coordinator<'a> {
             clients: vec![ClientOutcome::default(); offer.clients],
             first_failure: None,
             unfinished: Unfinished::default(),
+            late_queries: QueryCounts::default(),
             lateness: LatencyHistogram::new(),
+            outages: Outages::default(),
+            disconnected: None,
+            crash: None,
             was_stopped: false,
             backlog: None,
         }
@@ -281,10 +314,16 @@ impl<'a> Coordinator<'a> {
             Message::Up { worker, remote } => self.remotes[worker] = Some(remote),
             Message::Ready => self.ready += 1,
             Message::Failed { client, failure, before_start: true } => {
+                self.look_for_crash()?;
                 return Err(TrialError::Start { client, clients: self.offer.clients, failure });
             }
             Message::Failed { failure, .. } => {
                 self.first_failure.get_or_insert(failure);
+            }
+            Message::Connection { at, tie } => self.outages.hear(at, tie),
+            Message::Disconnected { failure } => {
+                self.disconnected.get_or_insert(failure);
+                self.wake_all();
             }
             Message::Overloaded { backlog } => {
                 self.backlog = Some(self.backlog.map_or(backlog, |most| most.max(backlog)));
@@ -294,7 +333,8 @@ impl<'a> Coordinator<'a> {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
-            Message::Done { worker, clients, unfinished, lateness } => {
+            Message::Done { worker, clients, unfinished, lateness, late_queries } => {
+                self.late_queries.add(late_queries);
                 self.done[worker] = true;
                 self.unfinished.merge(&unfinished);
                 self.lateness.merge(&lateness);
@@ -347,9 +387,12 @@ impl<'a> Coordinator<'a> {
             }
             self.wake_all();
         }
+        self.look_for_crash()?;
         let now = self.clock.now();
         match self.started_at {
             None if self.ready == self.remotes.len() => {
+                self.observer.ready()?;
+                let now = self.clock.now();
                 self.control.start_at(now);
                 self.started_at = Some(now);
                 self.wake_all();
@@ -370,6 +413,21 @@ impl<'a> Coordinator<'a> {
         }
     }
 
+    /// Ends the trial at once when the system under test is gone for good.
+    fn look_for_crash(&mut self) -> Result<(), TrialError> {
+        if self.crash.is_some() || self.was_stopped {
+            return Ok(());
+        }
+        let Some(reason) = self.observer.crash() else { return Ok(()) };
+        if self.started_at.is_none() {
+            return Err(TrialError::Crashed(reason));
+        }
+        self.crash = Some(reason);
+        self.control.abandon();
+        self.wake_all();
+        Ok(())
+    }
+
     fn enter(&mut self, phase: Phase) -> Result<(), TrialError> {
         if self.phase.is_none_or(|now| now < phase) {
             self.phase = Some(phase);
@@ -386,17 +444,26 @@ impl<'a> Coordinator<'a> {
 
     fn outcome(self) -> Outcome {
         let all_failed = self.clients.iter().all(|client| client.failure.is_some());
-        let ended = match (self.first_failure, self.backlog) {
-            _ if self.was_stopped => Ended::Interrupted,
-            (_, Some(backlog)) => Ended::Overloaded { backlog },
-            (Some(failure), _) if all_failed => Ended::Deserted(failure),
-            _ => Ended::Complete,
+        let ended = if let Some(reason) = self.crash {
+            Ended::Crashed(reason)
+        } else if self.was_stopped {
+            Ended::Interrupted
+        } else if let Some(failure) = self.disconnected {
+            Ended::Disconnected(failure)
+        } else {
+            match (self.first_failure, self.backlog) {
+                (_, Some(backlog)) => Ended::Overloaded { backlog },
+                (Some(failure), _) if all_failed => Ended::Deserted(failure),
+                _ => Ended::Complete,
+            }
         };
         Outcome {
             ended,
             clients: self.clients,
             unfinished: self.unfinished,
+            late_queries: self.late_queries,
             lateness: self.lateness,
+            outages: self.outages.into_vec(),
         }
     }
 }

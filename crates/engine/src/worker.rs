@@ -21,6 +21,7 @@ pub(crate) struct Assignment<'a> {
     pub(crate) load: &'a dyn Load,
     pub(crate) pacing: &'a Pacing,
     pub(crate) timetable: Timetable,
+    pub(crate) reconnect_limit_ns: Option<Nanos>,
     pub(crate) drain_timeout_ns: Nanos,
     pub(crate) control: Arc<Control>,
     pub(crate) out: Sender<Message>,
@@ -47,7 +48,9 @@ impl Assignment<'_> {
         bench.close_last();
         let (clients, unfinished) = bench.outcome(self.workers);
         let lateness = bench.lateness();
-        bench.send(Message::Done { worker: self.worker, clients, unfinished, lateness });
+        let late_queries = bench.late_queries();
+        let worker = self.worker;
+        bench.send(Message::Done { worker, clients, unfinished, lateness, late_queries });
         result.map_err(|error| event_loop_failure(&error))
     }
 }

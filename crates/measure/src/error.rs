@@ -19,6 +19,8 @@ pub enum ErrorClass {
     Timeout,
     /// The connection broke or could not be made.
     Connection,
+    /// The server refused the login: the user, its password, the host or the database.
+    Login,
     /// The peer broke the protocol.
     Protocol,
     /// Any other error that the server reported.
@@ -27,7 +29,7 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// Every class, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Deadlock,
         Self::LockTimeout,
         Self::WriteConflict,
@@ -35,6 +37,7 @@ impl ErrorClass {
         Self::DuplicateKey,
         Self::Timeout,
         Self::Connection,
+        Self::Login,
         Self::Protocol,
         Self::Server,
     ];
@@ -49,6 +52,7 @@ impl ErrorClass {
             Self::DuplicateKey => "duplicate-key",
             Self::Timeout => "timeout",
             Self::Connection => "connection",
+            Self::Login => "login",
             Self::Protocol => "protocol",
             Self::Server => "server",
         }
@@ -62,6 +66,11 @@ impl ErrorClass {
     /// Whether the same transaction may succeed when it is tried again at once.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Deadlock | Self::LockTimeout | Self::WriteConflict | Self::Busy)
+    }
+
+    /// Whether the connection is of no more use after it, while a new one may be.
+    pub fn breaks_connection(self) -> bool {
+        matches!(self, Self::Connection | Self::Protocol | Self::Timeout)
     }
 }
 

@@ -9,6 +9,7 @@ mod histogram;
 mod identity;
 mod interval;
 mod operation;
+mod outage;
 mod tally;
 mod unfinished;
 
@@ -17,6 +18,7 @@ pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use operation::{Operation, OperationId, OperationKind};
+pub use outage::Outage;
 pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
 pub use unfinished::Unfinished;
 

@@ -54,6 +54,13 @@ impl QueryCounts {
     pub fn total(self) -> u64 {
         self.read + self.write + self.other
     }
+
+    /// Adds all of `other`.
+    pub fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.write += other.write;
+        self.other += other.other;
+    }
 }
 
 /// Bytes on the wire as the client sent and received them, without the headers of TCP and below.
@@ -96,6 +103,8 @@ pub struct Tally {
     pub failed_transactions: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
+    /// Connections that were made again after they had broken.
+    pub reconnects: u64,
     /// Bytes both ways.
     pub traffic: Traffic,
     /// Time that clients were in a transaction, summed over clients, ns. Over the length of the
@@ -181,11 +190,10 @@ impl Tally {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
             mine.merge(theirs);
         }
-        self.queries.read += other.queries.read;
-        self.queries.write += other.queries.write;
-        self.queries.other += other.queries.other;
+        self.queries.add(other.queries);
         self.transactions += other.transactions;
         self.failed_transactions += other.failed_transactions;
+        self.reconnects += other.reconnects;
         self.traffic.sent_bytes += other.traffic.sent_bytes;
         self.traffic.received_bytes += other.traffic.received_bytes;
         self.busy_ns += other.busy_ns;
@@ -253,6 +261,7 @@ mod tests {
         let mut right = sample(2_000);
         right.error(&deadlock, Disposition::Ignored);
         right.traffic = Traffic { sent_bytes: 3, received_bytes: 4 };
+        right.reconnects = 5;
         left.merge(&right);
         assert_eq!(left.transactions, 2);
         assert_eq!(left.queries, QueryCounts { read: 2, write: 0, other: 0 });
@@ -260,6 +269,7 @@ mod tests {
         assert_eq!(left.retries(), 1);
         assert_eq!(left.traffic, Traffic { sent_bytes: 3, received_bytes: 4 });
         assert_eq!(left.busy_ns, 3_000);
+        assert_eq!(left.reconnects, 5);
         assert_eq!(left.operations[1].succeeded.count(), 2);
     }
 }

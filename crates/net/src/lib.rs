@@ -11,12 +11,14 @@
 mod alarm;
 mod clock;
 mod opening;
+mod patience;
 mod runtime;
 mod stream;
 mod within;
 
 pub use clock::{Clock, origin};
 pub use opening::{OpeningTurn, WaitForTurn};
+pub use patience::Patience;
 pub use runtime::{Gate, Handle, Remote, Runtime, Sleep};
 pub use stream::{Endpoint, Stream};
 pub use within::within;

@@ -15,6 +15,7 @@ use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
 use crate::opening::{Opening, WaitForTurn};
+use crate::patience::Sweeps;
 use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
@@ -41,6 +42,7 @@ struct Shared {
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
     opening: Opening,
+    sweeps: Sweeps,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -98,6 +100,7 @@ impl Runtime {
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             opening: Opening::default(),
+            sweeps: Sweeps::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         let (tasks, alarm) = (Vec::new(), Alarm::default());
@@ -157,12 +160,13 @@ impl Runtime {
 
     fn turn(&mut self, wake_at: Nanos) -> io::Result<()> {
         let next = self.shared.timers.borrow().peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        let until = next.min(wake_at);
+        let until = next.min(wake_at).min(self.shared.sweeps.due());
         if self.shared.clock.is_virtual() {
             if until == Nanos::MAX {
                 return Err(io::Error::other("nothing left to wait for in virtual time"));
             }
             self.shared.clock.advance_to(until);
+            self.sweep(self.shared.clock.now());
         } else {
             self.wait(next, until)?;
         }
@@ -177,6 +181,7 @@ impl Runtime {
         let mut timeout = None;
         if until != Nanos::MAX {
             let now = self.shared.clock.now();
+            self.sweep(now);
             timeout = Some(Duration::from_nanos(until.saturating_sub(now)));
             if next == until {
                 self.alarm.set(next, now, &self.shared.registry, ALARM);
@@ -197,6 +202,15 @@ impl Runtime {
         }
         self.events = events;
         Ok(())
+    }
+
+    /// Polls whoever has waited for longer than its bound, when it is time to look.
+    #[inline]
+    fn sweep(&mut self, now: Nanos) {
+        if now >= self.shared.sweeps.due() {
+            let impatient = self.shared.sweeps.sweep(now);
+            impatient.into_iter().for_each(|task| self.poll_task(task));
+        }
     }
 
     fn fire_timers(&mut self) {
@@ -272,6 +286,10 @@ impl Handle {
 
     pub(crate) fn opening(&self) -> &Opening {
         &self.0.opening
+    }
+
+    pub(crate) fn sweeps(&self) -> &Sweeps {
+        &self.0.sweeps
     }
 
     /// The future that is being polled.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::task::Poll;
 use std::time::Duration;
@@ -137,6 +137,15 @@ impl Stream {
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Ends the connection now, for an owner that keeps the value for a while.
+    pub fn hang_up(&mut self) {
+        // A peer that has gone first leaves nothing to do.
+        let _ = match &self.socket {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Both),
+        };
     }
 
     async fn writable(&self) {

@@ -4,6 +4,7 @@
 //! the options of a workload or a system mean is not known here: they stay [`Options`], which the
 //! room that owns them reads and checks with the same tools.
 
+mod bounds;
 mod compose;
 #[doc(hidden)]
 pub mod fuzz;
@@ -21,6 +22,7 @@ mod types;
 mod units;
 mod value;
 
+pub use bounds::Bounds;
 pub use compose::{Draft, DraftPart, compose};
 pub use options::Options;
 pub use problem::{Color, Problem, Problems};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::bounds;
 use crate::parts::{self, Role};
 use crate::source::bad_name;
 use crate::value::{Placed, Value};
@@ -34,9 +35,13 @@ const LOAD_KEYS: &[&str] = &[
     "arrivals",
     "backlog",
     "clients",
+    "connect_timeout",
     "events",
     "interval",
+    "phase_timeout",
+    "query_timeout",
     "rate",
+    "reconnect_limit",
     "steps",
     "think_time",
     "time",
@@ -208,6 +213,7 @@ fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Load
         think_time: reader.duration("think_time", Duration::ZERO),
         workers: reader.integer_given("workers", 1..=1024).map(to_usize),
         open,
+        bounds: bounds::read(&mut reader),
     };
     gather(reader, problems);
     load

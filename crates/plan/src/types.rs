@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{OpenLoop, Options, Rate, Source};
+use crate::{Bounds, OpenLoop, Options, Rate, Source};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +77,8 @@ pub struct LoadPlan {
     pub workers: Option<usize>,
     /// Rates at which transactions come, whether or not a client is free; `None` in a closed loop.
     pub open: Option<OpenLoop>,
+    /// How long to wait for the system under test.
+    pub bounds: Bounds,
 }
 
 /// When the measured load ends.

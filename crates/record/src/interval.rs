@@ -41,6 +41,7 @@ impl IntervalRecord {
             queries: tally.queries,
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
+            reconnects: tally.reconnects,
             traffic: tally.traffic,
             busy_ns: tally.busy_ns,
         };

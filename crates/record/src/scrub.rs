@@ -60,7 +60,7 @@ impl TrialHeader {
 
 impl TrialEnd {
     pub(crate) fn without_secrets(mut self) -> Self {
-        if let TrialStatus::Failed(reason) = &mut self.status {
+        if let TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) = &mut self.status {
             *reason = scrubbed(reason);
         }
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Phase, Tally,
+    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, Outage, OperationKind, Phase, Tally,
     Unfinished,
 };
 use plan::{Arrivals, Rate};
@@ -100,6 +100,8 @@ pub struct TrialEnd {
     /// How late the load generator itself was in an open loop: measured transactions that a free client
     /// waited for, from their intended start to the actual one.
     pub lateness: LatencyHistogram,
+    /// When clients had lost the system.
+    pub outages: Vec<Outage>,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
 }
@@ -113,6 +115,8 @@ pub enum TrialStatus {
     Interrupted,
     /// It could not go on, and why.
     Failed(String),
+    /// The server that was started for it ended while it ran: how, and what its log says.
+    Crashed(String),
 }
 
 /// What one client did.
@@ -164,6 +168,7 @@ impl TrialEnd {
             clients: Vec::new(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            outages: Vec::new(),
             usage: None,
         }
     }

@@ -6,7 +6,7 @@ use analysis::{
     Ended, Estimate, Finding, Measured, Offered, Slice, Summary, Usage, check, over_repetitions,
     summarize,
 };
-use measure::{LatencyHistogram, Unfinished};
+use measure::{LatencyHistogram, Outage, Unfinished};
 use plan::{Arrivals, Rate};
 use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
 
@@ -167,6 +167,8 @@ impl<'a> Trial<'a> {
             clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             unfinished: end.map_or(&none, |end| &end.unfinished),
+            outages: end.map_or(&[], |end| &end.outages),
+            load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
             open: record.header.load.open.as_ref().map(|open| Offered {
                 rate_per_s: open.rate_per_s,
@@ -191,9 +193,14 @@ impl<'a> Trial<'a> {
     /// Why it failed.
     pub(crate) fn reason(&self) -> Option<&'a str> {
         match &self.record.end.as_ref()?.status {
-            TrialStatus::Failed(reason) => Some(reason),
+            TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) => Some(reason),
             TrialStatus::Complete | TrialStatus::Interrupted => None,
         }
+    }
+
+    /// When clients had lost the system.
+    pub(crate) fn outages(&self) -> &'a [Outage] {
+        self.record.end.as_ref().map_or(&[], |end| &end.outages)
     }
 
     pub(crate) fn status(&self) -> &'static str {
@@ -201,6 +208,7 @@ impl<'a> Trial<'a> {
             Ended::Complete => "complete",
             Ended::Interrupted => "interrupted",
             Ended::Failed => "failed",
+            Ended::Crashed => "crashed",
             Ended::Cut => "cut",
         }
     }
@@ -223,6 +231,7 @@ fn ended(end: Option<&TrialEnd>) -> Ended {
         Some(TrialStatus::Complete) => Ended::Complete,
         Some(TrialStatus::Interrupted) => Ended::Interrupted,
         Some(TrialStatus::Failed(_)) => Ended::Failed,
+        Some(TrialStatus::Crashed(_)) => Ended::Crashed,
     }
 }
 

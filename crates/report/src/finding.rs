@@ -31,11 +31,13 @@ enum Gravity {
 fn gravity(finding: &Finding) -> Gravity {
     match finding {
         Finding::Failed
+        | Finding::Crashed
         | Finding::Cut
         | Finding::NothingMeasured
         | Finding::ClientsLost { .. }
         | Finding::ClientSaturated { .. } => Gravity::Wrong,
         Finding::Interrupted
+        | Finding::Outages { .. }
         | Finding::Failures { .. }
         | Finding::LittlesLaw { .. }
         | Finding::RateMissed { .. }
@@ -111,7 +113,7 @@ fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
         text.push_str(&format!(", repetition {}", trial.record.header.repetition + 1));
     }
     let figures = match finding {
-        Finding::Failed => trial.reason().unwrap_or_default().to_owned(),
+        Finding::Failed | Finding::Crashed => trial.reason().unwrap_or_default().to_owned(),
         _ => figures(finding),
     };
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
@@ -132,6 +134,12 @@ pub(crate) fn sentences(trial: &Trial<'_>) -> Vec<String> {
 fn kind(finding: &Finding) -> (&'static str, &'static str) {
     match finding {
         Finding::Failed => ("The trial failed", "its figures end where it failed"),
+        Finding::Crashed => ("The server crashed", "its figures end there"),
+        Finding::Outages { .. } => (
+            "The system was away for a while",
+            "throughput counts that time; no request was sent in it, so percentiles know of it only what \
+             timed out, or what came late in an open loop",
+        ),
         Finding::Cut => {
             ("The trial was cut", "dyno or the machine went down; the last interval is missing")
         }
@@ -191,8 +199,16 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
 
 fn figures(finding: &Finding) -> String {
     match finding {
-        Finding::Failed | Finding::Cut | Finding::Interrupted | Finding::NothingMeasured => {
+        Finding::Failed | Finding::Crashed | Finding::Cut | Finding::Interrupted | Finding::NothingMeasured => {
             String::new()
+        }
+        Finding::Outages { count: times, total_ns, longest_ns, reconnects } => {
+            let (total, longest) = (latency_ns(*total_ns), latency_ns(*longest_ns));
+            let reconnects = count(*reconnects);
+            match times {
+                1 => format!("{total}, {reconnects} reconnects"),
+                _ => format!("{total} in {times} outages, {longest} at most, {reconnects} reconnects"),
+            }
         }
         Finding::ClientsLost { lost, clients } => format!("{lost} of {clients}"),
         Finding::Failures { transactions, rate } => {

@@ -230,6 +230,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&tables::facts(trial), "Figures"));
     out.push_str("<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
+    out.push_str(&table(&tables::outages(trial), "Outages"));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));

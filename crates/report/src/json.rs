@@ -1,6 +1,7 @@
 //! The report as JSON, for programs: figures in full, units in the names.
 
 use analysis::{Cost, Estimate, Latency, Summary};
+use measure::Outage;
 use record::{Environment, Identity, IntervalRecord, Latencies, Run};
 use serde_json::{Value, json};
 
@@ -135,6 +136,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "failed_transactions": summary.failed_transactions,
         "failure_rate": summary.failure_rate,
         "retries": summary.retries,
+        "reconnects": trial.record.total.reconnects,
+        "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
         "queries": {
             "read": summary.queries.read,
             "write": summary.queries.write,
@@ -234,6 +237,15 @@ fn cost(cost: Cost) -> Value {
         "context_switches": cost.switches,
         "sent_bytes": cost.sent_bytes,
         "received_bytes": cost.received_bytes,
+    })
+}
+
+fn outage(outage: &Outage) -> Value {
+    json!({
+        "start_ns": outage.start_ns,
+        "end_ns": outage.end_ns,
+        "failures": outage.failures,
+        "reconnects": outage.reconnects,
     })
 }
 

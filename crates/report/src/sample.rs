@@ -258,6 +258,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 .collect(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            outages: Vec::new(),
             usage: Some(ClientUsage {
                 user_ns: events * 20_000,
                 system_ns: events * 30_000,

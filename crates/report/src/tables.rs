@@ -325,6 +325,27 @@ pub(crate) fn errors(trial: &Trial<'_>) -> Table {
     table
 }
 
+/// When clients of one trial had lost the system, on the clock of the plots over time.
+pub(crate) fn outages(trial: &Trial<'_>) -> Table {
+    let mut table = Table::new()
+        .words("outage from")
+        .numbers("for")
+        .numbers("connections lost")
+        .numbers("reconnects");
+    let end = trial.record.intervals.last().map_or(0, |interval| interval.end_ns);
+    for outage in trial.outages() {
+        let length = latency_ns(outage.length_ns(end));
+        let open = if outage.end_ns.is_none() { " or more" } else { "" };
+        table.row(vec![
+            format!("{:.3} s", outage.start_ns as f64 / 1e9),
+            format!("{length}{open}"),
+            count(outage.failures),
+            count(outage.reconnects),
+        ]);
+    }
+    table
+}
+
 /// The phases of one trial.
 pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("phase").words("began").numbers("took");
@@ -369,6 +390,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         format!("{} ({})", count(summary.failed_transactions), percent(summary.failure_rate)),
     );
     fact("retries", count(summary.retries));
+    if trial.record.total.reconnects > 0 {
+        fact("reconnects", count(trial.record.total.reconnects));
+    }
     if let Some(fairness) = summary.fairness {
         let variation = percent(fairness.variation());
         let mean = number(fairness.mean);

@@ -5,17 +5,18 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use driver::{Demand, Shortage};
+use driver::{Demand, Shortage, Target, Timeouts};
 use engine::{Stop, crew};
 use jiff::Timestamp;
 use measure::{Failure, Phase};
 use net::Clock;
-use plan::{Between, PhaseSql, Plan, Trial};
+use plan::{Between, Bounds, PhaseSql, Plan, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, Running};
 use workload::{Progress, Site, Workload};
 
 use crate::experiment::Work;
+use crate::phase_limit::PhaseLimit;
 use crate::{Event, Experiment, Watcher};
 
 /// How often progress is looked at.
@@ -201,42 +202,68 @@ impl<'a> Bed<'a> {
         watcher.hear(Event::PhaseBegins { phase, planned: None });
         let progress = Progress::new();
         let timer = Timer::start(phase);
-        let outcome = self.with_site(&progress, |site| {
+        let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
+        let target = self.target(None)?;
+        let outcome = self.with_site(&target, &progress, &limit.stop, |site| {
             thread::scope(|scope| {
-                let job = scope.spawn(|| run_phase(phase, workload.as_ref(), site));
+                let looker = thread::current();
+                let job = scope.spawn(move || {
+                    let outcome = run_phase(phase, workload.as_ref(), site);
+                    looker.unpark();
+                    outcome
+                });
                 while !job.is_finished() {
                     let (stage, done, total) = progress.look();
                     watcher.hear(Event::Progress { stage: &stage, done, total });
+                    limit.look_up(timer.elapsed());
                     thread::park_timeout(LOOK_UP);
                 }
                 job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
             })
-        })?;
-        outcome.with_context(|| {
+        });
+        outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
             format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
         })?;
         Ok(timer.stop())
     }
 
-    /// Lends where a workload does its work.
-    pub(crate) fn with_site<T>(
-        &self,
-        progress: &Progress,
-        body: impl FnOnce(&Site<'_>) -> T,
-    ) -> Result<T> {
+    fn bounds(&self) -> &Bounds {
+        &self.experiment.plan.load.bounds
+    }
+
+    /// Where the clients of a load connect to.
+    pub(crate) fn load_target(&self) -> Result<Target> {
+        self.target(self.bounds().query_timeout)
+    }
+
+    /// Where sessions connect to whose statements may take so long. Those that load data may take
+    /// what they need: building an index is one statement.
+    fn target(&self, query: Option<Duration>) -> Result<Target> {
         let Access::Database(target) = self.running.access() else {
             bail!("a simulated system has no tables");
         };
+        let connect = self.bounds().connect_timeout;
+        Ok(target.clone().with_timeouts(Timeouts { connect, query }))
+    }
+
+    /// Lends where a workload does its work.
+    pub(crate) fn with_site<T>(
+        &self,
+        target: &Target,
+        progress: &Progress,
+        stop: &Stop,
+        body: impl FnOnce(&Site<'_>) -> T,
+    ) -> T {
         let plan = &self.experiment.plan;
-        Ok(body(&Site {
+        body(&Site {
             target,
             loaders: loaders(),
             existing: plan.existing,
             seed: plan.seed,
             sql: &self.sql,
             progress,
-            stop: self.stop,
-        }))
+            stop,
+        })
     }
 
     /// Runs the statements that the plan wants before each trial.
@@ -245,7 +272,9 @@ impl<'a> Bed<'a> {
         if self.sql.before_run.is_empty() {
             return Ok(());
         }
-        let (target, statements) = (target.clone(), self.sql.before_run.clone());
+        let connect = self.bounds().connect_timeout;
+        let target = target.clone().with_timeouts(Timeouts { connect, query: None });
+        let statements = self.sql.before_run.clone();
         crew::run_one(self.stop, |handle| {
             Box::pin(async move {
                 let mut session = target.connect(&handle, 0).await?;
@@ -301,8 +330,12 @@ impl Timer {
         Self { phase, started: Timestamp::now(), clock: Clock::monotonic() }
     }
 
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
     pub(crate) fn stop(&self) -> PhaseRecord {
-        let duration = Duration::from_nanos(self.clock.now());
+        let duration = self.elapsed();
         PhaseRecord { phase: self.phase, started: self.started, duration }
     }
 }

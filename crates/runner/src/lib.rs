@@ -7,6 +7,7 @@
 mod bed;
 mod experiment;
 mod pacing;
+mod phase_limit;
 mod run;
 mod trial;
 mod usage;

@@ -140,7 +140,8 @@ impl<'a> Sequence<'a> {
             Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
             Err(cause) => self.keep_failure(trial, &format!("{cause:#}"))?,
         };
-        self.failed_trials += usize::from(matches!(status, TrialStatus::Failed(_)));
+        let is_failed = matches!(status, TrialStatus::Failed(_) | TrialStatus::Crashed(_));
+        self.failed_trials += usize::from(is_failed);
         watcher.hear(Event::TrialEnds { status: &status });
         Ok(())
     }
@@ -179,6 +180,10 @@ impl<'a> Sequence<'a> {
         })?;
         match bed.make_ready(trial, watcher) {
             Ok(phases) => Ok((bed, phases)),
+            Err(cause) if bed.exited().is_some() => {
+                let reason = bed.exited().unwrap_or_default();
+                Err(cause.context(reason))
+            }
             Err(cause) => {
                 let (system, workload) = (trial.system, Some(trial.workload));
                 self.dead.push(Dead { system, workload, reason: format!("{cause:#}") });

@@ -24,8 +24,8 @@ use crate::pacing;
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, Watcher};
 
-/// How long clients may take to connect and make ready.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long clients may take to connect and make ready, beside what the first of them may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long requests in flight at the end are waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -40,7 +40,7 @@ pub(crate) fn run(
     stop: &Stop,
     watcher: &mut dyn Watcher,
 ) -> Result<(TrialStatus, TrialWriter)> {
-    let load = make_load(experiment, trial, bed)?;
+    let load = make_load(experiment, trial, bed, stop)?;
     let offer = make_offer(&experiment.plan, trial, bed.access());
     let mut header = TrialHeader {
         identity: bed.identity().clone(),
@@ -53,10 +53,12 @@ pub(crate) fn run(
     for phase in ready {
         keeper.phase(phase.phase, phase.started, phase.duration)?;
     }
-    let mut kept = Keeper::new(&mut keeper, load.operations(), &experiment.plan.load, watcher);
     let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let mut end = if shortages.is_empty() {
-        let outcome = match bed.before_run() {
+        let before = bed.before_run();
+        let plan = &experiment.plan.load;
+        let mut kept = Keeper::new(bed, &mut keeper, load.operations(), plan, watcher);
+        let outcome = match before {
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
@@ -65,14 +67,21 @@ pub(crate) fn run(
         let all: Vec<String> = shortages.iter().map(ToString::to_string).collect();
         TrialEnd::failed(all.join("; "))
     };
-    if let Some(reason) = bed.exited() {
-        end.status = TrialStatus::Failed(format!("the server ended during the trial: {reason}"));
+    if end.status != TrialStatus::Interrupted
+        && let Some(reason) = bed.exited()
+    {
+        end.status = TrialStatus::Crashed(reason);
     }
     keeper.finish(&end)?;
     Ok((end.status, keeper))
 }
 
-fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box<dyn Load>> {
+fn make_load(
+    experiment: &Experiment,
+    trial: Trial,
+    bed: &Bed<'_>,
+    stop: &Stop,
+) -> Result<Box<dyn Load>> {
     match (&experiment.workloads[trial.workload], bed.access()) {
         (Work::Simulated, Access::Simulated { servers, service_times_ns, stalls }) => {
             let service_times_ns = service_times_ns.clone();
@@ -85,7 +94,8 @@ fn make_load(experiment: &Experiment, trial: Trial, bed: &Bed<'_>) -> Result<Box
             })))
         }
         (Work::Database(workload), Access::Database(_)) => {
-            bed.with_site(&Progress::new(), |site| workload.load(site))
+            let target = bed.load_target()?;
+            Ok(bed.with_site(&target, &Progress::new(), stop, |site| workload.load(site)))
         }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
@@ -139,7 +149,8 @@ fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
             plan::Limit::Events(events) => Limit::Events(events),
         },
         interval: load.interval,
-        connect_timeout: CONNECT_TIMEOUT,
+        connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
+        reconnect_limit: load.bounds.reconnect_limit,
         drain_timeout: DRAIN_TIMEOUT,
     }
 }
@@ -150,7 +161,8 @@ fn cores() -> usize {
 }
 
 /// Keeps what the engine counts: in the record, and in front of people.
-struct Keeper<'a> {
+struct Keeper<'a, 'b> {
+    bed: &'a mut Bed<'b>,
     writer: &'a mut TrialWriter,
     operations: &'a [Operation],
     load: &'a LoadPlan,
@@ -162,14 +174,16 @@ struct Keeper<'a> {
     usage: Option<ClientUsage>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a, 'b> Keeper<'a, 'b> {
     fn new(
+        bed: &'a mut Bed<'b>,
         writer: &'a mut TrialWriter,
         operations: &'a [Operation],
         load: &'a LoadPlan,
         watcher: &'a mut dyn Watcher,
     ) -> Self {
         Self {
+            bed,
             writer,
             operations,
             load,
@@ -201,10 +215,12 @@ impl<'a> Keeper<'a> {
             clients: Vec::new(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            outages: Vec::new(),
             usage: self.usage,
         };
         match outcome {
             Ok(outcome) => take_outcome(&mut end, outcome),
+            Err(TrialError::Crashed(reason)) => end.status = TrialStatus::Crashed(reason),
             Err(TrialError::Interrupted) => end.status = TrialStatus::Interrupted,
             Err(TrialError::Observer(cause)) => return Err(cause).context("the run cannot go on"),
             Err(error) => end.status = TrialStatus::Failed(error.to_string()),
@@ -224,6 +240,10 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
         Ended::Deserted(failure) => {
             TrialStatus::Failed(format!("every client had to give up: {failure}"))
         }
+        Ended::Disconnected(failure) => TrialStatus::Failed(format!(
+            "a client lost its connection, and reconnect_limit is off: {failure}"
+        )),
+        Ended::Crashed(reason) => TrialStatus::Crashed(reason),
     };
     let record = |client: engine::ClientOutcome| ClientRecord {
         events: client.events,
@@ -232,9 +252,10 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.clients = outcome.clients.into_iter().map(record).collect();
     end.unfinished = outcome.unfinished;
     end.lateness = outcome.lateness;
+    end.outages = outcome.outages;
 }
 
-impl Observer for Keeper<'_> {
+impl Observer for Keeper<'_, '_> {
     fn begins(&mut self, phase: Phase) -> io::Result<()> {
         self.close_phase()?;
         let planned = match (phase, self.load.limit) {
@@ -261,5 +282,9 @@ impl Observer for Keeper<'_> {
         self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
         self.measure_ended = self.mark.as_ref().map(|_| Timestamp::now());
         self.close_phase()
+    }
+
+    fn crash(&mut self) -> Option<String> {
+        self.bed.exited()
     }
 }

@@ -8,6 +8,7 @@ mod crewed;
 mod policy;
 mod progress;
 pub mod random;
+mod reconnect;
 mod sql;
 mod sysbench;
 #[cfg(test)]

@@ -18,17 +18,21 @@ pub(crate) enum Verdict {
     Retry,
     /// The transaction is given up; the client goes on with the next.
     Ignore,
+    /// The transaction is given up; the client goes on when it has another connection.
+    Reconnect,
     /// The client ends.
     Fatal,
 }
 
 impl ErrorPolicy {
     /// What to do about an error of this kind. A key that is taken already is always ignored: it
-    /// would be taken the next time too. A broken connection always ends the client.
+    /// would be taken the next time too. What breaks the connection is never ignored, and a login that
+    /// is refused ends the client.
     pub(crate) fn verdict(&self, key: &ErrorKey) -> Verdict {
-        let is_broken = matches!(key.class, ErrorClass::Connection | ErrorClass::Protocol);
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
-        if is_broken {
+        if key.class.breaks_connection() {
+            Verdict::Reconnect
+        } else if key.class == ErrorClass::Login {
             Verdict::Fatal
         } else if is_listed || key.class == ErrorClass::DuplicateKey {
             Verdict::Ignore
@@ -55,7 +59,7 @@ mod tests {
         assert_eq!(verdict(ErrorClass::DuplicateKey, "1062"), Verdict::Ignore);
         assert_eq!(verdict(ErrorClass::Server, "1146"), Verdict::Ignore);
         assert_eq!(verdict(ErrorClass::Server, "1054"), Verdict::Fatal);
-        assert_eq!(verdict(ErrorClass::Connection, "1146"), Verdict::Fatal);
+        assert_eq!(verdict(ErrorClass::Connection, "1146"), Verdict::Reconnect);
     }
 
     #[test]
@@ -63,7 +67,7 @@ mod tests {
         let policy = ErrorPolicy { retries_transient: false, ignored: Vec::new() };
         let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
         assert_eq!(verdict(ErrorClass::WriteConflict), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Timeout), Verdict::Fatal);
+        assert_eq!(verdict(ErrorClass::Timeout), Verdict::Reconnect);
     }
 
     #[test]
@@ -71,6 +75,7 @@ mod tests {
         let policy = ErrorPolicy { retries_transient: true, ignored: vec!["all".to_owned()] };
         let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
         assert_eq!(verdict(ErrorClass::Server), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Connection), Verdict::Fatal);
+        assert_eq!(verdict(ErrorClass::Connection), Verdict::Reconnect);
+        assert_eq!(verdict(ErrorClass::Login), Verdict::Fatal);
     }
 }

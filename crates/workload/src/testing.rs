@@ -125,6 +125,7 @@ impl Place {
             warm_up: Duration::ZERO,
             limit: Limit::Events(events),
             interval: Duration::from_secs(1),
+            reconnect_limit: Some(Duration::from_secs(30)),
             connect_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(30),
         };

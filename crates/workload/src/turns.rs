@@ -4,6 +4,7 @@ use engine::{Seat, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
 use crate::policy::{ErrorPolicy, Verdict};
+use crate::reconnect::Away;
 
 /// What a client does in its turns.
 pub(crate) trait Work {
@@ -22,6 +23,12 @@ pub(crate) trait Work {
     /// # Errors
     /// When the session is of no use any more.
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure>;
+
+    /// Connects afresh and makes ready everything that transactions need; what was there is given up.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses something.
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure>;
 
     /// What the transaction in hand counts as a statement, when it is a single one that is not timed
     /// apart from its transaction.
@@ -48,6 +55,7 @@ pub(crate) async fn take_turns<W: Work>(
     work: &mut W,
     policy: &ErrorPolicy,
 ) -> Result<(), Failure> {
+    let mut away = None;
     while let Some(turn) = seat.next().await {
         work.draw();
         let result = take_turn(seat, turn, work, policy).await;
@@ -57,9 +65,27 @@ pub(crate) async fn take_turns<W: Work>(
             seat.count(kind);
         }
         seat.traffic(work.take_traffic());
-        result?;
+        match result? {
+            Connection::Holds if away.is_none() => {}
+            Connection::Holds => {
+                away = None;
+                seat.is_back();
+            }
+            Connection::Lost(failure) => {
+                let away = away.get_or_insert_with(|| Away::since(seat.now()));
+                away.reconnect(seat, work, failure).await?;
+            }
+        }
     }
     Ok(())
+}
+
+/// What a transaction leaves behind.
+enum Connection {
+    /// It was answered, well or not.
+    Holds,
+    /// The client needs another connection.
+    Lost(Failure),
 }
 
 async fn take_turn<W: Work>(
@@ -67,12 +93,12 @@ async fn take_turn<W: Work>(
     turn: Turn,
     work: &mut W,
     policy: &ErrorPolicy,
-) -> Result<(), Failure> {
+) -> Result<Connection, Failure> {
     loop {
         let FailedTransaction { operation, failure } = match work.transact(seat).await {
             Ok(operation) => {
                 seat.finish(turn, operation);
-                return Ok(());
+                return Ok(Connection::Holds);
             }
             Err(failed) => failed,
         };
@@ -82,13 +108,15 @@ async fn take_turn<W: Work>(
             seat.fail(turn, operation, key, Disposition::Fatal);
             return Err(failure);
         }
+        if verdict == Verdict::Reconnect {
+            return Ok(lose(seat, turn, operation, failure));
+        }
         if let Err(broken) = work.roll_back(seat).await {
-            seat.fail(turn, operation, &broken.key, Disposition::Fatal);
-            return Err(broken);
+            return Ok(lose(seat, turn, operation, broken));
         }
         if verdict == Verdict::Ignore {
             seat.fail(turn, operation, key, Disposition::Ignored);
-            return Ok(());
+            return Ok(Connection::Holds);
         }
         seat.retry(key);
         if let Some(kind) = work.single_statement() {
@@ -98,4 +126,13 @@ async fn take_turn<W: Work>(
         // otherwise try for as long as another process keeps the database busy.
         seat.net().sleep_until(seat.now() + 1).await;
     }
+}
+
+/// The transaction is given up with its connection.
+#[cold]
+fn lose(seat: &mut Seat, turn: Turn, operation: OperationId, failure: Failure) -> Connection {
+    let goes_on = seat.reconnect_limit_ns().is_some();
+    let how = if goes_on { Disposition::Ignored } else { Disposition::Fatal };
+    seat.fail(turn, operation, &failure.key, how);
+    Connection::Lost(failure)
 }

@@ -45,6 +45,8 @@ impl Trial {
             clients_lost: 0,
             think_time_ns: 0,
             unfinished: &self.unfinished,
+            outages: &[],
+            load_end_ns: 0,
             usage: None,
             open: None,
             ended: Ended::Complete,

@@ -61,6 +61,10 @@ fn load(args: &BenchArgs) -> Pairs {
         ("think_time", args.think_time.clone()),
         ("arrivals", args.arrivals.clone()),
         ("backlog", args.backlog.clone()),
+        ("connect_timeout", args.connect_timeout.clone()),
+        ("query_timeout", args.query_timeout.clone()),
+        ("phase_timeout", args.phase_timeout.clone()),
+        ("reconnect_limit", args.reconnect_limit.clone()),
         ("workers", args.workers.map(|count| count.to_string())),
     ]);
     others.into_iter().chain(rates).collect()

@@ -35,7 +35,7 @@ fn a_password_logs_in_and_a_wrong_one_is_refused_without_being_told() {
     let right = format!("mysql://driver_pw:hors3%20%26%20carr1age@{address}/");
     assert_eq!(user_at(&right), text("driver_pw"));
     let failure = refusal(format!("mysql://driver_pw:carrot@{address}/"));
-    assert_eq!(failure.key.to_string(), "connection 1045");
+    assert_eq!(failure.key.to_string(), "login 1045");
     assert!(failure.message.contains("DYNO_PASSWORD"), "{failure}");
     assert!(!failure.message.contains("carrot"), "{failure}");
 }
@@ -64,7 +64,7 @@ fn a_unix_socket_leads_to_the_same_server() {
 #[test]
 fn an_unknown_database_says_how_to_make_it() {
     let failure = refusal(url_of("driver_nowhere", ""));
-    assert_eq!(failure.key.to_string(), "connection 1049");
+    assert_eq!(failure.key.to_string(), "login 1049");
     assert!(failure.message.contains("CREATE DATABASE"), "{failure}");
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Handle, Stream};
+use net::{Handle, Patience, Stream};
 
 use super::Config;
 use super::codec::{
@@ -12,6 +12,7 @@ use super::codec::{
 };
 use super::config::Address;
 use super::session::{Session, unreachable};
+use crate::Timeouts;
 
 const NATIVE_PASSWORD: &str = "mysql_native_password";
 
@@ -26,9 +27,6 @@ const WANTED: u32 = capability::LONG_PASSWORD
     | capability::PLUGIN_AUTH
     | capability::DEPRECATE_EOF;
 
-/// A server that takes longer to let one client in is not there, or is no MySQL server.
-const LOGIN_TIME_MAX: Duration = Duration::from_secs(30);
-
 /// Whether a session may send rows for LOAD DATA LOCAL INFILE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LocalInfile {
@@ -36,22 +34,33 @@ pub(crate) enum LocalInfile {
     Withheld,
 }
 
+/// What a connection is opened for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// Which client it is for; several addresses are shared out by it.
+    pub(crate) index: usize,
+    pub(crate) local_infile: LocalInfile,
+    pub(crate) timeouts: Timeouts,
+}
+
 impl Session {
-    /// Connects and logs in client `index`.
+    /// Connects and logs in.
     pub(crate) async fn connect(
         handle: &Handle,
         config: &Config,
-        index: usize,
-        local_infile: LocalInfile,
+        opening: &Opening,
     ) -> Result<Self, Failure> {
-        let Some(address) = config.address(index) else {
+        let Timeouts { connect, query } = opening.timeouts;
+        let Some(address) = config.address(opening.index) else {
             let message = "no address to connect to: give one in the URL";
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
         let _turn = handle.opening_turn().await;
-        let opened = Self::open(handle, config, address, local_infile);
-        let timed_out = || Err(no_answer(address));
-        net::within(handle, LOGIN_TIME_MAX, opened).await.unwrap_or_else(timed_out)
+        let opened = Self::open(handle, config, address, opening.local_infile);
+        let timed_out = || Err(no_answer(address, connect));
+        let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
+        let patience = query.map(|bound| Patience::new(handle, bound));
+        opened.map(|session| Self { patience, ..session })
     }
 
     async fn open(
@@ -83,6 +92,7 @@ impl Session {
             inbox: Box::default(),
             statements: Vec::new(),
             traffic: Traffic::default(),
+            patience: None,
             awaits_answer: false,
             is_broken: false,
         }
@@ -154,16 +164,15 @@ impl Session {
     }
 
     fn unsupported(&self, what: &str) -> Failure {
-        Failure::new(ErrorClass::Connection, "", format!("{}: {what}", self.address.name))
+        Failure::new(ErrorClass::Login, "", format!("{}: {what}", self.address.name))
     }
 }
 
-fn no_answer(address: &Address) -> Failure {
+fn no_answer(address: &Address, bound: Duration) -> Failure {
     let message = format!(
-        "{}: no login within {} s; check that a server of the MySQL protocol listens there and is not \
-         overloaded",
+        "{}: no login within {bound:?}; check that a server of the MySQL protocol listens there and is \
+         not overloaded, or raise connect_timeout",
         address.name,
-        LOGIN_TIME_MAX.as_secs()
     );
     Failure::new(ErrorClass::Connection, "", message)
 }

@@ -3,6 +3,7 @@
 
 mod codec;
 mod config;
+mod counters;
 mod execute;
 #[doc(hidden)]
 pub mod fuzz;
@@ -17,9 +18,11 @@ mod session;
 mod url;
 
 pub use config::{Address, Config, StatementProtocol};
+pub(crate) use counters::read_counters;
+pub use counters::{ServerCounters, ServerCounts};
 pub(crate) use insert::MultiRowInsert;
 pub(crate) use load_data::LoadData;
-pub(crate) use login::LocalInfile;
+pub(crate) use login::{LocalInfile, Opening};
 pub use login_sources::LoginSources;
 pub(crate) use probe::{probe, without_probe};
 pub(crate) use session::Session;

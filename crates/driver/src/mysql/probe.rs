@@ -1,6 +1,9 @@
 //! The conversation that finds out, before any load, what a server is and can do.
 
-use measure::{Failure, Identity};
+use std::time::Duration;
+
+use measure::{ErrorClass, Failure, Identity};
+use net::Handle;
 
 use super::session::Session;
 use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
@@ -49,8 +52,24 @@ const QUESTIONS: &[&str] = &[
     "version_source_revision",
 ];
 
+/// Asks a server what it is: the questions are small, so all answers are due within `bound`.
+pub(crate) async fn probe(
+    handle: &Handle,
+    session: &mut Session,
+    bound: Duration,
+) -> Result<(Facts, Capabilities), Failure> {
+    let address = session.address.name.clone();
+    net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
+        let message = format!(
+            "{address}: no answer within {bound:?} to what the server is; it let dyno in, so look at \
+             its log and its load"
+        );
+        Err(Failure::new(ErrorClass::Connection, "", message))
+    })
+}
+
 /// Asks a server everything at once.
-pub(crate) async fn probe(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
+async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
     let variables =
         Named::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
     let uses = Named::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::task::{Poll, ready};
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Endpoint, Stream};
+use net::{Endpoint, Patience, Stream};
 
 use super::codec::{
     Bound, Escapes, Inbox, Malformed, Reply, ServerError, Step, TextTemplate, command, status,
@@ -37,6 +37,8 @@ pub(crate) struct Session {
     pub(super) inbox: Box<Inbox>,
     pub(super) statements: Vec<Ready>,
     pub(super) traffic: Traffic,
+    /// How long an answer may take.
+    pub(super) patience: Option<Patience>,
     /// A request is out whose answer has not been read to its end.
     pub(super) awaits_answer: bool,
     /// An answer was lost or not understood: nothing that comes now can be trusted.
@@ -87,6 +89,9 @@ impl Session {
         }
         self.awaits_answer = true;
         self.sent = 0;
+        if let Some(patience) = &self.patience {
+            patience.begin();
+        }
         self.traffic.sent_bytes += self.request.len() as u64;
         self.reply.reset();
         match self.poll_send() {
@@ -100,8 +105,28 @@ impl Session {
         if self.sent == self.request.len() {
             return Poll::Ready(Ok(()));
         }
-        let sent = self.stream.poll_write(&self.request, &mut self.sent);
-        sent.map_err(|error| self.lost(&error))
+        match self.stream.poll_write(&self.request, &mut self.sent) {
+            Poll::Ready(sent) => Poll::Ready(sent.map_err(|error| self.lost(&error))),
+            Poll::Pending => self.poll_patience(),
+        }
+    }
+
+    /// What came of a wait that has not ended yet: it goes on, or has lasted too long.
+    #[inline]
+    fn poll_patience<T>(&mut self) -> Poll<Result<T, Failure>> {
+        match &self.patience {
+            Some(patience) if patience.is_over() => Poll::Ready(Err(self.timed_out())),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Nothing is waited for any more.
+    #[inline]
+    fn rest(&mut self) {
+        self.awaits_answer = false;
+        if let Some(patience) = &self.patience {
+            patience.end();
+        }
     }
 
     /// Passes over the answer to what was begun, as far as it has come.
@@ -133,10 +158,11 @@ impl Session {
                 *received_bytes += bytes.len() as u64;
                 if bytes.is_empty() { None } else { Some(reply.feed(bytes)) }
             });
-            match ready!(read) {
+            let Poll::Ready(read) = read else { return self.poll_patience() };
+            match read {
                 Ok(Some(Ok(Step::More))) => {}
                 Ok(Some(Ok(step))) => {
-                    self.awaits_answer = false;
+                    self.rest();
                     return Poll::Ready(Ok(step));
                 }
                 Ok(Some(Err(malformed))) => return Poll::Ready(Err(self.broken(malformed))),
@@ -154,22 +180,29 @@ impl Session {
                 Ok(None) => {}
                 Err(malformed) => return Err(self.broken(malformed)),
             }
-            let (inbox, received_bytes) = (&mut self.inbox, &mut self.traffic.received_bytes);
-            let read = self.stream.read_with(|bytes| {
-                *received_bytes += bytes.len() as u64;
-                inbox.push(bytes);
-                bytes.len()
-            });
-            match read.await {
-                Ok(0) => return Err(self.lost(&ErrorKind::UnexpectedEof.into())),
-                Ok(_) => {}
-                Err(error) => return Err(self.lost(&error)),
-            }
+            poll_fn(|_| self.poll_bytes()).await?;
+        }
+    }
+
+    /// Takes in what has come of a message.
+    fn poll_bytes(&mut self) -> Poll<Result<(), Failure>> {
+        let (inbox, received_bytes) = (&mut self.inbox, &mut self.traffic.received_bytes);
+        let read = self.stream.poll_read_with(|bytes| {
+            *received_bytes += bytes.len() as u64;
+            inbox.push(bytes);
+            bytes.len()
+        });
+        match read {
+            Poll::Ready(Ok(0)) => Poll::Ready(Err(self.lost(&ErrorKind::UnexpectedEof.into()))),
+            Poll::Ready(Ok(_)) => Poll::Ready(Ok(())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(self.lost(&error))),
+            Poll::Pending => self.poll_patience(),
         }
     }
 
     /// Checks that nothing came behind the last message of a conversation.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        self.rest();
         if self.inbox.is_empty() {
             return Ok(());
         }
@@ -205,15 +238,35 @@ impl Session {
     /// The peer broke the protocol, so this connection is of no more use.
     #[cold]
     pub(super) fn broken(&mut self, malformed: Malformed) -> Failure {
-        self.is_broken = true;
+        self.give_up();
         let message = format!("{}: {malformed}", self.address.name);
         Failure::new(ErrorClass::Protocol, "", message)
     }
 
     #[cold]
     pub(super) fn lost(&mut self, error: &io::Error) -> Failure {
-        self.is_broken = true;
+        self.give_up();
         lost(&self.address, error)
+    }
+
+    /// Ends the connection at once: the server is to stop what it does for it, and to have room for
+    /// another one.
+    #[cold]
+    fn give_up(&mut self) {
+        self.is_broken = true;
+        self.stream.hang_up();
+    }
+
+    /// The answer may still come, so this connection is of no more use.
+    #[cold]
+    fn timed_out(&mut self) -> Failure {
+        self.give_up();
+        let bound = self.patience.as_ref().map(Patience::bound).unwrap_or_default();
+        let message = format!(
+            "{}: no answer within {bound:?}, the query time-out; its connection is given up",
+            self.address.name
+        );
+        Failure::new(ErrorClass::Timeout, "", message)
     }
 
     #[cold]

@@ -50,6 +50,7 @@ fn offered(clients: usize, pacing: Pacing) -> Offer {
         limit: Limit::Time(Duration::from_secs(10)),
         interval: Duration::from_secs(1),
         connect_timeout: Duration::from_secs(1),
+        reconnect_limit: None,
         drain_timeout: Duration::from_secs(2),
     }
 }

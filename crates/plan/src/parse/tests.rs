@@ -101,6 +101,7 @@ fn reads_a_whole_plan() {
         think_time: Duration::from_millis(10),
         workers: Some(2),
         open: None,
+        bounds: crate::Bounds::default(),
     };
     assert_eq!(plan.load, expected);
     assert_eq!(plan.trials().len(), 2 * 3 * 2);
@@ -397,7 +398,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, events, interval, rate, steps, think_time, time, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -405,7 +406,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, events, interval, rate, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
     "#);
 }
 

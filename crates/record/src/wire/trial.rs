@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{ErrorClass, Failure, Operation, OperationKind, Phase, Unfinished};
+use measure::{ErrorClass, Failure, Operation, OperationKind, Outage, Phase, Unfinished};
 use plan::{Arrivals, Rate, RateStep};
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,8 @@ struct EndFile {
     /// As in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     lateness: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outages: Vec<OutageFile>,
     usage: Option<UsageFile>,
     clients: Vec<ClientFile>,
 }
@@ -120,6 +122,7 @@ enum StatusName {
     Complete,
     Interrupted,
     Failed,
+    Crashed,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -129,6 +132,14 @@ struct UnfinishedFile {
     longest_ns: u64,
     /// As in latency.hlog; empty when there are none.
     latencies: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct OutageFile {
+    start_ns: u64,
+    end_ns: Option<u64>,
+    failures: u64,
+    reconnects: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -276,6 +287,7 @@ impl From<&TrialEnd> for EndFile {
             TrialStatus::Complete => (StatusName::Complete, None),
             TrialStatus::Interrupted => (StatusName::Interrupted, None),
             TrialStatus::Failed(reason) => (StatusName::Failed, Some(reason.clone())),
+            TrialStatus::Crashed(reason) => (StatusName::Crashed, Some(reason.clone())),
         };
         Self {
             status,
@@ -289,9 +301,24 @@ impl From<&TrialEnd> for EndFile {
                 latencies: hlog::encode(&end.unfinished.latencies),
             },
             lateness: hlog::encode(&end.lateness),
+            outages: end.outages.iter().copied().map(OutageFile::from).collect(),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
         }
+    }
+}
+
+impl From<Outage> for OutageFile {
+    fn from(outage: Outage) -> Self {
+        let Outage { start_ns, end_ns, failures, reconnects } = outage;
+        Self { start_ns, end_ns, failures, reconnects }
+    }
+}
+
+impl From<OutageFile> for Outage {
+    fn from(file: OutageFile) -> Self {
+        let OutageFile { start_ns, end_ns, failures, reconnects } = file;
+        Self { start_ns, end_ns, failures, reconnects }
     }
 }
 
@@ -385,6 +412,7 @@ impl EndFile {
             StatusName::Complete => TrialStatus::Complete,
             StatusName::Interrupted => TrialStatus::Interrupted,
             StatusName::Failed => TrialStatus::Failed(self.reason.unwrap_or_default()),
+            StatusName::Crashed => TrialStatus::Crashed(self.reason.unwrap_or_default()),
         };
         Ok(TrialEnd {
             status,
@@ -396,6 +424,7 @@ impl EndFile {
                 unanswered: self.unfinished.unanswered,
             },
             lateness: hlog::decode(&self.lateness)?,
+            outages: self.outages.into_iter().map(Outage::from).collect(),
             usage: self.usage.map(ClientUsage::from),
         })
     }

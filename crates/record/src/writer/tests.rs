@@ -123,6 +123,10 @@ fn trial_end() -> TrialEnd {
         ],
         unfinished: unfinished(),
         lateness: unfinished().latencies,
+        outages: vec![
+            measure::Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
+            measure::Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
+        ],
         usage: Some(ClientUsage {
             user_ns: 1,
             system_ns: 2,

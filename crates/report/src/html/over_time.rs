@@ -6,7 +6,7 @@ use record::{IntervalRecord, Latencies};
 use crate::digest::{Digest, Trial};
 use crate::html::charts::{Spectrum, spectrum};
 use crate::number::{count, percentile_name};
-use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, Size, Unit};
+use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, ShadeKind, Size, Unit};
 
 /// Sizes of the plots of one trial.
 const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
@@ -169,11 +169,11 @@ impl Frame<'_, '_> {
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: self.trial.record.header.identity.title(),
-            description: format!("Over {:.1} s, warm-up shaded, failures marked.", self.end),
+            description: format!("Over {:.1} s, warm-up and outages shaded, failures marked.", self.end),
             x: Axis::seconds(self.end),
             y,
             series,
-            shades: self.warm_up().into_iter().collect(),
+            shades: self.warm_up().into_iter().chain(self.outages()).collect(),
             marks: self.steps.iter().filter_map(Step::mark).collect(),
             size: HALF_ROW,
         }
@@ -181,7 +181,22 @@ impl Frame<'_, '_> {
 
     fn warm_up(&self) -> Option<Shade> {
         let last = self.steps.iter().rfind(|step| step.phase == Phase::WarmUp)?;
-        Some(Shade { from: 0.0, to: last.to, label: "warm-up".to_owned() })
+        let note = "warm-up".to_owned();
+        Some(Shade { from: 0.0, to: last.to, kind: ShadeKind::WarmUp, note })
+    }
+
+    /// Those that reach into the plot.
+    fn outages(&self) -> impl Iterator<Item = Shade> {
+        self.trial.outages().iter().filter_map(|outage| {
+            let from = outage.start_ns as f64 / 1e9;
+            let to = outage.end_ns.map_or(self.end, |end| end as f64 / 1e9).min(self.end);
+            let note = format!(
+                "outage: {} connections lost, {} made again",
+                count(outage.failures),
+                count(outage.reconnects)
+            );
+            (from < self.end).then_some(Shade { from, to, kind: ShadeKind::Outage, note })
+        })
     }
 
     /// The spectrum of each operation.

@@ -61,7 +61,36 @@ pub(crate) struct Dot {
 pub(crate) struct Shade {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    pub(crate) label: String,
+    pub(crate) kind: ShadeKind,
+    /// What a pointer that rests on it is told.
+    pub(crate) note: String,
+}
+
+/// Why a span is set apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShadeKind {
+    WarmUp,
+    Outage,
+}
+
+impl ShadeKind {
+    pub(crate) const ALL: [Self; 2] = [Self::WarmUp, Self::Outage];
+
+    /// Its name in the legend.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm-up",
+            Self::Outage => "outage",
+        }
+    }
+
+    /// Its class in the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::WarmUp => "shade",
+            Self::Outage => "shade outage",
+        }
+    }
 }
 
 /// A point of the x axis at which something went wrong.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::chart::{Chart, Dot, Mark, Series, Shade};
+use super::chart::{Chart, Dot, Mark, Series, Shade, ShadeKind};
 use crate::table::escape;
 
 /// Width of a plot in its own units; the page scales it to its column.
@@ -55,9 +55,13 @@ impl Chart {
             let name = escape(&series.name);
             out.push_str(&legend_item(&format!("{line}{marker}"), &name));
         }
-        if let Some(shade) = self.shades.first() {
-            let swatch = "<rect class=\"shade\" x=\"1\" y=\"1\" width=\"26\" height=\"12\"/>";
-            out.push_str(&legend_item(swatch, &escape(&shade.label)));
+        for kind in ShadeKind::ALL {
+            if self.shades.iter().any(|shade| shade.kind == kind) {
+                let class = kind.class();
+                let swatch =
+                    format!("<rect class=\"{class}\" x=\"1\" y=\"1\" width=\"26\" height=\"12\"/>");
+                out.push_str(&legend_item(&swatch, kind.label()));
+            }
         }
         if !self.marks.is_empty() {
             out.push_str(&legend_item(&cross(14.0, 7.0), "failed transactions"));
@@ -111,11 +115,13 @@ impl Chart {
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
-        let (width, height) = ((to - from).max(0.0), self.size.height - BOTTOM - TOP);
+        // A short one is still to be seen.
+        let (width, height) = ((to - from).max(1.0), self.size.height - BOTTOM - TOP);
         format!(
-            "<rect class=\"shade\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
+            "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{}</title></rect>\n",
-            escape(&shade.label)
+            shade.kind.class(),
+            escape(&shade.note)
         )
     }
 

@@ -153,18 +153,7 @@ struct SqlWork {
 
 impl SqlWork {
     async fn open(shared: &Arc<Shared>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let target = &shared.target;
-        let mut session = open_session(target, seat, shared.isolation, &shared.run_session).await?;
-        let mut ready = Vec::new();
-        for transaction in &shared.mix.transactions {
-            let mut statements = Vec::new();
-            for statement in &transaction.statements {
-                let capabilities = target.capabilities();
-                statements
-                    .push(make_ready(&mut session, transaction, statement, capabilities).await?);
-            }
-            ready.push(statements);
-        }
+        let (session, ready) = connect(shared, seat).await?;
         let mut slots = shared.mix.slots.clone();
         slots[CLIENT_ID] = Cell::Int(index as i64);
         let memory = Memory { slots, random: Random::of_part(shared.seed, &[index as u64]) };
@@ -193,7 +182,9 @@ impl SqlWork {
         match (&shared.ids[*drawn].statements, &answer) {
             (None, _) => {}
             (Some(ids), Ok(_)) => seat.statement(ids[number], started),
-            (Some(ids), Err(_)) => seat.statement_failed(ids[number], started),
+            (Some(ids), Err(failure)) => {
+                seat.statement_failed(ids[number], started, failure.key.class);
+            }
         }
         if answer.is_ok() {
             match statement.verb {
@@ -214,6 +205,22 @@ impl SqlWork {
         }
         Ok(())
     }
+}
+
+/// A session with every statement made ready.
+async fn connect(shared: &Shared, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
+    let target = &shared.target;
+    let mut session = open_session(target, seat, shared.isolation, &shared.run_session).await?;
+    let mut ready = Vec::new();
+    for transaction in &shared.mix.transactions {
+        let mut statements = Vec::new();
+        for statement in &transaction.statements {
+            let capabilities = target.capabilities();
+            statements.push(make_ready(&mut session, transaction, statement, capabilities).await?);
+        }
+        ready.push(statements);
+    }
+    Ok((session, ready))
 }
 
 async fn make_ready(
@@ -288,6 +295,12 @@ impl Work for SqlWork {
         let answer = self.session.run("ROLLBACK").await;
         seat.count(OperationKind::Other);
         answer.map(drop)
+    }
+
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        (self.session, self.ready) = connect(&self.shared, seat).await?;
+        self.is_in_transaction = false;
+        Ok(())
     }
 
     fn single_statement(&self) -> Option<OperationKind> {

@@ -141,6 +141,12 @@ impl Work for BulkWork {
         Ok(())
     }
 
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        let Shared { target, run_session, .. } = &*self.shared;
+        self.session = open(target, seat, None, run_session).await?;
+        Ok(())
+    }
+
     fn single_statement(&self) -> Option<OperationKind> {
         Some(OperationKind::Write)
     }

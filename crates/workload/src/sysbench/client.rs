@@ -67,15 +67,7 @@ impl Values {
 impl OltpWork {
     async fn open(load: Arc<OltpLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
         let settings = &load.settings;
-        let plan = ConnectionPlan {
-            target: &load.target,
-            run_session: &load.run_session,
-            settings,
-            steps: &load.steps,
-            bracket: load.bracket,
-            omits_id: load.omits_id,
-        };
-        let mut connection = Connection::open(&plan, seat).await?;
+        let mut connection = Connection::open(&connection_plan(&load), seat).await?;
         if index == 0 && load.makes_ids {
             skip_ids(&load, &mut connection).await?;
         }
@@ -202,6 +194,17 @@ impl OltpWork {
     }
 }
 
+fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
+    ConnectionPlan {
+        target: &load.target,
+        run_session: &load.run_session,
+        settings: &load.settings,
+        steps: &load.steps,
+        bracket: load.bracket,
+        omits_id: load.omits_id,
+    }
+}
+
 /// Leaves out ids that are in the tables already. One client asks: no client begins before all are
 /// ready.
 async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Failure> {
@@ -232,6 +235,11 @@ impl Work for OltpWork {
 
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
         self.connection.roll_back(seat).await
+    }
+
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        self.connection = Connection::open(&connection_plan(&self.load), seat).await?;
+        Ok(())
     }
 
     fn single_statement(&self) -> Option<OperationKind> {

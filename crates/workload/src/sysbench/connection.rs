@@ -1,6 +1,6 @@
 //! A client's session with the statements that its script needs, and their bookkeeping.
 
-use driver::{Session, Statement, Target, Value};
+use driver::{Answer, Session, Statement, Target, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
@@ -160,7 +160,7 @@ impl Connection {
         };
         let started = seat.now();
         let answer = self.session.execute(statement, parameters).await;
-        record(seat, operation, started, answer.is_ok());
+        record(seat, operation, started, &answer);
         answer.map(drop)
     }
 
@@ -172,7 +172,7 @@ impl Connection {
     ) -> Result<(), Failure> {
         let started = seat.now();
         let answer = self.session.run(self.begin).await;
-        record(seat, operations.begin, started, answer.is_ok());
+        record(seat, operations.begin, started, &answer);
         self.is_in_transaction = answer.is_ok();
         answer.map(drop)
     }
@@ -185,7 +185,7 @@ impl Connection {
     ) -> Result<(), Failure> {
         let started = seat.now();
         let answer = self.session.run("COMMIT").await;
-        record(seat, operations.commit, started, answer.is_ok());
+        record(seat, operations.commit, started, &answer);
         self.is_in_transaction = answer.is_err();
         answer.map(drop)
     }
@@ -209,10 +209,14 @@ fn index(query: Query, table: u64, tables: u64) -> usize {
 
 /// Counts a statement that was answered.
 #[inline]
-fn record(seat: &mut Seat, operation: OperationId, started: net::Nanos, is_ok: bool) {
-    if is_ok {
-        seat.statement(operation, started);
-    } else {
-        seat.statement_failed(operation, started);
+fn record(
+    seat: &mut Seat,
+    operation: OperationId,
+    started: net::Nanos,
+    answer: &Result<Answer, Failure>,
+) {
+    match answer {
+        Ok(_) => seat.statement(operation, started),
+        Err(failure) => seat.statement_failed(operation, started, failure.key.class),
     }
 }

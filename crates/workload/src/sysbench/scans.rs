@@ -109,9 +109,7 @@ impl Client for ScanClient {
     fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
         Box::pin(async move {
             let Self { shared, index } = *self;
-            let mut session =
-                open(&shared.target, &seat, shared.isolation, &shared.run_session).await?;
-            let statement = session.prepare(&shared.sql).await?;
+            let (session, statement) = connect(&shared, &seat).await?;
             let random = Random::of_part(shared.seed, &[index as u64]);
             let values = Vec::with_capacity(2 * shared.values);
             let mut work = ScanWork {
@@ -128,6 +126,13 @@ impl Client for ScanClient {
             Ok(())
         })
     }
+}
+
+async fn connect(shared: &Shared, seat: &Seat) -> Result<(Session, Statement), Failure> {
+    let Shared { target, run_session, isolation, .. } = shared;
+    let mut session = open(target, seat, *isolation, run_session).await?;
+    let statement = session.prepare(&shared.sql).await?;
+    Ok((session, statement))
 }
 
 struct ScanWork {
@@ -176,6 +181,11 @@ impl Work for ScanWork {
     }
 
     async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        (self.session, self.statement) = connect(&self.shared, seat).await?;
         Ok(())
     }
 

@@ -42,8 +42,8 @@ impl ServerError {
             1205 => ErrorClass::LockTimeout,
             1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
             1062 => ErrorClass::DuplicateKey,
-            1040 | 1044 | 1045 | 1049 | 1053 | 1129 | 1130 | 1152 | 1203 | 1226 | 1251 | 1927
-            | 2013 => ErrorClass::Connection,
+            1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 4151 => ErrorClass::Login,
+            1040 | 1053 | 1129 | 1152 | 1203 | 1226 | 1927 | 2013 => ErrorClass::Connection,
             1047 | 1156 => ErrorClass::Protocol,
             _ => ErrorClass::Server,
         }

@@ -182,7 +182,7 @@ fn classes_follow_the_numbers() {
         conflict,
         conflict,
         DuplicateKey,
-        Connection,
+        Login,
         Server,
     ];
     assert_eq!(told, wanted);

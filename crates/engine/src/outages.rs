@@ -1,0 +1,117 @@
+//! When the system was away, from what clients tell about their connections.
+
+use measure::Outage;
+use net::Nanos;
+
+/// More outages than this are told as one: a connection that breaks all the time is no news.
+const OUTAGES_MAX: usize = 1_000;
+
+/// What happened to a client's connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tie {
+    /// It broke.
+    Lost,
+    /// A new one was made.
+    Reconnected,
+    /// A transaction on the new one was answered.
+    Back,
+}
+
+/// All outages of a trial. News of one worker come in order; those of different workers nearly.
+#[derive(Debug, Default)]
+pub(crate) struct Outages(Vec<Outage>);
+
+impl Outages {
+    /// Takes in what happened at `at` on the trial's clock.
+    pub(crate) fn hear(&mut self, at: Nanos, tie: Tie) {
+        match tie {
+            Tie::Lost => self.lost(at),
+            Tie::Reconnected => {
+                if let Some(last) = self.0.last_mut() {
+                    last.reconnects += 1;
+                }
+            }
+            Tie::Back => {
+                // An answer from before the failure, told late by another worker, ends nothing.
+                if let Some(last) = self.0.last_mut()
+                    && last.end_ns.is_none()
+                    && at > last.start_ns
+                {
+                    last.end_ns = Some(at);
+                }
+            }
+        }
+    }
+
+    fn lost(&mut self, at: Nanos) {
+        let is_full = self.0.len() == OUTAGES_MAX;
+        match self.0.last_mut() {
+            Some(last) if last.end_ns.is_none() => {
+                last.start_ns = last.start_ns.min(at);
+                last.failures += 1;
+            }
+            // A failure from before the end, told late by another worker.
+            Some(last) if last.end_ns.is_some_and(|end| at <= end) => last.failures += 1,
+            Some(last) if is_full => {
+                last.end_ns = None;
+                last.failures += 1;
+            }
+            _ => self.0.push(Outage { start_ns: at, end_ns: None, failures: 1, reconnects: 0 }),
+        }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn into_vec(self) -> Vec<Outage> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outages(news: &[(Nanos, Tie)]) -> Vec<Outage> {
+        let mut outages = Outages::default();
+        news.iter().for_each(|(at, tie)| outages.hear(*at, *tie));
+        outages.into_vec()
+    }
+
+    #[test]
+    fn an_outage_lasts_from_the_first_failure_to_the_first_answer() {
+        use Tie::{Back, Lost, Reconnected};
+        let news =
+            [(10, Lost), (11, Lost), (30, Reconnected), (35, Back), (36, Reconnected), (37, Back)];
+        let expected = Outage { start_ns: 10, end_ns: Some(35), failures: 2, reconnects: 2 };
+        assert_eq!(outages(&news), [expected]);
+        assert_eq!(expected.length_ns(100), 25);
+    }
+
+    #[test]
+    fn one_that_does_not_end_has_no_end() {
+        let seen = outages(&[(10, Tie::Lost), (20, Tie::Reconnected)]);
+        assert_eq!(seen, [Outage { start_ns: 10, end_ns: None, failures: 1, reconnects: 1 }]);
+        assert_eq!(seen[0].length_ns(100), 90);
+    }
+
+    #[test]
+    fn news_of_other_workers_may_come_late() {
+        use Tie::{Back, Lost};
+        // 9 and 28 were told after later ones; the last answer is older than the second outage.
+        let news = [(10, Lost), (9, Lost), (30, Back), (28, Lost), (50, Lost), (40, Back)];
+        let first = Outage { start_ns: 9, end_ns: Some(30), failures: 3, reconnects: 0 };
+        let second = Outage { start_ns: 50, end_ns: None, failures: 1, reconnects: 0 };
+        assert_eq!(outages(&news), [first, second]);
+    }
+
+    #[test]
+    fn endless_trouble_takes_bounded_memory() {
+        let mut all = Outages::default();
+        for at in 0..5_000 {
+            all.hear(3 * at, Tie::Lost);
+            all.hear(3 * at + 1, Tie::Back);
+        }
+        let all = all.into_vec();
+        assert_eq!(all.len(), OUTAGES_MAX);
+        assert_eq!(all.iter().map(|outage| outage.failures).sum::<u64>(), 5_000);
+    }
+}

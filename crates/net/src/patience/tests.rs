@@ -1,0 +1,65 @@
+//! Bounds are kept, from above and from below, in virtual time.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use super::*;
+use crate::{Clock, Runtime};
+
+const MS: Nanos = 1_000_000;
+
+/// Begins a wait of `bound_ms` at `begin_ms` and says when it was over, ms.
+fn over_at_ms(begin_ms: u64, bound_ms: u64) -> Option<u64> {
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    let over = Rc::new(RefCell::new(None));
+    let seen = Rc::clone(&over);
+    runtime.spawn(async move {
+        let patience = Patience::new(&handle, Duration::from_millis(bound_ms));
+        handle.sleep(Duration::from_millis(begin_ms)).await;
+        patience.begin();
+        poll_fn(|_| if patience.is_over() { Poll::Ready(()) } else { Poll::Pending }).await;
+        *seen.borrow_mut() = Some(handle.now() / MS);
+    });
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    over.take()
+}
+
+#[test]
+fn a_wait_ends_at_its_bound_or_little_later() {
+    for begin in [0, 1, 19, 20, 21, 55] {
+        for bound in [1, 20, 45, 500] {
+            let lasted = over_at_ms(begin, bound).unwrap() - begin;
+            let room = 2 * SWEEP_NS / MS;
+            assert!((bound..=bound + room).contains(&lasted), "{begin} {bound}: {lasted}");
+        }
+    }
+}
+
+#[test]
+fn who_does_not_wait_is_left_alone_and_who_is_gone_is_forgotten() {
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    let polls = Rc::new(RefCell::new(0));
+    let counted = Rc::clone(&polls);
+    runtime.spawn(async move {
+        let patience = Patience::new(&handle, Duration::from_millis(30));
+        patience.begin();
+        patience.end();
+        let mut pause = Box::pin(handle.sleep(Duration::from_secs(1)));
+        poll_fn(|context| {
+            *counted.borrow_mut() += 1;
+            pause.as_mut().poll(context)
+        })
+        .await;
+        assert!(!patience.is_over());
+        drop(patience);
+        handle.sleep(Duration::from_millis(100)).await;
+        assert_eq!(handle.sweeps().due(), Nanos::MAX, "nothing is left to sweep");
+    });
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    assert_eq!(*polls.borrow(), 2, "once to begin, once at the end");
+}

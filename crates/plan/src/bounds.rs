@@ -1,0 +1,109 @@
+//! How long a plan is ready to wait for the system under test.
+
+use std::time::Duration;
+
+use crate::OptionReader;
+use crate::value::Value;
+
+/// Bounds on waiting; `None` stands for no bound, or for `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// For a connection, login included.
+    pub connect_timeout: Duration,
+    /// For the answer to each statement of the load.
+    pub query_timeout: Option<Duration>,
+    /// For each of prepare, verify and cleanup as a whole.
+    pub phase_timeout: Option<Duration>,
+    /// How long a client that lost its connection tries for another one; `None` ends the trial with the
+    /// first connection that is lost.
+    pub reconnect_limit: Option<Duration>,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            query_timeout: Some(Duration::from_secs(60)),
+            phase_timeout: None,
+            reconnect_limit: Some(Duration::from_secs(30)),
+        }
+    }
+}
+
+/// Keys of `[load]` that are read here.
+pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
+    let default = Bounds::default();
+    let connect_timeout = reader.duration("connect_timeout", default.connect_timeout);
+    if connect_timeout.is_zero() {
+        let message = "`connect_timeout` is nothing, so that nobody could connect";
+        reader.reject("connect_timeout", message, "say a length of time, such as \"10s\"");
+    }
+    Bounds {
+        connect_timeout,
+        query_timeout: bound(reader, "query_timeout", default.query_timeout),
+        phase_timeout: bound(reader, "phase_timeout", default.phase_timeout),
+        reconnect_limit: bound(reader, "reconnect_limit", default.reconnect_limit),
+    }
+}
+
+/// A length of time; `"off"`, `false` or 0 is none.
+fn bound(
+    reader: &mut OptionReader<'_>,
+    name: &str,
+    default: Option<Duration>,
+) -> Option<Duration> {
+    let is_off = match reader.placed(name).map(|placed| &placed.value) {
+        None => return default,
+        Some(Value::Text(text)) => text.trim().eq_ignore_ascii_case("off"),
+        Some(value) => matches!(value, Value::Boolean(false) | Value::Integer(0)),
+    };
+    if is_off {
+        return None;
+    }
+    reader.duration_given(name).filter(|time| !time.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+
+    fn told(text: &str) -> Bounds {
+        let options = Options::parse(text).unwrap();
+        let mut reader = options.reader();
+        let bounds = read(&mut reader);
+        reader.finish().unwrap();
+        bounds
+    }
+
+    #[test]
+    fn what_is_not_said_has_a_sensible_bound() {
+        assert_eq!(told(""), Bounds::default());
+    }
+
+    #[test]
+    fn each_may_be_said_or_switched_off() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let all = told(
+            "connect_timeout = '3s'\nquery_timeout = '500ms'\nphase_timeout = '1h'\n\
+             reconnect_limit = '2m'",
+        );
+        assert_eq!(all.connect_timeout, Duration::from_secs(3));
+        assert_eq!(all.query_timeout, Some(Duration::from_millis(500)));
+        assert_eq!((all.phase_timeout, all.reconnect_limit), (seconds(3600), seconds(120)));
+        for off in ["0", "'0s'", "'off'", "false"] {
+            let none = told(&format!("query_timeout = {off}\nreconnect_limit = {off}"));
+            assert_eq!((none.query_timeout, none.reconnect_limit), (None, None), "{off}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["connect_timeout = '0s'", "query_timeout = 5", "reconnect_limit = 'on'"] {
+            let options = Options::parse(text).unwrap();
+            let mut reader = options.reader();
+            read(&mut reader);
+            assert_eq!(reader.finish().unwrap_err().len(), 1, "{text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The cross-check with the server, in trial.json.
+
+use measure::QueryCounts;
+use serde::{Deserialize, Serialize};
+
+use crate::{Counted, CrossCheck};
+
+/// Either `missing`, or all of the rest.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CrossCheckFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_dyno: Option<StatementsFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_server: Option<StatementsFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counters: Vec<CounterFile>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct StatementsFile {
+    read: u64,
+    write: u64,
+    other: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct CounterFile {
+    name: String,
+    count: u64,
+}
+
+impl From<&CrossCheck> for CrossCheckFile {
+    fn from(check: &CrossCheck) -> Self {
+        let (missing, counted) = match check {
+            CrossCheck::Missing(reason) => (Some(reason.clone()), None),
+            CrossCheck::Counted(counted) => (None, Some(counted)),
+        };
+        let counter = |(name, count): &(String, u64)| CounterFile { name: name.clone(), count: *count };
+        Self {
+            missing,
+            by_dyno: counted.map(|counted| counted.by_dyno.into()),
+            by_server: counted.map(|counted| counted.by_server.into()),
+            counters: counted.map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
+        }
+    }
+}
+
+impl From<CrossCheckFile> for CrossCheck {
+    fn from(file: CrossCheckFile) -> Self {
+        match file.missing {
+            Some(reason) => Self::Missing(reason),
+            None => Self::Counted(Counted {
+                by_dyno: file.by_dyno.unwrap_or_default().into(),
+                by_server: file.by_server.unwrap_or_default().into(),
+                counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
+            }),
+        }
+    }
+}
+
+impl From<QueryCounts> for StatementsFile {
+    fn from(counts: QueryCounts) -> Self {
+        Self { read: counts.read, write: counts.write, other: counts.other }
+    }
+}
+
+impl From<StatementsFile> for QueryCounts {
+    fn from(file: StatementsFile) -> Self {
+        Self { read: file.read, write: file.write, other: file.other }
+    }
+}

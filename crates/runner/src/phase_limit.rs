@@ -1,0 +1,93 @@
+//! Ends a phase early: when someone asks for it, or when it takes too long.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use engine::{Stop, StopLevel};
+use measure::{ErrorClass, Failure};
+use plan::show_duration;
+
+/// How long a phase that takes too long may tidy up, before it is broken off.
+const TIDY_UP: Duration = Duration::from_secs(10);
+
+/// The bounds of one phase in progress.
+pub(crate) struct PhaseLimit<'a> {
+    run: &'a Stop,
+    /// What the phase heeds.
+    pub(crate) stop: Stop,
+    timeout: Option<Duration>,
+    is_late: Cell<bool>,
+}
+
+impl<'a> PhaseLimit<'a> {
+    /// A phase that begins now, and ends early when `run` is asked to.
+    pub(crate) fn new(run: &'a Stop, timeout: Option<Duration>) -> Self {
+        let limit = Self { run, stop: Stop::new(), timeout, is_late: Cell::new(false) };
+        limit.look_up(Duration::ZERO);
+        limit
+    }
+
+    /// Asks the phase to end when it is time to.
+    pub(crate) fn look_up(&self, elapsed: Duration) {
+        let late = self.timeout.and_then(|timeout| elapsed.checked_sub(timeout));
+        let level = match late {
+            Some(late) if late > TIDY_UP => StopLevel::AtOnce,
+            Some(_) => StopLevel::Gracefully,
+            None => StopLevel::None,
+        };
+        self.is_late.set(self.is_late.get() || late.is_some());
+        while self.stop.level() < level.max(self.run.level()) {
+            self.stop.ask();
+        }
+    }
+
+    /// Why the phase failed, when that is its own time-out.
+    pub(crate) fn explain(&self, failure: Failure) -> Failure {
+        match self.timeout {
+            Some(timeout) if self.is_late.get() && !self.run.is_asked() => {
+                let timeout = show_duration(timeout);
+                let message = format!("it took longer than {timeout}, its phase_timeout");
+                Failure::new(ErrorClass::Timeout, "", message)
+            }
+            _ => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_late_phase_is_asked_to_tidy_up_and_then_broken_off() {
+        let run = Stop::new();
+        let limit = PhaseLimit::new(&run, Some(MINUTE));
+        let other = Failure::new(ErrorClass::Connection, "", "interrupted");
+        for (seconds, level) in [
+            (59, StopLevel::None),
+            (60, StopLevel::Gracefully),
+            (70, StopLevel::Gracefully),
+            (71, StopLevel::AtOnce),
+        ] {
+            limit.look_up(Duration::from_secs(seconds));
+            assert_eq!(limit.stop.level(), level, "{seconds}");
+        }
+        let failure = limit.explain(other);
+        assert_eq!(failure.to_string(), "it took longer than 1m, its phase_timeout");
+        assert!(!run.is_asked(), "the run goes on");
+    }
+
+    #[test]
+    fn the_end_of_the_run_is_the_end_of_the_phase() {
+        let run = Stop::new();
+        let limit = PhaseLimit::new(&run, None);
+        run.ask();
+        limit.look_up(MINUTE);
+        assert_eq!(limit.stop.level(), StopLevel::Gracefully);
+        run.ask();
+        limit.look_up(MINUTE);
+        assert_eq!(limit.stop.level(), StopLevel::AtOnce);
+    }
+}

@@ -1,0 +1,100 @@
+//! What a client does while its system is away.
+
+use std::time::Duration;
+
+use engine::Seat;
+use measure::Failure;
+use net::Nanos;
+
+use crate::turns::Work;
+
+/// The pause before the first try; it doubles with each.
+const PAUSE_FIRST_NS: Nanos = 10_000_000;
+/// A longer one would only tell late that the server is back.
+const PAUSE_MAX_NS: Nanos = 1_000_000_000;
+
+/// A client whose connection broke and who has got no transaction answered since.
+#[derive(Debug)]
+pub(crate) struct Away {
+    since: Nanos,
+    pause_ns: Nanos,
+}
+
+impl Away {
+    /// From `since` on.
+    pub(crate) fn since(since: Nanos) -> Self {
+        Self { since, pause_ns: PAUSE_FIRST_NS }
+    }
+
+    /// Makes another connection, trying again for as long as the trial allows.
+    ///
+    /// # Errors
+    /// The last failure, when there was no connection within the limit; at once, when connections are
+    /// not to be made again, or when the server answers and refuses for good, as with a wrong password.
+    pub(crate) async fn reconnect<W: Work>(
+        &mut self,
+        seat: &mut Seat,
+        work: &mut W,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        seat.lost_connection(&failure);
+        let Some(limit_ns) = seat.reconnect_limit_ns() else { return Err(failure) };
+        let deadline = self.since.saturating_add(limit_ns);
+        let mut last = failure;
+        loop {
+            let next_try = seat.now().saturating_add(self.pause());
+            seat.net().sleep_until(next_try.min(deadline)).await;
+            let left = Duration::from_nanos(deadline.saturating_sub(seat.now()));
+            if left.is_zero() {
+                return Err(given_up(limit_ns, last));
+            }
+            match net::within(seat.net(), left, work.reconnect(seat)).await {
+                Some(Ok(())) => {
+                    seat.reconnected();
+                    return Ok(());
+                }
+                Some(Err(failure)) if failure.key.class.breaks_connection() => last = failure,
+                Some(Err(failure)) => return Err(failure),
+                None => {}
+            }
+        }
+    }
+
+    /// How long to wait before the next try.
+    fn pause(&mut self) -> Nanos {
+        let pause = self.pause_ns;
+        self.pause_ns = (pause * 2).min(PAUSE_MAX_NS);
+        pause
+    }
+}
+
+fn given_up(limit_ns: Nanos, last: Failure) -> Failure {
+    let limit = Duration::from_nanos(limit_ns);
+    let message = format!(
+        "no connection within {limit:?}, the reconnect limit; the last try: {}",
+        last.message
+    );
+    Failure { message, ..last }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::ErrorClass;
+
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_second() {
+        let mut away = Away::since(0);
+        let pauses_ms: Vec<u64> = (0..9).map(|_| away.pause() / 1_000_000).collect();
+        assert_eq!(pauses_ms, [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]);
+    }
+
+    #[test]
+    fn who_gives_up_says_for_how_long_it_tried_and_why() {
+        let last = Failure::new(ErrorClass::Connection, "", "db1:4000: nothing listens there");
+        let failure = given_up(30_000_000_000, last);
+        insta::assert_snapshot!(failure, @"no connection within 30s, the reconnect limit; the last try: db1:4000: nothing listens there");
+        assert_eq!(failure.key.class, ErrorClass::Connection);
+    }
+}
