@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
-    OperationKind, Phase, Tally, Traffic, Unfinished,
+    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished,
 };
 use net::{Gate, Handle, Nanos};
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use measure::{Failure, Interval, LatencyHistogram, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, QueryCounts, Unfinished};
 use net::{Nanos, Remote};
 
 use crate::outages::Tie;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished};
 use net::{Clock, Nanos, Remote};
 
 use crate::control::{Control, Message};
@@ -242,6 +242,7 @@ struct Coordinator<'a> {
     clients: Vec<ClientOutcome>,
     first_failure: Option<Failure>,
     unfinished: Unfinished,
+    late_queries: QueryCounts,
     lateness: LatencyHistogram,
     outages: Outages,
     disconnected: Option<Failure>,

@@ -15,6 +15,19 @@ pub enum RecordError {
         /// The file that could not grow.
         path: PathBuf,
     },
+    /// Nobody may write there.
+    #[error(
+        "cannot {action} {}: {cause}; choose a place that can be written with --out", path.display()
+    )]
+    Forbidden {
+        /// What was tried: `create`, `write`.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
     /// The folder went away while the run wrote to it.
     #[error(
         "{} was removed while the run was writing to it; keep the results folder in place until \
@@ -76,6 +89,11 @@ impl RecordError {
         match cause.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
             io::ErrorKind::NotFound if action == "write" => Self::Removed { path },
+            _ if action == "read" => Self::Io { action, path, cause },
+            io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::NotFound => Self::Forbidden { action, path, cause },
             _ => Self::Io { action, path, cause },
         }
     }

@@ -56,7 +56,8 @@ impl RunWriter {
     /// When its files cannot be made, or it was begun before.
     pub fn begin_trial(&self, header: &TrialHeader) -> Result<TrialWriter, RecordError> {
         let folder = self.folder.join("trials").join(format!("{:04}", header.index));
-        fs::create_dir(&folder).map_err(|cause| RecordError::io("create", &folder, cause))?;
+        // Not there means here that the run's folder went away.
+        fs::create_dir(&folder).map_err(|cause| RecordError::io("write", &folder, cause))?;
         let writer = TrialWriter {
             intervals: Appender::create(folder.join("intervals.jsonl"))?,
             latencies: Appender::create(folder.join("latency.hlog"))?,
