@@ -259,9 +259,9 @@ fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
     let proxy = Proxy::to(address.to_owned());
     let system = format!("mysql://root@127.0.0.1:{}/{database}", proxy.port);
     let child = desk
-        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=64"])
+        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=16"])
         .args(["--rate=500", "--arrivals=constant", "--time=6s", "--interval=500ms"])
-        .args(["--percentiles=95,99,99.5,99.9", "--format=json", "--cleanup", "--system", &system])
+        .args(["--percentiles=99,99.5,99.9", "--format=json", "--cleanup", "--system", &system])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -280,10 +280,10 @@ fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
         let seen = milliseconds(percentile(latency, name));
         assert!((seen / expected - 1.0).abs() < 0.02, "{name}: {seen} against {expected} ms");
     }
-    let service = &trial["open_loop"]["service"];
-    let (service, response) = (percentile(service, "p95"), percentile(latency, "p95"));
-    // Only as many transactions meet the stall as there are clients: 64 of 3,000.
-    assert!(milliseconds(response) > 600.0 && milliseconds(service) < 600.0, "{trial}");
+    // Only as many transactions meet the stall as there are clients, 16 of 3,000: service times, which
+    // are all that a closed loop has, hide it up to here.
+    let service = milliseconds(percentile(&trial["open_loop"]["service"], "p99"));
+    assert!(service < stall_ms / 2.0, "{service} ms");
     let achieved = trial["open_loop"]["achieved_per_s"].as_f64().unwrap();
     assert!((achieved / RATE_PER_S - 1.0).abs() < 0.02, "{achieved}");
 }
