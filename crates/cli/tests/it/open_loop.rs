@@ -169,6 +169,11 @@ fn a_rate_beside_a_think_time_is_refused() {
     assert!(said.contains("`rate` is \"fast\", not a number"), "{said}");
 }
 
+#[expect(clippy::disallowed_methods, reason = "the proxy is no part of the load path")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 /// Passes bytes between clients and a server, until it is told to stand still for a while.
 struct Proxy {
     port: u16,
@@ -194,12 +199,12 @@ impl Pause {
     /// Holds the caller for as long as the pause lasts.
     fn wait(&self) {
         let Some((begin, end)) = self.state().span else { return };
-        let now = Instant::now();
-        if begin <= now && now < end {
-            thread::sleep(end - now);
+        let at = now();
+        if begin <= at && at < end {
+            thread::sleep(end - at);
         }
-        if Instant::now() >= end {
-            self.state().resumed.get_or_insert_with(Instant::now);
+        if now() >= end {
+            self.state().resumed.get_or_insert_with(now);
         }
     }
 }
@@ -226,8 +231,8 @@ impl Proxy {
 
     /// Stands still from now on.
     fn stand_still(&self, length: Duration) {
-        let now = Instant::now();
-        self.pause.state().span = Some((now, now + length));
+        let at = now();
+        self.pause.state().span = Some((at, at + length));
     }
 
     /// How long nothing was passed on in truth, seconds.
