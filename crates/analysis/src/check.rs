@@ -1,6 +1,6 @@
 //! What a reader must know before trusting a trial.
 
-use measure::{Nanos, Outage};
+use measure::{ErrorClass, ErrorKey, Nanos, Outage};
 
 use crate::{Ended, Measured, Summary, open_loop};
 
@@ -105,6 +105,11 @@ pub enum Finding {
         /// Standard deviation over intervals as a part of the mean.
         variation: f64,
     },
+    /// The server counted other statements than dyno sent.
+    OtherStatements {
+        /// How many more; negative when fewer.
+        difference: i64,
+    },
     /// Requests were never answered: they count at the time that they had waited, and would have taken
     /// longer.
     Unfinished {
@@ -137,6 +142,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         unfairness(measured, summary),
         drift(measured, summary),
         unsteadiness(measured, summary),
+        other_statements(measured),
         unfinished(measured),
         retries(summary),
         few_values(summary),
@@ -164,6 +170,20 @@ fn outages(measured: &Measured<'_>) -> Option<Finding> {
         longest_ns: lengths().max()?,
         reconnects: measured.outages.iter().map(|outage: &Outage| outage.reconnects).sum(),
     })
+}
+
+/// Statements whose answer dyno did not see may have run or not: one for each transaction that was
+/// unanswered at the end makes the server's count higher, one for each that was lost makes it lower.
+/// Who connects again sends more than its load, so that after an outage nothing can be said.
+fn other_statements(measured: &Measured<'_>) -> Option<Finding> {
+    let difference = measured.server_difference.filter(|_| measured.outages.is_empty())?;
+    let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let is_lost =
+        |key: &ErrorKey| matches!(key.class, ErrorClass::Timeout | ErrorClass::Connection);
+    let errors = measured.total.errors.iter().filter(|(key, _)| is_lost(key));
+    let lost = errors.map(|(_, counts)| counts.total()).sum();
+    let unseen = -clamp(lost)..=clamp(measured.unfinished.unanswered);
+    (!unseen.contains(&difference)).then_some(Finding::OtherStatements { difference })
 }
 
 fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
@@ -310,6 +330,27 @@ mod tests {
         };
         let told = Finding::Outages { count: 2, total_ns: 40, longest_ns: 30, reconnects: 3 };
         assert_eq!(check(&input, &summarize(&input)), [told]);
+    }
+
+    #[test]
+    fn what_the_server_counted_besides_is_found_unless_it_is_accounted_for() {
+        let level = [20, 20, 20];
+        let found = findings_of(|input| input.server_difference = Some(0), &level);
+        assert_eq!(found, []);
+        for difference in [1, -1] {
+            let found = findings_of(|input| input.server_difference = Some(difference), &level);
+            assert_eq!(found, [Finding::OtherStatements { difference }]);
+        }
+        let one = Unfinished { latencies: LatencyHistogram::new(), unanswered: 1 };
+        let trial = seconds_of(&level);
+        let input = Measured {
+            unfinished: &one,
+            percentiles: &[50.0],
+            server_difference: Some(1),
+            ..trial.measured()
+        };
+        let found = check(&input, &summarize(&input));
+        assert_eq!(found, [Finding::Unfinished { requests: 1, oldest_ns: 0 }]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use measure::{
-    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage, QueryCounts, Tally,
-    Traffic, Unfinished,
+    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage, QueryCounts,
+    Tally, Traffic, Unfinished,
 };
 
 use crate::moments::{mean, standard_deviation};
@@ -38,6 +38,8 @@ pub struct Measured<'a> {
     pub unfinished: &'a Unfinished,
     /// When clients had lost the system.
     pub outages: &'a [Outage],
+    /// How many statements more the server counted than dyno, when it tells.
+    pub server_difference: Option<i64>,
     /// Where the load ended on the clock of the outages, ns.
     pub load_end_ns: Nanos,
     /// What the load generator used during the measured load.

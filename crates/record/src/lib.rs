@@ -5,6 +5,7 @@
 //! the structs that meet serde live in `wire` and nowhere else, so that the format and the types
 //! that the rest of dyno works with change apart from each other.
 
+mod cross_check;
 mod environment;
 mod error;
 mod files;
@@ -17,6 +18,7 @@ mod trial;
 mod wire;
 mod writer;
 
+pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};

@@ -1,7 +1,7 @@
 //! The last guard against passwords on disk: every text of a record goes through here, whatever was
 //! scrubbed before.
 
-use crate::{RunHeader, TrialEnd, TrialHeader, TrialStatus};
+use crate::{CrossCheck, RunHeader, TrialEnd, TrialHeader, TrialStatus};
 
 /// What stands in a password's place.
 const HIDDEN: &str = "***";
@@ -61,6 +61,9 @@ impl TrialHeader {
 impl TrialEnd {
     pub(crate) fn without_secrets(mut self) -> Self {
         if let TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) = &mut self.status {
+            *reason = scrubbed(reason);
+        }
+        if let Some(CrossCheck::Missing(reason)) = &mut self.cross_check {
             *reason = scrubbed(reason);
         }
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, Outage, OperationKind, Phase, Tally,
-    Unfinished,
+    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Outage, Phase,
+    Tally, Unfinished,
 };
 use plan::{Arrivals, Rate};
 
-use crate::IntervalRecord;
+use crate::{CrossCheck, IntervalRecord};
 
 /// What is known of a trial before it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +102,8 @@ pub struct TrialEnd {
     pub lateness: LatencyHistogram,
     /// When clients had lost the system.
     pub outages: Vec<Outage>,
+    /// What the server counted beside what dyno counted; `None` when the system does not tell.
+    pub cross_check: Option<CrossCheck>,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
 }
@@ -169,6 +171,7 @@ impl TrialEnd {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             outages: Vec::new(),
+            cross_check: None,
             usage: None,
         }
     }

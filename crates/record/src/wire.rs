@@ -1,6 +1,7 @@
 //! The JSON of a record: structs that mirror `docs/record.md` field for field. Every number of
 //! nanoseconds, bytes or events is an integer; every wall-clock time is RFC 3339 in UTC.
 
+mod cross_check;
 mod environment;
 mod interval;
 mod run;

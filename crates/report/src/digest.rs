@@ -8,7 +8,7 @@ use analysis::{
 };
 use measure::{LatencyHistogram, Outage, Unfinished};
 use plan::{Arrivals, Rate};
-use record::{Identity, Run, TrialEnd, TrialRecord, TrialStatus};
+use record::{Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus};
 
 /// A run, summed up.
 #[derive(Debug)]
@@ -168,6 +168,7 @@ impl<'a> Trial<'a> {
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             unfinished: end.map_or(&none, |end| &end.unfinished),
             outages: end.map_or(&[], |end| &end.outages),
+            server_difference: cross_checked(end).map(Counted::difference),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
             open: record.header.load.open.as_ref().map(|open| Offered {
@@ -223,6 +224,14 @@ pub(crate) fn clients_text(clients: usize) -> String {
 pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
     let clients = clients_text(clients);
     rate.map_or(clients.clone(), |rate| format!("{clients}, {rate}"))
+}
+
+/// What both sides counted.
+pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
+    match end?.cross_check.as_ref()? {
+        CrossCheck::Counted(counted) => Some(counted),
+        CrossCheck::Missing(_) => None,
+    }
 }
 
 fn ended(end: Option<&TrialEnd>) -> Ended {

@@ -2,6 +2,7 @@
 
 use analysis::Finding;
 
+use crate::cross_check::signed;
 use crate::digest::{Digest, Trial};
 use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
 
@@ -45,6 +46,7 @@ fn gravity(finding: &Finding) -> Gravity {
         | Finding::Unfair { .. }
         | Finding::Trend { .. }
         | Finding::Unsteady { .. }
+        | Finding::OtherStatements { .. }
         | Finding::Unfinished { .. } => Gravity::Doubtful,
         Finding::Retries { .. } | Finding::FewValues { .. } => Gravity::Remark,
     }
@@ -186,6 +188,7 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
         Finding::Unsteady { .. } => {
             ("Throughput went up and down", "the mean hides dips; look at the plot over time")
         }
+        Finding::OtherStatements { difference } => other_statements(*difference),
         Finding::Unfinished { .. } => (
             "Requests were still unanswered at the end",
             "they count in the percentiles as long as they had waited; their latencies are that or more",
@@ -197,17 +200,34 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
     }
 }
 
+fn other_statements(difference: i64) -> (&'static str, &'static str) {
+    if difference > 0 {
+        return (
+            "The server ran statements that were not dyno's",
+            "other clients used it during the load; how many they sent is known, not what they cost",
+        );
+    }
+    (
+        "The server counted fewer statements than dyno",
+        "not all of the load reached it, or it counts in another way; look at the trial's cross-check",
+    )
+}
+
 fn figures(finding: &Finding) -> String {
     match finding {
-        Finding::Failed | Finding::Crashed | Finding::Cut | Finding::Interrupted | Finding::NothingMeasured => {
-            String::new()
-        }
+        Finding::Failed
+        | Finding::Crashed
+        | Finding::Cut
+        | Finding::Interrupted
+        | Finding::NothingMeasured => String::new(),
         Finding::Outages { count: times, total_ns, longest_ns, reconnects } => {
             let (total, longest) = (latency_ns(*total_ns), latency_ns(*longest_ns));
             let reconnects = count(*reconnects);
             match times {
                 1 => format!("{total}, {reconnects} reconnects"),
-                _ => format!("{total} in {times} outages, {longest} at most, {reconnects} reconnects"),
+                _ => format!(
+                    "{total} in {times} outages, {longest} at most, {reconnects} reconnects"
+                ),
             }
         }
         Finding::ClientsLost { lost, clients } => format!("{lost} of {clients}"),
@@ -241,6 +261,9 @@ fn figures(finding: &Finding) -> String {
         }
         Finding::Unsteady { variation } => {
             format!("standard deviation over intervals {} of the mean", percent(*variation))
+        }
+        Finding::OtherStatements { difference } => {
+            format!("{} statements", signed(i128::from(*difference)))
         }
         Finding::Unfinished { requests, oldest_ns } => {
             format!("{}, the oldest for {}", count(*requests), latency_ns(*oldest_ns))

@@ -8,7 +8,7 @@ use record::Run;
 use crate::digest::{Digest, Trial};
 use crate::finding::{groups, sentences};
 use crate::table::{Table, escape};
-use crate::{settings, tables};
+use crate::{cross_check, settings, tables};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -231,6 +231,8 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str("<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
+    out.push_str(&table(&cross_check::table(trial), "Cross-check with the server"));
+    out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));

@@ -5,6 +5,7 @@ use measure::Outage;
 use record::{Environment, Identity, IntervalRecord, Latencies, Run};
 use serde_json::{Value, json};
 
+use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding::sentences;
 use crate::number::percentile_name;
@@ -138,6 +139,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "retries": summary.retries,
         "reconnects": trial.record.total.reconnects,
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
+        "cross_check": cross_check::json(trial),
         "queries": {
             "read": summary.queries.read,
             "write": summary.queries.write,

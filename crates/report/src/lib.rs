@@ -4,6 +4,7 @@
 //! in ten years. What the figures mean is worked out once, in `analysis`; what they look like is
 //! decided once, in `number` and `table`.
 
+mod cross_check;
 mod csv;
 mod digest;
 mod finding;

@@ -259,6 +259,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             outages: Vec::new(),
+            cross_check: None,
             usage: Some(ClientUsage {
                 user_ns: events * 20_000,
                 system_ns: events * 30_000,

@@ -5,6 +5,7 @@
 //! the record while it goes, and tells a [`Watcher`] how far it has come.
 
 mod bed;
+mod cross_check;
 mod experiment;
 mod pacing;
 mod phase_limit;

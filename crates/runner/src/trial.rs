@@ -19,6 +19,7 @@ use system::Access;
 use workload::Progress;
 
 use crate::bed::{Bed, Timer};
+use crate::cross_check::Check;
 use crate::experiment::Work;
 use crate::pacing;
 use crate::usage::UsageMark;
@@ -172,6 +173,7 @@ struct Keeper<'a, 'b> {
     measure_ended: Option<Timestamp>,
     mark: Option<UsageMark>,
     usage: Option<ClientUsage>,
+    check: Check,
 }
 
 impl<'a, 'b> Keeper<'a, 'b> {
@@ -182,6 +184,7 @@ impl<'a, 'b> Keeper<'a, 'b> {
         load: &'a LoadPlan,
         watcher: &'a mut dyn Watcher,
     ) -> Self {
+        let check = Check::new(bed.load_target().ok());
         Self {
             bed,
             writer,
@@ -193,6 +196,7 @@ impl<'a, 'b> Keeper<'a, 'b> {
             measure_ended: None,
             mark: None,
             usage: None,
+            check,
         }
     }
 
@@ -216,10 +220,14 @@ impl<'a, 'b> Keeper<'a, 'b> {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             outages: Vec::new(),
+            cross_check: None,
             usage: self.usage,
         };
         match outcome {
-            Ok(outcome) => take_outcome(&mut end, outcome),
+            Ok(outcome) => {
+                end.cross_check = self.check.end(outcome.late_queries);
+                take_outcome(&mut end, outcome);
+            }
             Err(TrialError::Crashed(reason)) => end.status = TrialStatus::Crashed(reason),
             Err(TrialError::Interrupted) => end.status = TrialStatus::Interrupted,
             Err(TrialError::Observer(cause)) => return Err(cause).context("the run cannot go on"),
@@ -256,6 +264,11 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
 }
 
 impl Observer for Keeper<'_, '_> {
+    fn ready(&mut self) -> io::Result<()> {
+        self.check.begin();
+        Ok(())
+    }
+
     fn begins(&mut self, phase: Phase) -> io::Result<()> {
         self.close_phase()?;
         let planned = match (phase, self.load.limit) {
@@ -274,6 +287,7 @@ impl Observer for Keeper<'_, '_> {
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.writer.interval(interval).map_err(io::Error::other)?;
+        self.check.add(interval);
         self.watcher.hear(Event::Interval { interval, operations: self.operations });
         Ok(())
     }

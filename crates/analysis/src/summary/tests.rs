@@ -46,6 +46,7 @@ impl Trial {
             think_time_ns: 0,
             unfinished: &self.unfinished,
             outages: &[],
+            server_difference: None,
             load_end_ns: 0,
             usage: None,
             open: None,

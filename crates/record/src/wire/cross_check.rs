@@ -37,12 +37,14 @@ impl From<&CrossCheck> for CrossCheckFile {
             CrossCheck::Missing(reason) => (Some(reason.clone()), None),
             CrossCheck::Counted(counted) => (None, Some(counted)),
         };
-        let counter = |(name, count): &(String, u64)| CounterFile { name: name.clone(), count: *count };
+        let counter =
+            |(name, count): &(String, u64)| CounterFile { name: name.clone(), count: *count };
         Self {
             missing,
             by_dyno: counted.map(|counted| counted.by_dyno.into()),
             by_server: counted.map(|counted| counted.by_server.into()),
-            counters: counted.map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
+            counters: counted
+                .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
         }
     }
 }

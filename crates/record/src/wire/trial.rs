@@ -8,9 +8,10 @@ use plan::{Arrivals, Rate, RateStep};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
+use super::cross_check::CrossCheckFile;
 use crate::{
-    ClientRecord, ClientUsage, FORMAT_VERSION, Identity, LoadRecord, OpenRecord, PhaseRecord,
-    TrialEnd, TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
+    ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, OpenRecord,
+    PhaseRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -112,6 +113,8 @@ struct EndFile {
     lateness: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<OutageFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cross_check: Option<CrossCheckFile>,
     usage: Option<UsageFile>,
     clients: Vec<ClientFile>,
 }
@@ -302,6 +305,7 @@ impl From<&TrialEnd> for EndFile {
             },
             lateness: hlog::encode(&end.lateness),
             outages: end.outages.iter().copied().map(OutageFile::from).collect(),
+            cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
         }
@@ -425,6 +429,7 @@ impl EndFile {
             },
             lateness: hlog::decode(&self.lateness)?,
             outages: self.outages.into_iter().map(Outage::from).collect(),
+            cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage.map(ClientUsage::from),
         })
     }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
-    OperationKind, Tally, Unfinished,
+    OperationKind, QueryCounts, Tally, Unfinished,
 };
 
 use super::*;
 use crate::{
-    ClientRecord, ClientUsage, Dyno, Environment, Identity, LoadRecord, OpenRecord, Run,
-    TrialStatus, WorkloadRecord, list,
+    ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, Identity, LoadRecord,
+    OpenRecord, Run, TrialStatus, WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -127,6 +127,11 @@ fn trial_end() -> TrialEnd {
             measure::Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
             measure::Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
         ],
+        cross_check: Some(CrossCheck::Counted(Counted {
+            by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
+            by_server: QueryCounts { read: 4, write: 5, other: 6 },
+            counters: vec![("Com_select".to_owned(), 4)],
+        })),
         usage: Some(ClientUsage {
             user_ns: 1,
             system_ns: 2,

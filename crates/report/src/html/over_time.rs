@@ -169,7 +169,10 @@ impl Frame<'_, '_> {
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: self.trial.record.header.identity.title(),
-            description: format!("Over {:.1} s, warm-up and outages shaded, failures marked.", self.end),
+            description: format!(
+                "Over {:.1} s, warm-up and outages shaded, failures marked.",
+                self.end
+            ),
             x: Axis::seconds(self.end),
             y,
             series,

@@ -1,0 +1,122 @@
+//! The cross-check of a trial as a table and as JSON.
+
+use record::CrossCheck;
+use serde_json::{Value, json};
+
+use crate::digest::{Trial, cross_checked};
+use crate::number::count;
+use crate::table::Table;
+
+/// Statements of one trial's load by both sides' counters, then what the server told besides.
+pub(crate) fn table(trial: &Trial<'_>) -> Table {
+    let mut table = Table::new()
+        .words("statements, warm-up included")
+        .numbers("dyno")
+        .numbers("server")
+        .numbers("difference");
+    let Some(counted) = cross_checked(trial.record.end.as_ref()) else { return table };
+    let (dyno, server) = (counted.by_dyno, counted.by_server);
+    for (name, mine, theirs) in [
+        ("all", dyno.total(), server.total()),
+        ("read", dyno.read, server.read),
+        ("write", dyno.write, server.write),
+        ("other", dyno.other, server.other),
+    ] {
+        let difference = signed(i128::from(theirs) - i128::from(mine));
+        table.row(vec![name.to_owned(), count(mine), count(theirs), difference]);
+    }
+    for (name, value) in &counted.counters {
+        table.row(vec![name.clone(), String::new(), count(*value), String::new()]);
+    }
+    table
+}
+
+/// Why there is no table, when there should be one.
+pub(crate) fn missing(trial: &Trial<'_>) -> Option<String> {
+    match trial.record.end.as_ref()?.cross_check.as_ref()? {
+        CrossCheck::Counted(_) => None,
+        CrossCheck::Missing(reason) => {
+            Some(format!("The server's own counters could not be compared: {reason}."))
+        }
+    }
+}
+
+/// A count with its sign; nothing is 0.
+pub(crate) fn signed(difference: i128) -> String {
+    let sign = match difference {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    let size = u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX);
+    format!("{sign}{}", count(size))
+}
+
+pub(crate) fn json(trial: &Trial<'_>) -> Value {
+    match trial.record.end.as_ref().and_then(|end| end.cross_check.as_ref()) {
+        None => Value::Null,
+        Some(CrossCheck::Missing(reason)) => json!({ "missing": reason }),
+        Some(CrossCheck::Counted(counted)) => {
+            let (dyno, server) = (counted.by_dyno, counted.by_server);
+            let counters =
+                counted.counters.iter().map(|(name, value)| (name.clone(), (*value).into()));
+            json!({
+                "statements_by_dyno": dyno.total(),
+                "statements_by_server": server.total(),
+                "difference": counted.difference(),
+                "by_dyno": { "read": dyno.read, "write": dyno.write, "other": dyno.other },
+                "by_server": { "read": server.read, "write": server.write, "other": server.other },
+                "counters": counters.collect::<serde_json::Map<String, Value>>(),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::QueryCounts;
+    use record::{Counted, Run};
+
+    use super::*;
+    use crate::digest::Digest;
+    use crate::sample;
+
+    fn checked(check: CrossCheck) -> Run {
+        let mut run = sample::run();
+        run.trials.truncate(1);
+        run.trials[0].end.as_mut().unwrap().cross_check = Some(check);
+        run
+    }
+
+    #[test]
+    fn both_counts_stand_side_by_side_and_the_difference_is_found() {
+        let run = checked(CrossCheck::Counted(Counted {
+            by_dyno: QueryCounts { read: 14_000, write: 4_000, other: 2_000 },
+            by_server: QueryCounts { read: 14_007, write: 4_000, other: 2_000 },
+            counters: vec![("Com_select".to_owned(), 14_007), ("Questions".to_owned(), 20_010)],
+        }));
+        let digest = Digest::new(&run);
+        insta::assert_snapshot!(table(&digest.trials[0]).text(), @r"
+        statements, warm-up included    dyno  server  difference
+        all                           20,000  20,007          +7
+        read                          14,000  14,007          +7
+        write                          4,000   4,000           0
+        other                          2,000   2,000           0
+        Com_select                            14,007
+        Questions                             20,010
+        ");
+        let text = crate::terminal(&run);
+        assert!(text.contains("The server ran statements that were not dyno's"), "{text}");
+        assert!(text.contains("+7 statements"), "{text}");
+        assert!(crate::html(&run).contains("Cross-check with the server"));
+        assert_eq!(json(&digest.trials[0])["difference"], 7);
+    }
+
+    #[test]
+    fn a_check_that_was_not_possible_says_why() {
+        let run = checked(CrossCheck::Missing("the server was started anew".to_owned()));
+        let digest = Digest::new(&run);
+        assert!(table(&digest.trials[0]).is_empty());
+        assert!(crate::html(&run).contains("could not be compared: the server was started anew."));
+    }
+}
