@@ -92,6 +92,8 @@ pub(crate) struct Bench {
     lateness: RefCell<LatencyHistogram>,
     /// When turns ended for another reason than time, on the trial's clock.
     ended_early_at: Cell<Option<Nanos>>,
+    /// Whether the coordinator knows how many waited at the end.
+    has_told_backlog: Cell<bool>,
     out: Sender<Message>,
 }
 
@@ -122,6 +124,7 @@ impl Bench {
             late: RefCell::default(),
             lateness: RefCell::default(),
             ended_early_at: Cell::new(None),
+            has_told_backlog: Cell::new(false),
             out: assignment.out.clone(),
         }
     }
@@ -192,6 +195,7 @@ impl Bench {
             && !self.control.is_ending()
         {
             self.control.end_gently();
+            self.has_told_backlog.set(true);
             self.send(Message::Overloaded { backlog });
         }
     }
@@ -425,6 +429,11 @@ impl Bench {
         let is_ending = self.control.is_spent() || self.control.is_ending();
         if self.ended_early_at.get().is_none() && is_ending {
             self.ended_early_at.set(Some(at));
+            // One worker was overloaded, perhaps: those that waited for the others count too.
+            let backlog = self.pacer.backlog(at);
+            if backlog > 0 && !self.has_told_backlog.replace(true) {
+                self.send(Message::Backlog { backlog });
+            }
         }
         self.ended_early_at.get()
     }

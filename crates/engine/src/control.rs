@@ -92,6 +92,8 @@ pub(crate) enum Message {
     Disconnected { failure: Failure },
     /// Arrivals came so much faster than clients took them that the bound was reached.
     Overloaded { backlog: u64 },
+    /// So many arrivals waited for a client of this worker when the trial ended before its time.
+    Backlog { backlog: u64 },
     /// Interval `index` is closed.
     Closed { worker: usize, index: usize, interval: Box<Interval> },
     /// The worker is done.

@@ -76,11 +76,18 @@ impl Pacer {
         matches!(self, Self::Open { .. })
     }
 
-    /// How many arrivals wait for a client at `now`, when that is more than allowed.
+    /// How many arrivals wait for a client at `now`; none in a closed loop.
+    pub(crate) fn backlog(&self, now: Nanos) -> u64 {
+        match self {
+            Self::Closed { .. } => 0,
+            Self::Open { arrivals, .. } => arrivals.borrow().backlog(now),
+        }
+    }
+
+    /// The same, when that is more than allowed.
     pub(crate) fn overload(&self, now: Nanos) -> Option<u64> {
-        let Self::Open { arrivals, backlog_max } = self else { return None };
-        let backlog = arrivals.borrow().backlog(now);
-        (backlog > *backlog_max).then_some(backlog)
+        let Self::Open { backlog_max, .. } = self else { return None };
+        Some(self.backlog(now)).filter(|backlog| backlog > backlog_max)
     }
 
     /// Takes the arrivals before `end` that no client was free for.

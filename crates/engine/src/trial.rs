@@ -88,7 +88,7 @@ pub enum Ended {
     Crashed(String),
     /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
     Overloaded {
-        /// How many waited for a client of one worker.
+        /// How many waited for a client, those of all workers.
         backlog: u64,
     },
 }
@@ -248,8 +248,10 @@ struct Coordinator<'a> {
     disconnected: Option<Failure>,
     crash: Option<String>,
     was_stopped: bool,
-    /// The backlog that ended the trial.
-    backlog: Option<u64>,
+    /// Whether too many arrivals waited for a client.
+    is_overloaded: bool,
+    /// How many waited when the trial ended before its time.
+    backlog: u64,
 }
 
 impl<'a> Coordinator<'a> {
@@ -282,7 +284,8 @@ impl<'a> Coordinator<'a> {
             disconnected: None,
             crash: None,
             was_stopped: false,
-            backlog: None,
+            is_overloaded: false,
+            backlog: 0,
         }
     }
 
@@ -327,9 +330,11 @@ impl<'a> Coordinator<'a> {
                 self.wake_all();
             }
             Message::Overloaded { backlog } => {
-                self.backlog = Some(self.backlog.map_or(backlog, |most| most.max(backlog)));
+                self.backlog += backlog;
+                self.is_overloaded = true;
                 self.wake_all();
             }
+            Message::Backlog { backlog } => self.backlog += backlog,
             Message::Closed { worker, index, interval } => {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
@@ -452,8 +457,8 @@ impl<'a> Coordinator<'a> {
         } else if let Some(failure) = self.disconnected {
             Ended::Disconnected(failure)
         } else {
-            match (self.first_failure, self.backlog) {
-                (_, Some(backlog)) => Ended::Overloaded { backlog },
+            match (self.first_failure, self.is_overloaded) {
+                (_, true) => Ended::Overloaded { backlog: self.backlog },
                 (Some(failure), _) if all_failed => Ended::Deserted(failure),
                 _ => Ended::Complete,
             }

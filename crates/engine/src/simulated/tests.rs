@@ -184,3 +184,17 @@ fn an_overload_ends_the_trial_with_the_backlog() {
     assert_eq!(outcome.ended, Ended::Overloaded { backlog: 201 });
     assert!(kept.intervals.len() < 7, "it ends soon after 4 s, not after 10 s");
 }
+
+#[test]
+fn the_backlog_of_an_overload_is_that_of_all_workers() {
+    // Nothing is answered on two event loops that share 20,000/s and a bound of 1,000.
+    let system =
+        SimulatedSystem { servers: 1, service_times_ns: vec![900_000 * MS], stalls: Vec::new() };
+    let workers = Workers::EventLoops(2);
+    let drain_timeout = Duration::ZERO;
+    let offered = Offer { workers, drain_timeout, ..offered(2, open_loop(20_000.0, 1_000)) };
+    let (outcome, _) = run(&system, &offered);
+    let Ended::Overloaded { backlog } = outcome.ended else { panic!("{:?}", outcome.ended) };
+    // Each loop has half of them; the second to notice has as many, or more.
+    assert!(backlog > 950, "{backlog}");
+}
