@@ -22,12 +22,19 @@ fn address() -> (String, String, String) {
     (host.to_owned(), port.to_owned(), database.to_owned())
 }
 
-/// Runs statements as root through the server's own client.
-pub(crate) fn sql(statements: &str) -> String {
+/// The server's own client, to run statements as root.
+pub(crate) fn client(statements: &str) -> Command {
     let (host, port, database) = address();
-    let output = Command::new("mariadb")
+    let mut client = Command::new("mariadb");
+    client
         .args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"])
-        .args(["--host", &host, "--port", &port, &database, "--execute", statements])
+        .args(["--host", &host, "--port", &port, &database, "--execute", statements]);
+    client
+}
+
+/// Runs statements as root.
+pub(crate) fn sql(statements: &str) -> String {
+    let output = client(statements)
         .output()
         .expect("mariadb, the client, is installed with the server");
     let errors = String::from_utf8_lossy(&output.stderr);

@@ -105,6 +105,19 @@ impl Server {
         ))
     }
 
+    /// Starts it again on its port and its data, once it has ended by itself or was killed.
+    ///
+    /// # Errors
+    /// When it is still there, or does not start.
+    pub fn start_again(&mut self) -> anyhow::Result<()> {
+        if self.process.exit_status().is_none() {
+            bail!("the server on port {} has not ended", self.port);
+        }
+        let path = self.folder.path();
+        self.process = launch(&self.programs, &self.settings, path, &self.socket, self.port)?;
+        Ok(())
+    }
+
     /// Keeps a copy of its data; it is stopped and started again for that.
     ///
     /// # Errors

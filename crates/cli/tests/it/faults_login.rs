@@ -1,0 +1,81 @@
+//! Servers that do not let dyno in, or not do its work: said at once, with what to do about it.
+
+use std::net::TcpListener;
+
+use crate::own_server::OwnServer;
+use crate::server;
+use crate::support::{Desk, both};
+
+/// Runs a small load that must fail, and returns what it said.
+fn failure(desk: &Desk, url: &str, more: &[&str]) -> String {
+    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--table-size=100"]);
+    let output = command.args(["--time=1s", "--system", url]).args(more).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    both(&output)
+}
+
+fn assert_told(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word} is missing in: {text}");
+    }
+}
+
+#[test]
+fn a_port_that_nobody_listens_on() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let text = failure(&Desk::new(), &format!("mysql://root@127.0.0.1:{port}/test"), &[]);
+    let address = format!("cannot connect to 127.0.0.1:{port}");
+    assert_told(&text, &[&address, "Connection refused", "start the server or correct it"]);
+}
+
+#[test]
+fn a_wrong_password() {
+    let user = server::user_with_password("dyno_wrong_password", "right");
+    let desk = Desk::new();
+    let text = failure(&desk, &user.url(Some("wr0ng")), &[]);
+    assert_told(&text, &["Access denied", "1045", "check user and password", "DYNO_PASSWORD"]);
+    assert!(!text.contains("wr0ng"), "{text}");
+}
+
+#[test]
+fn a_database_that_is_not_there() {
+    let url = server::url();
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let text = failure(&Desk::new(), &format!("{server}/dyno_no_such_database"), &[]);
+    assert_told(&text, &["dyno_no_such_database", "1049", "CREATE DATABASE"]);
+}
+
+#[test]
+fn a_server_that_only_reads() {
+    let own = OwnServer::start(&["read_only=1"]);
+    own.make_user("guest", "");
+    let text = failure(&Desk::new(), &own.url_of("guest"), &[]);
+    assert_told(&text, &["--read-only", "1290", "the server only reads"]);
+}
+
+#[test]
+fn a_server_with_too_few_connections() {
+    let own = OwnServer::start(&["max_connections=10"]);
+    let text = failure(&Desk::new(), &own.url(), &["--clients=20"]);
+    let told = ["too few connections: 20 needed", "SET GLOBAL max_connections ="];
+    assert_told(&text, &told);
+}
+
+#[test]
+fn a_server_whose_connections_others_have_taken() {
+    let own = OwnServer::start(&["max_connections=10"]);
+    own.make_user("guest", "");
+    let takers: Vec<_> = (0..10).map(|_| own.client("SELECT SLEEP(60)").spawn().unwrap()).collect();
+    let sleeping =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE '%SLEEP(6%'";
+    crate::own_server::wait_until("all are taken", || {
+        // The one that counts finds itself too; root has one connection more than others.
+        own.sql(sleeping).trim() == "11"
+    });
+    let text = failure(&Desk::new(), &own.url_of("guest"), &[]);
+    assert_told(&text, &["Too many connections", "1040", "use fewer clients"]);
+    for mut taker in takers {
+        taker.kill().unwrap();
+        taker.wait().unwrap();
+    }
+}

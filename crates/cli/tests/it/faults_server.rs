@@ -1,0 +1,221 @@
+//! Servers that go away in mid-run, come back, hang, or refuse.
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::own_server::{Background, OwnServer, wait_until};
+use crate::support::{Desk, both, json};
+
+/// A load on two small tables that ends as JSON.
+fn bench(desk: &Desk, workload: &str, url: &str) -> Command {
+    let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
+    command.args(["--warm-up=0s", "--interval=200ms", "--format=json", "--system", url]);
+    command
+}
+
+fn transactions_after(trial: &Value, at_ns: u64) -> u64 {
+    let intervals = trial["intervals"].as_array().unwrap().iter();
+    let after = intervals.filter(|interval| interval["start_ns"].as_u64().unwrap() > at_ns);
+    after.map(|interval| interval["transactions"].as_u64().unwrap()).sum()
+}
+
+fn errors_of(trial: &Value, class: &str) -> u64 {
+    let errors = trial["errors"].as_array().unwrap().iter();
+    let of_class = errors.filter(|error| error["class"] == class);
+    let sum = |error: &Value| {
+        ["retried", "ignored", "fatal"].map(|how| error[how].as_u64().unwrap()).iter().sum::<u64>()
+    };
+    of_class.map(sum).sum()
+}
+
+fn has_finding(trial: &Value, words: &str) -> bool {
+    let mut findings = trial["findings"].as_array().unwrap().iter();
+    findings.any(|finding| finding.as_str().unwrap().contains(words))
+}
+
+#[test]
+fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
+    let mut own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_write", &own.url());
+    let mut run = Background::start(&desk, command.args(["--clients=4", "--time=10s"]));
+    run.wait_for("0000", "measure", 3);
+    own.kill();
+    own.server.start_again().unwrap();
+    let output = run.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "complete");
+    assert_eq!(trial["reconnects"], 4);
+    assert_eq!(trial["failed_transactions"], errors_of(trial, "connection"));
+    assert!(errors_of(trial, "connection") >= 4, "{}", trial["errors"]);
+    let [outage] = trial["outages"].as_array().unwrap().as_slice() else {
+        panic!("one outage: {}", trial["outages"]);
+    };
+    assert_eq!((&outage["failures"], &outage["reconnects"]), (&4.into(), &4.into()));
+    let end_ns = outage["end_ns"].as_u64().expect("the server came back");
+    assert!(end_ns > outage["start_ns"].as_u64().unwrap());
+    assert!(transactions_after(trial, end_ns) > 0, "{}", trial["intervals"]);
+    assert!(has_finding(trial, "The system was away"), "{}", trial["findings"]);
+    let page = fs::read_to_string(desk.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains("class=\"shade outage\""), "the plots over time mark it");
+    assert!(page.contains("outage from"), "a table lists it");
+}
+
+#[test]
+fn without_reconnects_the_first_connection_that_is_lost_ends_the_trial() {
+    let own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
+    command.args(["--clients=3", "--time=60s", "--reconnect-limit=off"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    own.sql(
+        "SELECT id INTO @one FROM information_schema.PROCESSLIST WHERE id <> CONNECTION_ID() \
+         AND command <> 'Daemon' LIMIT 1; EXECUTE IMMEDIATE CONCAT('KILL ', @one)",
+    );
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "failed");
+    assert!(trial["reason"].as_str().unwrap().contains("reconnect_limit is off"), "{trial}");
+    assert!(trial["seconds"].as_f64().unwrap() < 60.0);
+    assert!(trial["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
+}
+
+#[test]
+fn who_finds_no_server_within_the_limit_gives_up() {
+    let own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url());
+    command.args(["--clients=2", "--time=60s", "--reconnect-limit=700ms"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    own.kill();
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(reason.contains("no connection within 700ms"), "{reason}");
+    assert!(reason.contains("nothing listens there"), "{reason}");
+    assert_eq!(trial["outages"][0]["end_ns"], Value::Null, "it never came back");
+    assert!(trial["seconds"].as_f64().unwrap() < 60.0);
+}
+
+#[test]
+fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only", "mariadb");
+    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=20s"]));
+    run.wait_for("0000", "measure", 1);
+    let servers = Command::new("pgrep").args(["-P", &run.pid().to_string()]).output().unwrap();
+    let pids = String::from_utf8(servers.stdout).unwrap();
+    let pid: i32 = pids.lines().next().expect("the managed server is a child").parse().unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    run.wait_for("0001", "measure", 2);
+    run.interrupt();
+    let output = run.finish();
+    let report = json(&output);
+    let (first, second) = (&report["trials"][0], &report["trials"][1]);
+    assert_eq!(first["status"], "crashed", "{}", both(&output));
+    let reason = first["reason"].as_str().unwrap();
+    assert!(reason.contains("signal: 9 (SIGKILL)"), "{reason}");
+    assert!(reason.contains("ready for connections"), "its log is told: {reason}");
+    assert!(first["seconds"].as_f64().unwrap() < 20.0, "at once");
+    assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
+    assert_eq!(second["status"], "interrupted");
+    assert!(second["transactions"].as_u64().unwrap() > 0, "on a fresh server");
+    let told = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    let crash = told.find("The server crashed").expect("the report says so");
+    assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
+}
+
+/// Runs a load, stops the server for two seconds in the middle, and returns the trial.
+fn stopped_for_two_seconds(more: &[&str]) -> Value {
+    let own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url());
+    let mut run = Background::start(&desk, command.args(["--clients=4", "--time=6s"]).args(more));
+    run.wait_for("0000", "measure", 2);
+    own.signal(Signal::SIGSTOP);
+    thread::sleep(Duration::from_millis(2_050));
+    own.signal(Signal::SIGCONT);
+    let output = run.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    json(&output)["trials"][0].clone()
+}
+
+#[test]
+fn a_server_that_stands_still_loses_nothing_and_shows_in_the_latency() {
+    let trial = stopped_for_two_seconds(&[]);
+    assert_eq!((&trial["failed_transactions"], &trial["reconnects"]), (&0.into(), &0.into()));
+    assert_eq!(trial["outages"], Value::Array(Vec::new()));
+    assert!(trial["latency"]["max_ns"].as_u64().unwrap() >= 2_000_000_000, "{trial}");
+}
+
+#[test]
+fn what_times_out_counts_at_its_bound_or_above() {
+    let trial = stopped_for_two_seconds(&["--query-timeout=500ms"]);
+    let operation = &trial["operations"][0];
+    let timed_out = operation["timed_out"].as_u64().unwrap();
+    assert!(timed_out >= 4, "{operation}");
+    assert_eq!(trial["failed_transactions"], errors_of(&trial, "timeout"));
+    let max_ns = trial["latency"]["max_ns"].as_u64().unwrap();
+    assert!((500_000_000..2_000_000_000).contains(&max_ns), "{}", trial["latency"]);
+    let count = trial["latency"]["count"].as_u64().unwrap();
+    // Beside those that were in flight at the end, at most one for each client.
+    let ended = trial["transactions"].as_u64().unwrap() + timed_out;
+    assert!((ended..=ended + 4).contains(&count), "{count} of {ended}");
+    assert!(trial["reconnects"].as_u64().unwrap() >= 4);
+    let outage = &trial["outages"][0];
+    assert!(outage["end_ns"].as_u64() > outage["start_ns"].as_u64(), "{outage}");
+}
+
+#[test]
+fn clients_come_back_when_a_full_server_has_room_again() {
+    let own = OwnServer::start(&[]);
+    own.make_user("guest", "");
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
+    let mut run = Background::start(&desk, command.args(["--clients=14", "--time=8s"]));
+    run.wait_for("0000", "measure", 2);
+    own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
+    let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
+    wait_until("ten are back", || own.sql(connections).trim() == "10");
+    own.sql("SET GLOBAL max_connections = 100");
+    let output = run.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    assert_eq!((&trial["status"], &trial["reconnects"]), (&"complete".into(), &14.into()));
+    assert_eq!(errors_of(trial, "login"), 0);
+    assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
+}
+
+#[test]
+fn a_password_that_is_changed_in_mid_run_is_not_tried_again() {
+    let own = OwnServer::start(&[]);
+    own.make_user("guest", "first");
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
+    command.args(["--clients=2", "--time=60s"]).env("DYNO_PASSWORD", "first");
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    own.sql("ALTER USER guest@localhost IDENTIFIED BY 'second'; KILL USER guest");
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    let reason = trial["reason"].as_str().unwrap();
+    assert!(reason.contains("1045") && reason.contains("check user and password"), "{reason}");
+    assert!(trial["seconds"].as_f64().unwrap() < 60.0);
+}

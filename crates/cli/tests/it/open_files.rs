@@ -1,0 +1,38 @@
+//! More clients than the machine lets a process open files.
+
+use std::process::Command;
+
+use crate::own_server::OwnServer;
+use crate::support::{Desk, both, json};
+
+const CLIENTS: usize = 5_000;
+
+/// `dyno` under limits that a shell sets first.
+fn limited(desk: &Desk, limits: &str, url: &str) -> Command {
+    let mut shell = Command::new("sh");
+    let bench = format!(
+        "{limits} && exec \"$0\" bench sysbench/oltp_point_select --table-size=50 --ps=off \
+         --clients={CLIENTS} --events={CLIENTS} --warm-up=0s --format=json --cleanup --system {url}"
+    );
+    shell.args(["-c", &bench, env!("CARGO_BIN_EXE_dyno")]);
+    shell.current_dir(desk.path()).env("HOME", desk.path());
+    shell
+}
+
+#[test]
+fn a_hard_limit_is_told_before_load_and_a_soft_one_is_raised() {
+    let own = OwnServer::start(&[
+        "max_connections=5100",
+        "open_files_limit=12000",
+        "thread_handling=pool-of-threads",
+    ]);
+    let desk = Desk::new();
+    let output = limited(&desk, "ulimit -n 1024", &own.url()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let text = both(&output);
+    assert!(text.contains("too few open files: 5064 needed, 1024 available"), "{text}");
+    assert!(text.contains("ulimit -Hn 5064"), "{text}");
+    let output = limited(&desk, "ulimit -S -n 1024", &own.url()).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(json(&output)["trials"][0]["transactions"], CLIENTS);
+}

@@ -1,0 +1,134 @@
+//! A MariaDB of one test's own, for what would disturb other tests: killing it, stopping it, lowering
+//! its limits. And a `dyno` in the background, to do that to it in mid-run.
+
+use std::fs;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use system::mariadb::{Server, Settings};
+use tempfile::TempDir;
+
+use crate::support::{Desk, both};
+
+/// Between two looks at something that will come.
+const LOOK: Duration = Duration::from_millis(20);
+/// So many looks before a test is given up: two minutes, for slow machines.
+const LOOKS: usize = 6_000;
+
+/// A server with its data in a folder that vanishes.
+pub(crate) struct OwnServer {
+    pub(crate) server: Server,
+    _scratch: TempDir,
+}
+
+impl OwnServer {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let scratch = TempDir::new().unwrap();
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let settings = Settings { arguments, ..Settings::default() };
+        let server = Server::start(settings, scratch.path()).unwrap();
+        Self { server, _scratch: scratch }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url()
+    }
+
+    /// Where `user` logs in.
+    pub(crate) fn url_of(&self, user: &str) -> String {
+        self.url().replace("root@", &format!("{user}@"))
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.server.pid().cast_signed()), signal).unwrap();
+    }
+
+    /// Kills it as if by a fault, and waits until it is gone.
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+        wait_until("the server is gone", || self.server.exited().is_some());
+    }
+
+    /// A client that runs statements as root.
+    pub(crate) fn client(&self, statements: &str) -> Command {
+        let mut client = Command::new("mariadb");
+        client
+            .args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"])
+            .arg(format!("--socket={}", self.server.socket().display()))
+            .args(["test", "--execute", statements]);
+        client
+    }
+
+    /// Runs statements as root.
+    pub(crate) fn sql(&self, statements: &str) -> String {
+        let output = self.client(statements).output().unwrap();
+        assert!(output.status.success(), "{statements}: {}", both(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Makes a user without any right beyond the database `test`.
+    pub(crate) fn make_user(&self, user: &str, password: &str) {
+        self.sql(&format!(
+            "CREATE USER {user}@localhost IDENTIFIED BY '{password}'; \
+             GRANT ALL ON test.* TO {user}@localhost"
+        ));
+    }
+}
+
+/// Waits until something is so.
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..LOOKS {
+        if is_so() {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+    panic!("it never came to pass that {what}");
+}
+
+/// A run in the background.
+pub(crate) struct Background<'d> {
+    desk: &'d Desk,
+    child: Child,
+}
+
+impl<'d> Background<'d> {
+    pub(crate) fn start(desk: &'d Desk, command: &mut Command) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { desk, child }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn interrupt(&self) {
+        kill(Pid::from_raw(self.pid().cast_signed()), Signal::SIGINT).unwrap();
+    }
+
+    /// Waits until a trial has so many intervals of a phase on disk.
+    pub(crate) fn wait_for(&mut self, trial: &str, phase: &str, intervals: usize) {
+        let name = format!("\"phase\":\"{phase}\"");
+        for _ in 0..LOOKS {
+            let text = self.intervals(trial).unwrap_or_default();
+            if text.matches(&name).count() >= intervals {
+                return;
+            }
+            assert_eq!(self.child.try_wait().unwrap(), None, "it ended before its time");
+            thread::sleep(LOOK);
+        }
+        panic!("there never were {intervals} intervals of {phase} on disk");
+    }
+
+    fn intervals(&self, trial: &str) -> Option<String> {
+        let run = self.desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
+        fs::read_to_string(run.join("trials").join(trial).join("intervals.jsonl")).ok()
+    }
+
+    pub(crate) fn finish(self) -> Output {
+        self.child.wait_with_output().unwrap()
+    }
+}
