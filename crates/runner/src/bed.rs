@@ -54,8 +54,9 @@ impl<'a> Bed<'a> {
     ) -> Result<Self> {
         let plan = &experiment.plan.systems[system];
         watcher.hear(Event::SystemStarting { name: &plan.name });
+        let bounds = &experiment.plan.load.bounds;
         let running = experiment.systems[system]
-            .start(scratch)
+            .start(scratch, Timeouts { connect: bounds.connect_timeout, query: None })
             .with_context(|| format!("system {:?} cannot be used", plan.name))?;
         let identity = running.identity().clone();
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });

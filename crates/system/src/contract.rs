@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use driver::{ServerLimits, Target};
+use driver::{ServerLimits, Target, Timeouts};
 use measure::{Identity, Nanos};
 
 /// How a system is spoken to.
@@ -33,11 +33,11 @@ pub struct Stall {
 /// A system of the plan, checked, not yet started.
 pub trait System: Send + Sync {
     /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is.
-    /// Files of its own go below `scratch`.
+    /// Files of its own go below `scratch`; sessions keep to these bounds.
     ///
     /// # Errors
     /// What was tried and what to do about it.
-    fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>>;
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>>;
 }
 
 /// A system that is up. Dropping it stops what was started for it.

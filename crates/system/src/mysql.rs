@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use driver::mysql::{LoginSources, StatementProtocol, Url};
-use driver::{ServerLimits, Target};
+use driver::{ServerLimits, Target, Timeouts};
 use plan::{OptionReader, Options, Problem};
 
 use crate::ask::ask;
@@ -67,10 +67,11 @@ fn differ_in_hosts_only(one: &Url, other: &Url) -> bool {
 }
 
 impl System for MySql {
-    fn start(&self, _scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, _scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
-        let (target, facts) = ask(Target::mysql(self.url.resolve(&sources)?))?;
+        let target = Target::mysql(self.url.resolve(&sources)?);
+        let (target, facts) = ask(target.with_timeouts(timeouts))?;
         let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningMySql { access, identity, limits: facts.limits }))

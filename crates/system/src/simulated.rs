@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use driver::Timeouts;
 use measure::Nanos;
 use plan::{OptionReader, Options, Problem, parse_duration, show_duration};
 
@@ -79,7 +80,7 @@ fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
 }
 
 impl System for Simulated {
-    fn start(&self, _scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, _scratch: &Path, _timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
         let access = Access::Simulated {
             servers: self.servers,
             service_times_ns: self.service_times_ns.clone(),

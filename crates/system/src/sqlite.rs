@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use driver::sqlite::{Config, Synchronous};
-use driver::{ServerLimits, Target};
+use driver::{ServerLimits, Target, Timeouts};
 use net::{Clock, Runtime};
 use plan::{Options, Problem};
 
@@ -48,14 +48,14 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
 }
 
 impl System for Sqlite {
-    fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
         let path = self.path.clone().unwrap_or_else(|| scratch.join("dyno.db"));
         let kept = scratch.join("dyno-kept.db");
         let mut config = Config::new(path.clone());
         config.synchronous = self.synchronous;
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
-        let (target, facts) = ask(Target::sqlite(config))?;
+        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts))?;
         let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningSqlite { path, kept, access, identity, limits: facts.limits }))

@@ -26,7 +26,10 @@ fn problems(kind: &str, options: &str) -> String {
 
 fn started(kind: &str, options: &str) -> Box<dyn Running> {
     let scratch = tempfile::tempdir().unwrap();
-    read(&plan(kind, options), Path::new("/")).unwrap().start(scratch.path()).unwrap()
+    read(&plan(kind, options), Path::new("/"))
+        .unwrap()
+        .start(scratch.path(), driver::Timeouts::default())
+        .unwrap()
 }
 
 #[test]

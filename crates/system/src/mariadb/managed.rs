@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use driver::mysql::{Address, Config, StatementProtocol};
-use driver::{Password, ServerLimits, Target};
+use driver::{Password, ServerLimits, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
@@ -75,9 +75,10 @@ fn cpus(reader: &mut OptionReader<'_>) -> Option<nix::sched::CpuSet> {
 }
 
 impl System for Managed {
-    fn start(&self, scratch: &Path) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
         let server = Server::start(self.settings.clone(), scratch)?;
-        let (target, facts) = ask(Target::mysql(self.config(&server)))?;
+        let target = Target::mysql(self.config(&server));
+        let (target, facts) = ask(target.with_timeouts(timeouts))?;
         let identity = facts.identity;
         let access = Access::Database(target);
         Ok(Box::new(RunningMariaDb { server, access, identity, limits: facts.limits }))

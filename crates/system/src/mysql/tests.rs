@@ -17,7 +17,10 @@ fn problems(options: &str) -> String {
 fn a_server_that_is_there_says_what_it_is() {
     let options = Options::parse(&format!("url = \"{}\"", server())).unwrap();
     let scratch = tempfile::tempdir().unwrap();
-    let mut running = read(&options, Path::new("/")).unwrap().start(scratch.path()).unwrap();
+    let mut running = read(&options, Path::new("/"))
+        .unwrap()
+        .start(scratch.path(), driver::Timeouts::default())
+        .unwrap();
     let identity = running.identity();
     assert!(["MariaDB", "MySQL", "TiDB"].contains(&identity.product.as_str()), "{identity:?}");
     assert!(identity.version.starts_with(|first: char| first.is_ascii_digit() || first == 'v'));
@@ -33,7 +36,9 @@ fn a_server_that_is_there_says_what_it_is() {
 fn a_server_that_is_not_there_is_said_to_be_unreachable() {
     let options = Options::parse("url = \"mysql://root@127.0.0.1:1/test\"").unwrap();
     let scratch = tempfile::tempdir().unwrap();
-    let Err(error) = read(&options, Path::new("/")).unwrap().start(scratch.path()) else {
+    let Err(error) =
+        read(&options, Path::new("/")).unwrap().start(scratch.path(), driver::Timeouts::default())
+    else {
         panic!("something answers on port 1")
     };
     assert!(format!("{error:#}").contains("127.0.0.1:1"), "{error:#}");

@@ -3,7 +3,10 @@
 use super::*;
 
 fn started(options: &str, folder: &Path) -> Box<dyn Running> {
-    read(&Options::parse(options).unwrap(), folder).unwrap().start(folder).unwrap()
+    read(&Options::parse(options).unwrap(), folder)
+        .unwrap()
+        .start(folder, driver::Timeouts::default())
+        .unwrap()
 }
 
 /// Runs statements in one session; returns the last one's rows.

@@ -5,7 +5,10 @@ use net::{Clock, Runtime};
 use super::*;
 
 fn started(options: &str, scratch: &Path) -> Box<dyn Running> {
-    read(&Options::parse(options).unwrap(), Path::new("/")).unwrap().start(scratch).unwrap()
+    read(&Options::parse(options).unwrap(), Path::new("/"))
+        .unwrap()
+        .start(scratch, driver::Timeouts::default())
+        .unwrap()
 }
 
 /// Runs statements in one session; returns the last one's rows.

@@ -1,0 +1,234 @@
+//! Peers that are no database, or a bad one, over real sockets: dyno says what is wrong and ends.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Desk, both};
+
+/// What a peer does on each connection, in turn; then it closes.
+#[derive(Clone)]
+enum Act {
+    Send(Vec<u8>),
+    /// One byte a second.
+    Drip(Vec<u8>),
+    /// Reads a whole packet.
+    Hear,
+    /// Neither speaks nor closes.
+    Stall,
+}
+
+use Act::{Drip, Hear, Send, Stall};
+
+/// Serves every connection in the same way until the test is over; returns where.
+fn peer(acts: Vec<Act>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (stream, acts) = (stream.unwrap(), acts.clone());
+            // How the other side ends it is not this side's business.
+            thread::spawn(move || drop(serve(stream, acts)));
+        }
+    });
+    format!("mysql://root:hors3@127.0.0.1:{port}/test")
+}
+
+fn serve(mut stream: TcpStream, acts: Vec<Act>) -> std::io::Result<()> {
+    for act in acts {
+        match act {
+            Send(bytes) => stream.write_all(&bytes)?,
+            Drip(bytes) => {
+                for byte in bytes {
+                    stream.write_all(&[byte])?;
+                    thread::sleep(Duration::from_secs(1));
+                }
+            }
+            Hear => {
+                let mut header = [0; 4];
+                stream.read_exact(&mut header)?;
+                let length = usize::from(header[0]) | usize::from(header[1]) << 8;
+                stream.read_exact(&mut vec![0; length])?;
+            }
+            // Until the other side has gone.
+            Stall => drop(stream.read_to_end(&mut Vec::new())?),
+        }
+    }
+    Ok(())
+}
+
+fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
+    [&length[..3], &[sequence], payload].concat()
+}
+
+/// The greeting of a server that asks for a native password.
+fn greeting() -> Vec<u8> {
+    let mut payload =
+        b"\x0a8.0.11-hostile\0\x01\0\0\0abcdefgh\0\xff\xf7\x2d\x02\0\xff\x81\x15".to_vec();
+    payload.extend_from_slice(&[0; 10]);
+    payload.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
+    packet(0, &payload)
+}
+
+const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+/// A packet of 16 MiB, less its last byte, announced.
+const SIXTEEN_MEBIBYTES: &[u8] = &[0xff, 0xff, 0xff, 0];
+
+/// A login that goes well, and what comes after.
+fn after_login(acts: Vec<Act>) -> Vec<Act> {
+    let login = vec![Send(greeting()), Hear, Send(packet(2, OK)), Hear];
+    [login, acts].concat()
+}
+
+fn start(desk: &Desk, url: &str) -> Child {
+    desk.dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", url])
+        .arg("--connect-timeout=2s")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Runs dyno against each peer, all at once, and looks for these words in what it says.
+fn expect(cases: Vec<(&str, Vec<Act>, &[&str])>) {
+    let desk = Desk::new();
+    let started: Vec<_> = cases
+        .into_iter()
+        .map(|(name, acts, words)| (name, start(&desk, &peer(acts)), words))
+        .collect();
+    for (name, child, words) in started {
+        let output = child.wait_with_output().unwrap();
+        let text = both(&output);
+        assert_eq!(output.status.code(), Some(1), "{name}: {text}");
+        assert!(!text.contains("panicked") && !text.contains("hors3"), "{name}: {text}");
+        assert!(text.contains("127.0.0.1:"), "{name} is not said where: {text}");
+        assert!(words.iter().any(|word| text.contains(word)), "{name}: {words:?} in {text}");
+    }
+}
+
+const CLOSED: &[&str] = &["closed the connection", "the connection broke"];
+const NO_LOGIN: &[&str] = &["no login within 2s"];
+
+#[test]
+fn peers_that_speak_no_mysql_are_told_from_those_that_do() {
+    let web = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let mut banner = b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n".to_vec();
+    banner[3] = 0;
+    expect(vec![
+        ("a web server", vec![Send(web), Stall], NO_LOGIN),
+        (
+            "garbage in a packet",
+            vec![Send(packet(0, &[0xa5; 100])), Stall],
+            &["not that of a MySQL"],
+        ),
+        ("an empty packet", vec![Send(packet(0, &[])), Stall], &["a packet ends early"]),
+        ("a secure shell", vec![Send(banner), Stall], NO_LOGIN),
+        (
+            "garbage for an answer to the login",
+            vec![Send(greeting()), Hear, Send(packet(2, &[0x77; 40])), Stall],
+            &["an unknown answer to the login"],
+        ),
+        (
+            "garbage for an answer to a question",
+            after_login(vec![Send(packet(1, &[0xfd; 9])), Stall]),
+            &["impossible number of columns", "packet ends early"],
+        ),
+    ]);
+}
+
+#[test]
+fn peers_that_stop_in_the_middle_are_given_up_within_the_bound() {
+    let half = greeting()[..30].to_vec();
+    expect(vec![
+        ("nothing at all", vec![Stall], NO_LOGIN),
+        ("half a packet", vec![Send(half), Stall], NO_LOGIN),
+        ("a byte a second", vec![Drip(greeting()), Stall], NO_LOGIN),
+        ("16 MiB announced", vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall], NO_LOGIN),
+        ("no answer to the login", vec![Send(greeting()), Hear, Stall], NO_LOGIN),
+        (
+            "16 MiB announced for an answer to the login",
+            vec![Send(greeting()), Hear, Send(SIXTEEN_MEBIBYTES.to_vec()), Stall],
+            NO_LOGIN,
+        ),
+    ]);
+}
+
+#[test]
+fn peers_that_stop_after_the_login_are_given_up_within_the_bound() {
+    expect(vec![
+        ("no answer to a question", after_login(vec![Stall]), &["no answer within 2s"]),
+        (
+            "half an answer",
+            after_login(vec![Send(packet(1, &[2])[..3].to_vec()), Stall]),
+            &["no answer within 2s"],
+        ),
+        (
+            "16 MiB announced for an answer",
+            after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]),
+            &["no answer within 2s"],
+        ),
+        (
+            "an answer byte by byte",
+            after_login(vec![Drip(packet(1, &[0; 60]))]),
+            &["no answer within 2s"],
+        ),
+    ]);
+}
+
+#[test]
+fn peers_that_close_are_said_to_have_closed_at_every_stage() {
+    let half = greeting()[..30].to_vec();
+    let switch = packet(2, b"\xfemysql_native_password\0abcdefghijklmnopqrst\0");
+    expect(vec![
+        ("before the greeting", vec![], CLOSED),
+        ("within the greeting", vec![Send(half)], CLOSED),
+        ("before the login", vec![Send(greeting())], CLOSED),
+        ("after the login", vec![Send(greeting()), Hear], CLOSED),
+        ("at a change of the method", vec![Send(greeting()), Hear, Send(switch), Hear], CLOSED),
+        ("at the first question", after_login(vec![]), CLOSED),
+        ("within the first answer", after_login(vec![Send(packet(1, &[2]))]), CLOSED),
+    ]);
+}
+
+#[test]
+fn refusals_are_told_in_the_peers_words_and_no_longer_than_that() {
+    let full = packet(0, b"\xff\x10\x04Too many connections");
+    let host = packet(0, b"\xff\x6a\x04Host 'x' is not allowed to connect to this server");
+    let wrong = packet(2, b"\xff\x15\x04#28000Access denied for \x1b[31muser\x07");
+    let endless = packet(0, &[b"\xff\x10\x04".as_slice(), &[b'z'; 60_000]].concat());
+    expect(vec![
+        ("a full server", vec![Send(full)], &["Too many connections"]),
+        ("a host that may not", vec![Send(host)], &["not allowed to connect"]),
+        (
+            "a wrong password",
+            vec![Send(greeting()), Hear, Send(wrong)],
+            &["Access denied for  [31muser"],
+        ),
+        ("a sentence without end", vec![Send(endless)], &["zzz"]),
+    ]);
+}
+
+#[test]
+fn sixteen_mebibytes_that_never_come_take_no_memory() {
+    let desk = Desk::new();
+    let mut acts = after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]);
+    for acts in [vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall], std::mem::take(&mut acts)] {
+        let mut child = start(&desk, &peer(acts));
+        let mut most_kib = 0;
+        while child.try_wait().unwrap().is_none() {
+            most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));
+            thread::sleep(Duration::from_millis(20));
+        }
+        assert!(most_kib > 0 && most_kib < 48 * 1024, "{most_kib} KiB");
+    }
+}
+
+/// The most memory that a process has held.
+fn peak_kib(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}

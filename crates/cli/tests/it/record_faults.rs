@@ -1,0 +1,180 @@
+//! What becomes of a record when its disk, its folder or dyno itself goes away in mid-run.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{Desk, both, json};
+
+/// A load that goes on for a minute when nothing stops it.
+const LOAD: [&str; 6] = [
+    "bench",
+    "sysbench/oltp_point_select",
+    "--system=sqlite",
+    "--table-size=100",
+    "--time=60s",
+    "--interval=50ms",
+];
+
+/// Starts the load; returns once a measured interval is in the record.
+fn start(desk: &Desk, warm_up: &str) -> (Child, PathBuf) {
+    let child = desk
+        .dyno(LOAD)
+        .args(["--warm-up", warm_up])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let run = wait_for("a run", || desk.path().join("results").read_dir().ok()?.next()?.ok());
+    (child, run.path())
+}
+
+fn wait_for_interval(run: &Path, phase: &str) {
+    let intervals = run.join("trials/0000/intervals.jsonl");
+    wait_for("an interval", || {
+        let text = fs::read_to_string(&intervals).ok()?;
+        text.contains(&format!("\"{phase}\"")).then_some(())
+    });
+}
+
+fn wait_for<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    for _ in 0..1_200 {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("no {what} within a minute");
+}
+
+/// The run's error, and that it is one.
+fn failed(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{}", both(output));
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+#[test]
+fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
+    let desk = Desk::new();
+    let (mut child, run) = start(&desk, "100ms");
+    wait_for_interval(&run, "measure");
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGKILL).unwrap();
+    child.wait().unwrap();
+    let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
+    assert!(listed.contains(" cut "), "{listed}");
+    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    assert_eq!(report["status"], "cut");
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "cut");
+    assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
+    assert!(trial["latency"]["count"].as_u64() == trial["transactions"].as_u64(), "{trial}");
+    let text = String::from_utf8(desk.succeed(["report", "results"]).stdout).unwrap();
+    assert!(text.contains("The trial was cut"), "{text}");
+    assert!(fs::read_to_string(run.join("report.html")).unwrap().contains("The trial was cut"));
+}
+
+#[test]
+fn a_folder_that_is_removed_ends_the_run_and_is_named() {
+    let desk = Desk::new();
+    let (child, run) = start(&desk, "100ms");
+    wait_for_interval(&run, "measure");
+    fs::remove_dir_all(&run).unwrap();
+    let text = failed(&child.wait_with_output().unwrap());
+    assert!(text.contains("was removed while the run was writing to it"), "{text}");
+    assert!(text.contains(&run.file_name().unwrap().to_str().unwrap().to_owned()), "{text}");
+    assert!(!run.exists(), "nothing is made again behind the back of who removed it");
+}
+
+/// Where no file system of a size can be mounted: the next file that is replaced lies on a full disk.
+#[test]
+fn a_disk_that_is_full_at_the_end_of_a_phase_is_said() {
+    let desk = Desk::new();
+    let (child, run) = start(&desk, "2s");
+    wait_for_interval(&run, "warm-up");
+    symlink("/dev/full", run.join("trials/0000/trial.tmp")).unwrap();
+    let text = failed(&child.wait_with_output().unwrap());
+    assert!(text.contains("no space is left for"), "{text}");
+    assert!(text.contains("--out"), "{text}");
+    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    assert_eq!(report["status"], "failed");
+    assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
+}
+
+#[test]
+fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
+    let desk = Desk::new();
+    let dyno = env!("CARGO_BIN_EXE_dyno");
+    let script = format!(
+        "mkdir results && mount -t tmpfs -o size=256k tmpfs results || exit 77
+        {dyno} {} --warm-up=100ms; code=$?
+        mount -o remount,size=16m results
+        {dyno} list
+        {dyno} report results --format=json > report.json
+        exit $code",
+        LOAD.join(" ")
+    );
+    let Some(output) = in_a_mount_namespace(&desk, &script) else {
+        // No mounts here: the full disk is that of the test beside this one.
+        return a_disk_that_is_full_at_the_end_of_a_phase_is_said();
+    };
+    let text = failed(&output);
+    assert!(text.contains("no space is left for"), "{text}");
+    assert!(text.contains("--out"), "{text}");
+    let listed = String::from_utf8(output.stdout).unwrap();
+    assert!(listed.contains(" cut ") || listed.contains(" failed "), "{listed}");
+    let report = fs::read_to_string(desk.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let trial = &report["trials"][0];
+    assert!(trial["transactions"].as_u64().unwrap() > 0, "{report}");
+    assert!(trial["intervals"].as_array().unwrap().len() > 10, "{report}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_said_before_anything_starts() {
+    let desk = Desk::new();
+    desk.file("taken", "");
+    let text = desk.fail(1, ["bench", "sysbench/oltp_point_select", "--out=taken/results"]);
+    assert!(text.contains("cannot create taken/results"), "{text}");
+    let text = desk.fail(1, ["bench", "sysbench/oltp_point_select", "--out=/proc/results"]);
+    assert!(text.contains("cannot create /proc/results"), "{text}");
+    assert!(text.contains("--out"), "what to do about it: {text}");
+    let script = format!(
+        "mkdir results && mount -t tmpfs -o ro tmpfs results || exit 77
+        exec {} {}",
+        env!("CARGO_BIN_EXE_dyno"),
+        LOAD.join(" ")
+    );
+    let Some(output) = in_a_mount_namespace(&desk, &script) else {
+        // No mounts here: the two places above stand for the third.
+        return;
+    };
+    let text = failed(&output);
+    assert!(text.contains("Read-only file system"), "{text}");
+    assert!(text.contains("--out"), "what to do about it: {text}");
+    assert!(!text.contains("prepare"), "nothing was started: {text}");
+}
+
+/// Runs a script that may mount; `None` where nobody lets us.
+fn in_a_mount_namespace(desk: &Desk, script: &str) -> Option<Output> {
+    // The second makes whoever runs the tests root of a namespace of their own.
+    ["--mount", "--map-root-user"].iter().find_map(|how| {
+        let output = Command::new("unshare")
+            .args([how, "--mount", "--", "sh", "-c", script])
+            .current_dir(desk.path())
+            .env("HOME", desk.path())
+            .output()
+            .ok()?;
+        let _ = fs::remove_dir(desk.path().join("results"));
+        let text = String::from_utf8_lossy(&output.stderr);
+        let is_refused = output.status.code() == Some(77) || text.starts_with("unshare:");
+        (!is_refused).then_some(output)
+    })
+}
