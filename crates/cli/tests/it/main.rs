@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod command_line;
+mod cross_check;
 mod driver_load;
 mod driver_login;
 mod driver_query;

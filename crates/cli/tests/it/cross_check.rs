@@ -1,0 +1,139 @@
+//! dyno's counts beside those of a real server, which belongs to the test alone: its counters are of
+//! all its clients.
+
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+use system::mariadb::{Server, Settings};
+use tempfile::TempDir;
+
+use crate::support::{Desk, both, json};
+
+/// A MariaDB of the test's own.
+fn server() -> (Server, TempDir) {
+    let folder = TempDir::new().unwrap();
+    (Server::start(Settings::default(), folder.path()).unwrap(), folder)
+}
+
+fn bench(desk: &Desk, server: &Server, workload: &str) -> Command {
+    let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=500"]);
+    command.args(["--cleanup", "--format=json", "--interval=200ms", "--system", &server.url()]);
+    command
+}
+
+/// The only trial's cross-check, and its findings as one text.
+fn checked(mut command: Command) -> (Value, String) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let trial = json(&output)["trials"][0].clone();
+    assert_eq!(trial["status"], "complete", "{}", both(&output));
+    (trial["cross_check"].clone(), trial["findings"].to_string())
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))
+}
+
+#[test]
+fn both_sides_count_the_same_statements_by_either_protocol() {
+    let (server, _data) = server();
+    let desk = Desk::new();
+    for ps in ["on", "off"] {
+        let mut command = bench(&desk, &server, "sysbench/oltp_read_write");
+        command.args(["--clients=8", "--time=2s", "--warm-up=500ms", "--ps", ps]);
+        let (check, findings) = checked(command);
+        assert_eq!(check["difference"], 0, "{ps}: {check}");
+        assert_eq!(check["by_dyno"], check["by_server"], "{ps}");
+        assert!(number(&check["by_dyno"]["read"]) > 1_000, "{ps}: {check}");
+        assert!(!findings.contains("The server"), "{ps}: {findings}");
+        // Statements with parameters are executed, BEGIN and COMMIT have none and are sent as text.
+        let (by_dyno, counters) = (&check["by_dyno"], &check["counters"]);
+        let with_parameters = number(&by_dyno["read"]) + number(&by_dyno["write"]);
+        let executed = if ps == "on" { Some(with_parameters) } else { None };
+        assert_eq!(counters["Com_stmt_execute"].as_u64(), executed, "{ps}: {check}");
+        assert!(number(&counters["Com_commit"]) > 50, "{ps}: {check}");
+        // Logouts are questions too: those of 8 clients and of the first reading.
+        let besides = number(&counters["Questions"]) - number(&check["statements_by_dyno"]);
+        assert!(besides <= 9, "{ps}: {besides} besides, {check}");
+    }
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_number_of_events_and_a_single_statement_are_counted_alike_too() {
+    let (server, _data) = server();
+    let desk = Desk::new();
+    for workload in
+        ["sysbench/oltp_point_select", "sysbench/oltp_insert", "sysbench/oltp_write_only"]
+    {
+        let mut command = bench(&desk, &server, workload);
+        command.args(["--clients=4", "--events=400", "--warm-up=200ms"]);
+        let (check, _) = checked(command);
+        assert_eq!(check["difference"], 0, "{workload}: {check}");
+        assert!(number(&check["statements_by_server"]) >= 400, "{workload}: {check}");
+    }
+    server.stop().unwrap();
+}
+
+/// Asks a hundred questions in a row and ends.
+fn another_client(server: &Server) -> Child {
+    let (address, database) = {
+        let url = server.url();
+        let rest = url.split_once('@').unwrap().1.to_owned();
+        let (address, database) = rest.split_once('/').unwrap();
+        (address.to_owned(), database.to_owned())
+    };
+    let (host, port) = address.split_once(':').unwrap();
+    Command::new("mariadb")
+        .args(["--no-defaults", "--user=root", "--batch", "--host", host, "--port", port])
+        .args([&database, "--execute", &"SELECT 1; ".repeat(100)])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn another_clients_statements_are_the_difference() {
+    let (server, _data) = server();
+    let desk = Desk::new();
+    let mut command = bench(&desk, &server, "sysbench/oltp_point_select");
+    command.args(["--clients=2", "--time=3s", "--warm-up=200ms"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let is_measuring = || {
+        let run = desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
+        let intervals = std::fs::read_to_string(run.join("trials/0000/intervals.jsonl")).ok()?;
+        intervals.contains("\"measure\"").then_some(())
+    };
+    while is_measuring().is_none() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(another_client(&server).wait().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let trial = json(&output)["trials"][0].clone();
+    let check = &trial["cross_check"];
+    assert_eq!(check["difference"], 100, "{check}");
+    let reads = number(&check["by_server"]["read"]) - number(&check["by_dyno"]["read"]);
+    assert_eq!(reads, 100, "{check}");
+    let findings = trial["findings"].to_string();
+    assert!(
+        findings.contains("The server ran statements that were not dyno's (+100"),
+        "{findings}"
+    );
+    let page = desk.runs()[0].join("report.html");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Cross-check with the server") && page.contains("+100"));
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_system_that_does_not_tell_is_not_compared() {
+    let desk = Desk::new();
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--system=sqlite"]);
+    command.args(["--table-size=100", "--events=50", "--format=json"]);
+    let (check, _) = checked(command);
+    assert_eq!(check, Value::Null);
+}
