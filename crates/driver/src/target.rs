@@ -57,7 +57,8 @@ impl Target {
         let Session(connection) = self.connect(handle, 0).await?;
         match connection {
             Connection::MySql(mut session) => {
-                let (facts, capabilities) = mysql::probe(handle, &mut session, self.timeouts.connect).await?;
+                let (facts, capabilities) =
+                    mysql::probe(handle, &mut session, self.timeouts.connect).await?;
                 self.capabilities = Arc::new(capabilities);
                 session.close().await;
                 Ok(facts)

@@ -294,7 +294,7 @@ fn bytes_of(texts: &[&str]) -> Vec<Vec<u8>> {
 
 fn statements() -> Vec<Vec<u8>> {
     bytes_of(&[
-        "SELECT c FROM sbtest1 WHERE id=? AND c = 'it''s ?' -- ?\n",
+        "SELECT c FROM t WHERE id=? AND c = 'it''s ?' -- ?\n",
         "SELECT \"?\\\"?\", `?` /* ? */, ? # ?\n",
         "'unclosed \\",
     ])
