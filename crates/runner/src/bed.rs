@@ -15,6 +15,7 @@ use record::{Identity, PhaseRecord};
 use system::{Access, Running};
 use workload::{Progress, Site, Workload};
 
+use crate::cross_check::Check;
 use crate::experiment::Work;
 use crate::phase_limit::PhaseLimit;
 use crate::{Event, Experiment, Watcher};
@@ -235,6 +236,11 @@ impl<'a> Bed<'a> {
     /// Where the clients of a load connect to.
     pub(crate) fn load_target(&self) -> Result<Target> {
         self.target(self.bounds().query_timeout)
+    }
+
+    /// A check of a load's statements with the server's own counters.
+    pub(crate) fn check(&self) -> Check {
+        Check::new(self.load_target().ok(), self.stop.clone())
     }
 
     /// Where sessions connect to whose statements may take so long. Those that load data may take

@@ -1,16 +1,19 @@
 //! The server's own counters beside dyno's: read just before the load begins, when every client is
 //! ready, and after it, by a session of its own.
 
+use std::sync::mpsc;
+
 use driver::Target;
 use driver::mysql::ServerCounters;
+use engine::{Stop, crew};
 use measure::{Interval, QueryCounts};
-use net::{Clock, Runtime};
 use record::{Counted, CrossCheck};
 
 /// A check in progress.
 pub(crate) struct Check {
     /// `None` where there is no server that could tell.
     target: Option<Target>,
+    stop: Stop,
     before: Before,
     by_dyno: QueryCounts,
 }
@@ -25,8 +28,8 @@ enum Before {
 
 impl Check {
     /// A check of the load on `target`.
-    pub(crate) fn new(target: Option<Target>) -> Self {
-        Self { target, before: Before::Nothing, by_dyno: QueryCounts::default() }
+    pub(crate) fn new(target: Option<Target>, stop: Stop) -> Self {
+        Self { target, stop, before: Before::Nothing, by_dyno: QueryCounts::default() }
     }
 
     /// All clients are ready, and none has begun.
@@ -68,12 +71,18 @@ impl Check {
         }))
     }
 
+    /// Asks the server, until it has answered or someone wants to stop at once.
     fn read(&self) -> Result<Option<ServerCounters>, String> {
         let Some(target) = self.target.clone() else { return Ok(None) };
-        let failed = |error: std::io::Error| format!("the event loop failed: {error}");
-        let mut runtime = Runtime::new(Clock::monotonic()).map_err(failed)?;
-        let handle = runtime.handle();
-        let reading = runtime.block_on(async move { target.counters(&handle).await });
-        reading.map_err(failed)?.map_err(|failure| failure.to_string())
+        let (told, counters) = mpsc::channel();
+        let asked = crew::run_one(&self.stop, |handle| {
+            Box::pin(async move {
+                // The receiver lives until the answer is taken.
+                let _ = told.send(target.counters(&handle).await?);
+                Ok(())
+            })
+        });
+        asked.map_err(|failure| failure.to_string())?;
+        Ok(counters.try_recv().ok().flatten())
     }
 }

@@ -184,7 +184,7 @@ impl<'a, 'b> Keeper<'a, 'b> {
         load: &'a LoadPlan,
         watcher: &'a mut dyn Watcher,
     ) -> Self {
-        let check = Check::new(bed.load_target().ok());
+        let check = bed.check();
         Self {
             bed,
             writer,
