@@ -10,7 +10,7 @@ use crate::support::{Desk, both};
 
 fn bench(desk: &Desk, url: &str) -> Command {
     let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
-    command.args(["--time=60s", "--interval=200ms", "--system", url]);
+    command.args(["--time=60s", "--interval=200ms", "--think-time=5ms", "--system", url]);
     command
 }
 
@@ -87,7 +87,13 @@ fn in_the_cleanup_it_is_brought_to_its_end() {
     let (desk, database) = (Desk::new(), "dyno_interrupt_cleanup");
     let url = server::database(database);
     let mut command = desk.dyno(["bench", "sysbench/oltp_read_only", "--table-size=200"]);
-    command.args(["--warm-up=0s", "--time=2s", "--interval=200ms", "--cleanup"]);
+    command.args([
+        "--warm-up=0s",
+        "--time=2s",
+        "--interval=200ms",
+        "--think-time=5ms",
+        "--cleanup",
+    ]);
     let mut run = Background::start(&desk, command.args(["--system", &url]));
     run.wait_for("0000", "measure", 1);
     let mut reader = reader_of(database);

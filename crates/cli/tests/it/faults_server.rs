@@ -12,10 +12,11 @@ use serde_json::Value;
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::support::{Desk, both, json};
 
-/// A load on two small tables that ends as JSON.
+/// A load on two small tables that ends as JSON; it pauses, to leave room for other tests.
 fn bench(desk: &Desk, workload: &str, url: &str) -> Command {
     let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
-    command.args(["--warm-up=0s", "--interval=200ms", "--format=json", "--system", url]);
+    command.args(["--warm-up=0s", "--interval=200ms", "--think-time=5ms", "--format=json"]);
+    command.args(["--system", url]);
     command
 }
 
@@ -190,8 +191,10 @@ fn clients_come_back_when_a_full_server_has_room_again() {
     run.wait_for("0000", "measure", 2);
     own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
     let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
-    wait_until("ten are back", || own.sql(connections).trim() == "10");
-    own.sql("SET GLOBAL max_connections = 100");
+    wait_until("ten are back", || {
+        own.try_sql(connections).is_some_and(|count| count.trim() == "10")
+    });
+    wait_until("the limit is raised", || own.try_sql("SET GLOBAL max_connections = 100").is_some());
     let output = run.finish();
     assert!(output.status.success(), "{}", both(&output));
     let report = json(&output);
