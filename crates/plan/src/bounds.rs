@@ -47,11 +47,7 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
 }
 
 /// A length of time; `"off"`, `false` or 0 is none.
-fn bound(
-    reader: &mut OptionReader<'_>,
-    name: &str,
-    default: Option<Duration>,
-) -> Option<Duration> {
+fn bound(reader: &mut OptionReader<'_>, name: &str, default: Option<Duration>) -> Option<Duration> {
     let is_off = match reader.placed(name).map(|placed| &placed.value) {
         None => return default,
         Some(Value::Text(text)) => text.trim().eq_ignore_ascii_case("off"),

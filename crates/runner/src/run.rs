@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use engine::Stop;
+use engine::{Stop, StopLevel};
 use jiff::Timestamp;
 use plan::Trial;
 use record::{
@@ -207,13 +207,29 @@ impl<'a> Sequence<'a> {
 
     fn take_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let Some(mut bed) = self.bed.take() else { return Ok(()) };
-        if self.experiment.plan.cleanup
-            && let Some(cleanup) = bed.clean_up(watcher)?
-            && let Some(last) = &mut self.last
-        {
-            last.phase(cleanup.phase, cleanup.started, cleanup.duration)?;
+        let cleaned_up = match self.experiment.plan.cleanup {
+            true => self.clean_up(&mut bed, watcher),
+            false => Ok(()),
+        };
+        // Whatever became of the tables, what was started is stopped.
+        let taken_down = bed.take_down();
+        cleaned_up.and(taken_down)
+    }
+
+    fn clean_up(&mut self, bed: &mut Bed<'_>, watcher: &mut dyn Watcher) -> Result<()> {
+        match bed.clean_up(watcher) {
+            Ok(Some(PhaseRecord { phase, started, duration })) => match &mut self.last {
+                Some(last) => Ok(last.phase(phase, started, duration)?),
+                None => Ok(()),
+            },
+            Ok(None) => Ok(()),
+            Err(_) if self.stop.level() == StopLevel::AtOnce => {
+                watcher
+                    .hear(Event::Note { text: "tables are left, for the end was to be at once" });
+                Ok(())
+            }
+            Err(cause) => Err(cause),
         }
-        bed.take_down()
     }
 
     /// Leaves a trial in the record that could not begin.

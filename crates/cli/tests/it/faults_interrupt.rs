@@ -1,6 +1,8 @@
 //! Ctrl-C in each phase: what was measured is kept, and what dyno made half-way is taken away.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -79,7 +81,7 @@ fn in_the_measured_time_what_was_measured_is_kept_and_the_cleanup_done() {
 /// Holds back whoever wants to drop a table, until it is killed.
 fn reader_of(database: &str) -> std::process::Child {
     let statements = format!("BEGIN; SELECT COUNT(*) FROM {database}.sbtest1; DO SLEEP(600)");
-    server::client(&statements).spawn().unwrap()
+    server::client(&statements).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 #[test]
@@ -110,4 +112,58 @@ fn in_the_cleanup_it_is_brought_to_its_end() {
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
     assert!(report(&desk)["trials"][0]["transactions"].as_u64().unwrap() > 0);
+}
+
+/// A workload of one's own whose verification takes so many seconds.
+fn slow_to_verify(desk: &Desk, url: &str, seconds: u32, more: &[&str]) -> Command {
+    let text = format!(
+        "\\prepare\nCREATE TABLE slow (id INTEGER);\n\\verify\nSELECT SLEEP({seconds}) = 0;\n\
+         \\cleanup\nDROP TABLE slow;\n\\transaction look\nSELECT id FROM slow;\n"
+    );
+    desk.file("slow.sql", &text);
+    let mut command = desk.dyno(["bench", "slow.sql", "--time=1s", "--cleanup", "--system", url]);
+    command.args(more);
+    command
+}
+
+fn is_verifying(seconds: u32) -> bool {
+    let sleeping = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info = 'SELECT SLEEP({seconds}) = 0'"
+    );
+    server::sql(&sleeping).trim() == "1"
+}
+
+#[test]
+fn in_verify_the_tables_go_when_that_was_asked_for() {
+    let (desk, database) = (Desk::new(), "dyno_interrupt_verify");
+    let url = server::database(database);
+    let run = Background::start(&desk, &mut slow_to_verify(&desk, &url, 3, &[]));
+    wait_until("it verifies", || is_verifying(3));
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert_eq!(tables(database), "");
+    assert_eq!(report(&desk)["status"], "interrupted");
+}
+
+#[test]
+fn the_second_one_does_not_wait_for_the_server() {
+    let (desk, database) = (Desk::new(), "dyno_interrupt_twice");
+    let url = server::database(database);
+    let run = Background::start(&desk, &mut slow_to_verify(&desk, &url, 601, &[]));
+    wait_until("it verifies", || is_verifying(601));
+    run.interrupt();
+    thread::sleep(Duration::from_millis(50));
+    run.interrupt();
+    assert_interrupted(&run.finish());
+}
+
+#[test]
+fn a_phase_that_takes_too_long_is_broken_off() {
+    let (desk, database) = (Desk::new(), "dyno_phase_timeout");
+    let url = server::database(database);
+    let more = ["--phase-timeout=300ms"];
+    let output = slow_to_verify(&desk, &url, 602, &more).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let told = both(&output);
+    assert!(told.contains("it took longer than 300ms, its phase_timeout"), "{told}");
 }

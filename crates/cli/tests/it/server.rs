@@ -26,17 +26,22 @@ fn address() -> (String, String, String) {
 pub(crate) fn client(statements: &str) -> Command {
     let (host, port, database) = address();
     let mut client = Command::new("mariadb");
-    client
-        .args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"])
-        .args(["--host", &host, "--port", &port, &database, "--execute", statements]);
+    client.args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"]).args([
+        "--host",
+        &host,
+        "--port",
+        &port,
+        &database,
+        "--execute",
+        statements,
+    ]);
     client
 }
 
 /// Runs statements as root.
 pub(crate) fn sql(statements: &str) -> String {
-    let output = client(statements)
-        .output()
-        .expect("mariadb, the client, is installed with the server");
+    let output =
+        client(statements).output().expect("mariadb, the client, is installed with the server");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{statements}: {errors}");
     String::from_utf8(output.stdout).expect("the client prints UTF-8")

@@ -232,16 +232,17 @@ fn cumulate(shares: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Runs setup statements in order; a failure names its file and line.
-fn run_setup(site: &Site<'_>, stage: &str, setup: &[Setup]) -> Result<(), Failure> {
+/// Runs setup statements in order; a failure names its file and line. What makes something heeds a
+/// request to stop between two statements; what takes it away is brought to its end.
+fn run_setup(site: &Site<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
     if setup.is_empty() {
         return Ok(());
     }
-    site.progress.begin(stage, setup.len() as u64);
+    site.progress.begin(stage.name(), setup.len() as u64);
     let (setup, progress, stop) = (setup.to_vec(), site.progress.clone(), site.stop.clone());
     on_session(site, async move |session| {
         for Setup { place, sql } in setup {
-            if stop.is_asked() {
+            if stage == Stage::Prepare && stop.is_asked() {
                 return Err(interrupted());
             }
             session.run(&sql).await.map_err(|failure| at(&place, failure))?;
@@ -249,6 +250,22 @@ fn run_setup(site: &Site<'_>, stage: &str, setup: &[Setup]) -> Result<(), Failur
         }
         Ok(())
     })
+}
+
+/// A section of setup statements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Prepare,
+    Cleanup,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Prepare => "running \\prepare",
+            Self::Cleanup => "running \\cleanup",
+        }
+    }
 }
 
 fn at(place: &str, mut failure: Failure) -> Failure {
@@ -278,13 +295,13 @@ impl Workload for SqlWorkload {
         let statements = site.sql.before_prepare.clone();
         on_session(site, async move |session| run_all(session, &statements).await)?;
         if site.existing == Replace || self.is_prepared(site) {
-            run_setup(site, "running \\cleanup", &self.cleanup)?;
+            run_setup(site, Stage::Cleanup, &self.cleanup)?;
             self.set_prepared(site, false);
         }
         match site.existing {
             Reuse => {}
             Refuse | Replace => {
-                run_setup(site, "running \\prepare", &self.prepare).map_err(|mut failure| {
+                run_setup(site, Stage::Prepare, &self.prepare).map_err(|mut failure| {
                     if site.existing == Refuse && !site.stop.is_asked() {
                         failure.message.push_str(
                             " (to run without \\prepare, use `--existing reuse`; to run \\cleanup \
@@ -325,7 +342,7 @@ impl Workload for SqlWorkload {
         if !self.is_prepared(site) {
             return Ok(());
         }
-        run_setup(site, "running \\cleanup", &self.cleanup)?;
+        run_setup(site, Stage::Cleanup, &self.cleanup)?;
         self.set_prepared(site, false);
         Ok(())
     }
