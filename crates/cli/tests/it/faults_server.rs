@@ -204,6 +204,43 @@ fn clients_come_back_when_a_full_server_has_room_again() {
     assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
 }
 
+/// Every kind of client makes ready again what its transactions need.
+#[test]
+fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
+    let own = OwnServer::start(&[]);
+    own.make_user("guest", "");
+    own.sql(
+        "CREATE TABLE mine (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO mine VALUES (1, 0)",
+    );
+    let sql = "UPDATE mine SET n = n + :client_id WHERE id = 1;\nSELECT n FROM mine;\n";
+    for (workload, ps) in [
+        ("sysbench/oltp_read_write", "off"),
+        ("sysbench/bulk_insert", "on"),
+        ("sysbench/select_random_points", "on"),
+        ("mine.sql", "on"),
+    ] {
+        let desk = Desk::new();
+        desk.file("mine.sql", sql);
+        let mut command = desk.dyno(["bench", workload, "--time=3s", "--warm-up=0s", "--cleanup"]);
+        command.args(["--clients=3", "--interval=200ms", "--think-time=20ms", "--format=json"]);
+        command.args(["--ps", ps, "--system", &own.url_of("guest")]);
+        if workload != "mine.sql" {
+            command.arg("--tables=1");
+        }
+        let mut run = Background::start(&desk, &mut command);
+        run.wait_for("0000", "measure", 2);
+        own.sql("KILL USER guest");
+        let output = run.finish();
+        assert!(output.status.success(), "{workload}: {}", both(&output));
+        let report = json(&output);
+        let trial = &report["trials"][0];
+        assert_eq!(trial["reconnects"], 3, "{workload}: {trial}");
+        let end_ns = trial["outages"][0]["end_ns"].as_u64().unwrap();
+        assert!(transactions_after(trial, end_ns) > 0, "{workload}: {trial}");
+        assert!(!has_finding(trial, "Clients left early"), "{workload}: {trial}");
+    }
+}
+
 #[test]
 fn a_password_that_is_changed_in_mid_run_is_not_tried_again() {
     let own = OwnServer::start(&[]);
