@@ -130,7 +130,7 @@ pub(crate) struct BenchArgs {
     /// first that is lost [default: 30s].
     #[arg(long, value_name = "DURATION")]
     pub(crate) reconnect_limit: Option<String>,
-    /// Event loops that share the clients [default: one for each core].
+    /// Event loops that share the clients [default: one for two cores].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<u64>,
     /// How often each trial is done.

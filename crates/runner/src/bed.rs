@@ -311,9 +311,10 @@ impl<'a> Bed<'a> {
     }
 }
 
-/// Sessions that load data: the work of loading is the server's, so a few more than cores.
+/// Sessions that load data. The work of loading is the server's: more sessions than cores cost it more
+/// CPU for the same rows (docs/sysbench.md).
 fn loaders() -> usize {
-    thread::available_parallelism().map_or(4, |cores| cores.get() * 2).clamp(2, 16)
+    thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
 }
 
 fn run_phase(phase: Phase, workload: &dyn Workload, site: &Site<'_>) -> Result<(), Failure> {

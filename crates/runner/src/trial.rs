@@ -138,7 +138,7 @@ fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
     let workers = match access {
         Access::Simulated { .. } => Workers::Simulated,
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
-        Access::Database(_) => Workers::EventLoops(load.workers.unwrap_or_else(cores)),
+        Access::Database(_) => Workers::EventLoops(load.workers.unwrap_or_else(event_loops)),
     };
     Offer {
         clients: trial.clients,
@@ -156,9 +156,11 @@ fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
     }
 }
 
-/// An event loop for each core that this process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+/// An event loop for every two cores that this process may use. One keeps up with a hundred thousand
+/// requests a second, and the server under test often shares the machine: more loops then take its
+/// cores, gain no throughput and serve clients less evenly (measured at 16 and 64 clients on two cores).
+fn event_loops() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
 /// Keeps what the engine counts: in the record, and in front of people.
