@@ -235,11 +235,15 @@ fn a_probe_tells_product_settings_and_limits() {
     run(|handle| async move {
         let mut target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
-        assert_eq!((facts.identity.product.as_str(), facts.identity.storage.as_str()), ("MariaDB", "InnoDB"));
+        assert_eq!(
+            (facts.identity.product.as_str(), facts.identity.storage.as_str()),
+            ("MariaDB", "InnoDB")
+        );
         assert!(facts.identity.version.starts_with(|first: char| first.is_ascii_digit()));
         assert!(!facts.identity.version.contains("Maria"), "{}", facts.identity.version);
         assert!(facts.identity.build.is_some_and(|build| !build.is_empty()));
-        let names: Vec<&str> = facts.identity.settings.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> =
+            facts.identity.settings.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"innodb_buffer_pool_size") && names.contains(&"sync_binlog"));
         assert!(facts.limits.connections_max.is_some() && facts.limits.connections_used.is_some());
         assert!(facts.limits.prepared_statements_max.is_some());
