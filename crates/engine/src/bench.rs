@@ -25,6 +25,14 @@ struct Open {
     /// When the last event that was counted ended.
     last_event: Nanos,
     tally: Tally,
+    /// Statements whose latency is that of their transaction: they count when that ends.
+    pending: QueryCounts,
+}
+
+impl Open {
+    fn take_pending(&mut self) {
+        self.tally.queries.add(std::mem::take(&mut self.pending));
+    }
 }
 
 #[derive(Clone, Default)]
@@ -116,6 +124,7 @@ impl Bench {
                 end: timetable.interval_end(0),
                 last_event: 0,
                 tally: Tally::new(operations.len()),
+                pending: QueryCounts::default(),
             }),
             kinds: operations.iter().map(|operation| operation.kind).collect(),
             clients: RefCell::new(vec![Client::default(); clients]),
@@ -202,12 +211,13 @@ impl Bench {
 
     #[inline]
     pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) {
-        if !self.pays_its_way(local, turn) {
+        let now = self.handle.now();
+        if !self.pays_its_way(local, turn, now) {
             return;
         }
         let kind = self.kinds[usize::from(operation.0)];
         let is_open = self.pacer.is_open();
-        let counted = self.counting(|tally, now| {
+        let counted = self.counting_at(now, |tally| {
             tally.success(operation, kind, now - turn.intended_ns);
             if is_open {
                 tally.service(operation, now - turn.started_ns);
@@ -225,11 +235,12 @@ impl Bench {
         key: &ErrorKey,
         how: Disposition,
     ) {
-        if !self.pays_its_way(local, turn) {
+        let now = self.handle.now();
+        if !self.pays_its_way(local, turn, now) {
             return;
         }
         let kind = self.kinds[usize::from(operation.0)];
-        let counted = self.counting(|tally, now| {
+        let counted = self.counting_at(now, |tally| {
             let latency = now - turn.intended_ns;
             if key.class == ErrorClass::Timeout {
                 tally.timeout(operation, kind, latency);
@@ -256,10 +267,9 @@ impl Bench {
     /// takes its share of the budget when it ends; when nothing is left of that it counts nowhere, so
     /// that exactly as many are measured as were asked for.
     #[inline]
-    fn pays_its_way(&self, local: usize, turn: Turn) -> bool {
-        let is_straddler = self.control.has_budget()
-            && self.is_warm_up(turn.started_ns)
-            && !self.is_warm_up(self.handle.now());
+    fn pays_its_way(&self, local: usize, turn: Turn, now: Nanos) -> bool {
+        let is_straddler =
+            self.control.has_budget() && self.is_warm_up(turn.started_ns) && !self.is_warm_up(now);
         if is_straddler && !self.control.spend() {
             self.clients.borrow_mut()[local].in_turn_since = None;
             return false;
@@ -304,7 +314,9 @@ impl Bench {
     /// Statements that ended after the last interval: they are in no interval, and the server counted
     /// them all the same. For after [`Bench::close_last`].
     pub(crate) fn late_queries(&self) -> QueryCounts {
-        self.open.borrow().tally.queries
+        let mut open = self.open.borrow_mut();
+        open.take_pending();
+        open.tally.queries
     }
 
     /// A client's connection broke; without a limit for making another one, that ends the trial.
@@ -330,10 +342,11 @@ impl Bench {
         self.send(Message::Connection { at, tie });
     }
 
-    /// Counts into the interval that is open, without looking at the time.
+    /// Counts a statement without looking at the time: it goes into the interval of the next event,
+    /// which is the end of its transaction.
     #[inline]
     pub(crate) fn count(&self, kind: OperationKind) {
-        self.open.borrow_mut().tally.count(kind);
+        self.open.borrow_mut().pending.count(kind);
     }
 
     #[inline]
@@ -348,16 +361,22 @@ impl Bench {
     #[inline]
     fn counting(&self, event: impl FnOnce(&mut Tally, Nanos)) -> Counted {
         let now = self.handle.now();
+        self.counting_at(now, |tally| event(tally, now))
+    }
+
+    #[inline]
+    fn counting_at(&self, now: Nanos, event: impl FnOnce(&mut Tally)) -> Counted {
         let at = now - self.origin.get();
         let mut open = self.open.borrow_mut();
         if at >= open.end {
             self.close_until(&mut open, at);
-            if self.timetable.is_over(at) {
-                return Counted::Late;
-            }
+        }
+        open.take_pending();
+        if self.timetable.is_over(at) {
+            return Counted::Late;
         }
         open.last_event = at;
-        event(&mut open.tally, now);
+        event(&mut open.tally);
         if self.timetable.is_warm_up(at) { Counted::WarmUp } else { Counted::Measured }
     }
 

@@ -50,6 +50,17 @@ pub struct QueryCounts {
 }
 
 impl QueryCounts {
+    /// Counts one statement; a transaction is none.
+    #[inline]
+    pub fn count(&mut self, kind: OperationKind) {
+        match kind {
+            OperationKind::Transaction => {}
+            OperationKind::Read => self.read += 1,
+            OperationKind::Write => self.write += 1,
+            OperationKind::Other => self.other += 1,
+        }
+    }
+
     /// All statements.
     pub fn total(self) -> u64 {
         self.read + self.write + self.other
@@ -155,12 +166,8 @@ impl Tally {
 
     /// Counts a statement or transaction without a latency of its own.
     pub fn count(&mut self, kind: OperationKind) {
-        match kind {
-            OperationKind::Transaction => self.transactions += 1,
-            OperationKind::Read => self.queries.read += 1,
-            OperationKind::Write => self.queries.write += 1,
-            OperationKind::Other => self.queries.other += 1,
-        }
+        self.transactions += u64::from(kind == OperationKind::Transaction);
+        self.queries.count(kind);
     }
 
     /// Counts an error by its kind and what was done about it.

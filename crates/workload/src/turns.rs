@@ -59,11 +59,6 @@ pub(crate) async fn take_turns<W: Work>(
     while let Some(turn) = seat.next().await {
         work.draw();
         let result = take_turn(seat, turn, work, policy).await;
-        // Counting does not look at the time: it comes after the transaction's end, which does, so
-        // that both fall into the same interval.
-        if let Some(kind) = work.single_statement() {
-            seat.count(kind);
-        }
         seat.traffic(work.take_traffic());
         match result? {
             Connection::Holds if away.is_none() => {}
@@ -95,7 +90,12 @@ async fn take_turn<W: Work>(
     policy: &ErrorPolicy,
 ) -> Result<Connection, Failure> {
     loop {
-        let FailedTransaction { operation, failure } = match work.transact(seat).await {
+        let result = work.transact(seat).await;
+        // A statement falls into the interval of the next event: the end of its transaction.
+        if let Some(kind) = work.single_statement() {
+            seat.count(kind);
+        }
+        let FailedTransaction { operation, failure } = match result {
             Ok(operation) => {
                 seat.finish(turn, operation);
                 return Ok(Connection::Holds);
@@ -119,9 +119,6 @@ async fn take_turn<W: Work>(
             return Ok(Connection::Holds);
         }
         seat.retry(key);
-        if let Some(kind) = work.single_statement() {
-            seat.count(kind);
-        }
         // Lets the event loop look at the time and at requests to stop: a driver that blocks would
         // otherwise try for as long as another process keeps the database busy.
         seat.net().sleep_until(seat.now() + 1).await;
