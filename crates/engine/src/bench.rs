@@ -11,6 +11,7 @@ use measure::{
 use net::{Gate, Handle, Nanos};
 
 use crate::control::{Control, Message};
+use crate::late::Late;
 use crate::offer::Timetable;
 use crate::outages::Tie;
 use crate::pacing::Pacer;
@@ -50,33 +51,6 @@ enum Counted {
     Measured,
     /// It ended after the measured time.
     Late,
-}
-
-/// Transactions that were meant for the measured time and have no answer in it.
-#[derive(Default)]
-struct Late {
-    answered: LatencyHistogram,
-    /// Intended starts of those without any answer, on the worker's clock.
-    waiting: Vec<Nanos>,
-}
-
-impl Late {
-    fn answered(&mut self, latency: Nanos) {
-        self.answered.record(latency);
-    }
-
-    fn waits_since(&mut self, intended: Nanos) {
-        self.waiting.push(intended);
-    }
-
-    /// Those without an answer have waited until `now`.
-    fn until(mut self, now: Nanos) -> Unfinished {
-        let unanswered = self.waiting.len() as u64;
-        for since in self.waiting {
-            self.answered.record(now.saturating_sub(since));
-        }
-        Unfinished { latencies: self.answered, unanswered }
-    }
 }
 
 /// What the seats of one worker share. One thread's own: no locks, no sharing.

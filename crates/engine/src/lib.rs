@@ -9,6 +9,7 @@ mod bench;
 mod client;
 mod control;
 pub mod crew;
+mod late;
 mod offer;
 mod outages;
 mod pacing;

@@ -1,0 +1,31 @@
+//! Transactions that were not answered in the measured time they were meant for.
+
+use measure::{LatencyHistogram, Unfinished};
+use net::Nanos;
+
+/// Transactions that were meant for the measured time and have no answer in it.
+#[derive(Default)]
+pub(crate) struct Late {
+    answered: LatencyHistogram,
+    /// Intended starts of those without any answer, on the worker's clock.
+    waiting: Vec<Nanos>,
+}
+
+impl Late {
+    pub(crate) fn answered(&mut self, latency: Nanos) {
+        self.answered.record(latency);
+    }
+
+    pub(crate) fn waits_since(&mut self, intended: Nanos) {
+        self.waiting.push(intended);
+    }
+
+    /// Those without an answer have waited until `now`.
+    pub(crate) fn until(mut self, now: Nanos) -> Unfinished {
+        let unanswered = self.waiting.len() as u64;
+        for since in self.waiting {
+            self.answered.record(now.saturating_sub(since));
+        }
+        Unfinished { latencies: self.answered, unanswered }
+    }
+}
