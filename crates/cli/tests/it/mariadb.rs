@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use crate::own_server::OwnServer;
 use crate::server;
 use crate::support::{Desk, both, json};
 
@@ -116,16 +117,18 @@ fn too_few_connections_are_said_before_load_with_the_remedy() {
 #[test]
 fn the_same_seed_asks_the_same_questions() {
     let desk = Desk::new();
+    // A server that logs every statement would slow down everyone else's tests.
+    let server = OwnServer::start(&["--log-output=TABLE", "--general-log=ON"]);
     let questions = |name: &str, seed: &str| {
-        let url = server::database(name);
-        server::sql("SET GLOBAL log_output = 'TABLE'; SET GLOBAL general_log = ON");
+        server.sql(&format!("CREATE DATABASE {name}"));
+        let url = server.url().replace("/test", &format!("/{name}"));
         let output = desk
             .dyno(["bench", "sysbench/oltp_read_write", "--table-size=500", "--events=20"])
             .args(["--ps=off", "--warm-up=0s", "--cleanup", "--system", &url, "--seed", seed])
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", both(&output));
-        server::sql(&format!(
+        server.sql(&format!(
             "SELECT argument FROM mysql.general_log WHERE command_type = 'Query' AND thread_id IN \
              (SELECT thread_id FROM mysql.general_log WHERE argument LIKE '%{name}%' \
              AND command_type = 'Connect') AND argument LIKE '% FROM sbtest1 WHERE id%' \
