@@ -254,8 +254,26 @@ fn pass(mut from: TcpStream, mut to: TcpStream, pause: &Pause) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
+/// Attempts at a stall while nothing else disturbs the machine.
+const STALLS: usize = 5;
+
 #[test]
 fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
+    // Whatever else the machine does meanwhile lengthens latencies as well: only an attempt that met
+    // nothing but the stall can be compared with arithmetic.
+    let mut told = Vec::new();
+    for _ in 0..STALLS {
+        match stall_once() {
+            Ok(()) => return,
+            Err(difference) => told.push(difference),
+        }
+    }
+    panic!("none of {STALLS} stalls came out as arithmetic says: {told:#?}");
+}
+
+/// One second of standing still in six at 500 transactions a second; what differs from arithmetic by
+/// more than 2 %.
+fn stall_once() -> Result<(), String> {
     const RATE_PER_S: f64 = 500.0;
     const TRANSACTIONS: f64 = 6.0 * RATE_PER_S;
     let desk = Desk::new();
@@ -277,20 +295,25 @@ fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
     assert!(output.status.success(), "{}", both(&output));
     let trial = &json(&output)["trials"][0];
     let stall_ms = proxy.stood_still_s() * 1e3;
-    let latency = &trial["latency"];
-    // The transaction that came t ms into the stall took the rest of it, so the latency that so many lie
-    // above is shorter than the stall by the time in which so many came.
-    for (name, part_above) in [("p99", 0.01), ("p99.5", 0.005), ("p99.9", 0.001)] {
-        let expected = stall_ms - part_above * TRANSACTIONS / RATE_PER_S * 1e3;
-        let seen = milliseconds(percentile(latency, name));
-        assert!((seen / expected - 1.0).abs() < 0.02, "{name}: {seen} against {expected} ms");
-    }
     // Only as many transactions meet the stall as there are clients, 16 of 3,000: service times, which
     // are all that a closed loop has, hide it up to here.
     let service = milliseconds(percentile(&trial["open_loop"]["service"], "p99"));
     assert!(service < stall_ms / 2.0, "{service} ms");
+    // The transaction that came t ms into the stall took the rest of it, so the latency that so many lie
+    // above is shorter than the stall by the time in which so many came.
+    for (name, part_above) in [("p99", 0.01), ("p99.5", 0.005), ("p99.9", 0.001)] {
+        let expected = stall_ms - part_above * TRANSACTIONS / RATE_PER_S * 1e3;
+        within_two_percent(name, milliseconds(percentile(&trial["latency"], name)), expected)?;
+    }
     let achieved = trial["open_loop"]["achieved_per_s"].as_f64().unwrap();
-    assert!((achieved / RATE_PER_S - 1.0).abs() < 0.02, "{achieved}");
+    within_two_percent("achieved rate", achieved, RATE_PER_S)
+}
+
+fn within_two_percent(what: &str, seen: f64, expected: f64) -> Result<(), String> {
+    if (seen / expected - 1.0).abs() < 0.02 {
+        return Ok(());
+    }
+    Err(format!("{what}: {seen} against {expected}"))
 }
 
 fn wait_for_two_measured_intervals(desk: &Desk) {
