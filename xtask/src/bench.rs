@@ -9,12 +9,13 @@ mod contestant;
 mod goals;
 mod page;
 mod prepare;
-mod process;
+pub(crate) mod process;
 mod results;
 mod server;
-mod shuffle;
 mod soak;
+mod tpcc;
 mod window;
+mod ycsb;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,6 +67,12 @@ pub(crate) enum Part {
     Memory,
     /// Time to make and fill tables
     Prepare,
+    /// A TiDB and its client on all cores: the client's CPU time, and throughput
+    Tidb,
+    /// YCSB's workload C against go-ycsb
+    Ycsb,
+    /// TPC-C against go-tpc: client CPU, throughput, loading, checking
+    Tpcc,
     /// Memory over ten minutes
     #[value(skip)]
     Soak,
@@ -80,7 +87,7 @@ struct Bench {
     rounds: u32,
     /// How long CPU time and queries are counted.
     window: Duration,
-    order: shuffle::Shuffle,
+    order: plan::Shuffle,
     results: Results,
 }
 
@@ -91,7 +98,7 @@ struct Bench {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let install = if arguments.no_install { Install::No } else { Install::Yes };
-    let needs = [needs::MARIADB, needs::SYSBENCH, needs::COMPILER];
+    let needs = [needs::MARIADB, needs::SYSBENCH, needs::COMPILER, needs::GO];
     needs::provide(&needs, install, &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     eprintln!("xtask: the order within rounds comes from --seed {seed}");
@@ -102,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         interrupt,
         rounds: arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 5 }),
         window: Duration::from_millis(if arguments.quick { 1500 } else { 5000 }),
-        order: shuffle::Shuffle::new(seed),
+        order: plan::Shuffle::new(seed),
         results: Results::new(seed),
     };
     for part in parts(arguments) {
@@ -111,6 +118,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Part::Shared => cases::shared(&mut bench)?,
             Part::Memory => cases::memory(&mut bench)?,
             Part::Prepare => prepare::measure(&mut bench)?,
+            Part::Tidb => cases::tidb(&mut bench)?,
+            Part::Ycsb => ycsb::measure(&mut bench)?,
+            Part::Tpcc => tpcc::measure(&mut bench)?,
             Part::Soak => soak::measure(&mut bench)?,
         }
     }
@@ -122,7 +132,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 fn parts(arguments: &Arguments) -> Vec<Part> {
     let mut parts = arguments.only.clone();
     if parts.is_empty() {
-        parts = vec![Part::Pinned, Part::Shared, Part::Memory, Part::Prepare];
+        let of_sysbench = [Part::Pinned, Part::Shared, Part::Memory, Part::Prepare, Part::Tidb];
+        parts = of_sysbench.into_iter().chain([Part::Ycsb, Part::Tpcc]).collect();
     }
     if arguments.soak {
         parts.push(Part::Soak);

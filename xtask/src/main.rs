@@ -1,14 +1,19 @@
-//! Tasks of the repository: test, tidy, dist, bench.
+//! Tasks of the repository: test, tidy, dist, fuzz, soak, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 
 mod bench;
+mod cluster;
 mod dist;
 mod fuzz;
+mod go_server;
 mod interrupt;
 mod needs;
 mod paths;
+mod peers;
 mod shell;
+mod soak;
 mod test;
+mod tidb;
 mod tidy;
 
 use std::process::ExitCode;
@@ -33,6 +38,8 @@ enum Task {
     Dist,
     /// Runs everything that reads what comes from outside on random and on changed real inputs
     Fuzz(fuzz::Arguments),
+    /// Runs dyno for half an hour on servers that stall, die and come back, and checks every count
+    Soak(soak::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -43,6 +50,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Dist => dist::run(),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::Soak(arguments) => soak::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -17,7 +17,14 @@ pub(crate) struct Need {
 
 pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
+/// Any version: one that is too old for a build fetches a newer one as a module.
+pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
+/// For a network of a test's own.
+pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
+
+/// Where programs are besides: servers, and Go as its own archive puts it.
+const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
 
 /// Whether what is missing may be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +73,7 @@ fn missing(needs: &[Need]) -> Vec<Need> {
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .chain(["/usr/sbin".into(), "/usr/local/sbin".into()])
+        .chain(FOLDERS.map(Into::into))
         .any(|folder| folder.join(program).is_file())
 }
 

@@ -8,7 +8,8 @@ use system::mariadb::{Server, Settings};
 
 use crate::interrupt::Interrupt;
 use crate::needs::{self, Install};
-use crate::{shell, tidy};
+use crate::peers::{GO_TPC, GO_YCSB};
+use crate::{cluster, go_server, shell, tidb, tidy};
 
 /// How tests learn where the server is.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let install = if arguments.no_install { Install::No } else { Install::Yes };
-    needs::provide(&[needs::MARIADB, needs::SYSBENCH], install, &interrupt)?;
+    needs::provide(&[needs::MARIADB, needs::SYSBENCH, needs::GO, needs::IP], install, &interrupt)?;
     let failed = if arguments.cargo_test.is_empty() { checks(&interrupt)? } else { Vec::new() };
     let tests = tests(&arguments.cargo_test, &interrupt)?;
     if failed.is_empty() {
@@ -65,6 +66,11 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
         // When this fails, so does the run below, and says why.
         shell::run(&mut build, interrupt)?;
     }
+    let go_mysql = go_server::build(interrupt)?;
+    let tidb = tidb::build(interrupt)?;
+    let cluster = cluster::build(interrupt)?;
+    let go_ycsb = GO_YCSB.build(interrupt)?;
+    let go_tpc = GO_TPC.build(interrupt)?;
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
     // What tests leave behind when they are stopped goes with the rest.
     let temporary = scratch.path().join("tests");
@@ -75,6 +81,8 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
         test.args(["--workspace", "--no-fail-fast"]);
     }
     test.args(arguments).env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
+    test.env(go_server::VARIABLE, &go_mysql).env(tidb::VARIABLE, &tidb);
+    test.envs(cluster).env(GO_YCSB.variable, &go_ycsb).env(GO_TPC.variable, &go_tpc);
     eprintln!("xtask: {SERVER_VARIABLE}={}", server.url());
     let status = shell::run(without_logins(&mut test), interrupt);
     if let Some(why) = server.exited() {

@@ -90,6 +90,22 @@ pub enum Finding {
         /// The difference as a part of the clients.
         mismatch: f64,
     },
+    /// A condition on the data did not hold after the load.
+    ConditionBroken {
+        /// Its name.
+        name: String,
+        /// Where.
+        place: String,
+    },
+    /// The workload did not keep the mix that it must keep.
+    MixMissed {
+        /// The operations that had too small a share.
+        name: String,
+        /// Their share, percent.
+        percent: f64,
+        /// What is required, percent.
+        least_percent: f64,
+    },
     /// Clients were not served evenly.
     Unfair {
         /// Standard deviation over clients as a part of the mean.
@@ -129,6 +145,20 @@ pub enum Finding {
 
 /// Everything that weakens what a trial says, the gravest first. `summary` is that of `measured`.
 pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    let broken = measured.conditions.iter().filter_map(|condition| {
+        let place = condition.broken()?.to_owned();
+        Some(Finding::ConditionBroken { name: condition.name.clone(), place })
+    });
+    let missed = summary.shares.iter().filter(|share| !share.is_kept());
+    let mix = missed.map(|share| Finding::MixMissed {
+        name: share.name.clone(),
+        percent: share.percent,
+        least_percent: share.least_percent,
+    });
+    broken.chain(of_figures(measured, summary)).chain(mix).collect()
+}
+
+fn of_figures(measured: &Measured<'_>, summary: &Summary) -> impl Iterator<Item = Finding> {
     [
         ending(measured),
         (summary.transactions == 0).then_some(Finding::NothingMeasured),
@@ -149,7 +179,6 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     ]
     .into_iter()
     .flatten()
-    .collect()
 }
 
 fn ending(measured: &Measured<'_>) -> Option<Finding> {
@@ -173,16 +202,18 @@ fn outages(measured: &Measured<'_>) -> Option<Finding> {
 }
 
 /// Statements whose answer dyno did not see may have run or not: one for each transaction that was
-/// unanswered at the end makes the server's count higher, one for each that was lost makes it lower.
+/// unanswered at the end makes the server's count higher, one for each that was lost makes it lower, and
+/// so does one that the server refused before it ran, as a write when it is read-only.
 /// Who connects again sends more than its load, so that after an outage nothing can be said.
 fn other_statements(measured: &Measured<'_>) -> Option<Finding> {
     let difference = measured.server_difference.filter(|_| measured.outages.is_empty())?;
     let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let is_lost =
-        |key: &ErrorKey| matches!(key.class, ErrorClass::Timeout | ErrorClass::Connection);
-    let errors = measured.total.errors.iter().filter(|(key, _)| is_lost(key));
-    let lost = errors.map(|(_, counts)| counts.total()).sum();
-    let unseen = -clamp(lost)..=clamp(measured.unfinished.unanswered);
+    let may_not_have_run = |key: &ErrorKey| {
+        matches!(key.class, ErrorClass::Timeout | ErrorClass::Connection | ErrorClass::Server)
+    };
+    let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
+    let fewer = errors.map(|(_, counts)| counts.total()).sum();
+    let unseen = -clamp(fewer)..=clamp(measured.unfinished.unanswered);
     (!unseen.contains(&difference)).then_some(Finding::OtherStatements { difference })
 }
 
@@ -271,7 +302,7 @@ fn few_values(summary: &Summary) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use measure::{LatencyHistogram, Unfinished};
+    use measure::{Disposition, LatencyHistogram, Unfinished};
 
     use super::*;
     use crate::summary::tests::seconds_of;
@@ -351,6 +382,24 @@ mod tests {
         };
         let found = check(&input, &summarize(&input));
         assert_eq!(found, [Finding::Unfinished { requests: 1, oldest_ns: 0 }]);
+    }
+
+    #[test]
+    fn statements_that_the_server_refused_need_not_be_in_its_counters() {
+        let mut trial = seconds_of(&[20, 20, 20]);
+        let refused = ErrorKey::new(ErrorClass::Server, "1290");
+        (0..3).for_each(|_| trial.total.error(&refused, Disposition::Ignored));
+        let of_difference = |difference| {
+            let input = Measured {
+                percentiles: &[50.0],
+                server_difference: Some(difference),
+                ..trial.measured()
+            };
+            check(&input, &summarize(&input))
+        };
+        assert_eq!(of_difference(-3), []);
+        assert_eq!(of_difference(-4), [Finding::OtherStatements { difference: -4 }]);
+        assert_eq!(of_difference(1), [Finding::OtherStatements { difference: 1 }]);
     }
 
     #[test]

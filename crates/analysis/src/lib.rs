@@ -6,18 +6,30 @@
 //! figure is.
 
 mod check;
+mod compare;
 mod estimate;
+mod host;
+mod hot;
+mod metrics;
 mod moments;
+mod node;
 mod open_loop;
 mod ratio;
+mod rules;
 mod student;
 mod summary;
 mod trend;
 
 pub use check::{Finding, check};
+pub use compare::{Comparison, RoundFigure, Verdict, compare, over_points};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
+pub use host::{HostFigure, MeanPeak, ProcessFigure, Spell, mean_peak, thin};
+pub use hot::{Hot, hottest};
+pub use metrics::{INSTANCE, Selection, merged};
+pub use node::host_of_node;
 pub use open_loop::{Offered, OpenSummary};
 pub use ratio::{Ratio, paired_ratio};
+pub use rules::{ScoreSummary, ShareSummary};
 pub use summary::{
     Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Slice, Summary, Usage,
     summarize,

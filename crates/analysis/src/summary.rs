@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use measure::{
-    ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage, QueryCounts,
-    Tally, Traffic, Unfinished,
+    Condition, ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage,
+    QueryCounts, Rules, Tally, Traffic, Unfinished,
 };
 
 use crate::moments::{mean, standard_deviation};
 use crate::trend::{Trend, trend};
-use crate::{Offered, OpenSummary, open_loop};
+use crate::{Offered, OpenSummary, ScoreSummary, ShareSummary, open_loop, rules};
 
 /// An interval shorter than this part of the longest is a rest at the end of a phase, and its rate is
 /// too coarse to compare.
@@ -34,6 +34,10 @@ pub struct Measured<'a> {
     pub clients_lost: usize,
     /// Pause of a client between transactions.
     pub think_time_ns: Nanos,
+    /// The workload's own figures and the mix that it must keep.
+    pub rules: &'a Rules,
+    /// What was found of the conditions on the data after the load.
+    pub conditions: &'a [Condition],
     /// What was in flight when the measured time ended.
     pub unfinished: &'a Unfinished,
     /// When clients had lost the system.
@@ -115,10 +119,14 @@ pub struct Summary {
     pub latency: Latency,
     /// Each operation, in the workload's order.
     pub operations: Vec<OperationSummary>,
+    /// The workload's own figures; most have none.
+    pub scores: Vec<ScoreSummary>,
+    /// The mix that the workload must keep; most have none.
+    pub shares: Vec<ShareSummary>,
     /// How evenly clients were served; `None` when not known or with one client.
     pub fairness: Option<Fairness>,
     /// Whether the figures hang together; `None` when nothing was measured, and in an open loop, where
-    /// the number in the system is not known beforehand.
+    /// the number in the system is not known beforehand, and where clients wait for times of their own.
     pub littles_law: Option<LittlesLaw>,
     /// Offered rate and service times; `None` in a closed loop.
     pub open: Option<OpenSummary>,
@@ -233,6 +241,8 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         retries: total.retries(),
         latency: latency(&latencies, measured.percentiles),
         operations: operations(measured, seconds),
+        scores: rules::scores(measured, seconds),
+        shares: rules::shares(measured),
         fairness: fairness(measured.client_events),
         littles_law: littles_law(measured, seconds),
         open: open_loop::summarize(measured, seconds),
@@ -321,7 +331,10 @@ fn fairness(events: &[u64]) -> Option<Fairness> {
 fn littles_law(measured: &Measured<'_>, seconds: f64) -> Option<LittlesLaw> {
     let total = measured.total;
     let ended = total.transactions + total.failed_transactions;
-    if seconds <= 0.0 || ended == 0 || measured.clients == 0 || measured.open.is_some() {
+    if seconds <= 0.0 || ended == 0 || measured.clients == 0 {
+        return None;
+    }
+    if measured.open.is_some() || measured.rules.has_waits {
         return None;
     }
     let thinking_ns = ended as f64 * measured.think_time_ns as f64;

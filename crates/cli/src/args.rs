@@ -22,10 +22,16 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run one workload without a plan file.
     Bench(Box<BenchArgs>),
+    /// Start a system and keep it up until Ctrl-C.
+    Up(UpArgs),
+    /// Stop what `dyno up --detach` has started.
+    Down(DownArgs),
     /// Make the views of a stored run again, from its record alone.
     Report(ReportArgs),
     /// Show the runs that are stored.
     List(ListArgs),
+    /// Write a workload's data as files, for a system's own bulk loader.
+    Generate(GenerateArgs),
     /// Explain the workloads and their options.
     Workloads(NameArgs),
     /// Explain the systems and their options.
@@ -84,7 +90,7 @@ pub(crate) struct BenchArgs {
     /// The workload, such as `sysbench/oltp_read_write`, or an SQL file of your own.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) workload: String,
-    /// The system under test: `sqlite`, `mariadb` (started for the run), `sqlite:FILE`, or a URL
+    /// The system under test: `sqlite`, `mariadb` or `tidb` (started for the run), `sqlite:FILE`, or a URL
     /// such as `mysql://user@host:3306/database`.
     #[arg(long, value_name = "SYSTEM", default_value = "sqlite")]
     pub(crate) system: String,
@@ -171,6 +177,35 @@ pub(crate) struct BenchArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct UpArgs {
+    /// The system, such as `tidb`, `tidb:PATH` or `mariadb`.
+    #[arg(required_unless_present = "list")]
+    #[arg(value_name = "SYSTEM")]
+    pub(crate) system: Option<String>,
+    /// An option of the system, such as `source=build`; `dyno systems NAME` lists them.
+    #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) options: Vec<String>,
+    /// Return once it is up, and leave it up until `dyno down`.
+    #[arg(long, short, conflicts_with = "build_only")]
+    pub(crate) detach: bool,
+    /// Only get what starting it takes, such as a build of the server.
+    #[arg(long)]
+    pub(crate) build_only: bool,
+    /// Show what is up.
+    #[arg(long, exclusive = true)]
+    pub(crate) list: bool,
+    /// The entry of a detached system, which this process keeps.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) entry: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DownArgs {
+    /// Stop those of this kind only, such as `tidb`.
+    pub(crate) system: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
     /// The folder of a run, or of all results (then the newest run).
     #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
@@ -191,4 +226,27 @@ pub(crate) struct ListArgs {
 pub(crate) struct NameArgs {
     /// Explain this one in full.
     pub(crate) name: Option<String>,
+}
+
+/// `dyno generate`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GenerateArgs {
+    /// The workload: tpcc.
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: String,
+    /// Options of the workload, such as `warehouses=10`.
+    #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) options: Vec<String>,
+    /// Folder for the files, empty or not there yet.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
+    /// What file names begin with: bulk loaders take it for the database.
+    #[arg(long, value_name = "NAME", default_value = "tpcc")]
+    pub(crate) database: String,
+    /// Seed of the data, as in a plan.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }

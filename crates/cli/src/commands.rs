@@ -3,10 +3,13 @@
 mod bench;
 mod catalogue;
 mod completions;
+mod down;
 mod experiment;
+mod generate;
 mod list;
 mod report;
 mod run;
+mod up;
 
 use std::process::ExitCode;
 
@@ -23,8 +26,11 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Up(args) => up::run(&args),
+        Command::Down(args) => down::run(&args),
         Command::Report(args) => report::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
         Command::Completions { shell } => completions::run(shell),

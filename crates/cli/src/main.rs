@@ -5,6 +5,7 @@ mod command_line;
 mod commands;
 mod progress;
 mod signals;
+mod standing;
 mod table;
 
 use std::process::ExitCode;

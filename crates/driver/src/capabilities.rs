@@ -49,6 +49,13 @@ pub struct Capabilities {
     /// Makes a session take texts as they are, without looking at their characters: only for loading
     /// texts of ASCII, which are the same in every character set.
     pub ascii_session: Option<&'static str>,
+    /// What a SELECT ends with that locks its rows until its transaction ends; nothing where a transaction
+    /// that writes has the whole database to itself.
+    pub row_lock: &'static str,
+    /// `CREATE TABLE ... PARTITION BY HASH (column) PARTITIONS n` is understood.
+    pub has_hash_partitions: bool,
+    /// Has a session enforce foreign keys; `None` where every session does.
+    pub enforce_foreign_keys: Option<&'static str>,
     /// Lists the columns of a table, or nothing when there is no such table; `{table}` stands for
     /// its name. First column of each row: the column's name.
     pub list_columns: &'static str,

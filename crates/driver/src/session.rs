@@ -3,7 +3,7 @@
 use measure::{Failure, Traffic};
 
 use crate::running::Running;
-use crate::{Datum, Loader, Statement, Value, mysql, sqlite};
+use crate::{Datum, Loader, Rows, Statement, Value, mysql, sqlite};
 
 /// One connection to a database.
 #[derive(Debug)]
@@ -45,6 +45,34 @@ impl Session {
             Connection::Sqlite(session) => {
                 Running::done(session.execute(statement.index, parameters))
             }
+        }
+    }
+
+    /// Runs a statement that this session made ready and keeps its rows: [`Session::fetched`] lends
+    /// them once the answer has come. The request goes out with this call.
+    ///
+    /// # Errors
+    /// What the server says, or the connection's end.
+    #[inline]
+    pub fn fetch(&mut self, statement: &Statement, parameters: &[Value<'_>]) -> Running<'_> {
+        match &mut self.0 {
+            Connection::MySql(session) => {
+                let begun = session.begin_fetch(statement.index, parameters);
+                Running::begun(session, begun)
+            }
+            Connection::Sqlite(session) => {
+                Running::done(session.fetch(statement.index, parameters))
+            }
+        }
+    }
+
+    /// The rows of the last [`Session::fetch`], in memory that the next one uses again.
+    #[inline]
+    pub fn fetched(&self) -> &Rows {
+        static NONE: Rows = Rows::empty();
+        match &self.0 {
+            Connection::MySql(session) => session.reply.caught().unwrap_or(&NONE),
+            Connection::Sqlite(session) => session.fetched(),
         }
     }
 

@@ -67,21 +67,23 @@ impl Target {
         }
     }
 
-    /// Reads what the server itself counts, by a session of its own: `None` when the system does not
-    /// tell, or when it is several servers behind several addresses.
+    /// Reads what the servers behind all addresses count themselves, each by a session of its own:
+    /// `None` when one of them does not tell.
     ///
     /// # Errors
-    /// When it cannot be reached, or does not answer within the bound for connecting.
+    /// When one cannot be reached, or does not answer within the bound for connecting.
     pub async fn counters(&self, handle: &Handle) -> Result<Option<ServerCounters>, Failure> {
         let Driver::MySql(config) = &self.driver else { return Ok(None) };
-        if config.addresses.len() > 1 {
-            return Ok(None);
+        let mut readings = Vec::with_capacity(config.addresses.len());
+        for index in 0..config.addresses.len() {
+            let Session(connection) = self.connect(handle, index).await?;
+            let Connection::MySql(mut session) = connection else { return Ok(None) };
+            let read = mysql::read_counters(handle, &mut session, self.timeouts.connect).await?;
+            session.close().await;
+            let Some(reading) = read else { return Ok(None) };
+            readings.push(reading);
         }
-        let Session(connection) = self.connect(handle, 0).await?;
-        let Connection::MySql(mut session) = connection else { return Ok(None) };
-        let counters = mysql::read_counters(handle, &mut session, self.timeouts.connect).await?;
-        session.close().await;
-        Ok(counters)
+        Ok(Some(ServerCounters::of(readings)))
     }
 
     /// Connects client `index` (several addresses are shared out by it).

@@ -36,6 +36,8 @@ impl Open {
     }
 }
 
+/// What the load path touches of each client: kept small, for all of them have to fit into the
+/// processor's caches.
 #[derive(Clone, Default)]
 struct Client {
     events: u64,

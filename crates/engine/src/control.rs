@@ -101,7 +101,7 @@ pub(crate) enum Message {
         worker: usize,
         clients: Vec<(usize, ClientOutcome)>,
         unfinished: Unfinished,
-        lateness: LatencyHistogram,
+        lateness: Box<LatencyHistogram>,
         late_queries: QueryCounts,
     },
 }

@@ -49,6 +49,12 @@ impl Seat {
     /// Waits for the next turn; `None` when the load is over. The first call says that this client
     /// is ready and waits for the start.
     pub async fn next(&mut self) -> Option<Turn> {
+        self.next_after(0).await
+    }
+
+    /// The same after a pause of the client's own, beside what the pacing asks for; in an open loop, where
+    /// turns come when they come, there is none.
+    pub async fn next_after(&mut self, pause_ns: Nanos) -> Option<Turn> {
         if self.issued == 0 && !self.bench.gate.is_open() {
             self.bench.ready();
             self.bench.gate.wait(&self.bench.handle).await;
@@ -56,7 +62,7 @@ impl Seat {
         let mut now = self.now();
         let mut intended = now;
         let mut has_waited = false;
-        if let Step::At(at) = self.bench.next_step(now, self.issued) {
+        if let Step::At(at) = self.step_after(now, pause_ns) {
             intended = at;
             if at > now {
                 self.bench.handle.sleep_until(at.min(self.bench.latest_start())).await;
@@ -77,6 +83,16 @@ impl Seat {
             self.bench.was_waited_for(turn);
         }
         Some(turn)
+    }
+
+    #[inline]
+    fn step_after(&self, now: Nanos, pause_ns: Nanos) -> Step {
+        let step = self.bench.next_step(now, self.issued);
+        if pause_ns == 0 || self.bench.pacer.is_open() {
+            return step;
+        }
+        let from = if let Step::At(at) = step { at } else { now };
+        Step::At(from.saturating_add(pause_ns))
     }
 
     /// A transaction succeeded: it counts, with its latency from the turn's intended start.

@@ -47,7 +47,7 @@ impl Assignment<'_> {
         let result = runtime.run(|| bench.tick(self.drain_timeout_ns));
         bench.close_last();
         let (clients, unfinished) = bench.outcome(self.workers);
-        let lateness = bench.lateness();
+        let lateness = Box::new(bench.lateness());
         let late_queries = bench.late_queries();
         let worker = self.worker;
         bench.send(Message::Done { worker, clients, unfinished, lateness, late_queries });

@@ -1,6 +1,7 @@
 //! How failures are told apart.
 
 use std::fmt;
+use std::ops::Deref;
 
 /// What kind of failure a database, a service or the way to it reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,12 +119,27 @@ pub enum Disposition {
 }
 
 /// Something that did not work: what a caller decides by, and what a person reads.
+///
+/// It is one pointer wide, for results that may hold one are handed through all layers of the load
+/// path, and nearly all of them hold none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct Failure(Box<FailureParts>);
+
+/// What a [`Failure`] tells; its fields are read through it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailureParts {
     /// Its class and the peer's code.
     pub key: ErrorKey,
     /// What was seen, where, and what to do about it.
     pub message: String,
+}
+
+impl Deref for Failure {
+    type Target = FailureParts;
+
+    fn deref(&self) -> &FailureParts {
+        &self.0
+    }
 }
 
 impl fmt::Display for Failure {
@@ -137,7 +153,14 @@ impl std::error::Error for Failure {}
 impl Failure {
     /// A failure of `class` with the peer's `code` (empty when there is none).
     pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: ErrorKey::new(class, code), message: message.into() }
+        Self(Box::new(FailureParts { key: ErrorKey::new(class, code), message: message.into() }))
+    }
+
+    /// The same failure, told in other words.
+    #[must_use]
+    pub fn told_as(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
     }
 
     /// Whether the same transaction may succeed when it is tried again at once.

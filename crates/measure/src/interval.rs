@@ -13,14 +13,16 @@ pub enum Phase {
     WarmUp,
     /// Load that is.
     Measure,
+    /// Checking what must hold of the data after the load.
+    Check,
     /// Removing what was made.
     Cleanup,
 }
 
 impl Phase {
     /// Every phase in its order.
-    pub const ALL: [Self; 5] =
-        [Self::Prepare, Self::Verify, Self::WarmUp, Self::Measure, Self::Cleanup];
+    pub const ALL: [Self; 6] =
+        [Self::Prepare, Self::Verify, Self::WarmUp, Self::Measure, Self::Check, Self::Cleanup];
 
     /// Its name in files and tables.
     pub fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Phase {
             Self::Verify => "verify",
             Self::WarmUp => "warm-up",
             Self::Measure => "measure",
+            Self::Check => "check",
             Self::Cleanup => "cleanup",
         }
     }

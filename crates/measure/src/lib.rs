@@ -4,23 +4,35 @@
 //! closes it with the interval, and the coordinator adds the tallies of all workers. No clock, no
 //! lock and no text for people lives here.
 
+mod answer;
+mod condition;
 mod error;
 mod histogram;
+mod host;
 mod identity;
 mod interval;
 mod operation;
 mod outage;
+mod rules;
 mod tally;
 mod unfinished;
+mod watched;
 
-pub use error::{Disposition, ErrorClass, ErrorKey, Failure};
+pub use answer::{Answer, NewSeries};
+pub use condition::{Condition, Verdict};
+pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
+pub use host::{
+    CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessReading, Runnable, SegmentCounters,
+};
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
+pub use rules::{Rules, Score, Share};
 pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
 pub use unfinished::Unfinished;
+pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;

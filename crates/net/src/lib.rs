@@ -14,6 +14,7 @@ mod opening;
 mod patience;
 mod runtime;
 mod stream;
+pub mod tls;
 mod within;
 
 pub use clock::{Clock, origin};

@@ -1,4 +1,4 @@
-//! Stream sockets: TCP and unix, without copying what is read.
+//! Stream sockets: TCP and unix, plain or secured by TLS. What is read plain is not copied.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,6 +12,9 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Token, event};
 
 use crate::Handle;
+use crate::tls::{Cipher, Machine, TlsClient};
+
+mod secured;
 
 /// Where a peer listens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +41,13 @@ enum Socket {
 
 /// A connected stream socket, owned by one future of one [`crate::Runtime`].
 pub struct Stream {
+    wire: Wire,
+    /// What stands between the wire and whoever reads and writes; nothing while the stream is plain.
+    tls: Option<Box<Machine>>,
+}
+
+/// The socket itself.
+struct Wire {
     socket: Socket,
     token: Token,
     handle: Handle,
@@ -54,21 +64,39 @@ impl Stream {
             Endpoint::Unix(path) => Socket::Unix(connect_unix(handle, path).await?),
         };
         let token = handle.register(socket.source())?;
-        let stream = Self { socket, token, handle: handle.clone() };
-        stream.writable().await;
-        if let Some(error) = stream.take_error()? {
+        let wire = Wire { socket, token, handle: handle.clone() };
+        wire.writable().await;
+        if let Some(error) = wire.take_error()? {
             return Err(error);
         }
-        if let Socket::Tcp(tcp) = &stream.socket {
+        if let Socket::Tcp(tcp) = &wire.socket {
             tcp.peer_addr()?;
             tcp.set_nodelay(true)?;
         }
-        Ok(stream)
+        Ok(Self { wire, tls: None })
+    }
+
+    /// Makes the stream secure: from here on, everything travels in TLS. The peer must await that, and
+    /// must have sent nothing that was not read. `host` is the name or address that its certificate has
+    /// to be for, if the client checks that.
+    ///
+    /// # Errors
+    /// What the kernel says, or a [`crate::tls::TlsFault`] in the error; the stream is of no more use
+    /// then.
+    pub async fn secure(&mut self, client: &TlsClient, host: &str) -> io::Result<()> {
+        let machine = self.tls.insert(Box::new(Machine::new(client, host)?));
+        let wire = &mut self.wire;
+        poll_fn(|_| secured::poll_handshake(wire, machine)).await
+    }
+
+    /// What secures the stream; nothing while it is plain.
+    pub fn cipher(&self) -> Option<Cipher> {
+        self.tls.as_ref()?.cipher()
     }
 
     /// The loop that this socket lives on.
     pub fn handle(&self) -> &Handle {
-        &self.handle
+        &self.wire.handle
     }
 
     /// Waits for bytes and hands what came, in the loop's own buffer, to `body`; an empty slice
@@ -85,27 +113,14 @@ impl Stream {
     /// is polled again when bytes have come.
     ///
     /// # Errors
-    /// What the kernel says, such as a reset by the peer.
+    /// What the kernel says, such as a reset by the peer; on a secured stream, also a
+    /// [`crate::tls::TlsFault`] in the error.
     #[inline]
     pub fn poll_read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> Poll<io::Result<T>> {
-        let Self { socket, token, handle } = self;
-        while handle.is_readable(*token) {
-            let done = handle.with_scratch(|scratch| match socket.read(scratch) {
-                Ok(length) => {
-                    // Less than asked for means that the kernel has no more: what comes later is a
-                    // new event, so the read that would say so can be saved.
-                    if length > 0 && length < scratch.len() {
-                        handle.clear_readable(*token);
-                    }
-                    Some(Ok(body(&scratch[..length])))
-                }
-                Err(error) => unread(handle, *token, error).map(Err),
-            });
-            if let Some(result) = done {
-                return Poll::Ready(result);
-            }
+        match &mut self.tls {
+            None => self.wire.poll_read(|bytes| body(bytes)),
+            Some(machine) => secured::poll_read(&mut self.wire, machine, body),
         }
-        Poll::Pending
     }
 
     /// Sends all of `bytes`.
@@ -118,12 +133,56 @@ impl Stream {
     }
 
     /// Sends what is left of `bytes` after the first `sent`, as far as the kernel takes it, and adds
-    /// it to `sent`. Pending means that the future is polled again when there is room.
+    /// it to `sent`. Pending means that the future is polled again when there is room; it must come
+    /// again with the same bytes.
     ///
     /// # Errors
-    /// What the kernel says, such as a broken pipe.
+    /// What the kernel says, such as a broken pipe; on a secured stream, also a
+    /// [`crate::tls::TlsFault`] in the error.
     #[inline]
     pub fn poll_write(&mut self, bytes: &[u8], sent: &mut usize) -> Poll<io::Result<()>> {
+        match &mut self.tls {
+            None => self.wire.poll_write(bytes, sent),
+            Some(machine) => secured::poll_write(&mut self.wire, machine, bytes, sent),
+        }
+    }
+
+    /// Ends the connection now, for an owner that keeps the value for a while.
+    pub fn hang_up(&mut self) {
+        // A peer that has gone first leaves nothing to do.
+        let _ = match &self.wire.socket {
+            Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Socket::Unix(socket) => socket.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl Wire {
+    /// Hands what has come to `body`, in the loop's own buffer, which it may change.
+    #[inline]
+    fn poll_read<T>(&mut self, mut body: impl FnMut(&mut [u8]) -> T) -> Poll<io::Result<T>> {
+        let Self { socket, token, handle } = self;
+        while handle.is_readable(*token) {
+            let done = handle.with_scratch(|scratch| match socket.read(scratch) {
+                Ok(length) => {
+                    // Less than asked for means that the kernel has no more: what comes later is a
+                    // new event, so the read that would say so can be saved.
+                    if length > 0 && length < scratch.len() {
+                        handle.clear_readable(*token);
+                    }
+                    Some(Ok(body(&mut scratch[..length])))
+                }
+                Err(error) => unread(handle, *token, error).map(Err),
+            });
+            if let Some(result) = done {
+                return Poll::Ready(result);
+            }
+        }
+        Poll::Pending
+    }
+
+    #[inline]
+    fn poll_write(&mut self, bytes: &[u8], sent: &mut usize) -> Poll<io::Result<()>> {
         while *sent < bytes.len() {
             match self.socket.write(&bytes[*sent..]) {
                 Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
@@ -137,15 +196,6 @@ impl Stream {
             }
         }
         Poll::Ready(Ok(()))
-    }
-
-    /// Ends the connection now, for an owner that keeps the value for a while.
-    pub fn hang_up(&mut self) {
-        // A peer that has gone first leaves nothing to do.
-        let _ = match &self.socket {
-            Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
-            Socket::Unix(socket) => socket.shutdown(Shutdown::Both),
-        };
     }
 
     async fn writable(&self) {
@@ -191,7 +241,7 @@ async fn connect_unix(handle: &Handle, path: &Path) -> io::Result<UnixStream> {
     }
 }
 
-impl Drop for Stream {
+impl Drop for Wire {
     fn drop(&mut self) {
         self.handle.deregister(self.socket.source(), self.token);
     }

@@ -16,11 +16,14 @@ mod problem;
 mod rate;
 mod reader;
 mod scrub;
+mod shuffle;
 mod source;
 mod spelling;
 mod types;
 mod units;
 mod value;
+mod variants;
+mod watch;
 
 pub use bounds::Bounds;
 pub use compose::{Draft, DraftPart, compose};
@@ -29,9 +32,12 @@ pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
 pub use scrub::scrub;
+pub use shuffle::Shuffle;
 pub use source::Source;
 pub use spelling::nearest;
 pub use types::{
-    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemPlan, Trial, WorkloadPlan,
+    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, Sitting, SystemPlan, Trial, Variant,
+    WorkloadPlan,
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};
+pub use watch::{EndpointPlan, WatchPlan};

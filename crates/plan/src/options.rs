@@ -112,6 +112,23 @@ impl Options {
         self
     }
 
+    /// The same without `key`.
+    pub(crate) fn without(mut self, key: &str) -> Self {
+        self.entries.retain(|entry| entry.key != key);
+        self
+    }
+
+    /// The same with `other` over it: what `other` says holds, and tables are put together key by key.
+    pub(crate) fn overlaid(mut self, other: &Self) -> Self {
+        for theirs in &other.entries {
+            match self.entries.iter_mut().find(|mine| mine.key == theirs.key) {
+                None => self.entries.push(theirs.clone()),
+                Some(mine) => mine.placed = overlaid(&mine.placed, &theirs.placed),
+            }
+        }
+        self
+    }
+
     /// Says the value of `from` once more under `to`.
     pub(crate) fn add_copy(&mut self, from: &str, to: &str) {
         if let Some(entry) = self.find(from) {
@@ -122,6 +139,16 @@ impl Options {
 
     pub(crate) fn find(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
+    }
+}
+
+fn overlaid(mine: &Placed, theirs: &Placed) -> Placed {
+    match (&mine.value, &theirs.value) {
+        (Value::Table(mine), Value::Table(other)) => {
+            let value = Value::Table(mine.clone().overlaid(other));
+            Placed { value, span: theirs.span.clone() }
+        }
+        _ => theirs.clone(),
     }
 }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::bounds;
-use crate::parts::{self, Role};
+use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::value::{Placed, Value};
+use crate::variants::{self, Expanded};
 use crate::{
     Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
-    Problems, Rate, Source, SystemPlan, WorkloadPlan, rate, show_duration,
+    Problems, Rate, Source, SystemPlan, Variant, WorkloadPlan, rate, show_duration, watch,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
@@ -39,6 +40,7 @@ const LOAD_KEYS: &[&str] = &[
     "events",
     "interval",
     "phase_timeout",
+    "prewarm",
     "query_timeout",
     "rate",
     "reconnect_limit",
@@ -50,7 +52,7 @@ const LOAD_KEYS: &[&str] = &[
 ];
 
 /// Keys of a system's table that are the plan's, not the system's.
-const SYSTEM_KEYS: &[&str] = &["kind", "use", "sql"];
+const SYSTEM_KEYS: &[&str] = &["kind", "use", "sql", "build", "endpoints"];
 
 /// Keys of a workload's table that are the plan's, not the workload's.
 const WORKLOAD_KEYS: &[&str] = &["kind", "use"];
@@ -97,6 +99,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         systems: read_systems(&mut reader, problems),
         workloads: read_workloads(&mut reader, problems),
         load: read_load(&mut reader, problems),
+        watch: watch::read(&mut reader, problems),
         source: Arc::clone(source),
     };
     gather(reader, problems);
@@ -178,15 +181,25 @@ fn read_statements(reader: &mut OptionReader<'_>, name: &str) -> Vec<String> {
 }
 
 fn read_systems(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<SystemPlan> {
+    let parts = parts::read(reader, Role::System, problems);
     let mut systems = Vec::new();
-    for part in parts::read(reader, Role::System, problems) {
-        let mut own = part.table.reader();
-        let sql = read_table(&mut own, "sql", problems);
-        let sql = sql.map_or_else(PhaseSql::default, |table| read_sql(&table, problems));
-        let options = part.table.consume(SYSTEM_KEYS);
-        systems.push(SystemPlan { name: part.name, kind: part.kind, options, sql });
+    for part in parts {
+        for Expanded { part, variant } in variants::expand(part, problems) {
+            systems.push(read_system(part, variant, problems));
+        }
     }
     systems
+}
+
+fn read_system(part: Part, variant: Option<Variant>, problems: &mut Vec<Problem>) -> SystemPlan {
+    let mut own = part.table.reader();
+    let build = own.text("build");
+    let sql = read_table(&mut own, "sql", problems);
+    let sql = sql.map_or_else(PhaseSql::default, |table| read_sql(&table, problems));
+    let endpoints = watch::read_endpoints(&mut own, problems);
+    problems.extend(own.into_problems());
+    let options = part.table.consume(SYSTEM_KEYS);
+    SystemPlan { name: part.name, variant, kind: part.kind, build, options, endpoints, sql }
 }
 
 fn read_workloads(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<WorkloadPlan> {
@@ -207,8 +220,10 @@ fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Load
     let limit = read_limit(&mut reader, open.as_ref());
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
+        prewarm: reader.duration("prewarm", Duration::ZERO),
         warm_up: reader.duration("warm_up", SECOND),
         limit,
+        is_limit_given: is_limit_given(&mut reader, open.as_ref()),
         interval: read_interval(&mut reader, limit),
         think_time: reader.duration("think_time", Duration::ZERO),
         workers: reader.integer_given("workers", 1..=1024).map(to_usize),
@@ -245,6 +260,13 @@ fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
             Limit::Time(steps.filter(|length| !length.is_zero()).unwrap_or(TIME_DEFAULT))
         }
     }
+}
+
+/// A rate that comes in steps lasts as long as they do.
+fn is_limit_given(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> bool {
+    let has_steps =
+        open.and_then(|open| open.rates.first()).is_some_and(|rate| !rate.length().is_zero());
+    has_steps || reader.is_given("time") || reader.is_given("events")
 }
 
 fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {

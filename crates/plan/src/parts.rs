@@ -174,7 +174,11 @@ pub(crate) fn label(kind: &str) -> String {
     kind.split(',').map(label_of_one).collect::<Vec<_>>().join("+")
 }
 
-fn label_of_one(kind: &str) -> &str {
+fn label_of_one(kind: &str) -> String {
     let last = kind.trim().rsplit('/').next().unwrap_or(kind);
-    last.split_once(".sql").map_or(last, |(stem, _)| stem)
+    if last.chars().count() == 1 {
+        // One letter says nothing without what stands before it: `ycsb_a` of `ycsb/a`.
+        return kind.trim().replace('/', "_");
+    }
+    last.split_once(".sql").map_or(last, |(stem, _)| stem).to_owned()
 }

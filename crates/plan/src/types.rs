@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Bounds, OpenLoop, Options, Rate, Source};
+use crate::{Bounds, EndpointPlan, OpenLoop, Options, Rate, Shuffle, Source, WatchPlan};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Plan {
     pub workloads: Vec<WorkloadPlan>,
     /// The loads.
     pub load: LoadPlan,
+    /// What is watched beside them.
+    pub watch: WatchPlan,
     /// The text it came from, overrides applied.
     pub source: Arc<Source>,
 }
@@ -39,14 +41,30 @@ pub struct Plan {
 /// A system under test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemPlan {
-    /// Its name in the plan and in results.
+    /// Its name in the plan and in results; that of a variant is `SYSTEM.VARIANT`.
     pub name: String,
+    /// Which variant of which system it is, if it is one.
+    pub variant: Option<Variant>,
     /// What it is: `sqlite`, `mariadb`, `mysql` (a server that is there), `simulated`.
     pub kind: String,
+    /// A command that makes what the system is started from, such as `make server`.
+    pub build: Option<String>,
     /// Its options.
     pub options: Options,
+    /// Servers of it that tell their metrics, beside those that it knows of itself.
+    pub endpoints: Vec<EndpointPlan>,
     /// Statements to run around phases, on this system, after the plan's own.
     pub sql: PhaseSql,
+}
+
+/// What makes a system one of several that are compared. Those of one system take turns: every round,
+/// which is a repetition, measures each of them once, in an order of its own, and each is started afresh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The system of the plan.
+    pub of: String,
+    /// Which one.
+    pub name: String,
 }
 
 /// A workload with its options.
@@ -65,10 +83,15 @@ pub struct WorkloadPlan {
 pub struct LoadPlan {
     /// Numbers of concurrent clients to sweep over.
     pub clients: Vec<usize>,
+    /// Load before the first trial on a system that was just started, instead of `warm_up` when that is
+    /// shorter.
+    pub prewarm: Duration,
     /// Load before what counts.
     pub warm_up: Duration,
     /// When the measured load ends.
     pub limit: Limit,
+    /// Whether the plan says so itself, or the default holds.
+    pub is_limit_given: bool,
     /// Length of one interval.
     pub interval: Duration,
     /// Pause of a client between transactions.
@@ -144,6 +167,15 @@ pub struct Trial {
     pub repetition: u32,
 }
 
+/// One start of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sitting {
+    /// Index into [`Plan::systems`].
+    pub system: usize,
+    /// Which round of a variant; 0 of a system that has none.
+    pub round: u32,
+}
+
 impl LoadPlan {
     /// Every number of clients, with every rate of an open loop as an index.
     fn levels(&self) -> Vec<(usize, Option<usize>)> {
@@ -173,20 +205,50 @@ impl PhaseSql {
 
 impl Plan {
     /// Every trial in the order in which they run: by system, workload, repetition, then clients,
-    /// then rate.
+    /// then rate. Variants of a system take turns: by repetition, variant, workload, clients and rate.
     pub fn trials(&self) -> Vec<Trial> {
         let mut trials = Vec::new();
-        for system in 0..self.systems.len() {
-            for workload in 0..self.workloads.len() {
-                for repetition in 0..self.repetitions {
-                    for (clients, rate) in self.load.levels() {
-                        let index = trials.len();
-                        trials.push(Trial { index, system, workload, clients, rate, repetition });
+        let mut shuffle = Shuffle::new(self.seed);
+        let mut systems = 0..self.systems.len();
+        while let Some(system) = systems.next() {
+            let together = self.variants_from(system);
+            if together == 0 {
+                self.take_in_turn(system, &mut trials);
+                continue;
+            }
+            let variants: Vec<usize> = (system..system + together).collect();
+            for repetition in 0..self.repetitions {
+                for system in shuffle.of(&variants) {
+                    for workload in 0..self.workloads.len() {
+                        self.sweep(system, workload, repetition, &mut trials);
                     }
                 }
             }
+            systems = system + together..self.systems.len();
         }
         trials
+    }
+
+    /// How many systems from this one on are variants of one system.
+    fn variants_from(&self, first: usize) -> usize {
+        let of = |system: &SystemPlan| system.variant.as_ref().map(|variant| variant.of.clone());
+        let Some(group) = of(&self.systems[first]) else { return 0 };
+        self.systems[first..].iter().take_while(|next| of(next).as_ref() == Some(&group)).count()
+    }
+
+    fn take_in_turn(&self, system: usize, trials: &mut Vec<Trial>) {
+        for workload in 0..self.workloads.len() {
+            for repetition in 0..self.repetitions {
+                self.sweep(system, workload, repetition, trials);
+            }
+        }
+    }
+
+    fn sweep(&self, system: usize, workload: usize, repetition: u32, trials: &mut Vec<Trial>) {
+        for (clients, rate) in self.load.levels() {
+            let index = trials.len();
+            trials.push(Trial { index, system, workload, clients, rate, repetition });
+        }
     }
 
     /// The rate of a trial; `None` in a closed loop.
@@ -199,11 +261,29 @@ impl Plan {
         self.sql.then(&system.sql)
     }
 
+    /// Which start of which system a trial belongs to. Trials that follow each other with the same
+    /// sitting find the system up; a variant is started afresh for every round.
+    pub fn sitting(&self, trial: Trial) -> Sitting {
+        let is_variant = self.systems[trial.system].variant.is_some();
+        let round = if is_variant { trial.repetition } else { 0 };
+        Sitting { system: trial.system, round }
+    }
+
+    /// Load before what counts of a trial.
+    pub fn warm_up(&self, is_first_of_sitting: bool) -> Duration {
+        let LoadPlan { warm_up, prewarm, .. } = self.load;
+        if is_first_of_sitting { warm_up.max(prewarm) } else { warm_up }
+    }
+
     /// Time of warm-up and measured load over all trials, without preparing data; `None` when
     /// trials end by a number of events.
     pub fn estimate(&self) -> Option<Duration> {
         let Limit::Time(time) = self.load.limit else { return None };
-        let trial = self.load.warm_up.checked_add(time)?;
-        trial.checked_mul(u32::try_from(self.trials().len()).ok()?)
+        let mut last = None;
+        self.trials().into_iter().try_fold(Duration::ZERO, |sum, trial| {
+            let sitting = self.sitting(trial);
+            let is_first = last.replace(sitting) != Some(sitting);
+            sum.checked_add(self.warm_up(is_first))?.checked_add(time)
+        })
     }
 }

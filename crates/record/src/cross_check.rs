@@ -7,8 +7,13 @@ use measure::QueryCounts;
 pub enum CrossCheck {
     /// Both sides counted.
     Counted(Counted),
-    /// The server tells, but not this time, and why.
-    Missing(String),
+    /// The server tells, but not this time.
+    Missing {
+        /// Why.
+        reason: String,
+        /// What dyno sent and had answered all the same.
+        by_dyno: QueryCounts,
+    },
 }
 
 /// Statements from just before the load until after it, warm-up and late answers included.

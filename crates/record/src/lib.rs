@@ -15,6 +15,7 @@ mod reader;
 mod run;
 mod scrub;
 mod trial;
+mod watch;
 mod wire;
 mod writer;
 
@@ -28,8 +29,9 @@ pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{
     ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, WorkloadRecord,
+    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
+pub use watch::WatchWriter;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.

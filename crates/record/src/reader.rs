@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use measure::{Operation, OperationTally};
+use measure::{Operation, OperationTally, Watched};
 
 use crate::hlog::{Kind, Log};
-use crate::wire::{IntervalLine, RunFile, TrialFile};
-use crate::{RecordError, Run, RunStatus, TrialRecord, wire};
+use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
+use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire};
 
 /// A run in a list of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +120,7 @@ fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
     let file: TrialFile = wire::parse(&path, &bytes)?;
     let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
     add_intervals(&mut record, folder)?;
+    record.watched = watched(folder)?;
     Ok(Some(record))
 }
 
@@ -141,6 +142,20 @@ fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordEr
         record.add(&line.into_interval(operations).map_err(damaged)?);
     }
     Ok(())
+}
+
+/// What was watched, as far as it is whole; nothing in a record without it.
+fn watched(folder: &Path) -> Result<Watched, RecordError> {
+    let path = folder.join(watch::FILE);
+    let lines = read_optional(&path)?.unwrap_or_default();
+    let mut watched = Watched::default();
+    for (index, line) in whole_lines(&lines).enumerate() {
+        let damaged = |what: String| RecordError::malformed(&path, index + 1, what);
+        let line: WatchLine =
+            serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
+        line.add_to(&mut watched).map_err(damaged)?;
+    }
+    Ok(watched)
 }
 
 /// The lines that were written to their end: what follows the last end of line is a line that a

@@ -63,11 +63,11 @@ impl TrialEnd {
         if let TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) = &mut self.status {
             *reason = scrubbed(reason);
         }
-        if let Some(CrossCheck::Missing(reason)) = &mut self.cross_check {
+        if let Some(CrossCheck::Missing { reason, .. }) = &mut self.cross_check {
             *reason = scrubbed(reason);
         }
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {
-            failure.message = scrubbed(&failure.message);
+            *failure = failure.clone().told_as(scrubbed(&failure.message));
         }
         self
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind, Outage, Phase,
-    Tally, Unfinished,
+    Condition, Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind,
+    Outage, Phase, Rules, Tally, Unfinished, Watched,
 };
 use plan::{Arrivals, Rate};
 
@@ -18,6 +18,8 @@ pub struct TrialHeader {
     pub index: usize,
     /// The system's name in the plan.
     pub system: String,
+    /// Which of several that are compared it is.
+    pub variant: Option<VariantRecord>,
     /// What the system said it is.
     pub identity: Identity,
     /// Whether the system runs inside this process, so that the client's CPU time counts its work.
@@ -34,8 +36,19 @@ pub struct TrialHeader {
     pub load: LoadRecord,
 }
 
+/// A system that is one of several variants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantRecord {
+    /// The system of the plan.
+    pub of: String,
+    /// Which variant of it.
+    pub name: String,
+    /// Its place among them in the plan, from 0; the others are compared with the first.
+    pub place: usize,
+}
+
 /// What the clients do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkloadRecord {
     /// Its name in the plan.
     pub name: String,
@@ -43,6 +56,8 @@ pub struct WorkloadRecord {
     pub kind: String,
     /// Its options in a sentence, such as `4 tables of 100,000 rows, special distribution`.
     pub description: String,
+    /// Its own figures and the mix that it must keep.
+    pub rules: Rules,
 }
 
 /// How load is offered.
@@ -100,6 +115,9 @@ pub struct TrialEnd {
     /// How late the load generator itself was in an open loop: measured transactions that a free client
     /// waited for, from their intended start to the actual one.
     pub lateness: LatencyHistogram,
+    /// Round trips of the smallest statement before the load, when every client was connected and none
+    /// asked anything; empty when not known.
+    pub idle_round_trips: LatencyHistogram,
     /// When clients had lost the system.
     pub outages: Vec<Outage>,
     /// What the server counted beside what dyno counted; `None` when the system does not tell.
@@ -156,6 +174,11 @@ pub struct TrialRecord {
     pub intervals: Vec<IntervalRecord>,
     /// All measured intervals added up, every operation with its histograms.
     pub total: Tally,
+    /// What was watched beside the load; empty when nothing was.
+    pub watched: Watched,
+    /// What was found of the conditions on the data after the load; empty when there are none, or they were
+    /// not checked.
+    pub conditions: Vec<Condition>,
     /// What was known after; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
 }
@@ -170,6 +193,7 @@ impl TrialEnd {
             clients: Vec::new(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            idle_round_trips: LatencyHistogram::new(),
             outages: Vec::new(),
             cross_check: None,
             usage: None,
@@ -193,7 +217,15 @@ impl TrialRecord {
     /// A trial of which only the header is known.
     pub fn new(header: TrialHeader) -> Self {
         let total = Tally::new(header.operations.len());
-        Self { header, phases: Vec::new(), intervals: Vec::new(), total, end: None }
+        Self {
+            header,
+            phases: Vec::new(),
+            intervals: Vec::new(),
+            total,
+            watched: Watched::default(),
+            conditions: Vec::new(),
+            end: None,
+        }
     }
 
     /// Adds the next interval.

@@ -4,8 +4,10 @@
 mod cross_check;
 mod environment;
 mod interval;
+mod rules;
 mod run;
 mod trial;
+mod watch;
 
 use std::path::Path;
 
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use interval::{IntervalLine, interval_line};
 pub(crate) use run::RunFile;
 pub(crate) use trial::TrialFile;
+pub(crate) use watch::WatchLine;
 
 use crate::{FORMAT_VERSION, RecordError};
 

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Interval, Phase};
+use measure::{Condition, Interval, Phase};
 
 use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{
-    PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord, hlog, wire,
+    PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
+    WatchWriter, hlog, wire,
 };
 
 /// How many runs of one plan may begin within one second.
@@ -105,6 +106,15 @@ impl TrialWriter {
         &self.folder
     }
 
+    /// Begins the record of what is watched beside the load. It grows by itself, on a thread of its own
+    /// where one likes.
+    ///
+    /// # Errors
+    /// When its file cannot be made, or it was begun before.
+    pub fn watch(&self) -> Result<WatchWriter, RecordError> {
+        WatchWriter::create(&self.folder)
+    }
+
     /// Notes that a phase is over, when it began by the wall clock and how long it took.
     ///
     /// # Errors
@@ -116,6 +126,15 @@ impl TrialWriter {
         duration: Duration,
     ) -> Result<(), RecordError> {
         self.record.phases.push(PhaseRecord { phase, started, duration });
+        self.write(Durability::System)
+    }
+
+    /// Notes what was found of the conditions on the data after the load.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn conditions(&mut self, conditions: Vec<Condition>) -> Result<(), RecordError> {
+        self.record.conditions = conditions;
         self.write(Durability::System)
     }
 

@@ -1,5 +1,6 @@
 //! The cross-check of a trial as a table and as JSON.
 
+use measure::QueryCounts;
 use record::CrossCheck;
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ pub(crate) fn table(trial: &Trial<'_>) -> Table {
 pub(crate) fn missing(trial: &Trial<'_>) -> Option<String> {
     match trial.record.end.as_ref()?.cross_check.as_ref()? {
         CrossCheck::Counted(_) => None,
-        CrossCheck::Missing(reason) => {
+        CrossCheck::Missing { reason, .. } => {
             Some(format!("The server's own counters could not be compared: {reason}."))
         }
     }
@@ -55,7 +56,11 @@ pub(crate) fn signed(difference: i128) -> String {
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
     match trial.record.end.as_ref().and_then(|end| end.cross_check.as_ref()) {
         None => Value::Null,
-        Some(CrossCheck::Missing(reason)) => json!({ "missing": reason }),
+        Some(CrossCheck::Missing { reason, by_dyno }) => json!({
+            "missing": reason,
+            "statements_by_dyno": by_dyno.total(),
+            "by_dyno": statements(*by_dyno),
+        }),
         Some(CrossCheck::Counted(counted)) => {
             let (dyno, server) = (counted.by_dyno, counted.by_server);
             let counters =
@@ -64,17 +69,20 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
                 "statements_by_dyno": dyno.total(),
                 "statements_by_server": server.total(),
                 "difference": counted.difference(),
-                "by_dyno": { "read": dyno.read, "write": dyno.write, "other": dyno.other },
-                "by_server": { "read": server.read, "write": server.write, "other": server.other },
+                "by_dyno": statements(dyno),
+                "by_server": statements(server),
                 "counters": counters.collect::<serde_json::Map<String, Value>>(),
             })
         }
     }
 }
 
+fn statements(counts: QueryCounts) -> Value {
+    json!({ "read": counts.read, "write": counts.write, "other": counts.other })
+}
+
 #[cfg(test)]
 mod tests {
-    use measure::QueryCounts;
     use record::{Counted, Run};
 
     use super::*;
@@ -114,7 +122,10 @@ mod tests {
 
     #[test]
     fn a_check_that_was_not_possible_says_why() {
-        let run = checked(CrossCheck::Missing("the server was started anew".to_owned()));
+        let run = checked(CrossCheck::Missing {
+            reason: "the server was started anew".to_owned(),
+            by_dyno: QueryCounts { read: 14, write: 4, other: 2 },
+        });
         let digest = Digest::new(&run);
         assert!(table(&digest.trials[0]).is_empty());
         assert!(crate::html(&run).contains("could not be compared: the server was started anew."));

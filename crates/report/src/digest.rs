@@ -8,7 +8,9 @@ use analysis::{
 };
 use measure::{LatencyHistogram, Outage, Unfinished};
 use plan::{Arrivals, Rate};
-use record::{Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus};
+use record::{
+    Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
+};
 
 /// A run, summed up.
 #[derive(Debug)]
@@ -33,6 +35,7 @@ pub(crate) struct Trial<'a> {
 #[derive(Debug)]
 pub(crate) struct Point<'a> {
     pub(crate) system: &'a str,
+    pub(crate) variant: Option<&'a VariantRecord>,
     pub(crate) identity: &'a Identity,
     pub(crate) workload: &'a str,
     pub(crate) clients: usize,
@@ -135,6 +138,15 @@ impl<'a> Digest<'a> {
         distinct.join(" · ")
     }
 
+    /// Trials that ended with their server's death, and those that failed otherwise, for the head of a
+    /// view; empty when there is none.
+    pub(crate) fn casualties(&self) -> String {
+        let count = |ended: Ended| self.trials.iter().filter(|trial| trial.ended == ended).count();
+        let told = [(Ended::Crashed, "crashed"), (Ended::Failed, "failed")].into_iter();
+        let told = told.map(|(ended, word)| (count(ended), word)).filter(|(count, _)| *count > 0);
+        told.map(|(count, word)| format!(", {count} {word}")).collect()
+    }
+
     /// The run's title, or its plan's name.
     pub(crate) fn title(&self) -> &'a str {
         let header = &self.run.header;
@@ -166,6 +178,8 @@ impl<'a> Trial<'a> {
             client_events: &client_events,
             clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
+            rules: &record.header.workload.rules,
+            conditions: &record.conditions,
             unfinished: end.map_or(&none, |end| &end.unfinished),
             outages: end.map_or(&[], |end| &end.outages),
             server_difference: cross_checked(end).map(Counted::difference),
@@ -230,7 +244,7 @@ pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
 pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     match end?.cross_check.as_ref()? {
         CrossCheck::Counted(counted) => Some(counted),
-        CrossCheck::Missing(_) => None,
+        CrossCheck::Missing { .. } => None,
     }
 }
 
@@ -273,6 +287,7 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
             Some(point) => point.trials.push(index),
             None => points.push(Point {
                 system: &header.system,
+                variant: header.variant.as_ref(),
                 identity: &header.identity,
                 workload: &header.workload.name,
                 clients: header.clients,
@@ -283,10 +298,21 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
             }),
         }
     }
+    sort_variants(&mut points);
     for point in &mut points {
         point.counted = counted(trials, &point.trials);
     }
     points
+}
+
+/// Variants run in an order that is shuffled anew for each round; they are shown in the plan's.
+fn sort_variants(points: &mut [Point<'_>]) {
+    let are_of_one = |one: &Point<'_>, next: &Point<'_>| {
+        one.variant.map(|variant| &variant.of) == next.variant.map(|variant| &variant.of)
+    };
+    for group in points.chunk_by_mut(are_of_one) {
+        group.sort_by_key(|point| point.variant.map(|variant| variant.place));
+    }
 }
 
 /// A trial that did not end as planned is kept apart as long as there are others.

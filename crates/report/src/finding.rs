@@ -5,6 +5,7 @@ use analysis::Finding;
 use crate::cross_check::signed;
 use crate::digest::{Digest, Trial};
 use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
+use crate::watch::care::{Observation, observations};
 
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
@@ -36,11 +37,13 @@ fn gravity(finding: &Finding) -> Gravity {
         | Finding::Cut
         | Finding::NothingMeasured
         | Finding::ClientsLost { .. }
+        | Finding::ConditionBroken { .. }
         | Finding::ClientSaturated { .. } => Gravity::Wrong,
         Finding::Interrupted
         | Finding::Outages { .. }
         | Finding::Failures { .. }
         | Finding::LittlesLaw { .. }
+        | Finding::MixMissed { .. }
         | Finding::RateMissed { .. }
         | Finding::GeneratorLate { .. }
         | Finding::Unfair { .. }
@@ -59,18 +62,25 @@ pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
         for finding in &trial.findings {
             let (headline, meaning) = kind(finding);
             let place = place(digest, trial, finding);
-            match groups.iter_mut().find(|group| group.headline == headline) {
-                Some(group) => group.places.push(place),
-                None => {
-                    let gravity = gravity(finding);
-                    groups.push(Group { gravity, headline, meaning, places: vec![place] });
-                }
-            }
+            let gravity = gravity(finding);
+            add(&mut groups, Group { gravity, headline, meaning, places: vec![place] });
+        }
+        for Observation { headline, meaning, figures } in observations(trial) {
+            let places = vec![format!("{}: {figures}", place_name(digest, trial))];
+            add(&mut groups, Group { gravity: Gravity::Doubtful, headline, meaning, places });
         }
     }
     groups.extend(run_groups(digest));
     groups.sort_by_key(|group| group.gravity);
     groups
+}
+
+/// Adds a finding to those of its kind.
+fn add(groups: &mut Vec<Group>, one: Group) {
+    match groups.iter_mut().find(|group| group.headline == one.headline) {
+        Some(group) => group.places.extend(one.places),
+        None => groups.push(one),
+    }
 }
 
 /// What is to be said about the run as a whole and the machine.
@@ -110,15 +120,21 @@ fn run_groups(digest: &Digest<'_>) -> Vec<Group> {
 }
 
 fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
-    let mut text = trial.name();
-    if digest.is_repeated() {
-        text.push_str(&format!(", repetition {}", trial.record.header.repetition + 1));
-    }
+    let text = place_name(digest, trial);
     let figures = match finding {
         Finding::Failed | Finding::Crashed => trial.reason().unwrap_or_default().to_owned(),
         _ => figures(finding),
     };
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
+}
+
+/// A trial among all of a run.
+fn place_name(digest: &Digest<'_>, trial: &Trial<'_>) -> String {
+    let mut text = trial.name();
+    if digest.is_repeated() {
+        text.push_str(&format!(", repetition {}", trial.record.header.repetition + 1));
+    }
+    text
 }
 
 /// Findings of one trial, each in a sentence.
@@ -130,7 +146,9 @@ pub(crate) fn sentences(trial: &Trial<'_>) -> Vec<String> {
             figures => format!("{headline} ({figures}): {meaning}."),
         }
     };
-    trial.findings.iter().map(sentence).collect()
+    let of_watch = observations(trial).into_iter();
+    let of_watch = of_watch.map(|it| format!("{} ({}): {}.", it.headline, it.figures, it.meaning));
+    trial.findings.iter().map(sentence).chain(of_watch).collect()
 }
 
 fn kind(finding: &Finding) -> (&'static str, &'static str) {
@@ -178,6 +196,12 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
             "clients spent time outside transactions, in the load generator or waiting for a core, or the \
              window is too short for these latencies (Little's law)",
         ),
+        Finding::ConditionBroken { .. } => {
+            ("The data was not consistent after the load", "changes were lost or invented")
+        }
+        Finding::MixMissed { .. } => {
+            ("The required mix was not kept", "one kind of transaction had too small a share")
+        }
         Finding::Unfair { .. } => {
             ("Clients were not served evenly", "percentiles mix clients with different lots")
         }
@@ -253,6 +277,10 @@ fn figures(finding: &Finding) -> String {
             number(*accounted_for),
             signed_percent(*mismatch)
         ),
+        Finding::ConditionBroken { name, place } => format!("{name}: {place}"),
+        Finding::MixMissed { name, percent, least_percent } => {
+            format!("{name} {percent:.2} %, not {least_percent} %")
+        }
         Finding::Unfair { variation } => {
             format!("standard deviation {} of the mean", percent(*variation))
         }

@@ -1,14 +1,16 @@
 //! The report as one page that needs nothing but itself: no script, no font, no file beside it.
 
 mod charts;
+mod compared;
 mod over_time;
+mod watch;
 
 use record::Run;
 
 use crate::digest::{Digest, Trial};
 use crate::finding::{groups, sentences};
 use crate::table::{Table, escape};
-use crate::{cross_check, settings, tables};
+use crate::{cross_check, operations, rules, settings, tables};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -34,10 +36,12 @@ pub fn html(run: &Run) -> String {
     out.push_str(&head(&digest));
     out.push_str("<main>\n");
     out.push_str(&results(&digest));
+    out.push_str(&compared::compared(&digest));
     out.push_str(&care(&digest));
     out.push_str(&plots(&digest));
     out.push_str(&operations(&digest));
     out.push_str(&costs(&digest));
+    out.push_str(&servers(&digest));
     out.push_str(&trials(&digest));
     out.push_str(&surroundings(&digest));
     out.push_str(&again(run));
@@ -48,10 +52,14 @@ pub fn html(run: &Run) -> String {
 fn head(digest: &Digest<'_>) -> String {
     let run = digest.run;
     let status = run.status.name();
+    let casualties = match digest.casualties() {
+        none if none.is_empty() => none,
+        some => format!("<strong>{some}</strong>"),
+    };
     let reason = run.status.reason().map_or(String::new(), |reason| format!(": {reason}"));
     format!(
         "<header>\n<h1>{}</h1>\n<p class=\"under-test\">{}</p>\n\
-         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {} trials · \
+         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {} trials{} · \
          {:.0} · dyno {}</p>\n\
          <nav aria-label=\"Sections\"><a href=\"#results\">Results</a> <a href=\"#plots\">Plots</a> \
          <a href=\"#trials\">Trials</a> <a href=\"#machine\">Machine</a> \
@@ -61,6 +69,7 @@ fn head(digest: &Digest<'_>) -> String {
         escape(&reason),
         run.trials.len(),
         run.header.trials_planned,
+        casualties,
         run.header.started,
         escape(&run.header.dyno.version),
     )
@@ -97,9 +106,12 @@ fn results(digest: &Digest<'_>) -> String {
     for workload in digest.workloads() {
         let caption = format!("{workload}: {}", digest.under_test());
         body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
+        let caption = format!("{workload}: figures and conditions of its own");
+        body.push_str(&table(&rules::table(digest, Some(workload)), &caption));
         let caption = format!("{workload}: service times, from the actual start");
         body.push_str(&table(&tables::service(digest, Some(workload)), &caption));
     }
+    rules::notes(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
     if body.is_empty() {
         body.push_str(&paragraph("No trial was begun."));
     }
@@ -165,7 +177,7 @@ fn plots(digest: &Digest<'_>) -> String {
 fn operations(digest: &Digest<'_>) -> String {
     let tables = digest.workloads().into_iter().map(|workload| {
         let caption = format!("{workload}: {}", digest.under_test());
-        folded(&tables::operations(digest, workload), &caption)
+        folded(&operations::by_point(digest, workload), &caption)
     });
     let body: String = tables.collect();
     let note = "Of several repetitions, the one in the middle by throughput.";
@@ -184,6 +196,18 @@ fn costs(digest: &Digest<'_>) -> String {
     let note = paragraph(&format!("{note} {embedded}"));
     let body = format!("{}{note}", folded(&costs, &caption));
     section("costs", "What the load generator spent on a query", &body)
+}
+
+fn servers(digest: &Digest<'_>) -> String {
+    let servers = crate::watch::servers(digest);
+    if servers.is_empty() {
+        return String::new();
+    }
+    let note = "Means over the measured time, with the highest second beside them; of runnable threads, \
+                which run or wait for a CPU, the highest of all looks. The host's CPU is that of all its \
+                programs. The trials have more figures, and plots.";
+    let body = format!("{}{}", folded(&servers, &digest.under_test()), paragraph(note));
+    section("servers", "What the servers took", &body)
 }
 
 fn trials(digest: &Digest<'_>) -> String {
@@ -225,19 +249,40 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     let figures: String = figures.map(|(f, chart)| chart.html(&format!("t{at}-{f}"))).collect();
     out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
     let caption = format!("{title}: {under_test}");
-    out.push_str(&table(&tables::trial_operations(digest, trial), &caption));
+    out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));
     out.push_str("<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
+    out.push_str(&table(&rules::condition_table(trial), "Conditions on the data"));
     out.push_str(&table(&cross_check::table(trial), "Cross-check with the server"));
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
-    out.push_str("</div>\n</div>\n</details>\n");
+    out.push_str("</div>\n");
+    for host in crate::watch::hosts(trial) {
+        let caption = crate::watch::host_caption(&host);
+        out.push_str(&table(&crate::watch::host(trial, &host), &caption));
+    }
+    out.push_str("</div>\n");
+    out.push_str(&own_metrics(trial, at));
+    out.push_str("</details>\n");
     out
+}
+
+/// What the servers told of themselves, and what they did not.
+fn own_metrics(trial: &Trial<'_>, at: usize) -> String {
+    let panels = crate::panels::of_trial(trial);
+    let figures = over_time::of_servers(trial, &panels);
+    let figures = figures.iter().enumerate();
+    let figures: String = figures.map(|(f, chart)| chart.html(&format!("s{at}-{f}"))).collect();
+    let absent: String = panels.absent.iter().map(|text| paragraph(text)).collect();
+    if figures.is_empty() && absent.is_empty() {
+        return String::new();
+    }
+    format!("<h3>What the servers tell</h3>\n<div class=\"plots\">\n{figures}</div>\n{absent}")
 }
 
 fn surroundings(digest: &Digest<'_>) -> String {

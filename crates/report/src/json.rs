@@ -5,10 +5,12 @@ use measure::Outage;
 use record::{Environment, Identity, IntervalRecord, Latencies, Run};
 use serde_json::{Value, json};
 
+use crate::comparison::{self, Figure, Group, verdict};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding::sentences;
 use crate::number::percentile_name;
+use crate::rules;
 use crate::tables::kind_name;
 
 /// The version of this view's shape.
@@ -34,10 +36,37 @@ pub fn json(run: &Run) -> String {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
+        "variants": comparison::groups(&digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(&digest, p)).collect::<Vec<_>>(),
         "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
     });
     format!("{value:#}\n")
+}
+
+/// How each variant compares with the first under each load.
+fn variants(group: &Group<'_, '_>) -> Value {
+    let of = |point: &Point<'_>, name: &str| {
+        let found = group.compare(point, Figure::Throughput);
+        json!({
+            "variant": name,
+            "workload": point.workload,
+            "clients": point.clients,
+            "rate": point.rate.map(ToString::to_string),
+            "throughput_ratio": found.map(|found| found.ratio.ratio),
+            "low_95": found.filter(|found| found.ratio.rounds > 1).map(|found| found.ratio.low),
+            "high_95": found.filter(|found| found.ratio.rounds > 1).map(|found| found.ratio.high),
+            "rounds": found.map_or(0, |found| found.ratio.rounds),
+            "verdict": found.map(|found| verdict(found.verdict)),
+        })
+    };
+    let compared = group.others().flat_map(|name| {
+        group.points(name).into_iter().map(|point| of(point, name)).collect::<Vec<_>>()
+    });
+    json!({
+        "of": group.of,
+        "baseline": group.baseline(),
+        "compared": compared.collect::<Vec<_>>(),
+    })
 }
 
 fn environment(environment: &Environment) -> Value {
@@ -138,8 +167,13 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "failure_rate": summary.failure_rate,
         "retries": summary.retries,
         "reconnects": trial.record.total.reconnects,
+        "idle_round_trip_ns": end.filter(|end| !end.idle_round_trips.is_empty()).map(|end| {
+            let idle = &end.idle_round_trips;
+            json!({ "count": idle.count(), "min": idle.min_ns(), "median": idle.percentile_ns(50.0) })
+        }),
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
         "cross_check": cross_check::json(trial),
+        "own": rules::json(trial),
         "queries": {
             "read": summary.queries.read,
             "write": summary.queries.write,

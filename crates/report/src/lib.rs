@@ -4,6 +4,7 @@
 //! in ten years. What the figures mean is worked out once, in `analysis`; what they look like is
 //! decided once, in `number` and `table`.
 
+mod comparison;
 mod cross_check;
 mod csv;
 mod digest;
@@ -12,12 +13,16 @@ mod html;
 mod json;
 mod markdown;
 mod number;
+mod operations;
+mod panels;
+mod rules;
 mod settings;
 mod statistics;
 mod svg;
 mod table;
 mod tables;
 mod terminal;
+mod watch;
 mod write;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
-use crate::{settings, tables};
+use crate::{comparison, operations, rules, settings, tables, watch};
 
 /// The whole report as Markdown (GitHub's tables).
 pub fn markdown(run: &Run) -> String {
@@ -18,10 +18,15 @@ pub fn markdown(run: &Run) -> String {
     for workload in digest.workloads() {
         workload_section(&mut out, &digest, workload);
     }
+    for group in comparison::groups(&digest) {
+        section(&mut out, &group.caption(), &group.table());
+        out.push_str(&format!("{}\n\n", comparison::NOTE));
+    }
     section(&mut out, "What the load generator spent on a query", &tables::costs(&digest, None));
     if let Some(note) = tables::embedded_note(&digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
     }
+    section(&mut out, "What the servers took", &watch::servers(&digest));
     findings(&mut out, &digest);
     section(&mut out, "Run", &settings::run(run));
     section(&mut out, "Machine", &settings::environment(run));
@@ -56,8 +61,13 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
         ""
     };
     out.push_str(repeated);
+    let own = rules::table(digest, Some(workload));
+    if !own.is_empty() {
+        let notes = rules::notes(digest).join(" ");
+        out.push_str(&format!("\n{}\n{}\n", own.markdown(), escape_markdown(&notes)));
+    }
     out.push_str("\n### Operations\n\n");
-    out.push_str(&tables::operations(digest, workload).markdown());
+    out.push_str(&operations::by_point(digest, workload).markdown());
     out.push('\n');
     for point in digest.points.iter().filter(|point| point.workload == workload) {
         statistics_block(out, digest, point);

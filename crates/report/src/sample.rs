@@ -5,12 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Disposition, ErrorClass, ErrorKey, Interval, LatencyHistogram, Operation, OperationId,
-    OperationKind, Phase, Tally, Unfinished,
+    OperationKind, Phase, Rules, Tally, Unfinished,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
     PhaseRecord, Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus, WorkloadRecord,
+    TrialStatus, VariantRecord, WorkloadRecord,
 };
 
 /// How much of a run is made.
@@ -65,6 +65,27 @@ pub(crate) fn compared() -> Run {
         repetitions: 4,
         seconds: (0, 3),
     })
+}
+
+/// Two variants of one system in three rounds, one of which killed its server.
+pub(crate) fn variants() -> Run {
+    let mut run = make(&Shape {
+        systems: 2,
+        workloads: &["oltp_point_select"],
+        clients: &[4, 16],
+        repetitions: 3,
+        seconds: (0, 2),
+    });
+    for trial in &mut run.trials {
+        let place = usize::from(trial.header.system == "mariadb");
+        let name = ["v1", "v3"][place].to_owned();
+        trial.header.system = format!("tidb.{name}");
+        trial.header.variant = Some(VariantRecord { of: "tidb".to_owned(), name, place });
+    }
+    let killed = run.trials.iter_mut().rfind(|trial| trial.header.system == "tidb.v3");
+    let end = killed.and_then(|trial| trial.end.as_mut()).unwrap();
+    end.status = TrialStatus::Crashed("tidb-server was killed by SIGKILL".to_owned());
+    run
 }
 
 /// Four rates offered to 64 clients, the last one more than the system can do, and one in steps.
@@ -197,12 +218,14 @@ fn trial_header(
     TrialHeader {
         index,
         system: name.to_owned(),
+        variant: None,
         identity,
         is_embedded,
         workload: WorkloadRecord {
             name: workload.to_owned(),
             kind: format!("sysbench/{workload}"),
             description: "4 tables of 10,000 rows".to_owned(),
+            rules: Rules::default(),
         },
         operations: vec![
             Operation::new("transaction", OperationKind::Transaction),
@@ -258,6 +281,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 .collect(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            idle_round_trips: idle_round_trips(header.is_embedded),
             outages: Vec::new(),
             cross_check: None,
             usage: Some(ClientUsage {
@@ -270,6 +294,13 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
         }),
         ..record
     }
+}
+
+fn idle_round_trips(is_embedded: bool) -> LatencyHistogram {
+    let mut round_trips = LatencyHistogram::new();
+    let taken = if is_embedded { 0 } else { 50 };
+    (0..taken).for_each(|at| round_trips.record(41_000 + 500 * at));
+    round_trips
 }
 
 /// One second: throughput saturates with clients, latency follows Little's law, and a tail is drawn

@@ -71,13 +71,13 @@ fn offered(point: &Point<'_>) -> String {
     point.rate.map_or(String::new(), |_| number(point.offered_per_s))
 }
 
-fn offered_in(trial: &Trial<'_>) -> String {
+pub(crate) fn offered_in(trial: &Trial<'_>) -> String {
     let open = trial.record.header.load.open.as_ref();
     open.map_or(String::new(), |open| number(open.rate_per_s))
 }
 
 /// The columns that say how much load there was.
-fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
+pub(crate) fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
     let table = table.numbers("clients");
     if digest.is_open() { table.numbers("offered per s") } else { table }
 }
@@ -153,33 +153,6 @@ fn percentile(latency: &Latency, percent: f64) -> f64 {
     latency.percentile_ns(percent).unwrap_or_default() as f64
 }
 
-/// A row for each operation of one workload's points, from the repetition in the middle by
-/// throughput.
-pub(crate) fn operations(digest: &Digest<'_>, workload: &str) -> Table {
-    let trials: Vec<&Trial<'_>> = digest
-        .points
-        .iter()
-        .filter(|point| point.workload == workload)
-        .filter_map(|point| middle_trial(digest, point))
-        .collect();
-    let means = trials.iter().flat_map(|trial| &trial.summary.operations);
-    let unit = TimeUnit::for_smallest(means.map(|operation| operation.latency.mean_ns));
-    let mut table = operation_columns(
-        load_columns(digest, Table::new().words("system")),
-        &digest.run.header.percentiles,
-        unit,
-    );
-    for trial in trials {
-        let header = &trial.record.header;
-        let mut lead = vec![header.system.clone(), header.clients.to_string()];
-        if digest.is_open() {
-            lead.push(offered_in(trial));
-        }
-        add_operations(&mut table, trial, &lead, unit);
-    }
-    without_empty_time_outs(table)
-}
-
 /// The trial that stands for its point where a median makes no sense.
 pub(crate) fn middle_trial<'d, 'a>(
     digest: &'d Digest<'a>,
@@ -188,72 +161,6 @@ pub(crate) fn middle_trial<'d, 'a>(
     let mut trials: Vec<&Trial<'a>> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
     trials.sort_by(|a, b| a.summary.transactions_per_s.total_cmp(&b.summary.transactions_per_s));
     trials.get(trials.len().saturating_sub(1) / 2).copied()
-}
-
-/// A row for each operation of one trial.
-pub(crate) fn trial_operations(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
-    let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
-    let unit = TimeUnit::for_smallest(means);
-    let mut table = operation_columns(Table::new(), &digest.run.header.percentiles, unit);
-    add_operations(&mut table, trial, &[], unit);
-    without_empty_time_outs(table)
-}
-
-/// Few workloads have a bound on answers.
-fn without_empty_time_outs(table: Table) -> Table {
-    table.without_columns(|head, cells| {
-        head == "timed out" && cells.iter().all(|cell| matches!(*cell, "0" | ""))
-    })
-}
-
-fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
-    let mut table = table.words("operation").words("kind").numbers("per s");
-    for name in ["mean", "min"] {
-        table = table.numbers(format!("{name} {}", unit.name()));
-    }
-    for percent in percentiles {
-        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
-    }
-    table
-        .numbers(format!("max {}", unit.name()))
-        .numbers("succeeded")
-        .numbers("timed out")
-        .numbers("failed")
-}
-
-fn add_operations(table: &mut Table, trial: &Trial<'_>, lead: &[String], unit: TimeUnit) {
-    for operation in &trial.summary.operations {
-        let latency = &operation.latency;
-        let mut row = lead.to_vec();
-        row.push(operation.name.clone());
-        row.push(kind_name(operation.kind).to_owned());
-        row.push(number(operation.per_s));
-        row.push(unit.show(latency.mean_ns));
-        row.push(unit.show(latency.min_ns as f64));
-        row.extend(latency.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
-        row.push(unit.show(latency.max_ns as f64));
-        row.extend([operation.succeeded, operation.timed_out, operation.failed].map(count));
-        table.row(row);
-        if let Some(service) = &operation.service {
-            table.row(operation_service_row(&operation.name, service, lead, unit));
-        }
-    }
-}
-
-/// Below an operation's response times: from the actual start.
-fn operation_service_row(
-    name: &str,
-    service: &Latency,
-    lead: &[String],
-    unit: TimeUnit,
-) -> Vec<String> {
-    let mut row = lead.to_vec();
-    row.extend([format!("{name}, from its start"), "service time".to_owned(), String::new()]);
-    row.push(unit.show(service.mean_ns));
-    row.push(unit.show(service.min_ns as f64));
-    row.extend(service.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
-    row.push(unit.show(service.max_ns as f64));
-    row
 }
 
 pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
@@ -359,6 +266,14 @@ pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     table
 }
 
+/// What the smallest statement took before the load.
+fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
+    let idle = &trial.record.end.as_ref()?.idle_round_trips;
+    let (median, fastest) = (idle.percentile_ns(50.0), idle.min_ns());
+    let text = format!("{}, {} at least", latency_ns(median), latency_ns(fastest));
+    (!idle.is_empty()).then_some(text)
+}
+
 /// The figures of one trial that have no table of their own.
 pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     let summary = &trial.summary;
@@ -378,6 +293,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         let late = open.lateness.percentile_ns(99.0).unwrap_or_default();
         let most = latency_ns(open.lateness.max_ns);
         fact("generator late by", format!("{} in 99 %, {most} at most", latency_ns(late)));
+    }
+    if let Some(idle) = idle_round_trip(trial) {
+        fact("round trip without load", idle);
     }
     let queries = summary.queries;
     fact("queries", rate_text(queries.total(), summary.queries_per_s));

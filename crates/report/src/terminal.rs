@@ -5,7 +5,7 @@ use record::{Run, RunStatus};
 use crate::digest::Digest;
 use crate::finding::{Group, groups};
 use crate::number::duration;
-use crate::{settings, tables};
+use crate::{comparison, operations, rules, settings, tables, watch};
 
 /// How many places of one finding are named before the rest is only counted.
 const PLACES_MAX: usize = 3;
@@ -13,7 +13,7 @@ const PLACES_MAX: usize = 3;
 /// The summary of a run: what was under test, the figures, what weakens them, where more is.
 pub fn terminal(run: &Run) -> String {
     let digest = Digest::new(run);
-    let mut out = format!("{}\n{}\n\n", digest.title(), status_line(run));
+    let mut out = format!("{}\n{}\n\n", digest.title(), status_line(&digest));
     let no_failures = |head: &str, cells: &[&str]| {
         matches!(head, "failed" | "retries") && cells.iter().all(|cell| *cell == "0")
     };
@@ -24,6 +24,15 @@ pub fn terminal(run: &Run) -> String {
     } else {
         out.push_str(&tables::results(&digest, None).without_columns(no_failures).text());
         out.push_str(&service(&digest));
+        out.push_str(&operations(&digest));
+        out.push_str(&rules_of_workloads(&digest));
+    }
+    for group in comparison::groups(&digest) {
+        out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text()));
+    }
+    let watched = watch::lines(&digest);
+    if !watched.is_empty() {
+        out.push_str(&format!("\n{}\n", watched.join("\n")));
     }
     let findings = groups(&digest);
     if !findings.is_empty() {
@@ -51,7 +60,25 @@ fn service(digest: &Digest<'_>) -> String {
     )
 }
 
-fn status_line(run: &Run) -> String {
+/// What each transaction did, where there are several kinds of them.
+fn operations(digest: &Digest<'_>) -> String {
+    let table = |workload| (workload, operations::in_short(digest, workload));
+    let tables = digest.workloads().into_iter().map(table).filter(|(_, table)| !table.is_empty());
+    tables.map(|(name, table)| format!("\nOperations of {name}:\n\n{}", table.text())).collect()
+}
+
+/// The workloads' own figures and what was found of their data, where there is such.
+fn rules_of_workloads(digest: &Digest<'_>) -> String {
+    let table = rules::table(digest, None);
+    if table.is_empty() {
+        return String::new();
+    }
+    let notes: String = rules::notes(digest).iter().map(|note| format!("{note}\n")).collect();
+    format!("\n{}{notes}", table.text())
+}
+
+fn status_line(digest: &Digest<'_>) -> String {
+    let run = digest.run;
     let began = &run.header.started;
     let took = run.ended.map(|ended| ended.duration_since(*began).unsigned_abs());
     let status = match &run.status {
@@ -60,7 +87,8 @@ fn status_line(run: &Run) -> String {
         other => other.name().to_owned(),
     };
     let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
-    format!("{status}{took}, {} of {} trials", run.trials.len(), run.header.trials_planned)
+    let (done, planned) = (run.trials.len(), run.header.trials_planned);
+    format!("{status}{took}, {done} of {planned} trials{}", digest.casualties())
 }
 
 fn finding(group: &Group) -> String {
@@ -86,6 +114,15 @@ mod tests {
     #[test]
     fn an_open_loop_in_a_terminal() {
         insta::assert_snapshot!(terminal(&sample::open()));
+    }
+
+    #[test]
+    fn a_run_in_which_a_server_died_says_so_at_its_head() {
+        let run = sample::variants();
+        let text = terminal(&run);
+        let head = text.lines().nth(1).unwrap();
+        assert!(head.ends_with("12 of 12 trials, 1 crashed"), "{head}");
+        assert!(crate::html(&run).contains("12 of 12 trials<strong>, 1 crashed</strong>"));
     }
 
     #[test]

@@ -8,17 +8,18 @@ use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::{Stop, crew};
 use jiff::Timestamp;
-use measure::{Failure, Phase};
+use measure::{Condition, Failure, LatencyHistogram, Phase};
 use net::Clock;
-use plan::{Between, Bounds, PhaseSql, Plan, Trial};
+use plan::{Between, Bounds, PhaseSql, Plan, Sitting, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, Running};
-use workload::{Progress, Site, Workload};
+use workload::{Occasion, Progress, Site, Workload};
 
 use crate::cross_check::Check;
 use crate::experiment::Work;
 use crate::phase_limit::PhaseLimit;
-use crate::{Event, Experiment, Watcher};
+use crate::watching::ToWatch;
+use crate::{Event, Experiment, Watcher, building, idle};
 
 /// How often progress is looked at.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -26,8 +27,10 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 /// A system that is up, with the data of at most one workload.
 pub(crate) struct Bed<'a> {
     experiment: &'a Experiment,
-    system: usize,
-    running: Box<dyn Running>,
+    sitting: Sitting,
+    /// No load was offered since it is up.
+    is_fresh: bool,
+    running: Running,
     identity: Identity,
     /// Statements around phases: the plan's, then the system's.
     sql: PhaseSql,
@@ -45,16 +48,19 @@ struct Loaded {
 }
 
 impl<'a> Bed<'a> {
-    /// Starts or reaches system `system` of the plan.
+    /// Starts or reaches a system of the plan.
     pub(crate) fn make(
         experiment: &'a Experiment,
-        system: usize,
+        sitting: Sitting,
         scratch: &Path,
         stop: &'a Stop,
         watcher: &mut dyn Watcher,
     ) -> Result<Self> {
+        let Sitting { system, .. } = sitting;
         let plan = &experiment.plan.systems[system];
         watcher.hear(Event::SystemStarting { name: &plan.name });
+        building::provide(experiment.systems[system].as_ref(), stop, watcher)
+            .with_context(|| format!("system {:?} cannot be had", plan.name))?;
         let bounds = &experiment.plan.load.bounds;
         let running = experiment.systems[system]
             .start(scratch, Timeouts { connect: bounds.connect_timeout, query: None })
@@ -62,11 +68,17 @@ impl<'a> Bed<'a> {
         let identity = running.identity().clone();
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });
         let sql = experiment.plan.sql_for(plan);
-        Ok(Self { experiment, system, running, identity, sql, loaded: None, stop })
+        let (is_fresh, loaded) = (true, None);
+        Ok(Self { experiment, sitting, is_fresh, running, identity, sql, loaded, stop })
     }
 
-    pub(crate) fn system(&self) -> usize {
-        self.system
+    pub(crate) fn sitting(&self) -> Sitting {
+        self.sitting
+    }
+
+    /// Whether the load to come is the first that is offered since the system is up.
+    pub(crate) fn takes_first_load(&mut self) -> bool {
+        std::mem::replace(&mut self.is_fresh, false)
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -75,6 +87,18 @@ impl<'a> Bed<'a> {
 
     pub(crate) fn access(&self) -> &Access {
         self.running.access()
+    }
+
+    /// What is watched while load runs; `None` when the plan wants nothing to be.
+    pub(crate) fn to_watch(&self) -> Option<ToWatch> {
+        let plan = &self.experiment.plan;
+        let system = &plan.systems[self.sitting.system];
+        plan.watch.is_on.then(|| ToWatch::new(&plan.watch, system, &self.running, &plan.load))
+    }
+
+    /// Whether the data goes with the system when it is taken down.
+    pub(crate) fn is_managed(&self) -> bool {
+        !self.running.processes().is_empty()
     }
 
     /// Why a managed server is no longer there.
@@ -158,8 +182,10 @@ impl<'a> Bed<'a> {
 
     /// Whether the workload has more than one trial on this system.
     fn later_trials(&self, workload: usize) -> bool {
-        let trials = self.experiment.plan.trials();
-        let mine = |trial: &&Trial| trial.system == self.system && trial.workload == workload;
+        let plan = &self.experiment.plan;
+        let trials = plan.trials();
+        let mine =
+            |trial: &&Trial| plan.sitting(**trial) == self.sitting && trial.workload == workload;
         trials.iter().filter(mine).count() > 1
     }
 
@@ -170,8 +196,7 @@ impl<'a> Bed<'a> {
         watcher: &mut dyn Watcher,
     ) -> Result<()> {
         let timer = Timer::start(Phase::Prepare);
-        let planned = None;
-        watcher.hear(Event::PhaseBegins { phase: Phase::Prepare, planned });
+        watcher.hear(Event::PhaseBegins { phase: Phase::Prepare, planned: None });
         self.running.restore().context("the state after the load cannot be restored")?;
         phases.push(timer.stop());
         phases.push(self.phase(Phase::Verify, index, watcher)?);
@@ -196,8 +221,35 @@ impl<'a> Bed<'a> {
         }
     }
 
-    /// Runs one phase of a workload on a thread of its own and tells how far it has come.
+    /// Checks what must hold of the data after the load of workload `index`; `None` when it asks for nothing.
+    pub(crate) fn check_data(
+        &self,
+        index: usize,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<(PhaseRecord, Vec<Condition>)>> {
+        match &self.experiment.workloads[index] {
+            Work::Database(workload) if workload.has_conditions() => {
+                let job = |workload: &dyn Workload, site: &Site<'_>| workload.check(site);
+                self.phase_of(Phase::Check, index, watcher, job).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs one phase of a workload.
     fn phase(&self, phase: Phase, index: usize, watcher: &mut dyn Watcher) -> Result<PhaseRecord> {
+        let job = |workload: &dyn Workload, site: &Site<'_>| run_phase(phase, workload, site);
+        self.phase_of(phase, index, watcher, job).map(|(record, ())| record)
+    }
+
+    /// Does a phase's job on a thread of its own and tells how far it has come.
+    fn phase_of<T: Send>(
+        &self,
+        phase: Phase,
+        index: usize,
+        watcher: &mut dyn Watcher,
+        job: impl FnOnce(&dyn Workload, &Site<'_>) -> Result<T, Failure> + Send,
+    ) -> Result<(PhaseRecord, T)> {
         let Work::Database(workload) = &self.experiment.workloads[index] else {
             bail!("a simulated workload has no data");
         };
@@ -206,27 +258,28 @@ impl<'a> Bed<'a> {
         let timer = Timer::start(phase);
         let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
         let target = self.target(None)?;
-        let outcome = self.with_site(&target, &progress, &limit.stop, |site| {
-            thread::scope(|scope| {
-                let looker = thread::current();
-                let job = scope.spawn(move || {
-                    let outcome = run_phase(phase, workload.as_ref(), site);
-                    looker.unpark();
-                    outcome
-                });
-                while !job.is_finished() {
-                    let (stage, done, total) = progress.look();
-                    watcher.hear(Event::Progress { stage: &stage, done, total });
-                    limit.look_up(timer.elapsed());
-                    thread::park_timeout(LOOK_UP);
-                }
-                job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
-            })
-        });
-        outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
+        let outcome =
+            self.with_site(&target, Occasion::default(), &progress, &limit.stop, |site| {
+                thread::scope(|scope| {
+                    let looker = thread::current();
+                    let job = scope.spawn(move || {
+                        let outcome = job(workload.as_ref(), site);
+                        looker.unpark();
+                        outcome
+                    });
+                    while !job.is_finished() {
+                        let (stage, done, total) = progress.look();
+                        watcher.hear(Event::Progress { stage: &stage, done, total });
+                        limit.look_up(timer.elapsed());
+                        thread::park_timeout(LOOK_UP);
+                    }
+                    job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
+                })
+            });
+        let done = outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
             format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
         })?;
-        Ok(timer.stop())
+        Ok((timer.stop(), done))
     }
 
     fn bounds(&self) -> &Bounds {
@@ -238,9 +291,18 @@ impl<'a> Bed<'a> {
         self.target(self.bounds().query_timeout)
     }
 
+    /// Round trips while there is no load.
+    pub(crate) fn idle_round_trips(&self) -> LatencyHistogram {
+        idle::round_trips(self.load_target().ok().as_ref(), self.stop)
+    }
+
     /// A check of a load's statements with the server's own counters.
     pub(crate) fn check(&self) -> Check {
-        Check::new(self.load_target().ok(), self.stop.clone())
+        // Fewer pages than servers would tell a part for the whole.
+        let pages = self.running.metrics();
+        let is_whole = pages.len() >= self.running.addresses().len();
+        let pages = if is_whole { pages } else { Vec::new() };
+        Check::new(self.load_target().ok(), pages, self.stop.clone())
     }
 
     /// Where sessions connect to whose statements may take so long. Those that load data may take
@@ -257,6 +319,7 @@ impl<'a> Bed<'a> {
     pub(crate) fn with_site<T>(
         &self,
         target: &Target,
+        occasion: Occasion,
         progress: &Progress,
         stop: &Stop,
         body: impl FnOnce(&Site<'_>) -> T,
@@ -267,6 +330,7 @@ impl<'a> Bed<'a> {
             loaders: loaders(),
             existing: plan.existing,
             seed: plan.seed,
+            occasion,
             sql: &self.sql,
             progress,
             stop,
@@ -275,12 +339,10 @@ impl<'a> Bed<'a> {
 
     /// Runs the statements that the plan wants before each trial.
     pub(crate) fn before_run(&self) -> Result<(), Failure> {
-        let Access::Database(target) = self.running.access() else { return Ok(()) };
         if self.sql.before_run.is_empty() {
             return Ok(());
         }
-        let connect = self.bounds().connect_timeout;
-        let target = target.clone().with_timeouts(Timeouts { connect, query: None });
+        let Ok(target) = self.target(None) else { return Ok(()) };
         let statements = self.sql.before_run.clone();
         crew::run_one(self.stop, |handle| {
             Box::pin(async move {
@@ -322,7 +384,7 @@ fn run_phase(phase: Phase, workload: &dyn Workload, site: &Site<'_>) -> Result<(
         Phase::Prepare => workload.prepare(site),
         Phase::Verify => workload.verify(site),
         Phase::Cleanup => workload.cleanup(site),
-        Phase::WarmUp | Phase::Measure => Ok(()),
+        Phase::WarmUp | Phase::Measure | Phase::Check => Ok(()),
     }
 }
 

@@ -1,18 +1,22 @@
 //! The server's own counters beside dyno's: read just before the load begins, when every client is
-//! ready, and after it, by a session of its own.
+//! ready, and after it, by a session of its own or from its page of metrics.
 
 use std::sync::mpsc;
 
 use driver::Target;
-use driver::mysql::ServerCounters;
+use driver::mysql::{ServerCounters, ServerCounts};
 use engine::{Stop, crew};
 use measure::{Interval, QueryCounts};
 use record::{Counted, CrossCheck};
+use system::MetricsEndpoint;
+use system::tidb::StatementCounters;
 
 /// A check in progress.
 pub(crate) struct Check {
     /// `None` where there is no server that could tell.
     target: Option<Target>,
+    /// Where its servers show their figures.
+    pages: Vec<MetricsEndpoint>,
     stop: Stop,
     before: Before,
     by_dyno: QueryCounts,
@@ -22,23 +26,53 @@ pub(crate) struct Check {
 enum Before {
     /// The load has not begun, or the server does not tell.
     Nothing,
-    Read(ServerCounters),
+    Read(Reading),
     Failed(String),
+}
+
+/// What the server has told.
+enum Reading {
+    /// By its status variables.
+    Status(ServerCounters),
+    /// On its page of metrics.
+    Page(StatementCounters),
+}
+
+impl Reading {
+    /// What was counted since an earlier reading.
+    fn since(&self, earlier: &Self) -> Result<ServerCounts, String> {
+        match (self, earlier) {
+            (Self::Status(now), Self::Status(before)) => {
+                now.since(before).map_err(|why| why.to_string())
+            }
+            (Self::Page(now), Self::Page(before)) => match now.since(before) {
+                Some((statements, counters)) => Ok(ServerCounts { statements, counters }),
+                None => Err("the server was started anew".to_owned()),
+            },
+            _ => Err("the server tells in another way than before".to_owned()),
+        }
+    }
 }
 
 impl Check {
     /// A check of the load on `target`.
-    pub(crate) fn new(target: Option<Target>, stop: Stop) -> Self {
-        Self { target, stop, before: Before::Nothing, by_dyno: QueryCounts::default() }
+    pub(crate) fn new(target: Option<Target>, pages: Vec<MetricsEndpoint>, stop: Stop) -> Self {
+        Self { target, pages, stop, before: Before::Nothing, by_dyno: QueryCounts::default() }
     }
 
     /// All clients are ready, and none has begun.
     pub(crate) fn begin(&mut self) {
         self.before = match self.read() {
             Ok(Some(counters)) => Before::Read(counters),
-            Ok(None) => Before::Nothing,
+            Ok(None) if self.is_embedded() => Before::Nothing,
+            Ok(None) => Before::Failed("the server does not tell what it has counted".to_owned()),
             Err(reason) => Before::Failed(reason),
         };
+    }
+
+    /// There is no server that could count.
+    fn is_embedded(&self) -> bool {
+        self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
     }
 
     /// Adds what dyno counted in an interval, of the warm-up too.
@@ -50,7 +84,9 @@ impl Check {
     /// server does not tell.
     pub(crate) fn end(mut self, late: QueryCounts) -> Option<CrossCheck> {
         self.by_dyno.add(late);
-        let missing = |reason: &str| Some(CrossCheck::Missing(reason.to_owned()));
+        let by_dyno = self.by_dyno;
+        let missing =
+            |reason: &str| Some(CrossCheck::Missing { reason: reason.to_owned(), by_dyno });
         let before = match &self.before {
             Before::Nothing => return None,
             Before::Failed(reason) => return missing(reason),
@@ -61,18 +97,20 @@ impl Check {
             Ok(None) => return missing("the server no longer tells what it has counted"),
             Err(reason) => return missing(&reason),
         };
-        let Some(counts) = after.since(before) else {
-            return missing("the server was started anew, or its counters were set back");
-        };
-        Some(CrossCheck::Counted(Counted {
-            by_dyno: self.by_dyno,
-            by_server: counts.statements,
-            counters: counts.counters,
-        }))
+        match after.since(before) {
+            Ok(ServerCounts { statements: by_server, counters }) => {
+                Some(CrossCheck::Counted(Counted { by_dyno, by_server, counters }))
+            }
+            Err(why) => missing(&why),
+        }
     }
 
     /// Asks the server, until it has answered or someone wants to stop at once.
-    fn read(&self) -> Result<Option<ServerCounters>, String> {
+    fn read(&self) -> Result<Option<Reading>, String> {
+        // A page costs the server no statement, so where there is one nothing else is asked.
+        if let Some(page) = StatementCounters::read(&self.pages)? {
+            return Ok(Some(Reading::Page(page)));
+        }
         let Some(target) = self.target.clone() else { return Ok(None) };
         let (told, counters) = mpsc::channel();
         let asked = crew::run_one(&self.stop, |handle| {
@@ -83,6 +121,6 @@ impl Check {
             })
         });
         asked.map_err(|failure| failure.to_string())?;
-        Ok(counters.try_recv().ok().flatten())
+        Ok(counters.try_recv().ok().flatten().map(Reading::Status))
     }
 }

@@ -1,6 +1,7 @@
 //! A plan whose every part has been checked.
 
-use plan::{Plan, Problem, Problems, WorkloadPlan};
+use measure::Rules;
+use plan::{Limit, Plan, Problem, Problems, WorkloadPlan};
 use system::System;
 use workload::Workload;
 
@@ -27,12 +28,18 @@ impl Experiment {
     ///
     /// # Errors
     /// Everything that is wrong with them, with its places in the plan.
-    pub fn check(plan: Plan) -> Result<Self, Problems> {
+    pub fn check(mut plan: Plan) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let folder = &plan.source.folder;
         let systems = keep_good(&plan.systems, &mut problems, |it| system::read(it, folder));
         let workloads = keep_good(&plan.workloads, &mut problems, |it| read_work(it, &plan));
         problems.extend(mismatches(&plan));
+        if !plan.load.is_limit_given {
+            match common_limit(&workloads) {
+                Ok(limit) => plan.load.limit = limit.unwrap_or(plan.load.limit),
+                Err(problem) => problems.push(problem),
+            }
+        }
         if problems.is_empty() {
             return Ok(Self { plan, systems, workloads });
         }
@@ -42,6 +49,14 @@ impl Experiment {
     /// The plan that was checked.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Figures and a mix of workload `index`'s own.
+    pub(crate) fn rules(&self, index: usize) -> Rules {
+        match &self.workloads[index] {
+            Work::Database(workload) => workload.rules(),
+            Work::Simulated => Rules::default(),
+        }
     }
 
     /// What workload `index` of the plan does, in a line.
@@ -73,6 +88,24 @@ fn read_work(it: &WorkloadPlan, plan: &Plan) -> Result<Work, Vec<Problem>> {
         return it.options.reader().finish().map(|()| Work::Simulated);
     }
     workload::read(it, &plan.source.folder).map(Work::Database)
+}
+
+/// When trials end as the workloads themselves say.
+///
+/// # Errors
+/// When they say different things.
+fn common_limit(workloads: &[Work]) -> Result<Option<Limit>, Problem> {
+    let mut limits = workloads.iter().map(|work| match work {
+        Work::Database(workload) => workload.limit(),
+        Work::Simulated => None,
+    });
+    let first = limits.next().flatten();
+    if limits.all(|limit| limit == first) {
+        return Ok(first);
+    }
+    let help = "say `time` or `events` under [load], which goes before what workloads say";
+    let message = "the workloads bound their trials differently".to_owned();
+    Err(Problem { span: None, message, help: Some(help.to_owned()) })
 }
 
 /// A simulated system takes requests and nothing else, and nothing else takes its requests.

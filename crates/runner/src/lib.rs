@@ -5,14 +5,18 @@
 //! the record while it goes, and tells a [`Watcher`] how far it has come.
 
 mod bed;
+mod building;
 mod cross_check;
 mod experiment;
+mod idle;
 mod pacing;
 mod phase_limit;
+mod reach;
 mod run;
 mod trial;
 mod usage;
 mod watch;
+mod watching;
 
 pub use experiment::Experiment;
 pub use run::{RunOptions, RunOutcome};

@@ -7,11 +7,11 @@ use plan::{Arrivals, Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration
 use record::OpenRecord;
 
 /// When each client's next turn comes.
-pub(crate) fn pacing(plan: &Plan, trial: Trial) -> Pacing {
+pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     match open(plan, trial) {
         None => Pacing::Closed { think_time_ns: nanos(plan.load.think_time) },
         Some((open, rate)) => Pacing::Open {
-            schedule: schedule(rate, plan.load.warm_up),
+            schedule: schedule(rate, warm_up),
             spread: match open.arrivals {
                 Arrivals::Poisson => Spread::Poisson,
                 Arrivals::Constant => Spread::Constant,
@@ -35,8 +35,8 @@ pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
 }
 
 /// In a sentence.
-pub(crate) fn describe(plan: &Plan, trial: Trial) -> String {
-    let LoadPlan { think_time, limit, warm_up, .. } = &plan.load;
+pub(crate) fn describe(plan: &Plan, trial: Trial, warm_up: Duration) -> String {
+    let LoadPlan { think_time, limit, .. } = &plan.load;
     let mut text = match open(plan, trial) {
         Some((open, rate)) => {
             format!("open loop, {} arrivals, {}", open.arrivals.name(), show_steps(rate))
@@ -49,7 +49,7 @@ pub(crate) fn describe(plan: &Plan, trial: Trial) -> String {
         Limit::Events(events) => text.push_str(&format!(", {events} transactions")),
     }
     if !warm_up.is_zero() {
-        text.push_str(&format!(" after {} of warm-up", show_duration(*warm_up)));
+        text.push_str(&format!(" after {} of warm-up", show_duration(warm_up)));
     }
     text
 }
@@ -110,7 +110,9 @@ mod tests {
              steps = [{ for = \"10s\", from = 100, to = 300 }, { for = \"5s\", rate = 50 }]",
         );
         let trial = plan.trials()[0];
-        let Pacing::Open { schedule, spread, backlog_max, .. } = pacing(&plan, trial) else {
+        let Pacing::Open { schedule, spread, backlog_max, .. } =
+            pacing(&plan, trial, plan.load.warm_up)
+        else {
             panic!("an open loop");
         };
         assert_eq!((spread, backlog_max), (Spread::Constant, 100_000));
@@ -119,7 +121,7 @@ mod tests {
         let offered = record(&plan, trial).unwrap().rate_per_s;
         assert!((offered - 2250.0 / 15.0).abs() < 1e-9, "{offered}");
         assert_eq!(
-            describe(&plan, trial),
+            describe(&plan, trial, plan.load.warm_up),
             "open loop, constant arrivals, 100 to 300/s for 10s, then 50/s for 5s, 15s after 4s of warm-up"
         );
     }

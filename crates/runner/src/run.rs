@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
-use plan::Trial;
+use plan::{Sitting, Trial};
 use record::{
     Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
     TrialStatus, TrialWriter,
 };
 
 use crate::bed::{self, Bed};
-use crate::{Event, Experiment, Watcher, trial};
+use crate::building::Build;
+use crate::{Event, Experiment, Watcher, reach, trial};
 
 /// Where a run leaves its record, and what it writes at its head.
 #[derive(Clone, Debug)]
@@ -63,6 +64,7 @@ impl Experiment {
             bed: None,
             last: None,
             dead: Vec::new(),
+            built: Vec::new(),
             failed_trials: 0,
         };
         let result = trials.iter().try_for_each(|&trial| sequence.step(trial, watcher));
@@ -111,6 +113,8 @@ struct Sequence<'a> {
     last: Option<TrialWriter>,
     /// What could not be made ready: later trials of it fail at once, for the same reason.
     dead: Vec<Dead>,
+    /// Systems whose build command has run.
+    built: Vec<usize>,
     failed_trials: usize,
 }
 
@@ -126,6 +130,28 @@ impl Dead {
     fn covers(&self, trial: Trial) -> bool {
         self.system == trial.system && self.workload.is_none_or(|dead| dead == trial.workload)
     }
+}
+
+/// Checks what must hold of the data after a load, and keeps what was found. That it could not be checked is
+/// said, and is no fault of the trial.
+fn check_data(
+    trial: Trial,
+    bed: &Bed<'_>,
+    keeper: &mut TrialWriter,
+    watcher: &mut dyn Watcher,
+) -> Result<()> {
+    match bed.check_data(trial.workload, watcher) {
+        Ok(None) => {}
+        Ok(Some((PhaseRecord { phase, started, duration }, conditions))) => {
+            keeper.phase(phase, started, duration)?;
+            keeper.conditions(conditions)?;
+        }
+        Err(cause) => {
+            let text = format!("the data was not checked after the load: {cause:#}");
+            watcher.hear(Event::Note { text: &text });
+        }
+    }
+    Ok(())
 }
 
 impl<'a> Sequence<'a> {
@@ -152,8 +178,11 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(cause) => return Ok(Err(cause)),
         };
-        let (status, keeper) =
+        let (status, mut keeper) =
             trial::run(self.experiment, trial, &mut bed, &ready, self.writer, self.stop, watcher)?;
+        if bed.exited().is_none() && !self.stop.is_asked() {
+            check_data(trial, &bed, &mut keeper, watcher)?;
+        }
         self.last = Some(keeper);
         // A server that has ended is started afresh for the next trial.
         if bed.exited().is_none() {
@@ -178,6 +207,10 @@ impl<'a> Sequence<'a> {
                 reason: format!("{cause:#}"),
             });
         })?;
+        if self.last.is_some() {
+            let limit = self.experiment.plan.load.bounds.reconnect_limit;
+            reach::wait_for_server(&bed, limit, self.stop, watcher);
+        }
         match bed.make_ready(trial, watcher) {
             Ok(phases) => Ok((bed, phases)),
             Err(cause) if bed.exited().is_some() => {
@@ -195,19 +228,44 @@ impl<'a> Sequence<'a> {
 
     /// The bed of the trial's system: the one that is up, or else a new one.
     fn bed_for(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<Bed<'a>> {
-        if let Some(bed) = self.bed.take_if(|bed| bed.system() == trial.system) {
+        let sitting = self.experiment.plan.sitting(trial);
+        if let Some(bed) = self.bed.take_if(|bed| bed.sitting() == sitting) {
             return Ok(bed);
         }
         self.take_down(watcher)?;
+        self.build(trial.system, watcher)?;
         let scratch = self.scratch.join(format!("{:04}", trial.index));
         std::fs::create_dir_all(&scratch)
             .with_context(|| format!("cannot make {}", scratch.display()))?;
-        Bed::make(self.experiment, trial.system, &scratch, self.stop, watcher)
+        Bed::make(self.experiment, sitting, &scratch, self.stop, watcher)
+    }
+
+    /// Does what the plan wants done before the system is started for the first time.
+    fn build(&mut self, system: usize, watcher: &mut dyn Watcher) -> Result<()> {
+        let plan = &self.experiment.plan;
+        let Some(command) = &plan.systems[system].build else { return Ok(()) };
+        if self.built.contains(&system) {
+            return Ok(());
+        }
+        let name = &plan.systems[system].name;
+        let job = Build { name, command, folder: &plan.source.folder, log: self.writer.folder() };
+        job.run(self.stop, watcher)?;
+        self.built.push(system);
+        Ok(())
+    }
+
+    /// Whether the system will be used again after this sitting: the tables that dyno made would stand
+    /// in the way then, unless they go with the server.
+    fn comes_back(&self, sitting: Sitting) -> bool {
+        let plan = &self.experiment.plan;
+        let rounds = plan.repetitions;
+        plan.systems[sitting.system].variant.is_some() && sitting.round + 1 < rounds
     }
 
     fn take_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
         let Some(mut bed) = self.bed.take() else { return Ok(()) };
-        let cleaned_up = match self.experiment.plan.cleanup {
+        let is_left = !bed.is_managed() && self.comes_back(bed.sitting());
+        let cleaned_up = match self.experiment.plan.cleanup || is_left {
             true => self.clean_up(&mut bed, watcher),
             false => Ok(()),
         };
@@ -236,7 +294,7 @@ impl<'a> Sequence<'a> {
     fn keep_failure(&self, trial: Trial, reason: &str) -> Result<TrialStatus> {
         let header = TrialHeader {
             identity: self.bed.as_ref().map(|bed| bed.identity().clone()).unwrap_or_default(),
-            ..trial::bare_header(self.experiment, trial)
+            ..trial::bare_header(self.experiment, trial, self.experiment.plan.load.warm_up)
         };
         let end = TrialEnd::failed(reason);
         self.writer.begin_trial(&header)?.finish(&end)?;

@@ -10,19 +10,20 @@ use engine::{
 };
 use jiff::Timestamp;
 use measure::{Interval, LatencyHistogram, Operation, Phase, Unfinished};
-use plan::{LoadPlan, Plan, Trial};
+use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
 use record::{
     ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
-    TrialStatus, TrialWriter, WorkloadRecord,
+    TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
 };
 use system::Access;
-use workload::Progress;
+use workload::{Occasion, Progress};
 
 use crate::bed::{Bed, Timer};
 use crate::cross_check::Check;
 use crate::experiment::Work;
 use crate::pacing;
 use crate::usage::UsageMark;
+use crate::watching::{ToWatch, Watching};
 use crate::{Event, Experiment, Watcher};
 
 /// How long clients may take to connect and make ready, beside what the first of them may take.
@@ -42,12 +43,13 @@ pub(crate) fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<(TrialStatus, TrialWriter)> {
     let load = make_load(experiment, trial, bed, stop)?;
-    let offer = make_offer(&experiment.plan, trial, bed.access());
+    let warm_up = experiment.plan.warm_up(bed.takes_first_load());
+    let offer = make_offer(&experiment.plan, trial, warm_up, bed.access());
     let mut header = TrialHeader {
         identity: bed.identity().clone(),
         is_embedded: is_blocking(bed.access()),
         operations: load.operations().to_vec(),
-        ..bare_header(experiment, trial)
+        ..bare_header(experiment, trial, warm_up)
     };
     header.load.threads = offer.threads();
     let mut keeper = writer.begin_trial(&header)?;
@@ -57,8 +59,8 @@ pub(crate) fn run(
     let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let mut end = if shortages.is_empty() {
         let before = bed.before_run();
-        let plan = &experiment.plan.load;
-        let mut kept = Keeper::new(bed, &mut keeper, load.operations(), plan, watcher);
+        let plan = LoadPlan { warm_up, ..experiment.plan.load.clone() };
+        let mut kept = Keeper::new(bed, &mut keeper, load.operations(), &plan, watcher);
         let outcome = match before {
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
@@ -96,31 +98,36 @@ fn make_load(
         }
         (Work::Database(workload), Access::Database(_)) => {
             let target = bed.load_target()?;
-            Ok(bed.with_site(&target, &Progress::new(), stop, |site| workload.load(site)))
+            let Trial { repetition, clients, rate, .. } = trial;
+            let occasion = Occasion { repetition, clients, rate: rate.unwrap_or(0) };
+            let progress = Progress::new();
+            Ok(bed.with_site(&target, occasion, &progress, stop, |site| workload.load(site)))
         }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
 }
 
 /// What is known of a trial from the plan alone.
-pub(crate) fn bare_header(experiment: &Experiment, trial: Trial) -> TrialHeader {
+pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: Duration) -> TrialHeader {
     let plan = &experiment.plan;
     let workload = &plan.workloads[trial.workload];
     TrialHeader {
         index: trial.index,
         system: plan.systems[trial.system].name.clone(),
+        variant: variant(plan, trial.system),
         identity: Identity::default(),
         is_embedded: false,
         workload: WorkloadRecord {
             name: workload.name.clone(),
             kind: workload.kind.clone(),
             description: experiment.describe_workload(trial.workload),
+            rules: experiment.rules(trial.workload),
         },
         operations: Vec::new(),
         clients: trial.clients,
         repetition: trial.repetition,
         load: LoadRecord {
-            description: pacing::describe(plan, trial),
+            description: pacing::describe(plan, trial, warm_up),
             threads: 0,
             think_time: plan.load.think_time,
             interval: plan.load.interval,
@@ -129,11 +136,18 @@ pub(crate) fn bare_header(experiment: &Experiment, trial: Trial) -> TrialHeader 
     }
 }
 
+fn variant(plan: &Plan, system: usize) -> Option<VariantRecord> {
+    let Variant { of, name } = plan.systems[system].variant.clone()?;
+    let is_before = |it: &&SystemPlan| it.variant.as_ref().is_some_and(|other| other.of == of);
+    let place = plan.systems[..system].iter().filter(is_before).count();
+    Some(VariantRecord { of, name, place })
+}
+
 fn is_blocking(access: &Access) -> bool {
     matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
-fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
+fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> Offer {
     let load = &plan.load;
     let workers = match access {
         Access::Simulated { .. } => Workers::Simulated,
@@ -143,8 +157,8 @@ fn make_offer(plan: &Plan, trial: Trial, access: &Access) -> Offer {
     Offer {
         clients: trial.clients,
         workers,
-        pacing: pacing::pacing(plan, trial),
-        warm_up: load.warm_up,
+        pacing: pacing::pacing(plan, trial, warm_up),
+        warm_up,
         limit: match load.limit {
             plan::Limit::Time(time) => Limit::Time(time),
             plan::Limit::Events(events) => Limit::Events(events),
@@ -176,6 +190,10 @@ struct Keeper<'a, 'b> {
     mark: Option<UsageMark>,
     usage: Option<ClientUsage>,
     check: Check,
+    /// What will be watched, until the load begins.
+    to_watch: Option<ToWatch>,
+    watching: Option<Watching>,
+    idle_round_trips: LatencyHistogram,
 }
 
 impl<'a, 'b> Keeper<'a, 'b> {
@@ -199,7 +217,30 @@ impl<'a, 'b> Keeper<'a, 'b> {
             mark: None,
             usage: None,
             check,
+            idle_round_trips: LatencyHistogram::new(),
+            to_watch: None,
+            watching: None,
         }
+    }
+
+    /// Begins to watch with the load, or tells those who watch of its next phase.
+    fn watch(&mut self) -> Result<()> {
+        if let Some(watching) = &self.watching {
+            watching.phase();
+        }
+        if let Some(what) = self.to_watch.take() {
+            self.watching = Some(Watching::begin(self.writer.watch()?, what)?);
+        }
+        Ok(())
+    }
+
+    fn end_watch(&mut self) -> Result<()> {
+        let Some(watching) = self.watching.take() else { return Ok(()) };
+        for complaint in watching.end()? {
+            let text = format!("not everything was watched: {complaint}");
+            self.watcher.hear(Event::Note { text: &text });
+        }
+        Ok(())
     }
 
     fn close_phase(&mut self) -> io::Result<()> {
@@ -221,6 +262,7 @@ impl<'a, 'b> Keeper<'a, 'b> {
             clients: Vec::new(),
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
+            idle_round_trips: self.idle_round_trips,
             outages: Vec::new(),
             cross_check: None,
             usage: self.usage,
@@ -267,12 +309,15 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
 
 impl Observer for Keeper<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
+        self.idle_round_trips = self.bed.idle_round_trips();
         self.check.begin();
+        self.to_watch = self.bed.to_watch();
         Ok(())
     }
 
     fn begins(&mut self, phase: Phase) -> io::Result<()> {
         self.close_phase()?;
+        self.watch().map_err(io::Error::other)?;
         let planned = match (phase, self.load.limit) {
             (Phase::WarmUp, _) => Some(self.load.warm_up),
             (_, plan::Limit::Time(time)) => Some(time),
@@ -297,6 +342,7 @@ impl Observer for Keeper<'_, '_> {
     fn ends(&mut self) -> io::Result<()> {
         self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
         self.measure_ended = self.mark.as_ref().map(|_| Timestamp::now());
+        self.end_watch().map_err(io::Error::other)?;
         self.close_phase()
     }
 

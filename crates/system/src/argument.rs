@@ -7,8 +7,8 @@ const MYSQL_SCHEME: &str = "mysql://";
 /// Endings of a file's name that make it an SQLite database.
 const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
-/// The kind and the options that an argument stands for: a URL, `sqlite:PATH`, the path of a
-/// database file, or the name of a kind as it is. Whether such a kind exists, [`crate::read`] says.
+/// The kind and the options that an argument stands for: a URL, `sqlite:PATH`, `tidb:PATH`, the
+/// path of a database file, or the name of a kind as it is. Whether such a kind exists, [`crate::read`] says.
 pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
     if argument.starts_with(MYSQL_SCHEME) {
         return with_option("mysql", "url", argument);
@@ -16,6 +16,9 @@ pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
     if let Some(path) = argument.strip_prefix("sqlite:") {
         // `sqlite://` with a path behind it is how other tools write it.
         return with_option("sqlite", "path", path.strip_prefix("//").unwrap_or(path));
+    }
+    if let Some(binary) = argument.strip_prefix("tidb:") {
+        return with_option("tidb", "binary", binary);
     }
     if names_a_database_file(argument) {
         return with_option("sqlite", "path", argument);
@@ -54,6 +57,8 @@ mod tests {
             ("data/bench.db", "sqlite", "path=data/bench.db"),
             ("bench.sqlite3", "sqlite", "path=bench.sqlite3"),
             ("mariadb", "mariadb", ""),
+            ("tidb", "tidb", ""),
+            ("tidb:bin/tidb-server", "tidb", "binary=bin/tidb-server"),
             ("marriadb", "marriadb", ""),
         ] {
             assert_eq!(read(argument), (kind.to_owned(), options.to_owned()), "{argument}");

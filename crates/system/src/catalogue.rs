@@ -33,7 +33,7 @@ const fn option(name: &'static str, default: &'static str, meaning: &'static str
     OptionHelp { name, default, meaning }
 }
 
-static KINDS: [Kind; 4] = [
+static KINDS: [Kind; 6] = [
     Kind {
         name: "sqlite",
         summary: "the embedded database SQLite, in this process, on a file",
@@ -64,6 +64,63 @@ static KINDS: [Kind; 4] = [
         ],
     },
     Kind {
+        name: "tidb",
+        summary: "a TiDB of its own, found or built, on throw-away data and stopped afterwards",
+        argument: "tidb, or tidb:PATH of a tidb-server",
+        options: &[
+            option("binary", "looked for as `source` says", "the server's program"),
+            option(
+                "source",
+                "any",
+                "path: tidb-server on PATH; tiup: tiup playground; build: from its Go module, once; \
+                 any: the first of these",
+            ),
+            option("goamd64", "v1", "build for this level of x86-64, v1 to v4"),
+            option("config", "none", "a configuration file of TiDB's"),
+            option("arguments", "none", "further arguments of the server, as a list"),
+            option("env", "none", "environment variables, such as { GOMAXPROCS = 4 }"),
+            option(
+                "settings",
+                "the server's own",
+                "global variables set once it is up, such as { tidb_txn_mode = \"optimistic\" }",
+            ),
+            option("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\""),
+            option("ps", "on", "on for prepared statements, off for text"),
+        ],
+    },
+    Kind {
+        name: "tidb-cluster",
+        summary: "PD, stores and TiDB from your own programs, on throw-away data and stopped afterwards",
+        argument: "tidb-cluster",
+        options: &[
+            option("pd", "pd-server on PATH", "the program of PD"),
+            option("tikv", "tikv-server on PATH", "the program of the stores"),
+            option("tidb", "tidb-server on PATH", "the program of TiDB"),
+            option("pds", "1", "how many PDs, 1 to 64"),
+            option("stores", "3", "how many stores, 1 to 64"),
+            option("tidbs", "1", "how many TiDBs, 1 to 64; clients are shared out over them"),
+            option("pd_config", "none", "a configuration file of PD's"),
+            option("tikv_config", "none", "one of the stores'"),
+            option("tidb_config", "none", "one of TiDB's"),
+            option("pd_arguments", "none", "further arguments of PD, as a list"),
+            option("tikv_arguments", "none", "of the stores"),
+            option("tidb_arguments", "none", "of TiDB"),
+            option("pd_cpus", "all", "CPUs that PD may use, such as \"0\" or \"0-3,8\""),
+            option("tikv_cpus", "all", "CPUs of the stores"),
+            option("tidb_cpus", "all", "CPUs of TiDB"),
+            option("env", "none", "environment variables of all servers, such as { TZ = \"UTC\" }"),
+            option("pd_env", "none", "environment variables of PD"),
+            option("tikv_env", "none", "of the stores"),
+            option("tidb_env", "none", "of TiDB, such as { GOMAXPROCS = 4 }"),
+            option(
+                "settings",
+                "TiDB's own",
+                "global variables of TiDB, set once it is up, as { tidb_txn_mode = \"optimistic\" }",
+            ),
+            option("ps", "on", "on for prepared statements, off for text"),
+        ],
+    },
+    Kind {
         name: "mysql",
         summary: "a server of the MySQL protocol that is there: MySQL, MariaDB, TiDB",
         argument: "mysql://USER@HOST:PORT/DATABASE",
@@ -74,6 +131,15 @@ static KINDS: [Kind; 4] = [
                 "mysql://USER@HOST:PORT/DATABASE; clients are shared out over a list of them",
             ),
             option("ps", "on", "on for prepared statements, off for text"),
+            option(
+                "ssl_mode",
+                "preferred; verify_ca with ssl_ca",
+                "disabled, preferred, required, verify_ca or verify_identity: whether connections are \
+                 encrypted, and what of the server's certificate is checked",
+            ),
+            option("ssl_ca", "this machine's", "a file with the authorities that are trusted"),
+            option("ssl_cert", "none", "a file with the client's certificate"),
+            option("ssl_key", "the file of ssl_cert", "a file with that certificate's key"),
             option(
                 "password_file",
                 "DYNO_PASSWORD, MYSQL_PWD, ~/.my.cnf",

@@ -1,9 +1,12 @@
 //! What every system under test can do, whatever it is.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use driver::{ServerLimits, Target, Timeouts};
-use measure::{Identity, Nanos};
+use driver::{Target, Timeouts};
+use measure::Nanos;
+
+use crate::Running;
 
 /// How a system is spoken to.
 #[derive(Clone, Debug)]
@@ -30,47 +33,40 @@ pub struct Stall {
     pub length_ns: Nanos,
 }
 
+/// What is told while something is done that takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// Something that a person should know, in a line.
+    Note(&'a str),
+    /// How far it has come.
+    Progress {
+        /// What is done now.
+        stage: &'a str,
+        /// Units of work done.
+        done: u64,
+        /// Units of work in all; 0 when not known.
+        total: u64,
+    },
+}
+
+/// Is told how far something has come, and says whether it shall go on.
+pub type Onlooker<'a> = dyn FnMut(Step<'_>) -> ControlFlow<()> + 'a;
+
 /// A system of the plan, checked, not yet started.
 pub trait System: Send + Sync {
+    /// Gets what starting takes and may take minutes, such as building the server; what was got once
+    /// is there at once the next time.
+    ///
+    /// # Errors
+    /// What is missing and what to install, what failed, or that the onlooker wanted it to end.
+    fn provide(&self, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        Ok(())
+    }
+
     /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is.
     /// Files of its own go below `scratch`; sessions keep to these bounds.
     ///
     /// # Errors
     /// What was tried and what to do about it.
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>>;
-}
-
-/// A system that is up. Dropping it stops what was started for it.
-pub trait Running: Send {
-    /// How to speak to it.
-    fn access(&self) -> &Access;
-
-    /// What it is.
-    fn identity(&self) -> &Identity;
-
-    /// How much it takes, so that too little is noticed before load is offered.
-    fn limits(&self) -> ServerLimits {
-        ServerLimits::default()
-    }
-
-    /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.
-    fn exited(&mut self) -> Option<String>;
-
-    /// Keeps the state of the data, for [`Running::restore`].
-    ///
-    /// # Errors
-    /// When the system cannot, with what to use instead.
-    fn snapshot(&mut self) -> anyhow::Result<()>;
-
-    /// Brings back the state that `snapshot` kept. Sessions made before are broken.
-    ///
-    /// # Errors
-    /// When that fails.
-    fn restore(&mut self) -> anyhow::Result<()>;
-
-    /// Stops what was started for it, and waits for its end.
-    ///
-    /// # Errors
-    /// When it does not end.
-    fn stop(self: Box<Self>) -> anyhow::Result<()>;
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running>;
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plan::{Options, Problem, SystemPlan, nearest};
 
-use crate::{System, catalogue, mariadb, mysql, simulated, sqlite};
+use crate::{System, catalogue, mariadb, mysql, simulated, sqlite, tidb, tidb_cluster};
 
 type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
 
@@ -17,6 +17,8 @@ pub fn read(plan: &SystemPlan, folder: &Path) -> Result<Box<dyn System>, Vec<Pro
         "sqlite" => sqlite::read,
         "mysql" => mysql::read,
         "mariadb" => mariadb::read,
+        "tidb" => tidb::read,
+        "tidb-cluster" => tidb_cluster::read,
         "simulated" => simulated::read,
         _ => return Err(unknown(plan)),
     };

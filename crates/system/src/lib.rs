@@ -6,20 +6,34 @@
 
 mod argument;
 mod ask;
+mod build_command;
+mod cache;
 mod catalogue;
 mod contract;
 mod copy;
+mod daemon;
+mod go;
 mod kinds;
 mod log_tail;
 pub mod mariadb;
 mod mysql;
+mod options;
+mod ports;
 mod process;
 mod programs;
+mod running;
 mod simulated;
 mod sqlite;
+pub mod tidb;
+mod tidb_cluster;
+pub mod watch;
 
 pub use argument::from_argument;
+pub use build_command::build_by_command;
+pub use cache::{CACHE_VARIABLE, cache_folder};
 pub use catalogue::{Kind, OptionHelp, catalogue};
-pub use contract::{Access, Running, Stall, System};
+pub use contract::{Access, Onlooker, Stall, Step, System};
+pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
+pub use running::{MetricsEndpoint, Running, ServerProcess};

@@ -1,20 +1,50 @@
-//! The last lines of a server's log, for messages about its end.
+//! The end of a server's log, for messages about its end: from where it says why, when it does.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// As far back as is looked.
-const TAIL_BYTES: u64 = 16 * 1024;
+/// As far back as is looked: a Go program that panics lists all its goroutines after the reason.
+const TAIL_BYTES: u64 = 4 * 1024 * 1024;
+/// Lines that are shown when none of them says why it ended.
+const LINES: usize = 12;
+/// Lines that are shown from the one on that says why.
+const REASON_LINES: usize = 30;
+/// A longer line is cut: TiDB logs its whole configuration in one.
+const LINE_CHARACTERS: usize = 400;
+/// How lines begin that say why a program ended: those of Go's runtime.
+const REASONS: [&str; 5] =
+    ["panic: ", "fatal error: ", "runtime: out of memory", "SIGSEGV: ", "SIGABRT: "];
+/// What else such lines hold: a panic of Rust, and the last word of TiDB's, PD's and TiKV's logs.
+const REASONS_WITHIN: [&str; 2] = ["panicked at ", "[FATAL]"];
 
-/// The last `lines` lines that say something, or why there are none.
-pub(crate) fn log_tail(log: &Path, lines: usize) -> String {
+/// The last lines that say something, from the reason of the end on where one is told; or why there
+/// are none.
+pub(crate) fn log_tail(log: &Path) -> String {
     match read_end(log) {
-        Ok(text) => {
-            let said: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-            said[said.len().saturating_sub(lines)..].join("\n")
-        }
+        Ok(text) => last_words(&text),
         Err(error) => format!("(its log {} cannot be read: {error})", log.display()),
+    }
+}
+
+fn last_words(text: &str) -> String {
+    let said: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shown = match said.iter().position(|line| is_reason(line)) {
+        Some(reason) => &said[reason..said.len().min(reason + REASON_LINES)],
+        None => &said[said.len().saturating_sub(LINES)..],
+    };
+    shown.iter().map(|line| cut(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn is_reason(line: &str) -> bool {
+    REASONS.iter().any(|reason| line.starts_with(reason))
+        || REASONS_WITHIN.iter().any(|reason| line.contains(reason))
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE_CHARACTERS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.to_owned(),
     }
 }
 
@@ -33,23 +63,45 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_kept_and_empty_ones_do_not_count() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("error.log");
-        std::fs::write(&log, "one\n\ntwo\nthree\n\n").unwrap();
-        assert_eq!(log_tail(&log, 2), "two\nthree");
-        assert_eq!(log_tail(&log, 9), "one\ntwo\nthree");
+        assert_eq!(last_words("one\n\ntwo\nthree\n\n"), "one\ntwo\nthree");
+        let many: Vec<String> = (0..40).map(|number| format!("line {number}\n\n")).collect();
+        let shown = last_words(&many.concat());
+        assert!(shown.starts_with("line 28\n") && shown.ends_with("\nline 39"), "{shown}");
     }
 
     #[test]
-    fn a_long_log_is_read_from_its_end() {
+    fn a_panic_is_shown_from_its_reason_on() {
+        let goroutines = "goroutine 7 [select]:\nmain.wait()\n".repeat(5_000);
+        let log = format!(
+            "[INFO] up\npanic: runtime error: index out of range [3] with length 3\n\n\
+             goroutine 1 [running]:\nmain.main()\n{goroutines}"
+        );
+        let shown = last_words(&log);
+        assert!(
+            shown.starts_with("panic: runtime error: index out of range [3]"),
+            "the reason comes first: {shown}"
+        );
+        assert_eq!(shown.lines().count(), REASON_LINES);
+    }
+
+    #[test]
+    fn the_last_words_of_other_programs_are_known_too() {
+        for reason in ["thread 'x' panicked at src/a.rs:3:5:", "[2026/11/21] [FATAL] [main.go:7]"] {
+            assert_eq!(last_words(&format!("before\n{reason}\nafter")), format!("{reason}\nafter"));
+        }
+    }
+
+    #[test]
+    fn a_long_log_is_read_from_its_end_and_long_lines_are_cut() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("error.log");
-        std::fs::write(&log, format!("{}last", "filling\n".repeat(10_000))).unwrap();
-        assert_eq!(log_tail(&log, 1), "last");
+        std::fs::write(&log, format!("{}\nlast", "ä".repeat(3_000_000))).unwrap();
+        let shown = log_tail(&log);
+        assert!(shown.ends_with("...\nlast") && shown.chars().count() < 500, "{shown}");
     }
 
     #[test]
     fn a_missing_log_is_said_to_be_missing() {
-        assert!(log_tail(Path::new("/no/such/log"), 3).contains("cannot be read"));
+        assert!(log_tail(Path::new("/no/such/log")).contains("cannot be read"));
     }
 }

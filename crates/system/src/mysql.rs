@@ -1,14 +1,16 @@
 //! A server of the MySQL protocol that is there already: reached, asked, never stopped.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use driver::mysql::{LoginSources, StatementProtocol, Url};
-use driver::{ServerLimits, Target, Timeouts};
+use driver::mysql::{Address, Config, LoginSources, SslMode, SslOptions, StatementProtocol, Url};
+use driver::{Target, Timeouts};
+use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
 use crate::ask::ask;
-use crate::{Access, Identity, Running, System};
+use crate::running::Foreign;
+use crate::{Running, System};
 
 /// What `ps` may say.
 pub(crate) const PROTOCOLS: [(&str, StatementProtocol); 2] =
@@ -29,10 +31,20 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let password_file = reader.text("password_file").map(|file| folder.join(file));
     let protocol = url.as_ref().and_then(|url| url.protocol).unwrap_or_default();
     let protocol = reader.choice("ps", protocol, &PROTOCOLS);
+    let ssl = ssl(&mut reader, folder);
     reader.finish()?;
     // Without a URL the reading has ended with the problem of its absence.
-    let url = Url { protocol: Some(protocol), ..url.unwrap_or_default() };
+    let url = url.unwrap_or_default();
+    let url = Url { protocol: Some(protocol), ssl: ssl.or(&url.ssl), ..url };
     Ok(Box::new(MySql { url, password_file }))
+}
+
+/// What the table says about encryption; relative files count from `folder`.
+fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
+    let modes = SslMode::ALL.map(|mode| (mode.name(), Some(mode)));
+    let mode = reader.choice("ssl_mode", None, &modes);
+    let mut file = |name| reader.text(name).map(|file| folder.join(file));
+    SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
 }
 
 /// The URL, or several that differ in their hosts only.
@@ -67,54 +79,24 @@ fn differ_in_hosts_only(one: &Url, other: &Url) -> bool {
 }
 
 impl System for MySql {
-    fn start(&self, _scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, _scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
-        let target = Target::mysql(self.url.resolve(&sources)?);
+        let config = self.url.resolve(&sources)?;
+        let addresses = addresses(&config);
+        let target = Target::mysql(config);
         let (target, facts) = ask(target.with_timeouts(timeouts))?;
-        let identity = facts.identity;
-        let access = Access::Database(target);
-        Ok(Box::new(RunningMySql { access, identity, limits: facts.limits }))
+        Ok(Running::database(target, facts, Foreign { addresses }))
     }
 }
 
-struct RunningMySql {
-    access: Access,
-    identity: Identity,
-    limits: ServerLimits,
-}
-
-impl Running for RunningMySql {
-    fn access(&self) -> &Access {
-        &self.access
-    }
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn limits(&self) -> ServerLimits {
-        self.limits
-    }
-
-    fn exited(&mut self) -> Option<String> {
-        None
-    }
-
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        bail!(
-            "the data of a server that was not started here cannot be copied: say between = \
-             \"reload\" (or \"keep\"), or let dyno start one with kind = \"mariadb\""
-        )
-    }
-
-    fn restore(&mut self) -> anyhow::Result<()> {
-        self.snapshot()
-    }
-
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Ok(())
-    }
+/// Where the servers listen; a unix socket is no address.
+fn addresses(config: &Config) -> Vec<SocketAddr> {
+    let address = |address: &Address| match address.endpoint {
+        Endpoint::Tcp(address) => Some(address),
+        Endpoint::Unix(_) => None,
+    };
+    config.addresses.iter().filter_map(address).collect()
 }
 
 #[cfg(test)]

@@ -2,29 +2,42 @@
 
 mod bound;
 mod cpus;
+mod guard;
 
 use std::io;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nix::sched::CpuSet;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
+use bound::AtOurEnd;
 pub use cpus::parse as parse_cpus;
+use guard::Guard;
 
 /// How long a killed process may take to be gone.
 const KILL_BOUND: Duration = Duration::from_secs(10);
+
+/// Whether a process starts others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// It is alone.
+    Single,
+    /// It is the leader of a process group.
+    Tree,
+}
 
 /// A child process and the thread that keeps it. The thread starts the child and waits for its end,
 /// because the kernel binds a child's life to the thread that made it, not to the process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Pid,
+    family: Family,
     end: Arc<End>,
 }
 
@@ -42,21 +55,31 @@ impl End {
 }
 
 impl Process {
-    /// Starts `command`, on `cpus` only when some are given.
+    /// Starts `command`, on `cpus` only when some are given. It is killed at once when we go.
     pub(crate) fn start(command: Command, cpus: Option<CpuSet>) -> anyhow::Result<Self> {
+        Self::start_in(command, cpus, Family::Single)
+    }
+
+    /// Starts a `command` that starts others: all that stays in its process group ends with it, and
+    /// is ended when we go.
+    pub(crate) fn start_tree(command: Command, cpus: Option<CpuSet>) -> anyhow::Result<Self> {
+        Self::start_in(command, cpus, Family::Tree)
+    }
+
+    fn start_in(command: Command, cpus: Option<CpuSet>, family: Family) -> anyhow::Result<Self> {
         let program = command.get_program().to_owned();
         let (started, is_started) = mpsc::channel();
         let end = Arc::new(End::default());
         let ending = Arc::clone(&end);
         thread::Builder::new()
             .name("server keeper".to_owned())
-            .spawn(move || keep(command, cpus, &started, &ending))
+            .spawn(move || keep(command, cpus, family, &started, &ending))
             .context("no thread to keep the server with")?;
         let pid = is_started
             .recv()
             .context("the thread that starts the server ended early")?
             .with_context(|| format!("cannot start {}", program.display()))?;
-        Ok(Self { pid, end })
+        Ok(Self { pid, family, end })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -86,8 +109,11 @@ impl Process {
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let status = self.end.status();
         if status.is_none() {
-            kill(self.pid, signal)
-                .with_context(|| format!("cannot send {signal} to process {}", self.pid))?;
+            let sent = match self.family {
+                Family::Single => kill(self.pid, signal),
+                Family::Tree => killpg(self.pid, signal),
+            };
+            sent.with_context(|| format!("cannot send {signal} to process {}", self.pid))?;
         }
         Ok(())
     }
@@ -108,11 +134,12 @@ impl Process {
 fn keep(
     command: Command,
     cpus: Option<CpuSet>,
+    family: Family,
     started: &mpsc::Sender<io::Result<Pid>>,
     end: &End,
 ) {
-    let mut child = match bound::spawn(command, cpus) {
-        Ok(child) => child,
+    let (mut child, guard) = match spawn(command, cpus, family) {
+        Ok(spawned) => spawned,
         Err(error) => {
             // Nobody listens only when the starter is gone, and then nobody wants to know.
             let _ = started.send(Err(error));
@@ -125,9 +152,30 @@ fn keep(
     while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
         == Err(nix::errno::Errno::EINTR)
     {}
+    if family == Family::Tree {
+        // Whoever is left of its group has no one to serve any more.
+        let _ = killpg(pid, Signal::SIGKILL);
+    }
+    drop(guard);
     let mut status = end.status();
     *status = child.wait().ok();
     end.came.notify_all();
+}
+
+fn spawn(
+    command: Command,
+    cpus: Option<CpuSet>,
+    family: Family,
+) -> io::Result<(Child, Option<Guard>)> {
+    match family {
+        Family::Single => Ok((bound::spawn(command, cpus, AtOurEnd::Killed)?, None)),
+        Family::Tree => {
+            let mut guard = Guard::start()?;
+            let child = bound::spawn(command, cpus, AtOurEnd::Left)?;
+            guard.watch(child.id())?;
+            Ok((child, Some(guard)))
+        }
+    }
 }
 
 #[cfg(test)]

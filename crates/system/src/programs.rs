@@ -1,7 +1,12 @@
-//! Finds programs of the operating system.
+//! Finds programs of the operating system, and asks them what they are.
 
 use std::env;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::process::Process;
 
 /// Where servers live that are not on everyone's PATH.
 const SERVER_FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/libexec"];
@@ -18,6 +23,29 @@ pub(crate) fn find(name: &str, first: &[&Path]) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
+/// How long a program may take to say what it is.
+const SAYING_BOUND: Duration = Duration::from_secs(20);
+
+/// What a program says on both its streams when it is started with `argument`, such as `--version`, and
+/// these environment variables; nothing when it cannot be started. One that does not end is ended.
+pub(crate) fn said(program: &Path, argument: &str, environment: &[(String, String)]) -> String {
+    let asked = || -> anyhow::Result<String> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("said");
+        let file = File::create(&path)?;
+        let mut command = Command::new(program);
+        command.arg(argument).current_dir(folder.path());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let process = Process::start(command, None)?;
+        if process.wait(SAYING_BOUND).is_none() {
+            process.stop(SAYING_BOUND)?;
+        }
+        Ok(String::from_utf8_lossy(&fs::read(&path)?).into_owned())
+    };
+    asked().unwrap_or_default()
+}
+
 /// Whether it is a file that we may run.
 pub(crate) fn is_executable(file: &Path) -> bool {
     file.is_file() && nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok()
@@ -31,6 +59,17 @@ mod tests {
     fn what_everyone_has_is_found_and_what_nobody_has_is_not() {
         assert!(find("sh", &[]).unwrap().is_absolute());
         assert_eq!(find("no-such-server-anywhere", &[Path::new("/usr/bin")]), None);
+    }
+
+    #[test]
+    fn what_a_program_says_is_told_whichever_way_it_says_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("server");
+        fs::write(&program, "#!/bin/sh\necho this is $1\necho and $THAT >&2\nexit 3\n").unwrap();
+        assert_eq!(said(&program, "-V", &[]), "", "it cannot be run");
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let that = [("THAT".to_owned(), "that".to_owned())];
+        assert_eq!(said(&program, "-V", &that), "this is -V\nand that\n");
     }
 
     #[test]

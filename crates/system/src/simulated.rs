@@ -80,13 +80,13 @@ fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
 }
 
 impl System for Simulated {
-    fn start(&self, _scratch: &Path, _timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, _scratch: &Path, _timeouts: Timeouts) -> anyhow::Result<Running> {
         let access = Access::Simulated {
             servers: self.servers,
             service_times_ns: self.service_times_ns.clone(),
             stalls: self.stalls.clone(),
         };
-        Ok(Box::new(RunningSimulated { access, identity: self.identity() }))
+        Ok(Running::simulated(access, self.identity()))
     }
 }
 
@@ -111,36 +111,5 @@ impl Simulated {
             storage: "none, exact virtual time".to_owned(),
             settings,
         }
-    }
-}
-
-struct RunningSimulated {
-    access: Access,
-    identity: Identity,
-}
-
-impl Running for RunningSimulated {
-    fn access(&self) -> &Access {
-        &self.access
-    }
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn exited(&mut self) -> Option<String> {
-        None
-    }
-
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    fn restore(&mut self) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Ok(())
     }
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use driver::sqlite::{Config, Synchronous};
-use driver::{ServerLimits, Target, Timeouts};
-use net::{Clock, Runtime};
+use driver::{Target, Timeouts};
 use plan::{Options, Problem};
 
-use crate::ask::ask;
-use crate::{Access, Identity, Running, System};
+use crate::ask::{ask, rows};
+use crate::running::Backing;
+use crate::{Running, System};
 
 /// What stands beside a database file in WAL mode: the log and the log's index.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -48,7 +48,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
 }
 
 impl System for Sqlite {
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
         let path = self.path.clone().unwrap_or_else(|| scratch.join("dyno.db"));
         let kept = scratch.join("dyno-kept.db");
         let mut config = Config::new(path.clone());
@@ -56,38 +56,20 @@ impl System for Sqlite {
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
         let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts))?;
-        let identity = facts.identity;
-        let access = Access::Database(target);
-        Ok(Box::new(RunningSqlite { path, kept, access, identity, limits: facts.limits }))
+        let file = DatabaseFile { path, kept, target: target.clone() };
+        Ok(Running::database(target, facts, file))
     }
 }
 
-struct RunningSqlite {
+/// The file of a database, whose state can be kept.
+struct DatabaseFile {
     path: PathBuf,
     /// Where `snapshot` puts its copy.
     kept: PathBuf,
-    access: Access,
-    identity: Identity,
-    limits: ServerLimits,
+    target: Target,
 }
 
-impl Running for RunningSqlite {
-    fn access(&self) -> &Access {
-        &self.access
-    }
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn limits(&self) -> ServerLimits {
-        self.limits
-    }
-
-    fn exited(&mut self) -> Option<String> {
-        None
-    }
-
+impl Backing for DatabaseFile {
     fn snapshot(&mut self) -> anyhow::Result<()> {
         self.checkpoint()?;
         copy(&self.path, &self.kept)
@@ -107,26 +89,12 @@ impl Running for RunningSqlite {
         }
         copy(&self.kept, &self.path)
     }
-
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Ok(())
-    }
 }
 
-impl RunningSqlite {
+impl DatabaseFile {
     /// Brings everything from the log into the file itself.
     fn checkpoint(&self) -> anyhow::Result<()> {
-        let Access::Database(target) = &self.access else { return Ok(()) };
-        let target = target.clone();
-        let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop")?;
-        let handle = runtime.handle();
-        let done = runtime.block_on(async move {
-            let mut session = target.connect(&handle, 0).await?;
-            let rows = session.rows("PRAGMA wal_checkpoint(TRUNCATE)").await;
-            session.close().await;
-            rows
-        });
-        let rows = done.context("the event loop failed")??;
+        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)")?;
         // The first column says whether someone was in the way.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(

@@ -8,6 +8,8 @@ use crate::Workload;
 use crate::random;
 use crate::sql::SqlWorkload;
 use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
+use crate::tpcc::{self, Tpcc};
+use crate::ycsb::{self, Preset, Ycsb};
 
 /// An option of a workload, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,10 @@ pub struct WorkloadInfo {
 
 /// The folder of the sysbench set.
 const SYSBENCH: &str = "sysbench/";
+/// The folder of YCSB's workloads.
+const YCSB: &str = "ycsb/";
+/// TPC-C.
+const TPCC: &str = "tpcc";
 const BULK_INSERT: &str = "bulk_insert";
 /// How a workload of one's own is told from a built-in one.
 const SQL_SUFFIX: &str = ".sql";
@@ -53,6 +59,16 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
         summary: "inserts rows by the thousand",
         options: BULK_OPTIONS.to_vec(),
     });
+    all.extend(Preset::ALL.into_iter().map(|preset| WorkloadInfo {
+        kind: format!("{YCSB}{}", preset.name()),
+        summary: preset.summary(),
+        options: ycsb::options(preset),
+    }));
+    all.push(WorkloadInfo {
+        kind: TPCC.to_owned(),
+        summary: "orders, payments and deliveries of warehouses: TPC-C 5.11, clauses 1 to 4",
+        options: tpcc::OPTIONS.to_vec(),
+    });
     all.push(WorkloadInfo {
         kind: "FILE.sql".to_owned(),
         summary: "transactions of your own, in SQL",
@@ -71,6 +87,9 @@ pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec
     if kind.contains(SQL_SUFFIX) {
         return Ok(Box::new(SqlWorkload::read(kind, folder, &plan.options)?));
     }
+    if kind == TPCC {
+        return Ok(Box::new(Tpcc::read(&plan.options)?));
+    }
     if let Some(name) = kind.strip_prefix(SYSBENCH) {
         if let Some(script) = Script::ALL.into_iter().find(|script| script.name() == name) {
             return Ok(Box::new(Oltp::read(script, &plan.options)?));
@@ -79,6 +98,11 @@ pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec
             return Ok(Box::new(BulkInsert::read(&plan.options)?));
         }
     }
+    if let Some(name) = kind.strip_prefix(YCSB)
+        && let Some(preset) = Preset::ALL.into_iter().find(|preset| preset.name() == name)
+    {
+        return Ok(Box::new(Ycsb::read(preset, &plan.options, folder)?));
+    }
     Err(vec![unknown(kind)])
 }
 
@@ -86,7 +110,9 @@ fn unknown(kind: &str) -> Problem {
     let all = catalogue();
     let kinds: Vec<&str> = all.iter().map(|info| info.kind.as_str()).collect();
     let nearest = plan::nearest(kind, &kinds).or_else(|| {
-        let is_named = |known: &&&str| known.strip_prefix(SYSBENCH) == Some(kind);
+        let is_named = |known: &&&str| {
+            [SYSBENCH, YCSB].iter().any(|folder| known.strip_prefix(folder) == Some(kind))
+        };
         kinds.iter().find(is_named).copied()
     });
     let help = match nearest {

@@ -118,6 +118,16 @@ pub(crate) fn placeholders(sql: &str, capabilities: &Capabilities) -> String {
     }
 }
 
+/// Names of a table's columns; empty when there is no such table.
+pub(crate) async fn columns(
+    session: &mut Session,
+    list_columns: &str,
+    table: &str,
+) -> Result<Vec<String>, Failure> {
+    let rows = session.rows(&list_columns.replace("{table}", table)).await?;
+    Ok(rows.iter().filter_map(|row| as_text(row.first())).collect())
+}
+
 /// An integer cell; systems that answer in text say it in text.
 pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
     match datum? {
@@ -155,6 +165,9 @@ mod tests {
             has_isolation_levels: true,
             analyze: None,
             ascii_session: None,
+            row_lock: "",
+            has_hash_partitions: false,
+            enforce_foreign_keys: None,
             list_columns: "",
         }
     }

@@ -74,7 +74,7 @@ fn given_up(limit_ns: Nanos, last: Failure) -> Failure {
         "no connection within {limit:?}, the reconnect limit; the last try: {}",
         last.message
     );
-    Failure { message, ..last }
+    last.told_as(message)
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Options, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
 
-use crate::{Progress, Site, Workload, crewed, read};
+use crate::{Occasion, Progress, Site, Workload, crewed, read};
 
 /// A system to work on, empty at first.
 pub(crate) struct Place {
     pub(crate) target: Target,
     pub(crate) existing: Existing,
     pub(crate) seed: u64,
+    pub(crate) occasion: Occasion,
     pub(crate) sql: PhaseSql,
     pub(crate) stop: Stop,
     pub(crate) progress: Progress,
@@ -62,6 +63,7 @@ impl Place {
             target,
             existing: Existing::Refuse,
             seed: 42,
+            occasion: Occasion::default(),
             sql: PhaseSql::default(),
             stop: Stop::new(),
             progress: Progress::new(),
@@ -75,6 +77,7 @@ impl Place {
             loaders: 2,
             existing: self.existing,
             seed: self.seed,
+            occasion: self.occasion,
             sql: &self.sql,
             progress: &self.progress,
             stop: &self.stop,
@@ -201,5 +204,5 @@ pub(crate) fn workload(kind: &str, options: &str) -> Box<dyn Workload> {
 
 /// The message of a failure.
 pub(crate) fn message(result: Result<(), Failure>) -> String {
-    result.unwrap_err().message
+    result.unwrap_err().message.clone()
 }

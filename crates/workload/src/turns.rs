@@ -3,11 +3,18 @@
 use engine::{Seat, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
+use net::Nanos;
+
 use crate::policy::{ErrorPolicy, Verdict};
 use crate::reconnect::Away;
 
 /// What a client does in its turns.
 pub(crate) trait Work {
+    /// How long the client itself waits before its next transaction; nothing for most workloads.
+    fn pause_ns(&mut self) -> Nanos {
+        0
+    }
+
     /// Draws what the next transaction will do, as far as it must stay the same when it is tried
     /// again.
     fn draw(&mut self);
@@ -56,7 +63,7 @@ pub(crate) async fn take_turns<W: Work>(
     policy: &ErrorPolicy,
 ) -> Result<(), Failure> {
     let mut away = None;
-    while let Some(turn) = seat.next().await {
+    while let Some(turn) = seat.next_after(work.pause_ns()).await {
         work.draw();
         let result = take_turn(seat, turn, work, policy).await;
         seat.traffic(work.take_traffic());

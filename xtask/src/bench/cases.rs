@@ -37,7 +37,8 @@ pub(super) fn pinned(bench: &mut Bench) -> anyhow::Result<()> {
 /// # Errors
 /// When a contestant or the server fails.
 pub(super) fn shared(bench: &mut Bench) -> anyhow::Result<()> {
-    on_all_cores(bench, Part::Shared, &[1, 16, 64])
+    let server = BenchServer::start(None)?;
+    on_all_cores(bench, &server, Part::Shared, &[1, 16, 64])
 }
 
 /// Memory of the client at its peak.
@@ -45,17 +46,31 @@ pub(super) fn shared(bench: &mut Bench) -> anyhow::Result<()> {
 /// # Errors
 /// When a contestant or the server fails.
 pub(super) fn memory(bench: &mut Bench) -> anyhow::Result<()> {
-    on_all_cores(bench, Part::Memory, &[256])
+    let server = BenchServer::start(None)?;
+    on_all_cores(bench, &server, Part::Memory, &[256])
 }
 
-fn on_all_cores(bench: &mut Bench, part: Part, connections: &[usize]) -> anyhow::Result<()> {
-    let server = BenchServer::start(None)?;
+/// TiDB and its client on all cores.
+///
+/// # Errors
+/// When a contestant or the server fails, or there is no TiDB and none can be built.
+pub(super) fn tidb(bench: &mut Bench) -> anyhow::Result<()> {
+    let server = BenchServer::start_tidb(crate::tidb::build(&bench.interrupt)?)?;
+    on_all_cores(bench, &server, Part::Tidb, &[1, 16, 64])
+}
+
+fn on_all_cores(
+    bench: &mut Bench,
+    server: &BenchServer,
+    part: Part,
+    connections: &[usize],
+) -> anyhow::Result<()> {
     server.fill(&bench.interrupt)?;
     for round in 0..bench.rounds {
         for connections in bench.order.of(connections) {
             for contestant in bench.order.of(&[Dyno, Sysbench]) {
                 let case = Case { part, contestant, connections, round };
-                case.measure(bench, &server, None)?;
+                case.measure(bench, server, None)?;
             }
         }
     }
@@ -64,11 +79,11 @@ fn on_all_cores(bench: &mut Bench, part: Part, connections: &[usize]) -> anyhow:
 
 /// One contestant in one round.
 #[derive(Clone, Copy)]
-struct Case {
-    part: Part,
-    contestant: Contestant,
-    connections: usize,
-    round: u32,
+pub(super) struct Case {
+    pub part: Part,
+    pub contestant: Contestant,
+    pub connections: usize,
+    pub round: u32,
 }
 
 impl Case {
@@ -79,6 +94,12 @@ impl Case {
         cpus: Option<&str>,
     ) -> anyhow::Result<()> {
         let seen = look(bench, server, self.contestant, self.connections, cpus)?;
+        self.keep(bench, &seen);
+        Ok(())
+    }
+
+    /// Tells what was seen and keeps it.
+    pub(super) fn keep(self, bench: &mut Bench, seen: &Seen) {
         eprintln!(
             "xtask: {:?} round {} of {}, {} at {}: {:.0} queries/s, {:.2} us user, {:.2} us system",
             self.part,
@@ -90,8 +111,7 @@ impl Case {
             seen.user_us,
             seen.system_us,
         );
-        bench.results.samples.extend(self.samples(&seen));
-        Ok(())
+        bench.results.samples.extend(self.samples(seen));
     }
 
     fn samples(self, seen: &Seen) -> Vec<Sample> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::Value;
 use system::mariadb::{DATABASE, USER};
 
@@ -16,6 +16,8 @@ pub(super) enum Contestant {
     Dyno,
     Sysbench,
     Floor,
+    GoYcsb,
+    GoTpc,
 }
 
 /// What was built for this.
@@ -32,22 +34,30 @@ impl Contestant {
             Self::Dyno => "dyno",
             Self::Sysbench => "sysbench",
             Self::Floor => "floor",
+            Self::GoYcsb => "go-ycsb",
+            Self::GoTpc => "go-tpc",
         }
     }
 
     /// The command for prepared point selects by primary key, evenly over one table, from
     /// `connections` connections for at least `time`.
+    ///
+    /// # Errors
+    /// When it has none.
     pub(super) fn point_selects(
         self,
         programs: &Programs,
         server: &BenchServer,
         connections: usize,
         time: Duration,
-    ) -> Command {
+    ) -> anyhow::Result<Command> {
         match self {
-            Self::Dyno => dyno(programs, server, connections, time),
-            Self::Sysbench => sysbench(server, connections, time),
-            Self::Floor => floor(programs, server, connections, time),
+            Self::Dyno => Ok(dyno(programs, server, connections, time)),
+            Self::Sysbench => Ok(sysbench(server, connections, time)),
+            Self::Floor => Ok(floor(programs, server, connections, time)),
+            Self::GoYcsb | Self::GoTpc => {
+                bail!("{} has no point selects of sysbench's", self.name())
+            }
         }
     }
 
@@ -62,7 +72,7 @@ impl Contestant {
             Self::Sysbench => sysbench_unfairness(printed)
                 .context("sysbench says nothing about its threads' fairness")
                 .map(Some),
-            Self::Floor => Ok(None),
+            Self::Floor | Self::GoYcsb | Self::GoTpc => Ok(None),
         }
     }
 }

@@ -36,6 +36,8 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
     goals.extend(shared(results));
     goals.extend(memory(results));
     goals.extend(prepare(results));
+    goals.extend(super::ycsb::goals(results));
+    goals.extend(super::tpcc::goals(results));
     goals.extend(soak(results));
     goals
 }

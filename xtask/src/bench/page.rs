@@ -106,10 +106,13 @@ fn page(bench: &Bench, date: &str) -> String {
     page += &shared(results);
     page += &memory(results);
     page += &prepare(results);
+    page += &tidb(results);
+    page += &super::ycsb::section(results);
+    page += &super::tpcc::section(results);
     page
 }
 
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for row in rows {
         let _ = writeln!(text, "| {} |", row.join(" | "));
@@ -217,6 +220,38 @@ fn prepare(results: &Results) -> String {
          wall clock: near the number of cores, the CPU limits; far below, the disk or a lock does. \
          dyno's client CPU counts its verification too.\n\n{}",
         table(&["", "wall clock", "client CPU", "server CPU", "cores at work"], rows.into_iter())
+    )
+}
+
+fn tidb(results: &Results) -> String {
+    let connections = results.connections(Part::Tidb);
+    if connections.is_empty() {
+        return String::new();
+    }
+    let of = |contestant, connections, quantity| {
+        median(&results.series(Part::Tidb, contestant, connections, quantity)).unwrap_or_default()
+    };
+    let cell = |contestant, connections| {
+        let rate = of(contestant, connections, Quantity::QueriesPerS) / 1e3;
+        format!("{:.1} us, {rate:.2}k/s", of(contestant, connections, Quantity::CpuUs))
+    };
+    let against = |connections, quantity| {
+        ratio(results, Part::Tidb, Sysbench, connections, quantity).map_or_else(String::new, show)
+    };
+    let rows = connections.into_iter().map(|connections| {
+        vec![
+            connections.to_string(),
+            cell(Dyno, connections),
+            cell(Sysbench, connections),
+            against(connections, Quantity::CpuUs),
+            against(connections, Quantity::QueriesPerS),
+        ]
+    });
+    let head = ["connections", "dyno", "sysbench", "CPU, dyno / sysbench", "throughput"];
+    format!(
+        "\n## TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; \
+         TiDB on its embedded storage.\n\n{}",
+        table(&head, rows)
     )
 }
 

@@ -70,7 +70,7 @@ fn once(
     let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
     let seconds = match contestant {
         // dyno's command also verifies and measures a little: what counts is its phase.
-        Dyno => prepare_phase_s(&out)?,
+        Dyno => phase_s(&out, "prepare")?,
         _ => wall.as_secs_f64(),
     };
     Ok(vec![
@@ -108,15 +108,18 @@ fn children_cpu_s() -> anyhow::Result<f64> {
     Ok(us as f64 / 1e6)
 }
 
-/// How long dyno's record says that preparing took.
-fn prepare_phase_s(out: &Path) -> anyhow::Result<f64> {
+/// How long the one record of dyno's in `out` says that a phase took.
+///
+/// # Errors
+/// When there is no such record, or no such phase in it.
+pub(super) fn phase_s(out: &Path, name: &str) -> anyhow::Result<f64> {
     let run = fs::read_dir(out)?.next().context("dyno left no record")??.path();
     let text = fs::read_to_string(run.join("trials/0000/trial.json"))?;
     let trial: Value = serde_json::from_str(&text)?;
     let phases = trial["phases"].as_array().context("a trial has phases")?;
-    let prepare = phases.iter().find(|phase| phase["phase"] == "prepare");
-    match prepare.and_then(|phase| phase["duration_ns"].as_f64()) {
+    let phase = phases.iter().find(|phase| phase["phase"] == name);
+    match phase.and_then(|phase| phase["duration_ns"].as_f64()) {
         Some(duration_ns) => Ok(duration_ns / 1e9),
-        None => bail!("dyno's record holds no prepare phase"),
+        None => bail!("dyno's record holds no {name} phase"),
     }
 }

@@ -68,7 +68,7 @@ impl CpuTime {
 ///
 /// # Errors
 /// When there is no such process.
-pub(super) fn memory_bytes(pid: u32, field: &str) -> anyhow::Result<u64> {
+pub(crate) fn memory_bytes(pid: u32, field: &str) -> anyhow::Result<u64> {
     let status = read(&format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     let kibibytes = first_number(line.with_context(|| format!("no {field} for process {pid}"))?);

@@ -1,13 +1,17 @@
 //! The server that all contestants load, and what it counted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
+use measure::Series;
 use net::{Clock, Runtime};
-use system::mariadb::{DATABASE, Server, Settings, USER};
+use system::mariadb::{DATABASE, USER};
+use system::watch::read_page;
+use system::{mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
@@ -16,7 +20,10 @@ use crate::shell;
 /// Rows of the one table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
 
-/// A MariaDB for the contestants, on data that is thrown away.
+/// How long TiDB's page of figures may take.
+const PAGE_BOUND: Duration = Duration::from_secs(5);
+
+/// A server for the contestants, on data that is thrown away.
 pub(super) struct BenchServer {
     server: Server,
     target: Target,
@@ -24,16 +31,37 @@ pub(super) struct BenchServer {
     scratch: TempDir,
 }
 
+/// Which one it is.
+enum Server {
+    MariaDb(mariadb::Server),
+    TiDb(tidb::Server),
+}
+
 impl BenchServer {
-    /// Starts one, on `cpus` only when they are given.
+    /// Starts a MariaDB, on `cpus` only when they are given.
     ///
     /// # Errors
     /// When it does not start.
     pub(super) fn start(cpus: Option<&str>) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
-        let server = Server::start(Settings { cpus, ..Settings::default() }, scratch.path())?;
-        let config = Url::parse(&server.url())?.resolve(&LoginSources::default())?;
+        let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
+        let server = mariadb::Server::start(settings, scratch.path())?;
+        Self::of(&server.url(), Server::MariaDb(server), scratch)
+    }
+
+    /// Starts a TiDB on its embedded storage.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
+        let scratch = tempfile::tempdir().context("no folder for the server's data")?;
+        let server = tidb::Server::start(program, tidb::Settings::default(), scratch.path())?;
+        Self::of(&server.url(), Server::TiDb(server), scratch)
+    }
+
+    fn of(url: &str, server: Server, scratch: TempDir) -> anyhow::Result<Self> {
+        let config = Url::parse(url)?.resolve(&LoginSources::default())?;
         Ok(Self { server, target: Target::mysql(config), scratch })
     }
 
@@ -57,22 +85,38 @@ impl BenchServer {
         vec![
             "--db-driver=mysql".to_owned(),
             "--mysql-host=127.0.0.1".to_owned(),
-            format!("--mysql-port={}", self.server.port()),
+            format!("--mysql-port={}", self.port()),
             format!("--mysql-user={USER}"),
             format!("--mysql-db={DATABASE}"),
         ]
     }
 
     pub(super) fn url(&self) -> String {
-        self.server.url()
+        match &self.server {
+            Server::MariaDb(server) => server.url(),
+            Server::TiDb(server) => server.url(),
+        }
     }
 
     pub(super) fn port(&self) -> u16 {
-        self.server.port()
+        match &self.server {
+            Server::MariaDb(server) => server.port(),
+            Server::TiDb(server) => server.port(),
+        }
     }
 
     pub(super) fn pid(&self) -> u32 {
-        self.server.pid()
+        match &self.server {
+            Server::MariaDb(server) => server.pid(),
+            Server::TiDb(server) => server.pid(),
+        }
+    }
+
+    fn exited(&self) -> Option<String> {
+        match &self.server {
+            Server::MariaDb(server) => server.exited(),
+            Server::TiDb(server) => server.exited(),
+        }
     }
 
     /// A folder for what contestants write.
@@ -85,6 +129,28 @@ impl BenchServer {
     /// # Errors
     /// What the server says.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
+        match &self.server {
+            Server::MariaDb(_) => self.executions_by_status(),
+            Server::TiDb(server) => executions_by_page(server),
+        }
+    }
+
+    /// Transactions that were ended until now, by anyone: committed or rolled back by a statement. Only
+    /// MariaDB tells.
+    ///
+    /// # Errors
+    /// What the server says.
+    pub(super) fn transactions(&self) -> anyhow::Result<u64> {
+        let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_rollback')";
+        let count = |row: &Vec<Datum>| match row.get(1) {
+            Some(Datum::Text(text)) => text.parse().ok(),
+            Some(Datum::Int(count)) => u64::try_from(*count).ok(),
+            _ => None,
+        };
+        Ok(self.rows(sql)?.iter().filter_map(count).sum())
+    }
+
+    fn executions_by_status(&self) -> anyhow::Result<u64> {
         let rows = self.rows("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'")?;
         match rows.first().and_then(|row| row.get(1)) {
             Some(Datum::Text(count)) => count.parse().context("a count is a number"),
@@ -103,9 +169,45 @@ impl BenchServer {
             session.close().await;
             rows
         });
-        if let Some(why) = self.server.exited() {
+        if let Some(why) = self.exited() {
             return Err(anyhow!(why));
         }
         Ok(asked??)
+    }
+}
+
+/// TiDB has no such status variable; its page of figures counts commands.
+fn executions_by_page(server: &tidb::Server) -> anyhow::Result<u64> {
+    if let Some(why) = server.exited() {
+        return Err(anyhow!(why));
+    }
+    let url = format!("http://127.0.0.1:{}/metrics", server.status_port());
+    let page = read_page(&url, PAGE_BOUND).map_err(|why| anyhow!("{url}: {why}"))?;
+    Ok(executions_on(&page))
+}
+
+fn executions_on(page: &str) -> u64 {
+    let figures = page.lines().filter(|line| line.starts_with("tidb_server_query_total{"));
+    let counts = figures.filter_map(|line| {
+        let (key, value) = line.rsplit_once(' ')?;
+        let is_one = Series::parse(key).label("type") == Some("StmtExecute");
+        let count: f64 = value.parse().ok()?;
+        is_one.then_some(count as u64)
+    });
+    counts.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_are_found_on_a_page() {
+        let page = "# TYPE tidb_server_query_total counter\n\
+            tidb_server_query_total{result=\"OK\",type=\"Query\"} 12\n\
+            tidb_server_query_total{result=\"OK\",type=\"StmtExecute\"} 1.5e+06\n\
+            tidb_server_query_total{result=\"Error\",type=\"StmtExecute\"} 2\n";
+        assert_eq!(executions_on(page), 1_500_002);
+        assert_eq!(executions_on(""), 0);
     }
 }

@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 64;
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let server = BenchServer::start(None)?;
     server.fill(&bench.interrupt)?;
-    let command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP);
+    let command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP)?;
     let mut client = Client::start(command, None).context("cannot start dyno")?;
     let steps = u32::try_from(LENGTH.as_secs() / STEP.as_secs()).unwrap_or(u32::MAX);
     for round in 0..steps {

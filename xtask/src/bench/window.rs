@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use net::Clock;
 use nix::sched::{sched_getaffinity, sched_setaffinity};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::Bench;
@@ -54,14 +55,52 @@ pub(super) fn look(
     connections: usize,
     cpus: Option<&str>,
 ) -> anyhow::Result<Seen> {
-    let time = SETTLE + bench.window + MARGIN;
-    let command = contestant.point_selects(&bench.programs, server, connections, time);
+    let command = contestant.point_selects(&bench.programs, server, connections, time(bench))?;
+    let load = Load { command, end: End::Own };
+    look_at(bench, server, contestant, load, connections, cpus)
+}
+
+/// How long a load has to last so that the window lies within it.
+pub(super) fn time(bench: &Bench) -> Duration {
+    SETTLE + bench.window + MARGIN
+}
+
+/// A load to look at.
+pub(super) struct Load {
+    pub command: Command,
+    pub end: End,
+}
+
+/// How a load comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself, soon after the window.
+    Own,
+    /// When it is told to.
+    Stopped,
+}
+
+/// Runs a load and looks at it.
+///
+/// # Errors
+/// When it fails, ends too early, or does not begin.
+pub(super) fn look_at(
+    bench: &Bench,
+    server: &BenchServer,
+    contestant: Contestant,
+    load: Load,
+    connections: usize,
+    cpus: Option<&str>,
+) -> anyhow::Result<Seen> {
     let before = server.executions()?;
-    let mut client = Client::start(command, cpus)
+    let mut client = Client::start(load.command, cpus)
         .with_context(|| format!("cannot start {}", contestant.name()))?;
     let seen = watch(&mut client, server, before, bench)
         .with_context(|| format!("{} with {connections} connections", contestant.name()));
-    let printed = client.finish(seen.is_err());
+    let printed = match load.end {
+        End::Stopped if seen.is_ok() => client.stop(),
+        _ => client.finish(seen.is_err()),
+    };
     let mut seen = seen.map_err(|error| match &printed {
         Err(why) => error.context(format!("{why:#}")),
         Ok(_) => error,
@@ -176,6 +215,17 @@ impl Client {
 
     pub(super) fn ended(&mut self) -> anyhow::Result<Option<std::process::ExitStatus>> {
         Ok(self.child.try_wait()?)
+    }
+
+    /// Tells it to end, and returns what it printed until then, however it ended.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    fn stop(mut self) -> anyhow::Result<String> {
+        let pid = i32::try_from(self.pid()).context("a process id is that small")?;
+        kill(Pid::from_raw(pid), Signal::SIGTERM)?;
+        self.child.wait()?;
+        Ok(text_of(self.said.take()))
     }
 
     /// Waits for its end and returns what it printed; `is_lost` does not wait but kills.

@@ -13,6 +13,7 @@ pub(crate) struct Trial {
     pub(crate) total: Tally,
     pub(crate) slices: Vec<Slice>,
     unfinished: Unfinished,
+    rules: Rules,
 }
 
 /// Seconds with so many transactions of 100 ms each, of two reads of 40 ms.
@@ -30,7 +31,13 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
         Operation::new("transaction", OperationKind::Transaction),
         Operation::new("select", OperationKind::Read),
     ];
-    Trial { operations, total, slices: slices.collect(), unfinished: Unfinished::default() }
+    Trial {
+        operations,
+        total,
+        slices: slices.collect(),
+        unfinished: Unfinished::default(),
+        rules: Rules::default(),
+    }
 }
 
 impl Trial {
@@ -44,6 +51,8 @@ impl Trial {
             client_events: &[20, 20],
             clients_lost: 0,
             think_time_ns: 0,
+            rules: &self.rules,
+            conditions: &[],
             unfinished: &self.unfinished,
             outages: &[],
             server_difference: None,

@@ -80,7 +80,7 @@ fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
     given.collect()
 }
 
-fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
+pub(super) fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
     let split = |pair: &String| {
         let (key, value) = pair.split_once('=').ok_or_else(|| {
             anyhow!("{flag} {pair:?} has no `=`; it takes NAME=VALUE, such as range_size=10")

@@ -129,6 +129,41 @@ fn another_clients_statements_are_the_difference() {
     server.stop().unwrap();
 }
 
+/// A load of single statements that need no tables, on the servers behind these ports.
+fn without_tables(desk: &Desk, ports: &[u16]) -> (Value, String) {
+    let script = desk.file("one.sql", "SELECT 1;\n");
+    let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    let url = format!("mysql://root@{}/test", hosts.join(","));
+    let mut command = desk.dyno(["bench", "--clients=5", "--time=1s", "--warm-up=200ms"]);
+    command.arg(script).args(["--format=json", "--interval=200ms", "--system", &url]);
+    checked(command)
+}
+
+#[test]
+fn the_counts_of_several_servers_are_added_up() {
+    let desk = Desk::new();
+    let servers = [server(), server()];
+    let ports = [servers[0].0.port(), servers[1].0.port()];
+    let (check, findings) = without_tables(&desk, &ports);
+    assert_eq!(check["difference"], 0, "{check}");
+    assert_eq!(check["by_dyno"], check["by_server"]);
+    assert!(number(&check["by_server"]["read"]) > 500, "{check}");
+    assert!(!findings.contains("The server"), "{findings}");
+    // Three clients had one of them, two the other: neither alone counted everything.
+    let (alone, _) = without_tables(&desk, &ports[..1]);
+    assert_eq!(alone["difference"], 0, "{alone}");
+}
+
+#[test]
+fn a_server_behind_two_addresses_is_counted_once() {
+    let (server, _data) = server();
+    let desk = Desk::new();
+    let (check, _) = without_tables(&desk, &[server.port(), server.port()]);
+    assert_eq!(check["difference"], 0, "{check}");
+    assert!(number(&check["by_server"]["read"]) > 500, "{check}");
+    server.stop().unwrap();
+}
+
 #[test]
 fn a_system_that_does_not_tell_is_not_compared() {
     let desk = Desk::new();

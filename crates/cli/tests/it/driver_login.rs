@@ -69,22 +69,6 @@ fn an_unknown_database_says_how_to_make_it() {
 }
 
 #[test]
-fn an_unknown_login_method_is_refused_by_its_name() {
-    let plugin = "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'ed25519'";
-    if server::sql(plugin).is_empty() {
-        server::sql("INSTALL SONAME 'auth_ed25519'");
-    }
-    server::sql(
-        "CREATE OR REPLACE USER driver_ed@localhost IDENTIFIED VIA ed25519 \
-         USING PASSWORD('secret')",
-    );
-    let failure = refusal(format!("mysql://driver_ed:secret@{}/", address()));
-    assert!(failure.message.contains("client_ed25519"), "{failure}");
-    assert!(failure.message.contains("mysql_native_password"), "{failure}");
-    assert!(!failure.message.contains("secret"), "{failure}");
-}
-
-#[test]
 fn a_server_that_is_not_there_is_named() {
     // A port that was free a moment ago.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -71,6 +71,32 @@ fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
 }
 
 #[test]
+fn a_server_that_is_away_between_trials_is_waited_for() {
+    let mut own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
+    let mut run = Background::start(&desk, command.args(["--clients=2,3,4", "--time=2s"]));
+    run.wait_for("0000", "measure", 3);
+    own.kill();
+    let end = || {
+        let trial = desk.runs()[0].join("trials/0000/trial.json");
+        fs::read_to_string(trial).unwrap().contains("measure_ended")
+    };
+    wait_until("the first trial is over", end);
+    thread::sleep(Duration::from_millis(500));
+    own.server.start_again().unwrap();
+    let output = run.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    let report = json(&output);
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
+    }
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("waiting for the server"), "{told}");
+}
+
+#[test]
 fn without_reconnects_the_first_connection_that_is_lost_ends_the_trial() {
     let own = OwnServer::start(&[]);
     let desk = Desk::new();

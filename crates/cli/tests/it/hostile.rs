@@ -73,6 +73,15 @@ fn greeting() -> Vec<u8> {
     packet(0, &payload)
 }
 
+/// The same of a server that offers TLS, and what it does once the client has asked for it.
+fn after_tls_request(acts: Vec<Act>) -> Vec<Act> {
+    let mut greeting = greeting();
+    // The bit 0x800 of the capabilities, in the second byte of four.
+    let capabilities = greeting.windows(2).position(|pair| pair == [0xff, 0xf7]).unwrap();
+    greeting[capabilities + 1] |= 0x08;
+    [vec![Send(greeting), Hear], acts].concat()
+}
+
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 /// A packet of 16 MiB, less its last byte, announced.
 const SIXTEEN_MEBIBYTES: &[u8] = &[0xff, 0xff, 0xff, 0];
@@ -179,6 +188,46 @@ fn peers_that_stop_after_the_login_are_given_up_within_the_bound() {
 }
 
 #[test]
+fn peers_that_offer_tls_and_do_not_mean_it_are_told_from_each_other() {
+    let record = |kind: u8, content: &[u8]| {
+        let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+        [&[kind, 3, 3], &length[..], content].concat()
+    };
+    let not_tls: &[&str] = &["what the server sent is not TLS; it had offered TLS"];
+    let message = record(22, &[&[2, 0xff, 0xff, 0xff][..], &[3; 16_000]].concat());
+    let full = packet(2, b"\xff\x10\x04Too many connections");
+    let switch = packet(1, b"\xfemysql_clear_password\0");
+    let Some(Send(greeting)) = after_tls_request(vec![]).into_iter().next() else { panic!() };
+    expect(vec![
+        ("garbage", after_tls_request(vec![Send(vec![0xa5; 300]), Stall]), not_tls),
+        ("an error in the open", after_tls_request(vec![Send(full), Stall]), not_tls),
+        ("silence", after_tls_request(vec![Stall]), NO_LOGIN),
+        ("half a record", after_tls_request(vec![Send(message[..900].to_vec()), Stall]), NO_LOGIN),
+        (
+            "a byte a second",
+            after_tls_request(vec![Drip(record(22, &[2, 0, 0, 80])), Stall]),
+            NO_LOGIN,
+        ),
+        ("a message of 16 MiB", after_tls_request(vec![Send(message.repeat(200)), Stall]), not_tls),
+        (
+            "a refusal",
+            after_tls_request(vec![Send(record(21, &[2, 40])), Stall]),
+            &["no version or cipher suite of TLS in common: alert handshake_failure"],
+        ),
+        (
+            "its end",
+            after_tls_request(vec![]),
+            &[CLOSED, &["middle of the TLS handshake"]].concat(),
+        ),
+        (
+            "words slipped in before TLS",
+            vec![Send([greeting, switch].concat()), Stall],
+            &["bytes behind the greeting, before TLS was begun"],
+        ),
+    ]);
+}
+
+#[test]
 fn peers_that_close_are_said_to_have_closed_at_every_stage() {
     let half = greeting()[..30].to_vec();
     let switch = packet(2, b"\xfemysql_native_password\0abcdefghijklmnopqrst\0");
@@ -190,6 +239,54 @@ fn peers_that_close_are_said_to_have_closed_at_every_stage() {
         ("at a change of the method", vec![Send(greeting()), Hear, Send(switch), Hear], CLOSED),
         ("at the first question", after_login(vec![]), CLOSED),
         ("within the first answer", after_login(vec![Send(packet(1, &[2]))]), CLOSED),
+    ]);
+}
+
+#[test]
+fn login_methods_that_dyno_does_not_speak_are_refused_by_their_names() {
+    let asking = |method: &str, rest: &[u8]| {
+        let switch = packet(2, &[b"\xfe", method.as_bytes(), b"\0", rest].concat());
+        vec![Send(greeting()), Hear, Send(switch), Stall]
+    };
+    let nonce = b"abcdefghijklmnopqrst\0";
+    expect(vec![
+        (
+            "TiDB's SM3",
+            asking("tidb_sm3_password", nonce),
+            &["tidb_sm3_password (TiDB's, of SM3 hashes), which dyno does not speak"],
+        ),
+        ("MariaDB's newest", asking("parsec", nonce), &["login method parsec"]),
+        ("no name at all", asking("", nonce), &["asks for the login method without a name, which"]),
+        ("a name for a terminal", asking("\x1b[31mred", nonce), &["method  [31mred, which"]),
+        (
+            "the password itself",
+            asking("mysql_clear_password", b""),
+            &["others could read it on the way"],
+        ),
+        (
+            "a challenge that is too short",
+            asking("caching_sha2_password", b"abc"),
+            &["a login challenge of the wrong length"],
+        ),
+    ]);
+}
+
+#[test]
+fn peers_that_want_a_password_encrypted_with_no_key_do_not_get_it() {
+    let switch = packet(2, b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0");
+    let full = |key: &[u8]| {
+        let asked = vec![Send(greeting()), Hear, Send(switch.clone()), Hear];
+        let answered = vec![Send(packet(4, b"\x01\x04")), Hear, Send(packet(6, key)), Stall];
+        [asked, answered].concat()
+    };
+    let no_key: &[&str] = &["no RSA public key"];
+    let junk = b"\x01-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n";
+    expect(vec![
+        ("an empty key", full(b"\x01"), no_key),
+        ("half a key", full(b"\x01-----BEGIN PUBLIC KEY-----\nMIIBIjAN"), no_key),
+        ("a key of junk", full(junk), no_key),
+        ("a refusal", full(b"\xff\x15\x04#28000No"), &["when asked for its RSA key"]),
+        ("a fast path too late", full(b"\x01\x03"), no_key),
     ]);
 }
 
@@ -215,7 +312,12 @@ fn refusals_are_told_in_the_peers_words_and_no_longer_than_that() {
 fn sixteen_mebibytes_that_never_come_take_no_memory() {
     let desk = Desk::new();
     let mut acts = after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]);
-    for acts in [vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall], std::mem::take(&mut acts)] {
+    // A TLS record of a message of 16 MiB, again and again.
+    let mut record = vec![22, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff];
+    record.resize(5 + 0x4000, 3);
+    let flood = after_tls_request(vec![Send(record.repeat(1_000)), Stall]);
+    let announced = vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall];
+    for acts in [announced, std::mem::take(&mut acts), flood] {
         let mut child = start(&desk, &peer(acts));
         let mut most_kib = 0;
         while child.try_wait().unwrap().is_none() {

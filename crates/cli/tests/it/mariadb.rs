@@ -27,6 +27,13 @@ fn a_managed_server_is_started_measured_and_stopped() {
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["status"], "complete");
         assert!(trial["transactions"].as_u64().unwrap() > 0);
+        let idle = &trial["idle_round_trip_ns"];
+        assert_eq!(idle["count"], 50, "{idle}");
+        assert!(
+            idle["min"].as_u64().unwrap() > 1_000,
+            "no server answers within a microsecond: {idle}"
+        );
+        assert!(idle["min"].as_u64() <= idle["median"].as_u64(), "{idle}");
         assert!(trial["cost_per_transaction"]["sent_bytes"].as_f64().unwrap() > 100.0);
     }
     let phases = fs::read_to_string(desk.runs()[0].join("trials/0001/trial.json")).unwrap();

@@ -4,6 +4,8 @@ use std::fmt;
 
 use net::Endpoint;
 
+use super::rsa_key::RsaKeySource;
+use super::ssl_options::Encryption;
 use crate::Password;
 
 /// One address of a server.
@@ -13,6 +15,19 @@ pub struct Address {
     pub name: String,
     /// What it resolved to.
     pub endpoint: Endpoint,
+}
+
+impl Address {
+    /// The host by which a certificate names the server: without the port; on a unix socket, this one.
+    pub(super) fn host(&self) -> &str {
+        match &self.endpoint {
+            Endpoint::Unix(_) => "localhost",
+            Endpoint::Tcp(_) => {
+                let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host);
+                host.trim_start_matches('[').trim_end_matches(']')
+            }
+        }
+    }
 }
 
 /// How statements with parameters travel.
@@ -26,7 +41,7 @@ pub enum StatementProtocol {
 }
 
 /// Everything that a connection needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// At least one; client `i` takes address `i % n`.
     pub addresses: Vec<Address>,
@@ -38,6 +53,10 @@ pub struct Config {
     pub database: Option<String>,
     /// How statements with parameters travel.
     pub protocol: StatementProtocol,
+    /// How a password is encrypted where others could read it.
+    pub rsa_key: RsaKeySource,
+    /// Whether everything is encrypted.
+    pub encryption: Encryption,
 }
 
 impl Config {

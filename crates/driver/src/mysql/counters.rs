@@ -10,20 +10,27 @@
 //! - `Questions` counts every request but pings, prepares and closes: logouts too, and those are
 //!   counted some time after they were sent. `Queries` adds prepares and closes.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use measure::{ErrorClass, Failure, QueryCounts};
 use net::Handle;
 
+use super::probe::Named;
 use super::session::Session;
 use crate::Datum;
 
-/// Reads the counters. This statement is the only one of its session.
+/// Reads the counters, as the last statement of its session.
 const QUESTION: &str = "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR Variable_name IN \
                         ('Queries','Questions','Uptime')";
+/// What tells one server from another, whatever the addresses that lead to it; asked for first.
+const IDENTITY: &[&str] =
+    &["datadir", "hostname", "pid_file", "port", "server_id", "server_uuid", "socket"];
 /// What one reading adds to these counters, whether it sees itself or not.
-const OWN: &[&str] = &["Com_show_status", "Questions", "Queries"];
+const OWN: &[(&str, u64)] =
+    &[("Com_show_status", 1), ("Com_show_variables", 1), ("Questions", 2), ("Queries", 2)];
+/// Seconds that a server has been up, cut off to whole ones.
+const UPTIME: &str = "Uptime";
 /// Kinds of statements that read.
 const READS: &[&str] = &["Com_select"];
 /// Kinds of statements that write rows.
@@ -39,11 +46,24 @@ const WRITES: &[&str] = &[
     "Com_update_multi",
 ];
 
-/// A reading of a server's counters, all since it was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerCounters(BTreeMap<String, u64>);
+/// What the servers of a target have counted, each since it was started.
+#[derive(Clone, Debug)]
+pub struct ServerCounters(Vec<Reading>);
 
-/// What a server counted between two readings, without the readings themselves.
+/// What one server has counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    /// What tells it from others.
+    server: Vec<(String, String)>,
+    counters: BTreeMap<String, u64>,
+    /// Just before the question and just after the answer.
+    asked: Instant,
+    answered: Instant,
+    /// How many addresses led to it: each of them was read.
+    addresses: u64,
+}
+
+/// What servers counted between two readings, without the readings themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCounts {
     /// Statements by what they do, by whichever protocol.
@@ -52,40 +72,110 @@ pub struct ServerCounts {
     pub counters: Vec<(String, u64)>,
 }
 
-/// Reads the counters, within `bound`; `None` when the server has none, as TiDB.
+/// Why two readings tell nothing together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Incomparable {
+    /// At least one server.
+    #[error("the server was started anew, or its counters or its clock were set back")]
+    StartedAnew,
+    /// What is between dyno and the servers chooses among them.
+    #[error(
+        "not the same servers answered before the load and after it; to have them compared, name each \
+         of them in the URL instead of what balances them"
+    )]
+    OtherServers,
+}
+
+/// Reads the counters of one server, within `bound`; `None` when the server has none, as TiDB.
 pub(crate) async fn read_counters(
     handle: &Handle,
     session: &mut Session,
     bound: Duration,
-) -> Result<Option<ServerCounters>, Failure> {
+) -> Result<Option<Reading>, Failure> {
     let address = session.address.name.clone();
-    net::within(handle, bound, ServerCounters::ask(session)).await.unwrap_or_else(|| {
+    net::within(handle, bound, Reading::ask(session)).await.unwrap_or_else(|| {
         let message = format!("{address}: no answer within {bound:?} to what it has counted");
         Err(Failure::new(ErrorClass::Connection, "", message))
     })
 }
 
-impl ServerCounters {
+impl Reading {
     async fn ask(session: &mut Session) -> Result<Option<Self>, Failure> {
+        let server = Named::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
+        let asked = net::origin();
         let rows = session.rows(QUESTION).await?;
-        let counters = Self(rows.into_iter().filter_map(counter).collect());
-        let is_told = READS.iter().all(|name| counters.0.contains_key(*name));
-        Ok(is_told.then_some(counters))
+        let answered = net::origin();
+        let counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
+        let is_told = READS.iter().all(|name| counters.contains_key(*name));
+        Ok(is_told.then_some(Self { server, counters, asked, answered, addresses: 1 }))
     }
 
-    /// What was counted since an earlier reading; `None` when the server was started anew or its
-    /// counters were set back in between.
-    pub fn since(&self, earlier: &Self) -> Option<ServerCounts> {
-        let mut counters = Vec::new();
-        for (name, value) in &self.0 {
-            let before = earlier.0.get(name).copied().unwrap_or(0);
-            let own = u64::from(OWN.contains(&name.as_str()));
-            let moved = value.checked_sub(before)?.checked_sub(own)?;
-            if moved > 0 && name != "Uptime" {
-                counters.push((name.clone(), moved));
+    /// What was counted since an earlier reading of the same server.
+    fn since(&self, earlier: &Self) -> Result<BTreeMap<&str, u64>, Incomparable> {
+        if self.was_started_after(earlier) {
+            return Err(Incomparable::StartedAnew);
+        }
+        let mut moved = BTreeMap::new();
+        for (name, value) in self.counters.iter().filter(|(name, _)| *name != UPTIME) {
+            let own = OWN.iter().find(|(own, _)| own == name).map_or(0, |(_, count)| *count);
+            let before = earlier.counters.get(name).copied().unwrap_or(0);
+            let since = value.checked_sub(before).ok_or(Incomparable::StartedAnew)?;
+            // Every address of the earlier reading but the first was read after what it tells.
+            let own = own * earlier.addresses;
+            moved.insert(name.as_str(), since.checked_sub(own).ok_or(Incomparable::StartedAnew)?);
+        }
+        Ok(moved)
+    }
+
+    /// Whether the server has been up for less than it would be, had it stayed up. Its counters alone
+    /// do not tell: soon after a start they may be higher than what was read soon after another.
+    fn was_started_after(&self, earlier: &Self) -> bool {
+        let uptime = |reading: &Self| reading.counters.get(UPTIME).copied().unwrap_or(0);
+        let elapsed = self.asked.saturating_duration_since(earlier.answered);
+        // A second for what is cut off, and a thousandth for two clocks.
+        let due = Duration::from_secs(uptime(earlier)) + elapsed - elapsed / 1_000;
+        Duration::from_secs(uptime(self) + 1) < due
+    }
+}
+
+impl ServerCounters {
+    /// The readings of all addresses, in their order: a server that several lead to counts once.
+    pub(crate) fn of(readings: Vec<Reading>) -> Self {
+        let mut servers: Vec<Reading> = Vec::new();
+        for reading in readings {
+            match servers.iter_mut().find(|known| known.server == reading.server) {
+                Some(known) => known.addresses += 1,
+                None => servers.push(reading),
             }
         }
-        Some(ServerCounts { statements: by_kind(&counters), counters })
+        Self(servers)
+    }
+
+    /// What all servers together counted since an earlier reading.
+    ///
+    /// # Errors
+    /// When other servers answered, or one of them was started anew in between.
+    pub fn since(&self, earlier: &Self) -> Result<ServerCounts, Incomparable> {
+        let names = |all: &Self| {
+            all.0.iter().map(|reading| reading.server.clone()).collect::<BTreeSet<_>>()
+        };
+        if names(self) != names(earlier) {
+            return Err(Incomparable::OtherServers);
+        }
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for reading in &self.0 {
+            let before = earlier.0.iter().find(|before| before.server == reading.server);
+            let before = before.ok_or(Incomparable::OtherServers)?;
+            for (name, moved) in reading.since(before)? {
+                *sums.entry(name).or_default() += moved;
+            }
+        }
+        let counters: Vec<_> = sums
+            .into_iter()
+            .filter(|(_, moved)| *moved > 0)
+            .map(|(name, moved)| (name.to_owned(), moved))
+            .collect();
+        Ok(ServerCounts { statements: by_kind(&counters), counters })
     }
 }
 
@@ -119,30 +209,51 @@ fn counter(row: Vec<Datum>) -> Option<(String, u64)> {
 mod tests {
     use super::*;
 
-    fn reading(values: &[(&str, u64)]) -> ServerCounters {
-        ServerCounters(values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect())
+    /// What `server` had counted `seconds` after the first of all readings.
+    fn read(server: &str, first: Instant, seconds: u64, values: &[(&str, u64)]) -> Reading {
+        let at = first + Duration::from_secs(seconds);
+        let counters = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let server = vec![("hostname".to_owned(), server.to_owned())];
+        Reading { server, counters, asked: at, answered: at, addresses: 1 }
+    }
+
+    fn of_one(reading: Reading) -> ServerCounters {
+        ServerCounters::of(vec![reading])
     }
 
     #[test]
     fn statements_are_told_by_kind_without_the_protocols_own_and_without_the_reading() {
-        let before = reading(&[
-            ("Com_select", 10),
-            ("Com_insert", 1),
-            ("Com_commit", 0),
-            ("Com_show_status", 3),
-            ("Com_stmt_execute", 7),
-            ("Questions", 100),
-            ("Uptime", 5),
-        ]);
-        let after = reading(&[
-            ("Com_select", 24),
-            ("Com_insert", 3),
-            ("Com_commit", 1),
-            ("Com_show_status", 4),
-            ("Com_stmt_execute", 24),
-            ("Questions", 118),
-            ("Uptime", 9),
-        ]);
+        let first = net::origin();
+        let before = of_one(read(
+            "a",
+            first,
+            0,
+            &[
+                ("Com_select", 10),
+                ("Com_insert", 1),
+                ("Com_commit", 0),
+                ("Com_show_status", 3),
+                ("Com_show_variables", 3),
+                ("Com_stmt_execute", 7),
+                ("Questions", 100),
+                ("Uptime", 5),
+            ],
+        ));
+        let after = of_one(read(
+            "a",
+            first,
+            4,
+            &[
+                ("Com_select", 24),
+                ("Com_insert", 3),
+                ("Com_commit", 1),
+                ("Com_show_status", 4),
+                ("Com_show_variables", 4),
+                ("Com_stmt_execute", 24),
+                ("Questions", 119),
+                ("Uptime", 9),
+            ],
+        ));
         let counts = after.since(&before).unwrap();
         assert_eq!(counts.statements, QueryCounts { read: 14, write: 2, other: 1 });
         let expected = [
@@ -157,8 +268,56 @@ mod tests {
 
     #[test]
     fn a_server_that_was_started_anew_cannot_be_compared() {
-        let before = reading(&[("Com_select", 10), ("Uptime", 500)]);
-        assert_eq!(reading(&[("Com_select", 12), ("Uptime", 1)]).since(&before), None);
-        assert_eq!(reading(&[("Com_select", 2), ("Uptime", 501)]).since(&before), None);
+        let first = net::origin();
+        let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 500)]));
+        for (selects, uptime) in [(12, 1), (2, 501)] {
+            let after = read("a", first, 1, &[("Com_select", selects), ("Uptime", uptime)]);
+            assert_eq!(of_one(after).since(&before), Err(Incomparable::StartedAnew));
+        }
+    }
+
+    #[test]
+    fn a_server_that_was_started_twice_is_not_taken_for_one_that_stayed_up() {
+        let first = net::origin();
+        let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 3)]));
+        // Killed after ten seconds: everything is higher than before, and yet from another life.
+        let after = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 10)]));
+        assert_eq!(after.since(&before), Err(Incomparable::StartedAnew));
+        let stayed = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 22)]));
+        assert_eq!(stayed.since(&before).unwrap().statements.read, 4_990);
+    }
+
+    #[test]
+    fn several_servers_are_added_up_and_one_behind_two_addresses_counts_once() {
+        let first = net::origin();
+        let all = |seconds, a: &[(&str, u64)], again: &[(&str, u64)], b: &[(&str, u64)]| {
+            let readings = [("a", a), ("a", again), ("b", b)];
+            let read = |(server, values)| read(server, first, seconds, values);
+            ServerCounters::of(readings.map(read).to_vec())
+        };
+        let before = all(
+            0,
+            &[("Com_select", 100), ("Com_show_status", 1), ("Uptime", 9)],
+            &[("Com_select", 100), ("Com_show_status", 2), ("Uptime", 9)],
+            &[("Com_select", 7), ("Com_show_status", 1), ("Uptime", 3)],
+        );
+        let after = all(
+            5,
+            &[("Com_select", 130), ("Com_show_status", 3), ("Uptime", 14)],
+            &[("Com_select", 130), ("Com_show_status", 4), ("Uptime", 14)],
+            &[("Com_select", 11), ("Com_show_status", 2), ("Uptime", 8)],
+        );
+        let counts = after.since(&before).unwrap();
+        assert_eq!(counts.counters, [("Com_select".to_owned(), 34)]);
+    }
+
+    #[test]
+    fn other_servers_behind_the_same_address_cannot_be_compared() {
+        let first = net::origin();
+        let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 5)]));
+        let after = of_one(read("b", first, 1, &[("Com_select", 12), ("Uptime", 6)]));
+        let why = after.since(&before).unwrap_err();
+        assert_eq!(why, Incomparable::OtherServers);
+        insta::assert_snapshot!(why, @"not the same servers answered before the load and after it; to have them compared, name each of them in the URL instead of what balances them");
     }
 }

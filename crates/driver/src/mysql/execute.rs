@@ -3,8 +3,8 @@
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
-    Bound, Escapes, Prepared, ServerError, TextTemplate, capability, command, encode_execute,
-    finish_packet, start_packet,
+    Bound, Escapes, Prepared, RowFormat, ServerError, TextTemplate, capability, command,
+    encode_execute, finish_packet, start_packet,
 };
 use super::config::StatementProtocol;
 use super::session::{Ready, Session};
@@ -47,6 +47,21 @@ impl Session {
     ) -> Result<(), Failure> {
         self.encode(statement, values)?;
         self.begin()
+    }
+
+    /// Starts to execute a statement whose rows are kept; goes on with [`Session::poll_answer`].
+    #[inline]
+    pub(crate) fn begin_fetch(
+        &mut self,
+        statement: usize,
+        values: &[Value<'_>],
+    ) -> Result<(), Failure> {
+        self.begin_execute(statement, values)?;
+        self.reply.catch(match self.protocol {
+            StatementProtocol::Prepared => RowFormat::Binary,
+            StatementProtocol::Text => RowFormat::Text,
+        });
+        Ok(())
     }
 
     /// Writes the request.

@@ -1,23 +1,30 @@
 //! The codec and the readers of logins as functions over bytes: run briefly by the tests and for long
 //! by `cargo xtask fuzz`. They panic when a property does not hold.
 
+mod login;
+mod tls;
+
 use plan::fuzz::FuzzTarget;
 
 use super::Url;
 use super::codec::{
-    AuthReply, Bound, Escapes, Greeting, Inbox, Prepared, Reply, RowSet, RowStep, ServerError,
-    Step, TextTemplate, append_literal, append_load_field, append_packet, encode_execute,
-    quote_identifier,
+    AuthReply, Bound, Escapes, Greeting, Inbox, Prepared, Reply, RowFormat, RowSet, RowStep,
+    ServerError, Step, TextTemplate, append_literal, append_load_field, append_packet,
+    encode_execute, quote_identifier,
 };
 use super::option_file::OptionFile;
-use crate::Value;
+use crate::{Rows, Value};
 
 /// What this room reads from outside.
 pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "mysql packets", run: packets, seeds: answers },
     FuzzTarget { name: "mysql handshake", run: handshake, seeds: greetings },
+    FuzzTarget { name: "mysql login", run: login::login, seeds: login::conversations },
+    FuzzTarget { name: "mysql rsa key", run: login::rsa_key, seeds: login::rsa_keys },
+    FuzzTarget { name: "mysql tls", run: net::tls::fuzz_handshake, seeds: tls::beginnings },
     FuzzTarget { name: "mysql reply", run: reply, seeds: answers },
     FuzzTarget { name: "mysql rows", run: rows, seeds: answers },
+    FuzzTarget { name: "mysql rows under load", run: fetched, seeds: fetched_answers },
     FuzzTarget { name: "mysql server error", run: server_error, seeds: errors },
     FuzzTarget { name: "mysql prepared", run: prepared, seeds: prepares },
     FuzzTarget { name: "mysql load data", run: load_data, seeds: answers },
@@ -28,6 +35,18 @@ pub const TARGETS: &[FuzzTarget] = &[
 
 /// A password that no input holds by chance.
 const SECRET: &str = "hors3-carr1age-Z9";
+
+/// A server's RSA key, made for this.
+pub(super) const RSA_KEY: &str = "-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAy4gXgrSKWbqd/0hdAyqX
+r10z5JqumgHBepT2bh5qQXHADbduFuR9ZHzpPqPvq62n5Aur+mYyyMsJTYBW8pj3
+8NULV616IVXq6rW/RCxAFb72rNKyTdf0TbVWUZEvKyIegFHZ/Rd26HlpMJgnV3Ck
+hCjZyURwrUCvFtCRnt2fukeZbyuGkQpcZ1kPGuFgJbaNQz7p/iipoOZTO6jYBTg6
+/rvCXQDgHxbVodOa7EOMQgS4AsPCOhOHeDmp6wznG65XNKA0uRkYnj08+basiLo5
+zVb7m2I2g0E2Dhwywv2FLcLbb/nobKNLKMFaSKAr9URo/pOyTgAf1fHlr1M837e3
+DQIDAQAB
+-----END PUBLIC KEY-----
+";
 
 /// A message that has to be read whole is kept until it is there, and no more than this of it.
 const KEPT_BYTES_MAX: usize = 64 * 1024 + 4;
@@ -116,6 +135,47 @@ fn rows(bytes: &[u8]) {
         let _ = set.into_rows();
     }
     let _ = RowSet::new(true).message(bytes);
+}
+
+/// Rows that are kept on the load path are the same however the answer comes in, and every cell of them
+/// can be asked for.
+fn fetched(bytes: &[u8]) {
+    for format in [RowFormat::Binary, RowFormat::Text] {
+        for has_deprecated_eof in [false, true] {
+            let whole = caught(&[bytes], format, has_deprecated_eof);
+            if whole.is_some() {
+                let cut = caught(&pieces(bytes), format, has_deprecated_eof);
+                assert_eq!(cut, whole, "a cut matters");
+            }
+        }
+    }
+}
+
+/// The cells of an answer that ends with the last piece.
+fn caught(pieces: &[&[u8]], format: RowFormat, has_deprecated_eof: bool) -> Option<Vec<String>> {
+    let mut reply = Reply::new(has_deprecated_eof, 0);
+    reply.reset();
+    reply.catch(format);
+    for (at, piece) in pieces.iter().enumerate() {
+        match reply.feed(piece) {
+            Ok(Step::More) => {}
+            Ok(Step::Done) if at + 1 == pieces.len() => {
+                let rows = reply.caught()?;
+                return Some((0..rows.len()).map(|row| cells(rows, row)).collect());
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The first cells of a row, read in every way.
+fn cells(rows: &Rows, row: usize) -> String {
+    let cell = |column| {
+        let (int, float) = (rows.int(row, column), rows.float(row, column).map(f64::to_bits));
+        format!("{int:?} {float:?} {:?} {}", rows.text(row, column), rows.is_null(row, column))
+    };
+    (0..3).map(cell).collect::<Vec<_>>().join(", ")
 }
 
 /// What a server says about an error can be shown on a terminal.
@@ -267,6 +327,17 @@ fn answers() -> Vec<Vec<u8>> {
     ]
 }
 
+fn fetched_answers() -> Vec<Vec<u8>> {
+    let (integer, text, time) = (column(3), column(253), column(12));
+    let row: &[u8] = b"\0\0\x2a\0\0\0\x03abc";
+    let nulls: &[u8] = b"\0\x0c";
+    let moment: &[u8] = b"\0\0\x07\xe8\x07\x01\x02\x03\x04\x05";
+    let mut answers = answers();
+    answers.push(framed(&[&[2], &integer, &text, row, nulls, END_OK]));
+    answers.push(framed(&[&[1], &time, moment, END_OK]));
+    answers
+}
+
 fn greetings() -> Vec<Vec<u8>> {
     let mut greeting = b"\x0a8.0.11-TiDB-v8.5.0\0\x01\x02\0\0".to_vec();
     greeting.extend_from_slice(b"abcdefgh\0\x09\xa2\x2d\x02\x00\x09\x00\x15");
@@ -303,6 +374,7 @@ fn statements() -> Vec<Vec<u8>> {
 fn option_files() -> Vec<Vec<u8>> {
     bytes_of(&[
         "# mine\n[mysqld]\nport=1\n[client]\nuser = me\npassword = 'x y\\s#z'\nport=3307 # here\n",
+        "[client]\nssl-mode=REQUIRED\nget-server-public-key\nssl_ca='/ca.pem'\nskip-ssl\nssl-verify-server-cert\nssl=0\n",
         "[client\nsocket=\"/run/é.sock\nhost=\\\n!include x\n",
     ])
 }
@@ -312,6 +384,7 @@ fn urls() -> Vec<Vec<u8>> {
         "mysql://root@127.0.0.1:3306/test?ps=off",
         "mysql://u%40:p%25@[::1]:4000,db2/x",
         "mysql:///test?socket=/run/mysqld/mysqld.sock",
+        "mysql://db1/x?ssl-mode=verify-identity&ssl-ca=%2fca.pem&ssl-cert=c&ssl-key=k",
         "@host:1/db?ps=on&socket=%2f",
     ])
 }

@@ -7,14 +7,12 @@ use net::{Handle, Patience, Stream};
 
 use super::Config;
 use super::codec::{
-    AuthReply, Greeting, LoginRequest, Reply, ServerError, append_packet, capability,
-    scramble_native_password,
+    Channel, Credentials, Greeting, Login, LoginError, LoginRequest, Reply, ServerError, Turn,
+    append_packet, capability,
 };
 use super::config::Address;
 use super::session::{Session, unreachable};
 use crate::Timeouts;
-
-const NATIVE_PASSWORD: &str = "mysql_native_password";
 
 /// What we can use of what the server offers.
 const WANTED: u32 = capability::LONG_PASSWORD
@@ -74,7 +72,9 @@ impl Session {
         let mut session = Self::new(stream, address.clone(), config);
         let greeting = session.greeting().await?;
         session.capabilities = agreed(&greeting, config, local_infile);
-        let status = session.log_in(&greeting, config).await?;
+        session.secure(&greeting, config).await?;
+        let status = session.log_in(&greeting, config).await;
+        let status = status.map_err(|failure| session.with_hint(failure, config))?;
         session.settle()?;
         session.reply = Reply::new(session.has(capability::DEPRECATE_EOF), status);
         Ok(session)
@@ -113,54 +113,44 @@ impl Session {
 
     /// Logs in; returns the status bits that the session begins with.
     async fn log_in(&mut self, greeting: &Greeting, config: &Config) -> Result<u16, Failure> {
-        let password = config.password.reveal();
-        let proof = scramble_native_password(password, &greeting.nonce);
-        let login = LoginRequest {
+        let credentials = Credentials {
+            password: &config.password,
+            channel: if self.is_encrypted() { Channel::Private } else { Channel::Open },
+            public_key: config.rsa_key.at(&self.address.endpoint),
+        };
+        let begun = Login::begin(greeting, credentials);
+        let (mut login, opening) = begun.map_err(|error| self.no_login(error))?;
+        let request = LoginRequest {
             capabilities: self.capabilities,
             user: &config.user,
-            proof: &proof,
+            proof: &opening.proof,
             database: config.database.as_deref(),
-            method: NATIVE_PASSWORD,
+            method: opening.method,
         };
+        let sequence = self.login_sequence();
         self.request.clear();
-        login.encode(&mut self.request, 1);
+        request.encode(&mut self.request, sequence);
         self.send().await?;
-        let mut switches = 0;
-        let mut last_method = NATIVE_PASSWORD.to_owned();
         loop {
             let (payload, sequence) = self.message().await?;
-            match AuthReply::parse(&payload).map_err(|malformed| self.broken(malformed))? {
-                AuthReply::Accepted { status } => return Ok(status),
-                AuthReply::Refused(error) => return Err(self.refused(&error)),
-                AuthReply::More => return Err(self.unsupported_login(&last_method)),
-                AuthReply::Switch { method, nonce } if switches == 0 => {
-                    switches += 1;
-                    let proof = self.prove(&method, password, &nonce)?;
+            match login.hear(&payload).map_err(|error| self.no_login(error))? {
+                Turn::Accepted { status } => return Ok(status),
+                Turn::Listen => {}
+                Turn::Answer(answer) => {
                     self.request.clear();
-                    append_packet(&mut self.request, &proof, sequence.wrapping_add(1));
+                    append_packet(&mut self.request, &answer, sequence.wrapping_add(1));
                     self.send().await?;
-                    last_method = method;
                 }
-                AuthReply::Switch { method, .. } => return Err(self.unsupported_login(&method)),
             }
         }
     }
 
-    /// The answer to a change of the login method.
-    fn prove(&self, method: &str, password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, Failure> {
-        match method {
-            NATIVE_PASSWORD => Ok(scramble_native_password(password, nonce)),
-            // No password is proven the same way in all of these: by a lone zero byte.
-            "caching_sha2_password" | "sha256_password" if password.is_empty() => Ok(vec![0]),
-            other => Err(self.unsupported_login(other)),
+    fn no_login(&mut self, error: LoginError) -> Failure {
+        match error {
+            LoginError::Refused(error) => self.refused(&error),
+            LoginError::Malformed(malformed) => self.broken(malformed),
+            other => self.unsupported(&other.to_string()),
         }
-    }
-
-    fn unsupported_login(&self, method: &str) -> Failure {
-        self.unsupported(&format!(
-            "the server asks for the login method {method}; dyno knows {NATIVE_PASSWORD} and empty \
-             passwords, so log in as a user identified with {NATIVE_PASSWORD}"
-        ))
     }
 
     fn unsupported(&self, what: &str) -> Failure {

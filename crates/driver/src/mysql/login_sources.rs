@@ -11,6 +11,7 @@ use net::Endpoint;
 
 use super::config::{Address, Config};
 use super::option_file::OptionFile;
+use super::ssl_options::SslMode;
 use super::url::{Host, PORT, Url};
 use crate::Password;
 
@@ -62,6 +63,8 @@ impl Url {
             password: password.unwrap_or_default(),
             database: self.database.clone(),
             protocol: self.protocol.unwrap_or_default(),
+            rsa_key: self.rsa_key.clone().or(&options.rsa_key).source()?,
+            encryption: self.ssl.clone().or(&options.ssl).encryption()?,
         })
     }
 
@@ -111,10 +114,19 @@ fn read_password_file(path: &Path) -> Result<Password, Failure> {
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
     let Some(path) = path else { return Ok(OptionFile::default()) };
     match fs::read_to_string(path) {
-        Ok(text) => Ok(OptionFile::parse(&text)),
+        Ok(text) => match OptionFile::parse(&text) {
+            OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
+            options => Ok(options),
+        },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(OptionFile::default()),
         Err(error) => Err(unreadable(path, &error)),
     }
+}
+
+fn unknown_mode(path: &Path, mode: &str) -> Failure {
+    let message =
+        format!("{}: `ssl-mode` cannot be `{mode}`; {}", path.display(), SslMode::ALLOWED);
+    Failure::new(ErrorClass::Login, "", message)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

@@ -7,7 +7,7 @@ use net::Endpoint;
 use proptest::prelude::*;
 
 use super::option_file::OptionFile;
-use super::{LoginSources, StatementProtocol, Url, UrlError};
+use super::{LoginSources, SslMode, SslOptions, StatementProtocol, Url, UrlError};
 use crate::Password;
 
 #[test]
@@ -40,6 +40,7 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
         "mysql://me@db1:1:2/test",
         "mysql://me@db1/test?sp=on",
         "mysql://me@db1/test?ps=maybe",
+        "mysql://me@db1/test?ssl-mode=verify",
         "mysql://me:se%2cret%@db1/test",
         "mysql://me@,db1/test",
     ]
@@ -50,8 +51,9 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
     the port of host `db1` is no number from 1 to 65535
     the port of host `root` is no number from 1 to 65535
     write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
-    unknown option `sp`; known are socket=PATH and ps=on or ps=off
+    unknown option `sp`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1 and server-public-key-path=FILE
     `ps` cannot be `maybe`; allowed are on and off
+    `ssl-mode` cannot be `verify`; allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY
     a percent sign in the password must be followed by two hexadecimal digits (%25 is `%`)
     write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
     ");
@@ -76,7 +78,8 @@ fn an_option_file_gives_its_client_section() {
         password: Some(Password::new("a#b\\c")),
         host: Some("db9".into()),
         port: Some(4000),
-        socket: None,
+        ssl: SslOptions { mode: Some(SslMode::Required), ..Default::default() },
+        ..Default::default()
     };
     assert_eq!(options, wanted);
 }

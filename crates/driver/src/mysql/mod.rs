@@ -14,18 +14,24 @@ mod login_sources;
 mod option_file;
 mod probe;
 mod query;
+mod rsa_key;
+mod secure;
 mod session;
+mod ssl_options;
 mod url;
 
+pub use codec::ServerKey;
 pub use config::{Address, Config, StatementProtocol};
 pub(crate) use counters::read_counters;
-pub use counters::{ServerCounters, ServerCounts};
+pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub(crate) use insert::MultiRowInsert;
 pub(crate) use load_data::LoadData;
 pub(crate) use login::{LocalInfile, Opening};
 pub use login_sources::LoginSources;
 pub(crate) use probe::{probe, without_probe};
+pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;
+pub use ssl_options::{Encryption, SslMode, SslOptions};
 pub use url::{Host, Url, UrlError};
 
 #[cfg(test)]

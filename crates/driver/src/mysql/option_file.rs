@@ -1,9 +1,12 @@
 //! The option file that MySQL's own clients read, `~/.my.cnf`: its `[client]` section.
 //!
-//! Source: MySQL Reference Manual, "Using Option Files".
+//! Source: MySQL Reference Manual, "Using Option Files"; MariaDB's knowledge base, "Securing Connections
+//! for Client and Server", for the switches that only its clients have.
 
 use std::path::PathBuf;
 
+use super::rsa_key::RsaKeyOptions;
+use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
 
 /// What the file says about where to log in and how.
@@ -14,6 +17,11 @@ pub(super) struct OptionFile {
     pub(super) host: Option<String>,
     pub(super) port: Option<u16>,
     pub(super) socket: Option<PathBuf>,
+    pub(super) ssl: SslOptions,
+    pub(super) rsa_key: RsaKeyOptions,
+    /// What `ssl-mode` says when that is no mode: an error, for who wants to be safe is not to find
+    /// out later that a slip of the pen made it otherwise.
+    pub(super) unknown_mode: Option<String>,
 }
 
 impl OptionFile {
@@ -33,15 +41,41 @@ impl OptionFile {
     }
 
     fn read_line(&mut self, line: &str) {
-        let Some((name, value)) = line.split_once('=') else { return };
+        let Some((name, value)) = line.split_once('=') else {
+            return self.read_switch(line.trim(), "1");
+        };
         let value = unquote(value.trim());
-        match name.trim() {
+        match name.trim().replace('_', "-").as_str() {
             "user" => self.user = Some(value),
             "password" => self.password = Some(Password::new(value)),
             "host" => self.host = Some(value),
             "port" => self.port = value.parse().ok(),
             "socket" => self.socket = Some(value.into()),
-            _ => {}
+            "ssl-mode" => match SslMode::from_name(&value) {
+                Some(mode) => self.ssl.mode = Some(mode),
+                None => self.unknown_mode = Some(value),
+            },
+            "server-public-key-path" => self.rsa_key.path = Some(value.into()),
+            "ssl-ca" => self.ssl.ca = Some(value.into()),
+            "ssl-cert" => self.ssl.cert = Some(value.into()),
+            "ssl-key" => self.ssl.key = Some(value.into()),
+            name => self.read_switch(name, &value),
+        }
+    }
+
+    /// What may stand without a value. MariaDB's clients say so what MySQL's say by `ssl-mode`.
+    fn read_switch(&mut self, name: &str, value: &str) {
+        let is_on = !["0", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
+        let mode = match (name.replace('_', "-").as_str(), is_on) {
+            ("get-server-public-key", is_on) => return self.rsa_key.get = Some(is_on),
+            ("ssl", true) => SslMode::Required,
+            ("ssl", false) | ("skip-ssl", true) => SslMode::Disabled,
+            ("ssl-verify-server-cert", true) => SslMode::VerifyIdentity,
+            _ => return,
+        };
+        // `ssl` beside `ssl-verify-server-cert` takes nothing away from it.
+        if self.ssl.mode != Some(SslMode::VerifyIdentity) || mode == SslMode::Disabled {
+            self.ssl.mode = Some(mode);
         }
     }
 }

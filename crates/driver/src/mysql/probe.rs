@@ -81,12 +81,14 @@ async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
         Product::TiDb => first_text(&session.rows("SELECT tidb_version()").await?),
         _ => None,
     };
+    let mut settings = settings(product, &variables);
+    settings.push(("encryption".to_owned(), session.encryption()));
     let identity = Identity {
         product: product.name().into(),
         version: product.version(&version),
         storage: storage(product, &variables, build.as_deref()),
         build: build_of(product, &variables, build.as_deref()),
-        settings: variables.only(SETTINGS),
+        settings,
     };
     let facts = Facts { identity, limits: limits(product, &variables, &uses) };
     Ok((facts, capabilities(product, &variables)))
@@ -132,10 +134,14 @@ impl Product {
 }
 
 /// Names and values from one of the server's SHOW statements.
-struct Named(Vec<(String, String)>);
+pub(super) struct Named(Vec<(String, String)>);
 
 impl Named {
-    async fn ask(session: &mut Session, what: &str, names: &[&str]) -> Result<Self, Failure> {
+    pub(super) async fn ask(
+        session: &mut Session,
+        what: &str,
+        names: &[&str],
+    ) -> Result<Self, Failure> {
         let list: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
         let sql = format!("SHOW {what} WHERE Variable_name IN ({})", list.join(","));
         let rows = session.rows(&sql).await?;
@@ -159,7 +165,7 @@ impl Named {
         self.text(name).is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("on"))
     }
 
-    fn only(&self, names: &[&str]) -> Vec<(String, String)> {
+    pub(super) fn only(&self, names: &[&str]) -> Vec<(String, String)> {
         let value = |name: &&str| Some(((*name).to_owned(), self.text(name)?.to_owned()));
         names.iter().filter_map(value).collect()
     }
@@ -181,7 +187,18 @@ fn first_text(rows: &[Vec<Datum>]) -> Option<String> {
 /// The line `label: value` of TiDB's description of itself.
 fn labelled<'a>(description: &'a str, label: &str) -> Option<&'a str> {
     let value = description.lines().find_map(|line| line.strip_prefix(label)?.strip_prefix(':'))?;
-    Some(value.trim()).filter(|value| !value.is_empty())
+    // What a build was not told about itself, TiDB calls "None".
+    Some(value.trim()).filter(|value| !value.is_empty() && *value != "None")
+}
+
+/// Settings that decide about speed. TiDB lists those of InnoDB too, for clients that ask, and they do
+/// nothing there.
+fn settings(product: Product, variables: &Named) -> Vec<(String, String)> {
+    let mut settings = variables.only(SETTINGS);
+    if product == Product::TiDb {
+        settings.retain(|(name, _)| name.starts_with("tidb_") || name == "transaction_isolation");
+    }
+    settings
 }
 
 fn storage(product: Product, variables: &Named, description: Option<&str>) -> String {
@@ -246,6 +263,9 @@ pub(crate) fn without_probe() -> Capabilities {
         has_isolation_levels: true,
         analyze: Some("ANALYZE TABLE {table}"),
         ascii_session: Some("SET NAMES binary"),
+        row_lock: " FOR UPDATE",
+        has_hash_partitions: true,
+        enforce_foreign_keys: None,
         list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
                        DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
     }

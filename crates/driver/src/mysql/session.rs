@@ -12,6 +12,7 @@ use super::codec::{
     Bound, Escapes, Inbox, Malformed, Reply, ServerError, Step, TextTemplate, command, status,
 };
 use super::config::{Address, StatementProtocol};
+use super::secure::ended_by_tls;
 use crate::Answer;
 
 /// A statement that was made ready.
@@ -33,7 +34,7 @@ pub(crate) struct Session {
     pub(super) request: Vec<u8>,
     /// How much of the request the kernel has taken.
     pub(super) sent: usize,
-    pub(super) reply: Reply,
+    pub(crate) reply: Reply,
     pub(super) inbox: Box<Inbox>,
     pub(super) statements: Vec<Ready>,
     pub(super) traffic: Traffic,
@@ -295,6 +296,9 @@ pub(super) fn refused(address: &Address, error: &ServerError) -> Failure {
 
 /// A failure of the connection while it was in use.
 pub(super) fn lost(address: &Address, error: &io::Error) -> Failure {
+    if let Some(failure) = ended_by_tls(address, error) {
+        return failure;
+    }
     let what = match error.kind() {
         ErrorKind::UnexpectedEof => "the server closed the connection; its log may say why".into(),
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {

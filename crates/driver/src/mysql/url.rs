@@ -4,14 +4,16 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::StatementProtocol;
+use super::rsa_key::RsaKeyOptions;
+use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
 
 const SCHEME: &str = "mysql://";
 /// The port that a server of this protocol has by custom.
 pub(super) const PORT: u16 = 3306;
 
-/// A parsed URL: `mysql://[user[:password]@][host[:port],...]/[database][?socket=path&ps=on|off]`.
-/// Characters with a meaning of their own are written as `%40` and the like.
+/// A parsed URL: `mysql://[user[:password]@][host[:port],...]/[database][?socket=path&ps=on|off]`,
+/// with more options as [`Url`] has fields. Characters with a meaning of their own are written as `%40` and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
     /// The user, when it names one.
@@ -26,6 +28,10 @@ pub struct Url {
     pub database: Option<String>,
     /// Whether statements are prepared, when it says.
     pub protocol: Option<StatementProtocol>,
+    /// What it says about the RSA key that encrypts a password on an open connection.
+    pub rsa_key: RsaKeyOptions,
+    /// What it says about encryption.
+    pub ssl: SslOptions,
 }
 
 /// A host and its port.
@@ -50,7 +56,10 @@ pub enum UrlError {
     #[error("write each host as host:port, with an IPv6 address in brackets, as [::1]:3306")]
     Host,
     /// An option that is not known.
-    #[error("unknown option `{0}`; known are socket=PATH and ps=on or ps=off")]
+    #[error(
+        "unknown option `{0}`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, \
+             ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1 and server-public-key-path=FILE"
+    )]
     Option(String),
     /// A value that the option does not take.
     #[error("`{option}` cannot be `{value}`; {allowed}")]
@@ -121,6 +130,14 @@ impl Url {
         match name {
             "socket" => self.socket = Some(PathBuf::from(value)),
             "ps" => self.protocol = Some(read_protocol(value)?),
+            "get-server-public-key" => {
+                self.rsa_key.get = Some(read_switch("get-server-public-key", value)?);
+            }
+            "server-public-key-path" => self.rsa_key.path = Some(PathBuf::from(value)),
+            "ssl-mode" => self.ssl.mode = Some(read_mode(value)?),
+            "ssl-ca" => self.ssl.ca = Some(PathBuf::from(value)),
+            "ssl-cert" => self.ssl.cert = Some(PathBuf::from(value)),
+            "ssl-key" => self.ssl.key = Some(PathBuf::from(value)),
             _ => return Err(UrlError::Option(name.to_owned())),
         }
         Ok(())
@@ -159,6 +176,20 @@ fn read_protocol(value: String) -> Result<StatementProtocol, UrlError> {
         "on" => Ok(StatementProtocol::Prepared),
         "off" => Ok(StatementProtocol::Text),
         _ => Err(UrlError::Value { option: "ps", value, allowed: "allowed are on and off" }),
+    }
+}
+
+fn read_mode(value: String) -> Result<SslMode, UrlError> {
+    let wrong = |value| UrlError::Value { option: "ssl-mode", value, allowed: SslMode::ALLOWED };
+    SslMode::from_name(&value).ok_or_else(|| wrong(value))
+}
+
+/// As MySQL's clients write what is on or off.
+fn read_switch(option: &'static str, value: String) -> Result<bool, UrlError> {
+    match value.as_str() {
+        "1" | "on" => Ok(true),
+        "0" | "off" => Ok(false),
+        _ => Err(UrlError::Value { option, value, allowed: "allowed are 1 and 0" }),
     }
 }
 

@@ -58,6 +58,9 @@ pub(crate) fn capabilities() -> Capabilities {
         has_isolation_levels: false,
         analyze: Some("ANALYZE {table}"),
         ascii_session: None,
+        row_lock: "",
+        has_hash_partitions: false,
+        enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
         list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
     }
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use measure::{ErrorClass, Failure};
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Batch, Connection, Error, Rows, Statement};
+use rusqlite::{Batch, Connection, Error, Rows as SqlRows, Statement};
 
 use super::Config;
 use super::error::failure;
-use crate::{Answer, Datum, Value};
+use crate::{Answer, Datum, Rows, Value};
 
 /// Statements that a session keeps compiled: more than any workload has.
 const COMPILED_MAX: usize = 4096;
@@ -23,6 +23,7 @@ pub(crate) struct Session {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
     statements: Vec<String>,
+    fetched: Rows,
 }
 
 impl fmt::Debug for Session {
@@ -39,7 +40,12 @@ impl Session {
             Ok(connection)
         });
         let connection = opened.map_err(|error| failure(&config.path, &error))?;
-        Ok(Self { connection, path: config.path.clone(), statements: Vec::new() })
+        Ok(Self {
+            connection,
+            path: config.path.clone(),
+            statements: Vec::new(),
+            fetched: Rows::empty(),
+        })
     }
 
     /// Compiles a statement; returns its place among this session's statements.
@@ -64,6 +70,31 @@ impl Session {
             self.step(&mut compiled)
         });
         stepped.map_err(|error| self.failure(&error))
+    }
+
+    /// Executes a statement and keeps its rows.
+    pub(crate) fn fetch(
+        &mut self,
+        statement: usize,
+        values: &[Value<'_>],
+    ) -> Result<Answer, Failure> {
+        let Self { connection, statements, fetched, .. } = self;
+        let Some(sql) = statements.get(statement) else {
+            let message = "the statement was made ready on another session";
+            return Err(Failure::new(ErrorClass::Server, "", message));
+        };
+        let kept = connection.prepare_cached(sql).and_then(|mut compiled| {
+            bind(&mut compiled, values)?;
+            fetched.begin(compiled.column_count());
+            keep_rows(compiled.raw_query(), fetched)
+        });
+        let answer = kept.map(|()| Answer { rows: self.fetched.len() as u64, affected: 0 });
+        answer.map_err(|error| self.failure(&error))
+    }
+
+    /// The rows of the last [`Session::fetch`].
+    pub(crate) fn fetched(&self) -> &Rows {
+        &self.fetched
     }
 
     /// Runs text, which may hold several statements; rows are read and thrown away.
@@ -116,7 +147,21 @@ impl Session {
     }
 }
 
-fn count_rows(mut rows: Rows<'_>, columns: usize) -> Result<u64, Error> {
+fn keep_rows(mut rows: SqlRows<'_>, kept: &mut Rows) -> Result<(), Error> {
+    while let Some(row) = rows.next()? {
+        for column in 0..row.as_ref().column_count() {
+            match row.get_ref(column)? {
+                ValueRef::Null => kept.push_null(),
+                ValueRef::Integer(number) => kept.push_int(number),
+                ValueRef::Real(number) => kept.push_float(number),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => kept.push_text(bytes),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn count_rows(mut rows: SqlRows<'_>, columns: usize) -> Result<u64, Error> {
     let mut count = 0;
     while let Some(row) = rows.next()? {
         for column in 0..columns {

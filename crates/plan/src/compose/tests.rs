@@ -90,7 +90,7 @@ fn what_is_wrong_points_into_the_composed_plan() {
     24 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
     "#);
 }
 

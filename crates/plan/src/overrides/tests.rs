@@ -99,7 +99,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     10 | tme = "5s"
        | ^^^
        |
-       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
 
     error: unknown key `lode`
       --> x.toml:12:2
@@ -107,7 +107,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     12 | [lode]
        |  ^^^^
        |
-       = help: did you mean `load`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+       = help: did you mean `load`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
     "#);
 }
 

@@ -94,9 +94,11 @@ fn reads_a_whole_plan() {
     );
     assert_eq!(points.options, Options::parse("tables = 4\ntable_size = '100k'").unwrap());
     let expected = LoadPlan {
+        prewarm: Duration::ZERO,
         clients: vec![1, 8],
         warm_up: Duration::from_secs(1),
         limit: Limit::Time(Duration::from_secs(5)),
+        is_limit_given: true,
         interval: Duration::from_millis(500),
         think_time: Duration::from_millis(10),
         workers: Some(2),
@@ -374,7 +376,7 @@ colour = "red"
     2 | repetition = 3
       | ^^^^^^^^^^
       |
-      = help: did you mean `repetitions`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+      = help: did you mean `repetitions`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `systms`
      --> plans/x.toml:3:2
@@ -382,7 +384,7 @@ colour = "red"
     3 | [systms.sqlite]
       |  ^^^^^^
       |
-      = help: did you mean `systems`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+      = help: did you mean `systems`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `before_perpare`
      --> plans/x.toml:7:1
@@ -398,7 +400,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -406,7 +408,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
     "#);
 }
 
@@ -785,7 +787,7 @@ fn passwords_show_nowhere() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, workload, workloads
+      = help: did you mean `title`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// Either `missing`, or all of the rest.
+/// All but `missing`, or that and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,15 +33,15 @@ struct CounterFile {
 
 impl From<&CrossCheck> for CrossCheckFile {
     fn from(check: &CrossCheck) -> Self {
-        let (missing, counted) = match check {
-            CrossCheck::Missing(reason) => (Some(reason.clone()), None),
-            CrossCheck::Counted(counted) => (None, Some(counted)),
+        let (missing, by_dyno, counted) = match check {
+            CrossCheck::Missing { reason, by_dyno } => (Some(reason.clone()), *by_dyno, None),
+            CrossCheck::Counted(counted) => (None, counted.by_dyno, Some(counted)),
         };
         let counter =
             |(name, count): &(String, u64)| CounterFile { name: name.clone(), count: *count };
         Self {
             missing,
-            by_dyno: counted.map(|counted| counted.by_dyno.into()),
+            by_dyno: Some(by_dyno.into()),
             by_server: counted.map(|counted| counted.by_server.into()),
             counters: counted
                 .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
@@ -51,10 +51,11 @@ impl From<&CrossCheck> for CrossCheckFile {
 
 impl From<CrossCheckFile> for CrossCheck {
     fn from(file: CrossCheckFile) -> Self {
+        let by_dyno = file.by_dyno.unwrap_or_default().into();
         match file.missing {
-            Some(reason) => Self::Missing(reason),
+            Some(reason) => Self::Missing { reason, by_dyno },
             None => Self::Counted(Counted {
-                by_dyno: file.by_dyno.unwrap_or_default().into(),
+                by_dyno,
                 by_server: file.by_server.unwrap_or_default().into(),
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),

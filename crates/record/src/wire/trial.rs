@@ -3,15 +3,19 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{ErrorClass, Failure, Operation, OperationKind, Outage, Phase, Unfinished};
+use measure::{
+    Condition, ErrorClass, Failure, Operation, OperationKind, Outage, Phase, Rules, Unfinished,
+};
 use plan::{Arrivals, Rate, RateStep};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use super::cross_check::CrossCheckFile;
+use super::rules::{ConditionFile, RulesFile, rules_file};
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, OpenRecord,
-    PhaseRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, WorkloadRecord, hlog,
+    PhaseRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    hlog,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,18 +30,29 @@ pub(crate) struct TrialFile {
     repetition: u32,
     load: LoadFile,
     phases: Vec<PhaseFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionFile>,
     end: Option<EndFile>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SystemFile {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    variant: Option<VariantFile>,
     product: String,
     version: String,
     build: Option<String>,
     storage: String,
     is_embedded: bool,
     settings: Vec<SettingFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct VariantFile {
+    of: String,
+    name: String,
+    place: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,6 +66,8 @@ struct WorkloadFile {
     name: String,
     kind: String,
     description: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<RulesFile>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -111,6 +128,9 @@ struct EndFile {
     /// As in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     lateness: String,
+    /// As in latency.hlog.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    idle_round_trips: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<OutageFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +204,7 @@ impl From<&TrialRecord> for TrialFile {
                 name: header.workload.name.clone(),
                 kind: header.workload.kind.clone(),
                 description: header.workload.description.clone(),
+                rules: rules_file(&header.workload.rules),
             },
             operations: header.operations.iter().map(OperationFile::from).collect(),
             clients: header.clients,
@@ -196,6 +217,7 @@ impl From<&TrialRecord> for TrialFile {
                 open: header.load.open.as_ref().map(OpenFile::from),
             },
             phases: record.phases.iter().map(PhaseFile::from).collect(),
+            conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             end: record.end.as_ref().map(EndFile::from),
         }
     }
@@ -205,8 +227,10 @@ fn system_file(header: &TrialHeader) -> SystemFile {
     let Identity { product, version, build, storage, settings } = header.identity.clone();
     let settings = settings.into_iter().map(|(name, value)| SettingFile { name, value }).collect();
     let is_embedded = header.is_embedded;
+    let variant = header.variant.clone();
     SystemFile {
         name: header.system.clone(),
+        variant: variant.map(|VariantRecord { of, name, place }| VariantFile { of, name, place }),
         product,
         version,
         build,
@@ -304,6 +328,7 @@ impl From<&TrialEnd> for EndFile {
                 latencies: hlog::encode(&end.unfinished.latencies),
             },
             lateness: hlog::encode(&end.lateness),
+            idle_round_trips: hlog::encode(&end.idle_round_trips),
             outages: end.outages.iter().copied().map(OutageFile::from).collect(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage.map(UsageFile::from),
@@ -366,11 +391,17 @@ impl TrialFile {
     pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
         let phases =
             self.phases.into_iter().map(PhaseFile::into_record).collect::<Result<_, _>>()?;
+        let conditions = self.conditions.into_iter().map(Condition::from).collect();
         let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
         let header = TrialHeader {
             index: self.index,
             system: self.system.name,
+            variant: self.system.variant.map(|VariantFile { of, name, place }| VariantRecord {
+                of,
+                name,
+                place,
+            }),
             identity: Identity {
                 product: self.system.product,
                 version: self.system.version,
@@ -383,6 +414,7 @@ impl TrialFile {
                 name: self.workload.name,
                 kind: self.workload.kind,
                 description: self.workload.description,
+                rules: self.workload.rules.map(Rules::from).unwrap_or_default(),
             },
             operations: self.operations.into_iter().map(Operation::from).collect(),
             clients: self.clients,
@@ -395,7 +427,7 @@ impl TrialFile {
                 open: self.load.open.map(OpenFile::into_record).transpose()?,
             },
         };
-        Ok(TrialRecord { phases, end, ..TrialRecord::new(header) })
+        Ok(TrialRecord { phases, conditions, end, ..TrialRecord::new(header) })
     }
 }
 
@@ -428,6 +460,7 @@ impl EndFile {
                 unanswered: self.unfinished.unanswered,
             },
             lateness: hlog::decode(&self.lateness)?,
+            idle_round_trips: hlog::decode(&self.idle_round_trips)?,
             outages: self.outages.into_iter().map(Outage::from).collect(),
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage.map(ClientUsage::from),

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
-    OperationKind, QueryCounts, Tally, Unfinished,
+    OperationKind, QueryCounts, Rules, Tally, Unfinished,
 };
 
 use super::*;
 use crate::{
     ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, Identity, LoadRecord,
-    OpenRecord, Run, TrialStatus, WorkloadRecord, list,
+    OpenRecord, Run, TrialStatus, VariantRecord, WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -41,6 +41,11 @@ fn trial_header(index: usize) -> TrialHeader {
     TrialHeader {
         index,
         system: "mariadb".to_owned(),
+        variant: Some(VariantRecord {
+            of: "mariadb".to_owned(),
+            name: "small".to_owned(),
+            place: 1,
+        }),
         identity: Identity {
             product: "MariaDB".to_owned(),
             version: "10.11.6".to_owned(),
@@ -53,6 +58,7 @@ fn trial_header(index: usize) -> TrialHeader {
             name: "rw".to_owned(),
             kind: "sysbench/oltp_read_write".to_owned(),
             description: "4 tables of 1000 rows".to_owned(),
+            rules: Rules::default(),
         },
         operations: vec![
             Operation::new("transaction", OperationKind::Transaction),
@@ -123,6 +129,7 @@ fn trial_end() -> TrialEnd {
         ],
         unfinished: unfinished(),
         lateness: unfinished().latencies,
+        idle_round_trips: unfinished().latencies,
         outages: vec![
             measure::Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
             measure::Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },

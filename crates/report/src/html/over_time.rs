@@ -5,7 +5,9 @@ use record::{IntervalRecord, Latencies};
 
 use crate::digest::{Digest, Trial};
 use crate::html::charts::{Spectrum, spectrum};
+use crate::html::watch;
 use crate::number::{count, percentile_name};
+use crate::panels::Panels;
 use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, ShadeKind, Size, Unit};
 
 /// Sizes of the plots of one trial.
@@ -18,7 +20,7 @@ const POINTS_MAX: usize = 240;
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
 
-/// Throughput, latency and the percentile spectrum of each operation.
+/// Throughput, latency, what hosts did meanwhile, and the percentile spectrum of each operation.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
     let steps = steps(&trial.record.intervals);
     let Some(end) = steps.last().map(|step| step.to) else {
@@ -26,10 +28,18 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
     };
     let frame = Frame { trial, steps, end };
     let percentiles = &digest.run.header.percentiles;
-    [Some(frame.throughput()), frame.latency(percentiles), frame.spectrum()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let load = [Some(frame.throughput()), frame.latency(percentiles)].into_iter().flatten();
+    load.chain(watch::of_trial(&frame)).chain(frame.spectrum()).collect()
+}
+
+/// What the servers of a trial told of themselves meanwhile.
+pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
+    let steps = steps(&trial.record.intervals);
+    let Some(end) = steps.last().map(|step| step.to) else {
+        return Vec::new();
+    };
+    let frame = Frame { trial, steps, end };
+    panels.drawn.iter().map(|panel| watch::panel(&frame, panel)).collect()
 }
 
 /// One or several neighbouring intervals of the same phase, added up exactly.
@@ -87,8 +97,9 @@ impl Step<'_> {
     }
 }
 
-struct Frame<'d, 'a> {
-    trial: &'d Trial<'a>,
+/// What the plots of one trial over its time share.
+pub(crate) struct Frame<'d, 'a> {
+    pub(crate) trial: &'d Trial<'a>,
     steps: Vec<Step<'a>>,
     /// Where the last step ends, s.
     end: f64,
@@ -165,7 +176,8 @@ impl Frame<'_, '_> {
         Some(self.chart("latency over time", y, series))
     }
 
-    fn chart(&self, what: &str, y: Axis, series: Vec<Series>) -> Chart {
+    /// A plot over the trial's time, with its warm-up, outages and failures.
+    pub(crate) fn chart(&self, what: &str, y: Axis, series: Vec<Series>) -> Chart {
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: self.trial.record.header.identity.title(),

@@ -72,6 +72,24 @@ impl Axis {
         Self { label: label.into(), scale, unit, low, high, ticks, names: Vec::new() }
     }
 
+    /// An axis of ratios around 1, as far as the data goes and no less than 5 % either way.
+    pub(crate) fn ratios(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+        let far = values.into_iter().filter(|value| value.is_finite());
+        let farthest = far.map(|value| (value - 1.0).abs()).fold(0.05, f64::max);
+        let (_, reach, steps) = linear(farthest);
+        let below = steps.iter().rev().map(|step| 1.0 - step);
+        let below = below.filter(|tick| (0.0..1.0).contains(tick));
+        Self {
+            label: label.into(),
+            scale: Scale::Linear,
+            unit: Unit::Number,
+            low: (1.0 - reach).max(0.0),
+            high: 1.0 + reach,
+            ticks: below.chain(steps.iter().map(|step| 1.0 + step)).collect(),
+            names: Vec::new(),
+        }
+    }
+
     /// An axis of time within a trial, in seconds, that ends where the data does.
     pub(crate) fn seconds(end: f64) -> Self {
         let (_, _, ticks) = linear(end);
@@ -235,6 +253,16 @@ mod tests {
         let axis = Axis::names("system", vec!["a".to_owned(), "b".to_owned()]);
         assert_eq!((axis.place(0.0), axis.place(1.0)), (0.25, 0.75));
         assert_eq!(texts(&axis), ["a", "b"]);
+    }
+
+    #[test]
+    fn ratios_lie_around_one() {
+        let axis = Axis::ratios("times", [0.98, 1.11]);
+        assert_eq!(texts(&axis).first().map(String::as_str), Some("0.88"));
+        assert!((axis.place(1.0) - 0.5).abs() < 1e-12);
+        assert_eq!(axis.place(9.0), 1.0);
+        assert_eq!(texts(&Axis::ratios("times", [1.0])).len(), 11);
+        assert_eq!(texts(&Axis::ratios("times", [2.6])).first().map(String::as_str), Some("0"));
     }
 
     #[test]

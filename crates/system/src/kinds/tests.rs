@@ -7,6 +7,9 @@ use crate::{Access, Running, Stall};
 
 fn plan(kind: &str, options: &str) -> SystemPlan {
     SystemPlan {
+        variant: None,
+        build: None,
+        endpoints: Vec::new(),
         name: "s".to_owned(),
         kind: kind.to_owned(),
         options: Options::parse(options).unwrap(),
@@ -24,7 +27,7 @@ fn problems(kind: &str, options: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn started(kind: &str, options: &str) -> Box<dyn Running> {
+fn started(kind: &str, options: &str) -> Running {
     let scratch = tempfile::tempdir().unwrap();
     read(&plan(kind, options), Path::new("/"))
         .unwrap()
@@ -34,8 +37,8 @@ fn started(kind: &str, options: &str) -> Box<dyn Running> {
 
 #[test]
 fn an_unknown_kind_gets_the_nearest_name() {
-    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, mysql, simulated; `dyno systems` explains them");
-    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, mysql, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, mysql, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, tidb, tidb-cluster, mysql, simulated; `dyno systems` explains them");
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! The kind `mariadb` of a plan: a server of our own as a system under test.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::Path;
 
 use driver::mysql::{Address, Config, StatementProtocol};
-use driver::{Password, ServerLimits, Target, Timeouts};
+use driver::{Password, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
 use super::{DATABASE, Server, Settings, USER};
 use crate::ask::ask;
 use crate::mysql::PROTOCOLS;
-use crate::process::parse_cpus;
-use crate::{Access, Identity, Running, System};
+use crate::options;
+use crate::ports::local;
+use crate::running::Backing;
+use crate::{Running, ServerProcess, System};
 
 /// How clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +34,9 @@ struct Managed {
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let settings = Settings {
-        binary: reader.text("binary").map(|binary| program(folder, &binary)),
+        binary: reader.text("binary").map(|binary| options::program(folder, &binary)),
         arguments: arguments(&mut reader),
-        cpus: cpus(&mut reader),
+        cpus: options::cpus(&mut reader),
     };
     let connect = reader.choice(
         "connect",
@@ -46,14 +48,6 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     Ok(Box::new(Managed { settings, connect, protocol }))
 }
 
-/// A bare name is looked for where programs are; anything else is a path.
-fn program(folder: &Path, binary: &str) -> PathBuf {
-    match crate::programs::find(binary, &[]) {
-        Some(found) if !binary.contains('/') => found,
-        _ => folder.join(binary),
-    }
-}
-
 /// Arguments of the server: variables by name first, then what was said word for word.
 fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
     let variables = reader.settings("settings");
@@ -63,31 +57,18 @@ fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
     arguments
 }
 
-fn cpus(reader: &mut OptionReader<'_>) -> Option<nix::sched::CpuSet> {
-    let text = reader.text("cpus")?;
-    match parse_cpus(&text) {
-        Ok(cpus) => Some(cpus),
-        Err(why) => {
-            reader.reject("cpus", why, "write a set such as \"0\", \"0-3\" or \"0,2-3\"");
-            None
-        }
-    }
-}
-
 impl System for Managed {
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Box<dyn Running>> {
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
         let server = Server::start(self.settings.clone(), scratch)?;
         let target = Target::mysql(self.config(&server));
         let (target, facts) = ask(target.with_timeouts(timeouts))?;
-        let identity = facts.identity;
-        let access = Access::Database(target);
-        Ok(Box::new(RunningMariaDb { server, access, identity, limits: facts.limits }))
+        Ok(Running::database(target, facts, server))
     }
 }
 
 impl Managed {
     fn config(&self, server: &Server) -> Config {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port()));
+        let address = local(server.port());
         let (name, endpoint) = match self.connect {
             Connect::Tcp => (address.to_string(), Endpoint::Tcp(address)),
             Connect::Socket => {
@@ -100,44 +81,34 @@ impl Managed {
             password: Password::default(),
             database: Some(DATABASE.to_owned()),
             protocol: self.protocol,
+            ..Config::default()
         }
     }
 }
 
-struct RunningMariaDb {
-    server: Server,
-    access: Access,
-    identity: Identity,
-    limits: ServerLimits,
-}
-
-impl Running for RunningMariaDb {
-    fn access(&self) -> &Access {
-        &self.access
-    }
-
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn limits(&self) -> ServerLimits {
-        self.limits
-    }
-
+impl Backing for Server {
     fn exited(&mut self) -> Option<String> {
-        self.server.exited()
+        Server::exited(self)
+    }
+
+    fn processes(&self) -> Vec<ServerProcess> {
+        vec![ServerProcess { role: "mariadb".to_owned(), pid: self.pid() }]
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        vec![local(self.port())]
     }
 
     fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.server.snapshot()
+        Server::snapshot(self)
     }
 
     fn restore(&mut self) -> anyhow::Result<()> {
-        self.server.restore()
+        Server::restore(self)
     }
 
     fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        self.server.stop()
+        Server::stop(*self)
     }
 }
 

@@ -10,16 +10,32 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid, getppid};
 
+/// What becomes of a child when the thread that started it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtOurEnd {
+    /// The kernel kills it.
+    Killed,
+    /// Nothing: someone else sees to its end.
+    Left,
+}
+
 /// Starts `command` on `cpus` (everywhere when `None`), in a process group of its own so that a
-/// Ctrl-C meant for us does not reach it. The kernel kills it when the calling thread ends.
+/// Ctrl-C meant for us does not reach it.
 ///
 /// # Errors
 /// When the program cannot be started, or none of `cpus` exists.
-pub(super) fn spawn(mut command: Command, cpus: Option<CpuSet>) -> io::Result<Child> {
+pub(super) fn spawn(
+    mut command: Command,
+    cpus: Option<CpuSet>,
+    at_our_end: AtOurEnd,
+) -> io::Result<Child> {
     let parent = getpid();
     let prepare = move || {
         if let Some(cpus) = &cpus {
             sched_setaffinity(Pid::from_raw(0), cpus)?;
+        }
+        if at_our_end == AtOurEnd::Left {
+            return Ok(());
         }
         set_pdeathsig(Signal::SIGKILL)?;
         // The parent may have gone before the kernel was told.

@@ -67,3 +67,22 @@ fn a_child_stays_on_its_cpus() {
     assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
     process.stop(BOUND).unwrap();
 }
+
+#[test]
+fn a_tree_goes_whole_when_its_first_process_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = folder.path().join("pid");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("sleep 60 & echo $! > {}; sleep 0.3", said.display())]);
+    let process = Process::start_tree(command, None).unwrap();
+    assert_eq!(process.wait(BOUND).unwrap().code(), Some(0));
+    let child = Pid::from_raw(std::fs::read_to_string(said).unwrap().trim().parse().unwrap());
+    // Someone else buries it.
+    while kill(child, None).is_ok() && !is_zombie(child) {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn is_zombie(pid: Pid) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}

@@ -1,8 +1,11 @@
 //! The embedded database on real files.
 
-use super::*;
+use net::{Clock, Runtime};
 
-fn started(options: &str, folder: &Path) -> Box<dyn Running> {
+use super::*;
+use crate::Access;
+
+fn started(options: &str, folder: &Path) -> Running {
     read(&Options::parse(options).unwrap(), folder)
         .unwrap()
         .start(folder, driver::Timeouts::default())
@@ -10,7 +13,7 @@ fn started(options: &str, folder: &Path) -> Box<dyn Running> {
 }
 
 /// Runs statements in one session; returns the last one's rows.
-fn rows(running: &dyn Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
+fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
     let Access::Database(target) = running.access() else { panic!("no database") };
     let target = target.clone();
     let statements: Vec<String> = statements.iter().map(ToString::to_string).collect();
@@ -55,11 +58,11 @@ fn restore_brings_back_what_snapshot_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = started("", folder.path());
     assert!(running.restore().is_err());
-    rows(&*running, &["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"]);
+    rows(&running, &["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"]);
     running.snapshot().unwrap();
-    rows(&*running, &["DELETE FROM t", "INSERT INTO t VALUES (2)", "INSERT INTO t VALUES (3)"]);
+    rows(&running, &["DELETE FROM t", "INSERT INTO t VALUES (2)", "INSERT INTO t VALUES (3)"]);
     running.restore().unwrap();
-    assert_eq!(rows(&*running, &["SELECT a FROM t"]), [[driver::Datum::Int(1)]]);
+    assert_eq!(rows(&running, &["SELECT a FROM t"]), [[driver::Datum::Int(1)]]);
 }
 
 #[test]

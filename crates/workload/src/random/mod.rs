@@ -7,6 +7,7 @@
 mod draw;
 mod generator;
 mod options;
+mod permutation;
 mod shape;
 mod zipfian;
 
@@ -16,4 +17,6 @@ mod tests;
 pub use draw::Draw;
 pub use generator::Random;
 pub(crate) use options::{OPTIONS, read_shape};
+pub use permutation::Permutation;
 pub use shape::Shape;
+pub(crate) use zipfian::Zipfian;

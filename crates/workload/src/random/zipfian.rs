@@ -10,7 +10,7 @@ use super::Random;
 /// the last h(i) of that i's share of H. H is taken as (x^(1-e) - 1) / (1 - e), whose limit at
 /// e = 1 is ln x, so that every exponent works; sysbench 1.1 does the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Zipfian {
+pub(crate) struct Zipfian {
     count: f64,
     exponent: f64,
     /// Where H begins: H(1.5) - h(1), so that 1 is never rejected.
@@ -23,7 +23,7 @@ pub(super) struct Zipfian {
 }
 
 impl Zipfian {
-    pub(super) fn new(count: u64, exponent: f64) -> Self {
+    pub(crate) fn new(count: u64, exponent: f64) -> Self {
         let count = count.max(1) as f64;
         let second = inverse_integral(integral(2.5, exponent) - hat(2.0, exponent), exponent);
         Self {
@@ -35,8 +35,20 @@ impl Zipfian {
         }
     }
 
+    /// The same law over another number of items, without working out what does not depend on it.
     #[inline]
-    pub(super) fn draw(&self, random: &mut Random) -> u64 {
+    pub(crate) fn resize(&mut self, count: u64) {
+        self.count = count.max(1) as f64;
+        self.hat_high = integral(self.count + 0.5, self.exponent);
+    }
+
+    /// How many items there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count as u64
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
             let area = self.hat_high - random.next_f64() * (self.hat_high - self.hat_low);
             let point = inverse_integral(area, self.exponent);

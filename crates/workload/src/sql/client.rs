@@ -56,7 +56,7 @@ impl SqlLoad {
             errors: errors.clone(),
             mix,
             ids,
-            seed: site.seed,
+            seed: site.client_seed(),
         };
         Self { operations, shared: Arc::new(shared) }
     }

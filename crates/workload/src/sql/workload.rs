@@ -268,9 +268,9 @@ impl Stage {
     }
 }
 
-fn at(place: &str, mut failure: Failure) -> Failure {
-    failure.message = format!("{place}: {}", failure.message);
-    failure
+fn at(place: &str, failure: Failure) -> Failure {
+    let message = format!("{place}: {}", failure.message);
+    failure.told_as(message)
 }
 
 impl Workload for SqlWorkload {
@@ -301,14 +301,16 @@ impl Workload for SqlWorkload {
         match site.existing {
             Reuse => {}
             Refuse | Replace => {
-                run_setup(site, Stage::Prepare, &self.prepare).map_err(|mut failure| {
-                    if site.existing == Refuse && !site.stop.is_asked() {
-                        failure.message.push_str(
-                            " (to run without \\prepare, use `--existing reuse`; to run \\cleanup \
-                             first, `--existing replace`)",
-                        );
+                run_setup(site, Stage::Prepare, &self.prepare).map_err(|failure| {
+                    if site.existing != Refuse || site.stop.is_asked() {
+                        return failure;
                     }
-                    failure
+                    let message = format!(
+                        "{} (to run without \\prepare, use `--existing reuse`; to run \\cleanup \
+                         first, `--existing replace`)",
+                        failure.message,
+                    );
+                    failure.told_as(message)
                 })?;
                 self.set_prepared(site, true);
             }

@@ -123,7 +123,7 @@ impl Workload for BulkInsert {
     }
 
     fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
-        self.check(site, &self.all())
+        Tables::check(self, site, &self.all())
     }
 
     fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {

@@ -28,7 +28,7 @@ impl Client for OltpClient {
             let mut work = OltpWork::open(self.load, self.index, &seat).await?;
             let load = Arc::clone(&work.load);
             take_turns(&mut seat, &mut work, &load.settings.errors).await?;
-            work.connection.close().await;
+            work.hand.connection.close().await;
             Ok(())
         })
     }
@@ -37,10 +37,15 @@ impl Client for OltpClient {
 /// A connected client.
 struct OltpWork {
     load: Arc<OltpLoad>,
-    connection: Connection,
-    values: Values,
+    hand: Hand,
     /// The stream as it was when the transaction in hand was drawn.
     random_at_start: Random,
+}
+
+/// What a client works with, apart from the load that it shares with the others.
+struct Hand {
+    connection: Connection,
+    values: Values,
 }
 
 /// Where values are drawn.
@@ -79,17 +84,18 @@ impl OltpWork {
             c: Digits::new(),
             pad: Digits::new(),
         };
-        Ok(Self { load, connection, values, random_at_start: random })
+        Ok(Self { load, hand: Hand { connection, values }, random_at_start: random })
     }
+}
 
-    async fn event(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        let load = Arc::clone(&self.load);
+impl Hand {
+    async fn event(&mut self, seat: &mut Seat, load: &OltpLoad) -> Result<(), Failure> {
         let has_bracket = load.bracket != Bracket::None;
         if has_bracket {
             self.connection.begin(seat, &load.operations).await?;
         }
         for step in &load.steps {
-            self.step(seat, &load, *step).await?;
+            self.step(seat, load, *step).await?;
         }
         if has_bracket {
             self.connection.commit(seat, &load.operations).await?;
@@ -221,24 +227,24 @@ async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Fa
 
 impl Work for OltpWork {
     fn draw(&mut self) {
-        self.random_at_start = self.values.random.clone();
+        self.random_at_start = self.hand.values.random.clone();
     }
 
     async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
         // The same draws when it is tried again.
-        self.values.random = self.random_at_start.clone();
-        match self.event(seat).await {
+        self.hand.values.random = self.random_at_start.clone();
+        match self.hand.event(seat, &self.load).await {
             Ok(()) => Ok(TRANSACTION),
             Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
         }
     }
 
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        self.connection.roll_back(seat).await
+        self.hand.connection.roll_back(seat).await
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        self.connection = Connection::open(&connection_plan(&self.load), seat).await?;
+        self.hand.connection = Connection::open(&connection_plan(&self.load), seat).await?;
         Ok(())
     }
 
@@ -247,6 +253,6 @@ impl Work for OltpWork {
     }
 
     fn take_traffic(&mut self) -> Traffic {
-        self.connection.take_traffic()
+        self.hand.connection.take_traffic()
     }
 }

@@ -42,7 +42,7 @@ impl OltpLoad {
             operations: Operations::of(script, &steps, bracket),
             steps,
             bracket,
-            seed: site.seed,
+            seed: site.client_seed(),
             range_reach: settings.range_size.cast_signed() - 1,
             // Where MySQL's CREATE TABLE is understood, 0 stands for the next number.
             omits_id: is_insert

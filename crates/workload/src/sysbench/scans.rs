@@ -63,7 +63,7 @@ impl ScanLoad {
             isolation: settings.isolation,
             errors: settings.errors.clone(),
             sql: placeholders(&sql, site.target.capabilities()),
-            seed: site.seed,
+            seed: site.client_seed(),
             shape: settings.shape,
             table_size: settings.table_size,
             values: values as usize,

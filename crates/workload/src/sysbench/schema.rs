@@ -115,6 +115,9 @@ pub(super) mod tests {
             has_isolation_levels: true,
             analyze: None,
             ascii_session: None,
+            row_lock: "",
+            has_hash_partitions: false,
+            enforce_foreign_keys: None,
             list_columns: "",
         }
     }

@@ -1,22 +1,12 @@
 //! What is there before anything is touched.
 
-use driver::Session;
 use measure::Failure;
 
 use super::rows::COLUMNS;
 use super::schema;
+use crate::Site;
+pub(super) use crate::crewed::columns;
 use crate::crewed::{on_session, unfit};
-use crate::{Site, crewed};
-
-/// Names of a table's columns; empty when there is no such table.
-pub(super) async fn columns(
-    session: &mut Session,
-    list_columns: &str,
-    table: &str,
-) -> Result<Vec<String>, Failure> {
-    let rows = session.rows(&list_columns.replace("{table}", table)).await?;
-    Ok(rows.iter().filter_map(|row| crewed::as_text(row.first())).collect())
-}
 
 /// Which of tables sbtest1 to sbtest`tables` exist.
 ///

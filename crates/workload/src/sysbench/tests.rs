@@ -5,8 +5,8 @@ use std::path::Path;
 use measure::{ErrorClass, Failure};
 use plan::Existing;
 
-use crate::Workload;
 use crate::testing::{Place, Trial, message, try_workload, workload};
+use crate::{Occasion, Workload};
 
 /// Statements of one event with the default options.
 const READ_WRITE: [(&str, u64); 12] = [
@@ -245,6 +245,22 @@ fn a_seed_repeats_the_same_data_and_the_same_queries() {
 }
 
 #[test]
+fn a_second_trial_writes_other_values_than_the_first() {
+    let mut place = Place::sqlite();
+    let workload = sysbench("oltp_update_non_index", "table_size = 1");
+    workload.prepare(&place.site()).unwrap();
+    let mut written = Vec::new();
+    for (repetition, clients) in [(0, 1), (1, 1), (0, 2), (0, 1)] {
+        place.occasion = Occasion { repetition, clients, rate: 0 };
+        place.trial(workload.as_ref(), 1, 1);
+        written.push(place.rows("SELECT c FROM sbtest1"));
+    }
+    assert_ne!(written[0], written[1], "a write of what is there is none to most servers");
+    assert_ne!(written[0], written[2]);
+    assert_eq!(written[0], written[3], "the same occasion is the same for every system");
+}
+
+#[test]
 fn made_ids_go_on_where_the_last_trial_stopped() {
     let place = Place::sqlite();
     let workload = sysbench("oltp_insert", "auto_inc = false\ntables = 2");
@@ -334,7 +350,7 @@ fn wrong_options_are_told_with_the_nearest_spelling() {
     let cases = [
         ("sysbench/oltp_read_wirte", ""),
         ("oltp_read_write", ""),
-        ("tpcc", ""),
+        ("tpch", ""),
         ("sysbench/oltp_read_write", "tabels = 4"),
         ("sysbench/oltp_read_write", "reconnect = 10"),
         ("sysbench/oltp_read_write", "engine = \"a b\""),

@@ -1,15 +1,18 @@
 //! The first messages of a connection: greeting, login, change of the login method.
 
-use sha1::{Digest, Sha1};
-
+use super::server_error::shown;
 use super::wire::{Cursor, Malformed, finish_packet, start_packet};
 use super::{ServerError, capability};
 
 /// `utf8mb4_general_ci`: known to every server that speaks this protocol.
 const UTF8MB4: u8 = 45;
 const PROTOCOL_VERSION: u8 = 10;
-/// Length of the server's challenge.
+/// Length of the challenge in the greeting.
 const NONCE_BYTES: usize = 20;
+/// No login method has a longer challenge.
+const NONCE_BYTES_MAX: usize = 64;
+/// Nor a longer name.
+const METHOD_CHARACTERS_MAX: usize = 64;
 /// What we say is the longest packet that we take: the protocol's own bound.
 const LONGEST_PACKET: u32 = 1 << 30;
 
@@ -45,7 +48,7 @@ impl Greeting {
         let rest = nonce_length.saturating_sub(8).max(13).min(cursor.0.len());
         nonce.extend_from_slice(cursor.bytes(rest)?);
         nonce.truncate(NONCE_BYTES);
-        let method = String::from_utf8_lossy(cursor.until_zero()).into_owned();
+        let method = shown(cursor.until_zero(), METHOD_CHARACTERS_MAX);
         Ok(Self { version, connection_id, capabilities, nonce, method })
     }
 }
@@ -65,12 +68,9 @@ impl LoginRequest<'_> {
     /// Appends the packet.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, sequence: u8) {
         let start = start_packet(out);
-        out.extend_from_slice(&self.capabilities.to_le_bytes());
-        out.extend_from_slice(&LONGEST_PACKET.to_le_bytes());
-        out.push(UTF8MB4);
-        out.extend_from_slice(&[0; 23]);
+        append_login_head(out, self.capabilities);
         append_zero_ended(out, self.user);
-        // A proof is 20 bytes or none, so its length is a single byte.
+        // A proof is 32 bytes at most here, so its length is a single byte.
         out.push(self.proof.len() as u8);
         out.extend_from_slice(self.proof);
         if let Some(database) = self.database {
@@ -81,6 +81,21 @@ impl LoginRequest<'_> {
         }
         finish_packet(out, start, sequence);
     }
+}
+
+/// Appends the packet that comes before the login when both travel in TLS: the login's own head, so that
+/// the server knows what comes.
+pub(crate) fn append_tls_request(out: &mut Vec<u8>, capabilities: u32, sequence: u8) {
+    let start = start_packet(out);
+    append_login_head(out, capabilities);
+    finish_packet(out, start, sequence);
+}
+
+fn append_login_head(out: &mut Vec<u8>, capabilities: u32) {
+    out.extend_from_slice(&capabilities.to_le_bytes());
+    out.extend_from_slice(&LONGEST_PACKET.to_le_bytes());
+    out.push(UTF8MB4);
+    out.extend_from_slice(&[0; 23]);
 }
 
 fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
@@ -95,10 +110,11 @@ pub(crate) enum AuthReply {
     Accepted { status: u16 },
     /// Refused.
     Refused(ServerError),
-    /// Prove the password by another method.
+    /// Prove the password by another method. The challenge is as it was sent, up to 64 bytes; in some
+    /// methods a zero ends it.
     Switch { method: String, nonce: Vec<u8> },
     /// A further step of a method.
-    More,
+    More { data: Vec<u8> },
 }
 
 impl AuthReply {
@@ -110,30 +126,17 @@ impl AuthReply {
                 cursor.length()?;
                 Ok(Self::Accepted { status: cursor.u16()? })
             }
-            0x01 => Ok(Self::More),
+            0x01 => Ok(Self::More { data: cursor.0.to_vec() }),
             0xff => Ok(Self::Refused(ServerError::parse(payload)?)),
             0xfe if cursor.0.is_empty() => {
                 Ok(Self::Switch { method: "mysql_old_password".into(), nonce: Vec::new() })
             }
             0xfe => {
-                let method = String::from_utf8_lossy(cursor.until_zero()).into_owned();
-                let mut nonce = cursor.0.to_vec();
-                nonce.truncate(NONCE_BYTES);
+                let method = shown(cursor.until_zero(), METHOD_CHARACTERS_MAX);
+                let nonce = cursor.0[..cursor.0.len().min(NONCE_BYTES_MAX)].to_vec();
                 Ok(Self::Switch { method, nonce })
             }
             _ => Err(Malformed("an unknown answer to the login")),
         }
     }
-}
-
-/// `SHA1(password) XOR SHA1(nonce + SHA1(SHA1(password)))`; nothing for an empty password. Source:
-/// MySQL Internals, "Secure Password Authentication".
-pub(crate) fn scramble_native_password(password: &[u8], nonce: &[u8]) -> Vec<u8> {
-    if password.is_empty() {
-        return Vec::new();
-    }
-    let once = Sha1::digest(password);
-    let twice = Sha1::digest(once);
-    let mixed = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
-    once.iter().zip(&mixed).map(|(left, right)| left ^ right).collect()
 }

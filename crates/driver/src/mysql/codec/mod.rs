@@ -4,6 +4,8 @@
 //! Protocol". Nothing here trusts a length that came from the peer: what has to be kept is bounded,
 //! what is only skipped is never stored.
 
+mod auth;
+mod catch;
 mod execute;
 mod handshake;
 mod reply;
@@ -12,8 +14,11 @@ mod server_error;
 mod text;
 mod wire;
 
+pub use auth::ServerKey;
+pub(crate) use auth::{Channel, Credentials, Login, LoginError, PublicKey, Turn};
+pub(crate) use catch::RowFormat;
 pub(crate) use execute::{Bound, Prepared, encode_execute};
-pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, scramble_native_password};
+pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, append_tls_request};
 pub(crate) use reply::{Reply, Step};
 pub(crate) use rows::{RowSet, RowStep};
 pub(crate) use server_error::ServerError;
@@ -32,6 +37,7 @@ pub(crate) mod capability {
     pub(crate) const CONNECT_WITH_DB: u32 = 0x8;
     pub(crate) const LOCAL_FILES: u32 = 0x80;
     pub(crate) const PROTOCOL_41: u32 = 0x200;
+    pub(crate) const TLS: u32 = 0x800;
     pub(crate) const TRANSACTIONS: u32 = 0x2000;
     pub(crate) const SECURE_CONNECTION: u32 = 0x8000;
     pub(crate) const MULTI_RESULTS: u32 = 0x2_0000;

@@ -2,11 +2,13 @@
 //!
 //! This is what the load path runs for every statement. Bytes are looked at where the kernel put
 //! them; only what stops in the middle of a header or of a short message that has to be read whole is
-//! kept for the next read. Rows and column definitions are passed over without decoding.
+//! kept for the next read. Rows and column definitions are passed over without decoding, unless they are
+//! to be caught.
 
+use super::catch::{Catch, RowFormat};
 use super::wire::{Cursor, Malformed, payload_length};
 use super::{PACKET_BYTES_MAX, ServerError, status};
-use crate::Answer;
+use crate::{Answer, Rows};
 
 /// A message that must be read whole (OK, error, end of rows) may not be longer than this.
 const WHOLE_BYTES_MAX: usize = 64 * 1024;
@@ -55,6 +57,10 @@ pub(crate) struct Reply {
     answer: Answer,
     status: u16,
     warnings: u16,
+    /// Whether rows of this answer are kept.
+    is_catching: bool,
+    /// Where they are kept; made by the first session that asks for rows.
+    catch: Option<Box<Catch>>,
 }
 
 impl Reply {
@@ -71,9 +77,23 @@ impl Reply {
         self.skip = 0;
         self.answer = Answer::default();
         self.warnings = 0;
+        self.is_catching = false;
         if !self.kept.is_empty() {
             self.kept.clear();
         }
+    }
+
+    /// Keeps the rows of the answer that comes next; for after [`Reply::reset`].
+    #[inline]
+    pub(crate) fn catch(&mut self, format: RowFormat) {
+        self.is_catching = true;
+        self.catch.get_or_insert_with(|| Box::new(Catch::new())).begin(format);
+    }
+
+    /// The rows that were kept last; `None` when none ever were.
+    #[inline]
+    pub(crate) fn caught(&self) -> Option<&Rows> {
+        self.catch.as_ref().map(|catch| catch.rows())
     }
 
     /// What was counted.
@@ -150,7 +170,7 @@ impl Reply {
                 at += 4;
                 continue;
             }
-            if length > WHOLE_BYTES_MAX || length == 0 {
+            if length > self.whole_bytes_max() || length == 0 {
                 return Err(Malformed("an empty or overlong message where a short one was due"));
             }
             let Some(payload) = bytes.get(at + 4..at + 4 + length) else {
@@ -173,10 +193,16 @@ impl Reply {
         Ok((at, Step::More))
     }
 
+    #[inline]
+    fn whole_bytes_max(&self) -> usize {
+        if self.is_catching { PACKET_BYTES_MAX - 1 } else { WHOLE_BYTES_MAX }
+    }
+
     /// Whether a packet must be read whole rather than passed over.
     #[inline]
     fn is_whole(&self, first: u8, length: usize) -> bool {
         match self.stage {
+            _ if self.is_catching => true,
             Stage::First | Stage::ColumnsEnd => true,
             Stage::Columns(_) => first == 0xff,
             // A row may begin with 0xfe too, but then it is longer than one packet (text), which the
@@ -221,7 +247,11 @@ impl Reply {
                 self.stage = Stage::Rows;
                 Ok(None)
             }
-            Stage::Rows => self.end(payload, self.has_deprecated_eof),
+            // A row in text may begin with 0xfe only when it is longer than a packet can be.
+            Stage::Rows if first == 0xfe || !self.is_catching => {
+                self.end(payload, self.has_deprecated_eof)
+            }
+            Stage::Rows | Stage::Columns(_) if self.is_catching => self.take(payload),
             _ => Err(Malformed("the end of column definitions was due")),
         }
     }
@@ -233,6 +263,27 @@ impl Reply {
             return Err(Malformed("a result with an impossible number of columns"));
         }
         self.stage = Stage::Columns(count);
+        if let Some(catch) = self.catch.as_mut().filter(|_| self.is_catching) {
+            catch.columns(count);
+        }
+        Ok(None)
+    }
+
+    /// Takes a row or a column's definition that is to be caught.
+    #[inline]
+    fn take(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
+        let Some(catch) = &mut self.catch else { return Ok(None) };
+        let Stage::Columns(left) = self.stage else {
+            self.answer.rows += 1;
+            catch.row(payload)?;
+            return Ok(None);
+        };
+        catch.column(payload)?;
+        self.stage = match left {
+            1 if self.has_deprecated_eof => Stage::Rows,
+            1 => Stage::ColumnsEnd,
+            _ => Stage::Columns(left - 1),
+        };
         Ok(None)
     }
 

@@ -6,6 +6,7 @@ use super::wire::{Cursor, Malformed};
 
 /// Servers of this protocol write at most 512 bytes; a peer that sends more is none of them.
 const MESSAGE_CHARACTERS_MAX: usize = 1_024;
+const STATE_CHARACTERS: usize = 5;
 
 /// An ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +29,9 @@ impl ServerError {
         let code = cursor.u16()?;
         let mut state = String::new();
         if cursor.0.first() == Some(&b'#') && cursor.0.len() >= 6 {
-            state = shown(&cursor.bytes(6)?[1..]);
+            state = shown(&cursor.bytes(6)?[1..], STATE_CHARACTERS);
         }
-        let message = shown(cursor.0);
+        let message = shown(cursor.0, MESSAGE_CHARACTERS_MAX);
         Ok(Self { code, state, message })
     }
 
@@ -42,7 +43,9 @@ impl ServerError {
             1205 => ErrorClass::LockTimeout,
             1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
             1062 => ErrorClass::DuplicateKey,
-            1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 4151 => ErrorClass::Login,
+            1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 3159 | 4151 => {
+                ErrorClass::Login
+            }
             1040 | 1053 | 1129 | 1152 | 1203 | 1226 | 1927 | 2013 => ErrorClass::Connection,
             1047 | 1156 => ErrorClass::Protocol,
             _ => ErrorClass::Server,
@@ -63,6 +66,7 @@ impl ServerError {
             1130 => "create a user for this host on the server",
             1153 => "raise it: SET GLOBAL max_allowed_packet = N",
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
+            3159 => "the server takes encrypted connections only: do not say ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
             1148 | 3948 | 4166 => "allow it: SET GLOBAL local_infile = 1",
             _ => return None,
@@ -71,10 +75,10 @@ impl ServerError {
 }
 
 /// A peer's text as it may go to a terminal: bounded, and without control characters.
-fn shown(bytes: &[u8]) -> String {
+pub(super) fn shown(bytes: &[u8], characters_max: usize) -> String {
     // A character has at most four bytes.
-    let head = &bytes[..bytes.len().min(4 * MESSAGE_CHARACTERS_MAX)];
+    let head = &bytes[..bytes.len().min(4 * characters_max)];
     let text = String::from_utf8_lossy(head);
     let printable = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    printable.take(MESSAGE_CHARACTERS_MAX).collect()
+    printable.take(characters_max).collect()
 }

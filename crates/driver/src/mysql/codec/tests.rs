@@ -8,7 +8,7 @@ use super::text::{Escapes, NoLiteral, TextTemplate, append_literal, append_load_
 use super::wire::{Cursor, Inbox, Malformed, append_packet};
 use super::{
     AuthReply, Bound, Greeting, LoginRequest, PACKET_BYTES_MAX, Prepared, ServerError, capability,
-    encode_execute, scramble_native_password,
+    encode_execute,
 };
 use crate::{Answer, Datum, Value};
 
@@ -253,19 +253,6 @@ fn a_prepared_statement_says_what_follows() {
 }
 
 #[test]
-fn the_native_password_is_scrambled_as_the_server_checks_it() {
-    // The server holds SHA1(SHA1(password)); from the proof it gets SHA1(password) back.
-    use sha1::{Digest, Sha1};
-    let nonce = *b"12345678901234567890";
-    let proof = scramble_native_password(b"secret", &nonce);
-    let stored = Sha1::digest(Sha1::digest(b"secret"));
-    let mask = Sha1::new().chain_update(nonce).chain_update(stored).finalize();
-    let once: Vec<u8> = proof.iter().zip(&mask).map(|(left, right)| left ^ right).collect();
-    assert_eq!(Sha1::digest(once), stored);
-    assert_eq!(scramble_native_password(b"", &nonce), b"");
-}
-
-#[test]
 fn a_greeting_is_read_and_answered() {
     let mut payload = b"\x0a8.0.11-TiDB-v8.5.0\0".to_vec();
     payload.extend_from_slice(&[1, 2, 0, 0]);
@@ -295,7 +282,16 @@ fn a_server_may_ask_for_another_login_method() {
     let switch = AuthReply::parse(b"\xfecaching_sha2_password\x0012345678901234567890\0").unwrap();
     let AuthReply::Switch { method, nonce } = switch else { panic!("a switch was due") };
     assert_eq!(method, "caching_sha2_password");
-    assert_eq!(nonce, b"12345678901234567890");
+    assert_eq!(nonce, b"12345678901234567890\0");
+}
+
+#[test]
+fn the_name_of_a_login_method_can_be_shown_whatever_it_is() {
+    let name = [b"\x1b[31m".as_slice(), &[b'x'; 10_000]].concat();
+    let switch = AuthReply::parse(&[b"\xfe".as_slice(), &name, &[0; 200]].concat()).unwrap();
+    let AuthReply::Switch { method, nonce } = switch else { panic!("a switch was due") };
+    assert!(method.starts_with(" [31mxxx") && method.len() == 64, "{method}");
+    assert_eq!(nonce, [0; 64]);
 }
 
 fn filled(sql: &str, values: &[Value<'_>], escapes: Escapes) -> String {

@@ -3,8 +3,9 @@
 use net::{Clock, Runtime};
 
 use super::*;
+use crate::Access;
 
-fn started(options: &str, scratch: &Path) -> Box<dyn Running> {
+fn started(options: &str, scratch: &Path) -> Running {
     read(&Options::parse(options).unwrap(), Path::new("/"))
         .unwrap()
         .start(scratch, driver::Timeouts::default())
@@ -12,7 +13,7 @@ fn started(options: &str, scratch: &Path) -> Box<dyn Running> {
 }
 
 /// Runs statements in one session; returns the last one's rows.
-fn rows(running: &dyn Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
+fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
     let Access::Database(target) = running.access() else { panic!("no database") };
     let target = target.clone();
     let statements: Vec<String> = statements.iter().map(ToString::to_string).collect();
@@ -37,11 +38,11 @@ fn data_and_target_survive_a_restore() {
     assert_eq!(running.identity().product, "MariaDB");
     assert_eq!(running.identity().storage, "InnoDB");
     assert_eq!(running.limits().connections_max, Some(33));
-    rows(&*running, &["CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);
+    rows(&running, &["CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);
     running.snapshot().unwrap();
-    rows(&*running, &["INSERT INTO t VALUES (2)"]);
+    rows(&running, &["INSERT INTO t VALUES (2)"]);
     running.restore().unwrap();
-    let found = rows(&*running, &["SELECT COUNT(*), MAX(a) FROM t"]);
+    let found = rows(&running, &["SELECT COUNT(*), MAX(a) FROM t"]);
     assert_eq!(found, [[driver::Datum::Int(1), driver::Datum::Int(1)]]);
     assert_eq!(running.exited(), None);
     running.stop().unwrap();
@@ -52,7 +53,7 @@ fn the_unix_socket_can_be_used_instead_of_tcp() {
     let scratch = tempfile::tempdir().unwrap();
     let running = started("connect = \"socket\"", scratch.path());
     let found = rows(
-        &*running,
+        &running,
         &["SELECT SUBSTRING_INDEX(HOST, ':', 1) FROM information_schema.PROCESSLIST \
            WHERE ID = CONNECTION_ID()"],
     );

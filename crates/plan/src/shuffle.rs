@@ -1,17 +1,20 @@
-//! The order of the contestants within a round, from a seed.
+//! Chance from a seed.
 
 /// A small generator: splitmix64. Source: Steele, Lea, Flood, Fast splittable pseudorandom number
 /// generators, OOPSLA 2014.
-#[derive(Debug)]
-pub(super) struct Shuffle(u64);
+#[derive(Clone, Debug)]
+pub struct Shuffle(u64);
 
 impl Shuffle {
-    pub(super) fn new(seed: u64) -> Self {
+    /// What a seed makes; the same every time.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The things in a new order; each order is as likely as any other.
-    pub(super) fn of<T: Clone>(&mut self, things: &[T]) -> Vec<T> {
+    ///
+    /// Source: R. Durstenfeld, Algorithm 235: Random permutation, CACM 7 (1964).
+    pub fn of<T: Clone>(&mut self, things: &[T]) -> Vec<T> {
         let mut things = things.to_vec();
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last + 1));
@@ -19,7 +22,8 @@ impl Shuffle {
         things
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    /// A number below `bound`, each as likely as any other to within `bound` / 2^64.
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

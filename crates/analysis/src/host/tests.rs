@@ -1,0 +1,103 @@
+//! Readings whose rates are known.
+
+use measure::{CpuTimes, DiskCounters, Process, Runnable, Side};
+
+use super::*;
+
+const SECOND: Nanos = 1_000_000_000;
+
+fn process(cpu_ns: Nanos, looks: u64, sum: u64, max: u64) -> ProcessReading {
+    let runnable = Runnable { looks, sum, max };
+    ProcessReading { user_ns: cpu_ns, system_ns: 0, rss_bytes: 7, threads: 3, runnable }
+}
+
+/// Three readings a second apart, and one half a second later.
+fn host() -> Host {
+    let reading = |at_ns, user_ns, switches, process| HostReading {
+        at_ns,
+        cpu: CpuTimes { user_ns, softirq_ns: user_ns / 10, ..CpuTimes::default() },
+        runnable: Some(switches / 100),
+        context_switches: Some(switches),
+        memory_available_bytes: Some(600),
+        disk: Some(DiskCounters { busy_ns: user_ns / 2, ..DiskCounters::default() }),
+        processes: vec![process],
+        ..HostReading::default()
+    };
+    let readings = vec![
+        reading(0, 0, 100, Some(process(0, 0, 0, 0))),
+        reading(SECOND, SECOND, 300, Some(process(SECOND / 2, 10, 15, 4))),
+        reading(2 * SECOND, 3 * SECOND, 900, Some(process(2 * SECOND, 10, 25, 9))),
+        reading(5 * SECOND / 2, 3 * SECOND, 1_900, None),
+    ];
+    let server = Process { name: "server".to_owned(), pid: 1, side: Side::Server };
+    let memory_bytes = Some(1_000);
+    Host { cpu_threads: 2, memory_bytes, processes: vec![server], readings, ..Host::default() }
+}
+
+fn means(spells: &[Spell]) -> Vec<f64> {
+    spells.iter().map(|spell| spell.mean).collect()
+}
+
+#[test]
+fn counters_become_rates_and_levels_stay_levels() {
+    let host = host();
+    assert_eq!(means(&HostFigure::CpuUser.of(&host)), [1.0, 2.0, 0.0]);
+    assert_eq!(means(&HostFigure::CpuSoftirq.of(&host)), [0.1, 0.2, 0.0]);
+    assert_eq!(means(&HostFigure::ContextSwitches.of(&host)), [200.0, 600.0, 2_000.0]);
+    assert_eq!(means(&HostFigure::Runnable.of(&host)), [3.0, 9.0, 19.0]);
+    assert_eq!(means(&HostFigure::MemoryUsed.of(&host)), [400.0; 3]);
+    assert_eq!(means(&HostFigure::DiskBusy.of(&host)), [0.5, 1.0, 0.0]);
+    assert_eq!(means(&HostFigure::NetworkSent.of(&host)), [0.0; 0], "nobody told");
+}
+
+#[test]
+fn a_process_is_known_until_it_is_gone() {
+    let host = host();
+    assert_eq!(means(&ProcessFigure::Cpu.of(&host, 0)), [0.5, 1.5]);
+    let runnable = ProcessFigure::Runnable.of(&host, 0);
+    assert_eq!(means(&runnable), [1.5, 2.5]);
+    assert_eq!(runnable.iter().map(|spell| spell.peak).collect::<Vec<_>>(), [4.0, 9.0]);
+    assert_eq!(means(&ProcessFigure::Cpu.of(&host, 1)), [0.0; 0]);
+}
+
+#[test]
+fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
+    let switches = HostFigure::ContextSwitches.of(&host());
+    let all = mean_peak(&switches, (0, 5 * SECOND / 2)).unwrap();
+    // 1,800 switches in 2.5 s; the half second counts as long as it is half of the longest.
+    assert_eq!((all.mean, all.peak), (720.0, 2_000.0));
+    let first_two = mean_peak(&switches, (0, 2 * SECOND)).unwrap();
+    assert_eq!((first_two.mean, first_two.peak), (400.0, 600.0));
+    assert_eq!(mean_peak(&switches, (3 * SECOND, 4 * SECOND)), None);
+    let rest = Spell { from_ns: 2 * SECOND, to_ns: 2 * SECOND + 1_000, mean: 9e4, peak: 9e4 };
+    let with_rest = [&switches[..2], &[rest]].concat();
+    assert_eq!(mean_peak(&with_rest, (0, 3 * SECOND)).unwrap().peak, 600.0);
+}
+
+#[test]
+fn the_most_runnable_threads_of_a_trial_are_those_of_its_worst_look() {
+    let runnable = ProcessFigure::Runnable.of(&host(), 0);
+    let figures = mean_peak(&runnable, (0, 3 * SECOND)).unwrap();
+    assert_eq!((figures.mean, figures.peak), (2.0, 9.0));
+}
+
+#[test]
+fn what_is_made_thinner_keeps_its_means_and_peaks() {
+    let switches = HostFigure::ContextSwitches.of(&host());
+    let thin = thin(&switches, 2);
+    assert_eq!(thin.len(), 2);
+    let first = Spell { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0 };
+    assert_eq!(thin[0], first);
+    let whole = (0, 3 * SECOND);
+    assert_eq!(mean_peak(&thin, whole).unwrap().mean, mean_peak(&switches, whole).unwrap().mean);
+    assert_eq!(super::thin(&[], 5), []);
+    let rest = Spell { from_ns: 3 * SECOND, to_ns: 3 * SECOND + 1_000, mean: 9e4, peak: 9e4 };
+    assert_eq!(super::thin(&[&switches[..], &[rest]].concat(), 5), switches);
+}
+
+#[test]
+fn a_counter_that_was_set_back_has_no_rate() {
+    let mut host = host();
+    host.readings[1].context_switches = Some(50);
+    assert_eq!(HostFigure::ContextSwitches.of(&host).len(), 2);
+}

@@ -1,0 +1,60 @@
+//! Where load sits on one of several that should share it.
+
+/// So many times its share is far above it.
+const FAR_ABOVE: f64 = 1.5;
+
+/// One that takes far more than its share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hot {
+    /// Which.
+    pub name: String,
+    /// The part of all that it takes.
+    pub share: f64,
+    /// The part that it would take if all took the same.
+    pub fair_share: f64,
+}
+
+/// The one of several that takes far more than its share of something, if there is one: half as much
+/// again as if all took the same. Less than `least` in all is nothing to speak of.
+pub fn hottest(shares: &[(String, f64)], least: f64) -> Option<Hot> {
+    let all: f64 = shares.iter().map(|(_, amount)| amount).sum();
+    if shares.len() < 2 || all < least || all <= 0.0 {
+        return None;
+    }
+    let (name, most) = shares.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (share, fair_share) = (most / all, 1.0 / shares.len() as f64);
+    (share >= FAR_ABOVE * fair_share).then(|| Hot { name: name.clone(), share, fair_share })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hot(amounts: &[f64]) -> Option<(String, f64, f64)> {
+        let named = amounts.iter().enumerate();
+        let shares: Vec<(String, f64)> =
+            named.map(|(at, amount)| (format!("store {at}"), *amount)).collect();
+        hottest(&shares, 10.0).map(|hot| (hot.name, hot.share, hot.fair_share))
+    }
+
+    #[test]
+    fn one_far_above_its_share_is_named_with_it() {
+        assert_eq!(hot(&[900.0, 60.0, 40.0, 0.0]), Some(("store 0".to_owned(), 0.9, 0.25)));
+        assert_eq!(hot(&[0.0, 100.0]), Some(("store 1".to_owned(), 1.0, 0.5)));
+        assert_eq!(hot(&[75.0, 25.0]), Some(("store 0".to_owned(), 0.75, 0.5)));
+    }
+
+    #[test]
+    fn what_is_shared_more_or_less_is_not_named() {
+        assert_eq!(hot(&[74.0, 26.0]), None);
+        assert_eq!(hot(&[40.0, 30.0, 30.0]), None);
+    }
+
+    #[test]
+    fn nothing_is_hot_alone_or_without_load() {
+        assert_eq!(hot(&[]), None);
+        assert_eq!(hot(&[1_000.0]), None);
+        assert_eq!(hot(&[9.0, 0.0]), None);
+        assert_eq!(hot(&[0.0, 0.0, 0.0]), None);
+    }
+}

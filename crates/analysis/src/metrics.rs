@@ -1,0 +1,216 @@
+//! From the metrics that a server tells to figures over time: rates of counters, levels of gauges, means
+//! and quantiles of histograms.
+
+use std::collections::BTreeMap;
+
+use measure::{Nanos, Series, Server};
+
+use crate::Spell;
+
+/// Which figures of a server belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection<'a> {
+    /// The name of the family; of a histogram without `_bucket`, `_sum` or `_count`.
+    pub family: &'a str,
+    /// Labels that must have these values.
+    pub with: &'a [(&'a str, &'a str)],
+    /// Labels that must not have these values.
+    pub without: &'a [(&'a str, &'a str)],
+    /// The label whose values are told apart; everything together when there is none.
+    pub by: Option<&'a str>,
+}
+
+impl<'a> Selection<'a> {
+    /// Everything of a family.
+    pub const fn of(family: &'a str) -> Self {
+        Self { family, with: &[], without: &[], by: None }
+    }
+
+    /// The same, told apart by a label.
+    #[must_use]
+    pub const fn by(self, label: &'a str) -> Self {
+        Self { by: Some(label), ..self }
+    }
+
+    /// The same, of those only whose labels have these values.
+    #[must_use]
+    pub const fn with(self, with: &'a [(&'a str, &'a str)]) -> Self {
+        Self { with, ..self }
+    }
+
+    /// The same, without those whose labels have one of these values.
+    #[must_use]
+    pub const fn without(self, without: &'a [(&'a str, &'a str)]) -> Self {
+        Self { without, ..self }
+    }
+
+    /// Whether the server tells anything of it, changing or not.
+    pub fn is_told_by(&self, server: &Server) -> bool {
+        server.families.iter().any(|family| family == self.family)
+            || server.series.iter().any(|series| series.name == self.family)
+    }
+
+    /// Figures by the value of the label, in its order.
+    fn groups<'s>(&self, server: &'s Server, suffix: &str) -> BTreeMap<String, Vec<&'s Series>> {
+        let mut groups: BTreeMap<String, Vec<&Series>> = BTreeMap::new();
+        for series in &server.series {
+            let is_of_family = series.name.strip_suffix(suffix) == Some(self.family);
+            let has = |(name, value): &(&str, &str)| series.label(name) == Some(*value);
+            if is_of_family && self.with.iter().all(has) && !self.without.iter().any(has) {
+                let value = self.by.map_or("", |label| series.label(label).unwrap_or_default());
+                groups.entry(value.to_owned()).or_default().push(series);
+            }
+        }
+        groups
+    }
+
+    /// How fast counters grew between answers, 1/s, for each value of the label.
+    pub fn rates(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+        self.rates_of(server, "")
+    }
+
+    /// How often something happened of which a histogram is kept, 1/s.
+    pub fn counts(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+        self.rates_of(server, "_count")
+    }
+
+    /// How fast the sum of a histogram grew, 1/s.
+    pub fn sums(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+        self.rates_of(server, "_sum")
+    }
+
+    fn rates_of(&self, server: &Server, suffix: &str) -> BTreeMap<String, Vec<Spell>> {
+        map(self.groups(server, suffix), |series| {
+            spells(server, |from_ns, to_ns| {
+                let seconds = (to_ns - from_ns) as f64 / 1e9;
+                increase(series, from_ns, to_ns).map(|increase| increase / seconds)
+            })
+        })
+    }
+
+    /// The sum of gauges at the end of each spell.
+    pub fn levels(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+        map(self.groups(server, ""), |series| {
+            spells(server, |_, to_ns| Some(series.iter().filter_map(|it| it.at(to_ns)).sum()))
+        })
+    }
+
+    /// The mean of what a histogram counted between answers; no spell where nothing happened.
+    pub fn means(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+        let counts = self.groups(server, "_count");
+        map(self.groups(server, "_sum"), |sums| {
+            let value = sums[0].label(self.by.unwrap_or_default()).unwrap_or_default();
+            let counts = counts.get(value).map_or(&[][..], Vec::as_slice);
+            spells(server, |from_ns, to_ns| {
+                let count = increase(counts, from_ns, to_ns).filter(|count| *count > 0.0)?;
+                Some(increase(sums, from_ns, to_ns)? / count)
+            })
+        })
+    }
+
+    /// A quantile, 0 to 1, of what a histogram counted between answers; no spell where nothing happened.
+    /// Within a bucket values are taken to be spread evenly, so it is as coarse as the buckets. Source:
+    /// Prometheus, histogram_quantile().
+    pub fn quantiles(&self, server: &Server, quantile: f64) -> BTreeMap<String, Vec<Spell>> {
+        map(self.groups(server, "_bucket"), |series| {
+            let buckets = buckets(series);
+            spells(server, |from_ns, to_ns| quantile_of(&buckets, quantile, from_ns, to_ns))
+        })
+    }
+}
+
+/// The label that tells servers apart once they are taken as one.
+pub const INSTANCE: &str = "instance";
+
+/// Several servers as one, each figure with the name of its server in the label [`INSTANCE`]. It answers
+/// when the first of those did that answered most often; what the others tell is as old as their answers.
+pub fn merged(servers: &[&Server]) -> Server {
+    let mut all = Server::default();
+    for server in servers {
+        if server.answers_ns.len() > all.answers_ns.len() {
+            all.answers_ns.clone_from(&server.answers_ns);
+        }
+        all.families.extend_from_slice(&server.families);
+        for series in &server.series {
+            let mut series = series.clone();
+            series.labels.retain(|(label, _)| label != INSTANCE);
+            series.labels.push((INSTANCE.to_owned(), server.name.clone()));
+            all.series.push(series);
+        }
+    }
+    all
+}
+
+fn map(
+    groups: BTreeMap<String, Vec<&Series>>,
+    of: impl Fn(&[&Series]) -> Vec<Spell>,
+) -> BTreeMap<String, Vec<Spell>> {
+    groups.into_iter().map(|(value, series)| (value, of(&series))).collect()
+}
+
+/// One spell for each two answers, where there is a value.
+fn spells(server: &Server, value: impl Fn(Nanos, Nanos) -> Option<f64>) -> Vec<Spell> {
+    let pairs = server.answers_ns.windows(2).filter(|pair| pair[1] > pair[0]);
+    pairs
+        .filter_map(|pair| {
+            let mean = value(pair[0], pair[1])?;
+            Some(Spell { from_ns: pair[0], to_ns: pair[1], mean, peak: mean })
+        })
+        .collect()
+}
+
+/// By how much counters grew together; `None` when one was set back, as by a new start.
+fn increase(series: &[&Series], from_ns: Nanos, to_ns: Nanos) -> Option<f64> {
+    let mut sum = 0.0;
+    for counter in series {
+        let (Some(before), Some(after)) = (counter.at(from_ns), counter.at(to_ns)) else {
+            continue;
+        };
+        if after < before {
+            return None;
+        }
+        sum += after - before;
+    }
+    Some(sum)
+}
+
+/// Buckets by their upper ends, ascending, those of several histograms with the same end together.
+/// A bucket that nothing of is kept has not grown.
+fn buckets<'s>(series: &[&'s Series]) -> Vec<(f64, Vec<&'s Series>)> {
+    let mut buckets: Vec<(f64, Vec<&Series>)> = Vec::new();
+    for one in series {
+        let Some(end) = one.label("le").and_then(|end| end.parse::<f64>().ok()) else { continue };
+        match buckets.iter_mut().find(|(known, _)| known.to_bits() == end.to_bits()) {
+            Some((_, of_end)) => of_end.push(one),
+            None => buckets.push((end, vec![one])),
+        }
+    }
+    buckets.sort_by(|one, other| one.0.total_cmp(&other.0));
+    buckets
+}
+
+fn quantile_of(
+    buckets: &[(f64, Vec<&Series>)],
+    quantile: f64,
+    from_ns: Nanos,
+    to_ns: Nanos,
+) -> Option<f64> {
+    let mut counts = Vec::with_capacity(buckets.len());
+    for (end, series) in buckets {
+        counts.push((*end, increase(series, from_ns, to_ns)?));
+    }
+    let all = counts.last().map(|(_, count)| *count).filter(|count| *count > 0.0)?;
+    let rank = quantile * all;
+    let at = counts.iter().position(|(_, count)| *count >= rank)?;
+    let (start, below) = at.checked_sub(1).map_or((0.0, 0.0), |before| counts[before]);
+    let (end, count) = counts[at];
+    if end.is_infinite() {
+        // Beyond the last end nothing is known but that.
+        return Some(start);
+    }
+    let share = if count > below { (rank - below) / (count - below) } else { 1.0 };
+    Some(start + (end - start) * share)
+}
+
+#[cfg(test)]
+mod tests;

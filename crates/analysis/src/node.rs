@@ -1,0 +1,202 @@
+//! The figures of a host from the metrics that a node_exporter on it tells.
+
+use std::collections::BTreeSet;
+
+use measure::{
+    CpuTimes, DiskCounters, Host, HostReading, Nanos, NetworkCounters, SegmentCounters, Series,
+    Server,
+};
+
+/// The family that tells a node_exporter from other servers.
+const CPU: &str = "node_cpu_seconds_total";
+const LOOPBACK: &str = "lo";
+/// Beginnings of names of devices that lie on others, which count the same bytes.
+const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
+const CARDS_ON_CARDS: [&str; 7] = ["veth", "docker", "br-", "virbr", "cni", "flannel", "tun"];
+
+/// The host whose node_exporter a server is; `None` when it is none. Its processes are not known.
+pub fn host_of_node(server: &Server) -> Option<Host> {
+    let is_node = server.families.iter().any(|family| family == CPU);
+    if !is_node {
+        return None;
+    }
+    let of = Node { server };
+    let cpus = of.series(CPU).filter_map(|series| series.label("cpu")).collect::<BTreeSet<_>>();
+    let end_ns = server.answers_ns.last().copied()?;
+    Some(Host {
+        name: server.name.clone(),
+        cpu_threads: cpus.len() as u64,
+        memory_bytes: of.level("node_memory_MemTotal_bytes", end_ns),
+        processes: Vec::new(),
+        readings: server.answers_ns.iter().map(|at_ns| of.reading(*at_ns)).collect(),
+    })
+}
+
+struct Node<'a> {
+    server: &'a Server,
+}
+
+impl<'a> Node<'a> {
+    fn series(&self, name: &str) -> impl Iterator<Item = &'a Series> {
+        self.server.series.iter().filter(move |series| series.name == name)
+    }
+
+    /// The sum of the figures of a family of which a condition holds; `None` when there are none. Those
+    /// that never changed are not kept, so a counter among them has not moved.
+    fn sum(&self, name: &str, at_ns: Nanos, is_in: impl Fn(&Series) -> bool) -> Option<f64> {
+        let is_told = self.server.families.iter().any(|family| family == name);
+        let figures = self.series(name).filter(|series| is_in(series));
+        let sum = figures.filter_map(|series| series.at(at_ns)).sum();
+        is_told.then_some(sum)
+    }
+
+    fn level(&self, name: &str, at_ns: Nanos) -> Option<u64> {
+        self.sum(name, at_ns, |_| true).filter(|sum| *sum > 0.0).map(|sum| sum as u64)
+    }
+
+    fn count(&self, name: &str, at_ns: Nanos) -> Option<u64> {
+        self.sum(name, at_ns, |_| true).map(|sum| sum as u64)
+    }
+
+    fn cpu_ns(&self, mode: &str, at_ns: Nanos) -> Nanos {
+        let seconds = self.sum(CPU, at_ns, |series| series.label("mode") == Some(mode));
+        (seconds.unwrap_or_default() * 1e9) as Nanos
+    }
+
+    fn reading(&self, at_ns: Nanos) -> HostReading {
+        HostReading {
+            at_ns,
+            cpu: CpuTimes {
+                user_ns: self.cpu_ns("user", at_ns) + self.cpu_ns("nice", at_ns),
+                system_ns: self.cpu_ns("system", at_ns),
+                idle_ns: self.cpu_ns("idle", at_ns),
+                iowait_ns: self.cpu_ns("iowait", at_ns),
+                irq_ns: self.cpu_ns("irq", at_ns),
+                softirq_ns: self.cpu_ns("softirq", at_ns),
+                steal_ns: self.cpu_ns("steal", at_ns),
+            },
+            runnable: self.count("node_procs_running", at_ns),
+            blocked: self.count("node_procs_blocked", at_ns),
+            context_switches: self.count("node_context_switches_total", at_ns),
+            memory_available_bytes: self.level("node_memory_MemAvailable_bytes", at_ns),
+            disk: self.disk(at_ns),
+            network: self.network(at_ns, is_card),
+            loopback: self.network(at_ns, |name| name == LOOPBACK),
+            segments: self.segments(at_ns),
+            processes: Vec::new(),
+        }
+    }
+
+    fn disk(&self, at_ns: Nanos) -> Option<DiskCounters> {
+        let of = |name: &str| {
+            let sum = self.sum(name, at_ns, |series| is_disk(series.label("device")))?;
+            Some(sum as u64)
+        };
+        let times = self.series("node_disk_io_time_seconds_total");
+        let times = times.filter(|series| is_disk(series.label("device")));
+        let busiest = times.filter_map(|series| series.at(at_ns)).fold(0.0, f64::max);
+        Some(DiskCounters {
+            read_bytes: of("node_disk_read_bytes_total")?,
+            written_bytes: of("node_disk_written_bytes_total")?,
+            requests: of("node_disk_reads_completed_total")?
+                + of("node_disk_writes_completed_total")?,
+            busy_ns: (busiest * 1e9) as Nanos,
+        })
+    }
+
+    fn network(&self, at_ns: Nanos, is_in: impl Fn(&str) -> bool) -> Option<NetworkCounters> {
+        let of = |name: &str| {
+            let sum = self.sum(name, at_ns, |series| series.label("device").is_some_and(&is_in))?;
+            Some(sum as u64)
+        };
+        Some(NetworkCounters {
+            received_bytes: of("node_network_receive_bytes_total")?,
+            sent_bytes: of("node_network_transmit_bytes_total")?,
+            received_packets: of("node_network_receive_packets_total")?,
+            sent_packets: of("node_network_transmit_packets_total")?,
+        })
+    }
+
+    /// What node_exporter takes from /proc/net/snmp, it calls untyped.
+    fn segments(&self, at_ns: Nanos) -> Option<SegmentCounters> {
+        Some(SegmentCounters {
+            received: self.count("node_netstat_Tcp_InSegs", at_ns)?,
+            sent: self.count("node_netstat_Tcp_OutSegs", at_ns)?,
+            retransmitted: self.count("node_netstat_Tcp_RetransSegs", at_ns)?,
+        })
+    }
+}
+
+fn is_disk(device: Option<&str>) -> bool {
+    device.is_some_and(|name| !DISKS_ON_DISKS.iter().any(|other| name.starts_with(other)))
+}
+
+fn is_card(name: &str) -> bool {
+    name != LOOPBACK && !CARDS_ON_CARDS.iter().any(|other| name.starts_with(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HostFigure;
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    fn server(figures: &[(&str, f64, f64)]) -> Server {
+        let series = |(key, before, after): &(&str, f64, f64)| {
+            let mut series = Series::parse(key);
+            series.points = vec![(0, *before), (2 * SECOND, *after)];
+            series
+        };
+        let series: Vec<Series> = figures.iter().map(series).collect();
+        let families = series.iter().map(|series| series.name.clone()).collect();
+        let name = "node 7".to_owned();
+        Server { name, families, answers_ns: vec![0, 2 * SECOND], series, ..Server::default() }
+    }
+
+    fn mean(host: &Host, figure: HostFigure) -> Option<f64> {
+        figure.of(host).first().map(|spell| spell.mean)
+    }
+
+    #[test]
+    fn a_node_exporter_tells_of_its_host() {
+        let server = server(&[
+            ("node_cpu_seconds_total{cpu=\"0\",mode=\"user\"}", 10.0, 11.0),
+            ("node_cpu_seconds_total{cpu=\"1\",mode=\"user\"}", 10.0, 11.5),
+            ("node_cpu_seconds_total{cpu=\"1\",mode=\"softirq\"}", 1.0, 1.5),
+            ("node_cpu_seconds_total{cpu=\"0\",mode=\"idle\"}", 1.0, 2.0),
+            ("node_procs_running", 3.0, 5.0),
+            ("node_memory_MemTotal_bytes", 1_000.0, 1_000.0),
+            ("node_memory_MemAvailable_bytes", 900.0, 400.0),
+            ("node_network_receive_bytes_total{device=\"eth0\"}", 0.0, 500.0),
+            ("node_network_receive_bytes_total{device=\"veth3\"}", 0.0, 9_000.0),
+            ("node_network_transmit_bytes_total{device=\"lo\"}", 0.0, 70.0),
+            ("node_network_receive_packets_total{device=\"eth0\"}", 0.0, 5.0),
+            ("node_network_transmit_packets_total{device=\"eth0\"}", 0.0, 1.0),
+        ]);
+        let host = host_of_node(&server).unwrap();
+        assert_eq!((host.name.as_str(), host.cpu_threads), ("node 7", 2));
+        let expected = [
+            (HostFigure::CpuUser, 1.25),
+            (HostFigure::CpuSoftirq, 0.25),
+            (HostFigure::Runnable, 5.0),
+            (HostFigure::MemoryUsed, 600.0),
+            (HostFigure::NetworkReceived, 250.0),
+            (HostFigure::LoopbackBytes, 35.0),
+        ];
+        for (figure, value) in expected {
+            assert_eq!(mean(&host, figure), Some(value), "{figure:?}");
+        }
+        for untold in [HostFigure::DiskRead, HostFigure::ContextSwitches, HostFigure::SegmentsSent]
+        {
+            assert_eq!(mean(&host, untold), None, "{untold:?}");
+        }
+    }
+
+    #[test]
+    fn other_servers_are_no_hosts() {
+        assert_eq!(host_of_node(&server(&[("go_goroutines", 1.0, 2.0)])), None);
+        let silent = Server { families: vec![CPU.to_owned()], ..Server::default() };
+        assert_eq!(host_of_node(&silent), None);
+    }
+}

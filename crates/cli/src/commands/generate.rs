@@ -1,0 +1,66 @@
+//! `dyno generate WORKLOAD`: a workload's data as files, for a system's own bulk loader.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use plan::{Draft, DraftPart, Plan, Problems};
+use workload::{Export, Progress};
+
+use super::bench::split_all;
+use crate::args::GenerateArgs;
+use crate::signals;
+
+/// How often progress is looked at.
+const LOOK_UP: Duration = Duration::from_millis(500);
+
+pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
+    let options = split_all(&args.options, "--option")?;
+    let draft = Draft {
+        systems: vec![DraftPart { kind: "sqlite".to_owned(), options: Vec::new() }],
+        workloads: vec![DraftPart { kind: args.workload.clone(), options }],
+        ..Draft::default()
+    };
+    let plan = Plan::parse(plan::compose(&draft))?;
+    let workload = workload::read(&plan.workloads[0], Path::new("."))
+        .map_err(|problems| Problems::new(&plan.source, problems))?;
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make {}", args.out.display()))?;
+    if std::fs::read_dir(&args.out)?.next().is_some() {
+        bail!("{} is not empty: name a folder for these files alone", args.out.display());
+    }
+    let stop = signals::listen().context("signals cannot be listened to")?;
+    let progress = Progress::new();
+    let export = Export {
+        folder: args.out.clone(),
+        database: args.database.clone(),
+        seed: args.seed.unwrap_or(plan.seed),
+        now: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        writers: thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        progress: &progress,
+        stop: &stop,
+    };
+    let written = thread::scope(|scope| {
+        let job = scope.spawn(|| workload.export(&export));
+        while !args.quiet && !job.is_finished() {
+            thread::park_timeout(LOOK_UP);
+            say(&progress);
+        }
+        job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
+    });
+    match written {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(_) if stop.is_asked() => Ok(ExitCode::from(signals::INTERRUPTED)),
+        Err(failure) => bail!("{failure}"),
+    }
+}
+
+#[expect(clippy::disallowed_macros, reason = "progress goes to standard error")]
+fn say(progress: &Progress) {
+    let (stage, done, total) = progress.look();
+    if total > 0 {
+        eprintln!("{stage}: {done} of {total}");
+    }
+}

@@ -1,0 +1,169 @@
+//! `dyno up SYSTEM`: a managed system without a run, in the foreground or kept by a process of its own.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use driver::Timeouts;
+use engine::Stop;
+use plan::{Draft, DraftPart, Plan, Problems};
+use runner::{Event, Watcher};
+use system::{Access, Running, Step, System};
+
+use crate::args::UpArgs;
+use crate::progress::Progress;
+use crate::signals;
+use crate::standing::{self, Standing};
+
+/// Between two looks whether something has changed.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
+    let Some(argument) = &args.system else { return list() };
+    let (kind, system) = read(argument, &args.options)?;
+    let stop = match &args.entry {
+        // What keeps a system up has left the terminal, and with it its signals.
+        Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
+        None => listen()?,
+    };
+    provide(system.as_ref(), &stop)?;
+    if args.build_only {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.detach {
+        return detach(&kind, args, &stop);
+    }
+    keep_up(&kind, system.as_ref(), args.entry.as_deref(), &stop)
+}
+
+fn listen() -> Result<Stop> {
+    signals::listen().context("signals cannot be listened to")
+}
+
+/// The system that an argument and options stand for, checked as in a plan.
+fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)> {
+    let (kind, mut pairs) = system::from_argument(argument);
+    pairs.extend(super::bench::split_all(options, "--option")?);
+    let part = DraftPart { kind: kind.clone(), options: pairs };
+    // A plan has a workload; nothing comes of it here.
+    let workload =
+        DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };
+    let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
+    let plan = Plan::parse(plan::compose(&draft))?;
+    let system = system::read(&plan.systems[0], &plan.source.folder)
+        .map_err(|problems| Problems::new(&plan.source, problems))?;
+    Ok((kind, system))
+}
+
+/// Gets what starting it takes, with word of how far it is.
+fn provide(system: &dyn System, stop: &Stop) -> Result<()> {
+    let mut progress = Progress::new(false, None, 1);
+    let provided = system.provide(&mut |step| {
+        match step {
+            Step::Note(text) => progress.hear(Event::Note { text }),
+            Step::Progress { stage, done, total } => {
+                progress.hear(Event::Progress { stage, done, total });
+            }
+        }
+        if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    progress.finish();
+    provided
+}
+
+/// Starts it and keeps it until someone wants it to end, or it ends by itself.
+fn keep_up(kind: &str, system: &dyn System, entry: Option<&Path>, stop: &Stop) -> Result<ExitCode> {
+    let scratch = tempfile::Builder::new()
+        .prefix("dyno-")
+        .tempdir()
+        .context("no room for the system's data; set TMPDIR to a folder that can be written")?;
+    let mut running = system.start(scratch.path(), Timeouts::default())?;
+    if running.processes().is_empty() {
+        bail!("nothing of `{kind}` has to be started: a run uses it as it is");
+    }
+    let text = describe(&running);
+    match entry {
+        Some(entry) => Standing::of_this_process(kind, &text)?.write(entry)?,
+        None => super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?,
+    }
+    while !stop.is_asked() {
+        if let Some(why) = running.exited() {
+            bail!(why);
+        }
+        thread::sleep(LOOK);
+    }
+    running.stop()?;
+    if let Some(entry) = entry {
+        standing::remove(entry);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What it is and where.
+fn describe(running: &Running) -> String {
+    let mut text = format!("{}\n", running.identity().title());
+    if let Access::Database(target) = running.access() {
+        text.push_str(&format!("  url      {target}\n"));
+    }
+    for page in running.metrics() {
+        text.push_str(&format!(
+            "  metrics  http://{}{} ({})\n",
+            page.address, page.path, page.role
+        ));
+    }
+    for process in running.processes() {
+        text.push_str(&format!("  process  {} ({})\n", process.pid, process.role));
+    }
+    text
+}
+
+/// Has a process of its own keep the system, and returns once it is up.
+fn detach(kind: &str, args: &UpArgs, stop: &Stop) -> Result<ExitCode> {
+    let entry = standing::new_entry(kind)?;
+    let log = entry.with_extension("log");
+    let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let errors = file.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
+    let program = std::env::current_exe().context("where this program lies is not known")?;
+    let mut command = Command::new(program);
+    command.arg("up").args(&args.system).arg("--entry").arg(&entry);
+    command.args(args.options.iter().flat_map(|option| ["--option", option]));
+    let mut keeper = command
+        .stdin(Stdio::null())
+        .stdout(file)
+        .stderr(errors)
+        .spawn()
+        .context("the process that keeps the system cannot be started")?;
+    loop {
+        if let Some(standing) = standing::read(&entry) {
+            super::print(&format!("{}`dyno down {kind}` stops it.\n", standing.text))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(status) = keeper.try_wait()? {
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            standing::remove(&entry);
+            bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
+        }
+        if stop.is_asked() {
+            standing::end(keeper.id())?;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn list() -> Result<ExitCode> {
+    let mut text = String::new();
+    for (_, standing) in standing::all()? {
+        if standing.is_alive() {
+            text.push_str(&standing.text);
+        }
+    }
+    if text.is_empty() {
+        text.push_str("nothing is up\n");
+    }
+    super::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

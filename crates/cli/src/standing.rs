@@ -1,0 +1,166 @@
+//! Systems that stay up after the command that started them: a process of dyno's keeps each, and an
+//! entry in a folder of the user's says which.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// Between two looks whether a process has gone.
+const LOOK: Duration = Duration::from_millis(50);
+/// So many looks before it is given up: two minutes, as servers may take one to end in good order.
+const LOOKS: usize = 2_400;
+/// Ending of an entry's file.
+const ENTRY: &str = "up";
+
+/// A system that stays up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Its kind.
+    pub(crate) kind: String,
+    /// The process that keeps it.
+    pid: u32,
+    /// When that process began, in the kernel's ticks: a pid alone may be someone else's by now.
+    began: u64,
+    /// What it is and where, for people.
+    pub(crate) text: String,
+}
+
+impl Standing {
+    /// One that this process keeps.
+    pub(crate) fn of_this_process(kind: &str, text: &str) -> Result<Self> {
+        let pid = std::process::id();
+        let began = began(pid).context("the kernel does not tell about this process")?;
+        Ok(Self { kind: kind.to_owned(), pid, began, text: text.to_owned() })
+    }
+
+    /// Leaves the entry, whole or not at all.
+    pub(crate) fn write(&self, entry: &Path) -> Result<()> {
+        let text = format!("{}\n{}\n{}\n{}", self.kind, self.pid, self.began, self.text);
+        let part = entry.with_extension("part");
+        fs::write(&part, text)
+            .and_then(|()| fs::rename(&part, entry))
+            .with_context(|| format!("cannot write {}", entry.display()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(4, '\n');
+        Some(Self {
+            kind: parts.next()?.to_owned(),
+            pid: parts.next()?.parse().ok()?,
+            began: parts.next()?.parse().ok()?,
+            text: parts.next()?.to_owned(),
+        })
+    }
+
+    /// Whether it is still kept.
+    pub(crate) fn is_alive(&self) -> bool {
+        began(self.pid) == Some(self.began)
+    }
+
+    /// Asks the process that keeps it to stop it, and waits until both are gone.
+    pub(crate) fn stop(&self) -> Result<()> {
+        end(self.pid)?;
+        for _ in 0..LOOKS {
+            if !self.is_alive() {
+                return Ok(());
+            }
+            thread::sleep(LOOK);
+        }
+        bail!("process {} was asked to end and has not", self.pid)
+    }
+}
+
+/// Asks a process to end.
+pub(crate) fn end(pid: u32) -> Result<()> {
+    kill(Pid::from_raw(pid.cast_signed()), Signal::SIGTERM)
+        .with_context(|| format!("cannot ask process {pid} to end"))
+}
+
+/// When a process began, in ticks since the machine did; `None` when it is gone or a zombie.
+fn began(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; state is the third field, the start the 22nd.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    if state == "Z" { None } else { fields.nth(18)?.parse().ok() }
+}
+
+/// A file for one more entry.
+pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
+    let folder = folder()?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder.join(format!("{kind}-{}.{ENTRY}", std::process::id())))
+}
+
+/// The entry, once it is there.
+pub(crate) fn read(entry: &Path) -> Option<Standing> {
+    Standing::parse(&fs::read_to_string(entry).ok()?)
+}
+
+/// All entries, by name.
+pub(crate) fn all() -> Result<Vec<(PathBuf, Standing)>> {
+    let Ok(entries) = fs::read_dir(folder()?) else { return Ok(Vec::new()) };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut all: Vec<(PathBuf, Standing)> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENTRY))
+        .filter_map(|path| read(&path).map(|standing| (path, standing)))
+        .collect();
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(all)
+}
+
+/// What the process that kept it has said.
+pub(crate) fn log_of(entry: &Path) -> String {
+    fs::read_to_string(entry.with_extension("log")).unwrap_or_default()
+}
+
+/// Takes an entry away, with its log.
+pub(crate) fn remove(entry: &Path) {
+    // It may be gone already: both the process that keeps a system and `dyno down` tidy up.
+    let _ = fs::remove_file(entry);
+    let _ = fs::remove_file(entry.with_extension("log"));
+}
+
+/// Where entries lie: `dyno/up` below `XDG_STATE_HOME` or `~/.local/state`.
+fn folder() -> Result<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    Ok(state.context("neither XDG_STATE_HOME nor HOME is set")?.join("dyno/up"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = folder.path().join("tidb-1.up");
+        let standing = Standing::of_this_process("tidb", "TiDB\n  url  x\n").unwrap();
+        standing.write(&entry).unwrap();
+        let read = read(&entry).unwrap();
+        assert_eq!(read, standing);
+        assert!(read.is_alive());
+        remove(&entry);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn another_process_with_the_same_pid_is_not_taken_for_it() {
+        let standing = Standing::of_this_process("tidb", "").unwrap();
+        assert!(!Standing { began: standing.began + 1, ..standing }.is_alive());
+    }
+
+    #[test]
+    fn what_is_no_entry_is_passed_over() {
+        for text in ["", "tidb", "tidb\nx\n5\n", "tidb\n1\n"] {
+            assert_eq!(Standing::parse(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Every way to prove a password, at servers that ask for it: a real MariaDB, and a server of Go for
+//! what MariaDB does not have.
+
+use driver::mysql::{LoginSources, Url};
+use driver::{Datum, Target};
+use measure::{Failure, Traffic};
+
+use crate::driver_support::{address, cell, run};
+use crate::go_mysql::{GoMysql, PASSWORD, PASSWORD_IN_URL, Place};
+use crate::server;
+use crate::support::{Desk, both};
+
+/// What keeps a connection from being encrypted where the server offers it.
+const NO_TLS: &str = "?ssl-mode=disabled";
+
+/// Logs in and asks something; returns the bytes that went to and fro until then.
+fn log_in(url: &str) -> Result<Traffic, Failure> {
+    let config = Url::parse(url).unwrap().resolve(&LoginSources::default())?;
+    let target = Target::mysql(config);
+    run(|handle| async move {
+        let mut session = target.connect(&handle, 0).await?;
+        let traffic = session.take_traffic();
+        assert_eq!(cell(&mut session, "SELECT 1").await, Datum::Int(1));
+        session.close().await;
+        Ok(traffic)
+    })
+}
+
+/// A login that must be refused for its password; returns what is said.
+fn refused(url: &str) -> String {
+    let failure = log_in(url).expect_err("a wrong password is let in");
+    assert_eq!(failure.key.to_string(), "login 1045", "{failure}");
+    assert!(!failure.message.contains("carr"), "{failure}");
+    failure.message.clone()
+}
+
+/// Right, wrong and none, for a user who has a password and one who has none.
+fn try_passwords(server: &GoMysql, place: Place, user: &str, options: &str) {
+    let url = |login: &str| server.url(place, login, options);
+    let tried = format!("{user} at {place:?} {options}");
+    let expect = |login: &str| {
+        log_in(&url(login)).unwrap_or_else(|failure| panic!("{tried}: {failure}"));
+    };
+    expect(&format!("{user}:{PASSWORD_IN_URL}"));
+    expect(&format!("{user}_empty"));
+    refused(&url(&format!("{user}:carrot")));
+    refused(&url(user));
+    refused(&url(&format!("{user}_empty:carrot")));
+    // Now from the cache, where there is one.
+    expect(&format!("{user}:{PASSWORD_IN_URL}"));
+    refused(&url(&format!("{user}:carrot")));
+}
+
+#[test]
+fn every_method_takes_the_right_password_alone_over_an_open_connection() {
+    let server = GoMysql::start();
+    for place in [Place::Tls, Place::Native] {
+        for user in ["native", "caching", "sha256"] {
+            try_passwords(&server, place, user, NO_TLS);
+        }
+    }
+    for user in ["native", "caching"] {
+        try_passwords(&server, Place::Plain, user, "");
+    }
+}
+
+#[test]
+fn every_method_takes_the_right_password_alone_over_tls() {
+    let server = GoMysql::start();
+    for place in [Place::Tls, Place::Native] {
+        for user in ["native", "caching", "sha256", "clear"] {
+            try_passwords(&server, place, user, "?ssl-mode=required");
+        }
+    }
+}
+
+#[test]
+fn a_second_login_takes_the_fast_path() {
+    let server = GoMysql::start();
+    let url = server.url(Place::Plain, &format!("caching:{PASSWORD_IN_URL}"), "");
+    let (full, fast) = (log_in(&url).unwrap(), log_in(&url).unwrap());
+    // The key is 451 bytes of PEM, and what it encrypts is 256.
+    assert!(full.received_bytes > fast.received_bytes + 451, "{full:?} {fast:?}");
+    assert!(full.sent_bytes > fast.sent_bytes + 256, "{full:?} {fast:?}");
+}
+
+#[test]
+fn the_servers_rsa_key_is_asked_for_taken_from_a_file_or_neither() {
+    let server = GoMysql::start();
+    let login = format!("caching:{PASSWORD_IN_URL}");
+    let url = |options: &str| server.url(Place::Plain, &login, options);
+    let failure = log_in(&url("?get-server-public-key=0")).unwrap_err();
+    for word in ["caching_sha2_password", "ssl-mode=required", "server-public-key-path=FILE"] {
+        assert!(failure.message.contains(word), "{word} in {failure}");
+    }
+    assert!(failure.message.contains(server.address(Place::Plain)), "{failure}");
+
+    let file = |path: &std::path::Path| {
+        url(&format!("?get-server-public-key=0&server-public-key-path={}", path.display()))
+    };
+    // The password encrypted with another server's key is no password here.
+    let other = GoMysql::start();
+    let failure = log_in(&file(&other.public_key())).unwrap_err();
+    assert!(failure.message.contains("decryption error"), "{failure}");
+    let failure = log_in(&file(&server.authority())).unwrap_err();
+    assert!(failure.message.contains("no RSA public key"), "{failure}");
+
+    let full = log_in(&file(&server.public_key())).unwrap();
+    assert!(full.received_bytes < 400, "the key was asked for all the same: {full:?}");
+}
+
+#[test]
+fn a_password_is_told_to_nobody_who_asks_for_it_in_the_clear() {
+    let server = GoMysql::start();
+    let url = server.url(Place::Plain, &format!("clear:{PASSWORD_IN_URL}"), "");
+    let failure = log_in(&url).unwrap_err();
+    assert!(failure.message.contains("mysql_clear_password"), "{failure}");
+    assert!(failure.message.contains("ssl-mode=required"), "{failure}");
+}
+
+/// Makes a user at the real server.
+fn make_user(name: &str, identified: &str) {
+    server::sql("INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'");
+    server::sql(&format!("CREATE OR REPLACE USER {name}@localhost IDENTIFIED {identified}"));
+}
+
+#[test]
+fn mariadb_lets_in_by_its_signatures() {
+    let address = address();
+    let long = "x".repeat(200);
+    for (name, password) in [("login_ed", "carr1age"), ("login_ed_long", &long)] {
+        make_user(name, &format!("VIA ed25519 USING PASSWORD('{password}')"));
+        log_in(&format!("mysql://{name}:{password}@{address}/")).unwrap();
+        refused(&format!("mysql://{name}:{password}x@{address}/"));
+        refused(&format!("mysql://{name}@{address}/"));
+    }
+}
+
+#[test]
+fn mariadb_lets_in_by_native_passwords() {
+    let address = address();
+    make_user("login_native", "VIA mysql_native_password USING PASSWORD('carr1age')");
+    log_in(&format!("mysql://login_native:carr1age@{address}/")).unwrap();
+    refused(&format!("mysql://login_native:carrot@{address}/"));
+    refused(&format!("mysql://login_native@{address}/"));
+    make_user("login_native_empty", "VIA mysql_native_password");
+    log_in(&format!("mysql://login_native_empty@{address}/")).unwrap();
+    refused(&format!("mysql://login_native_empty:carrot@{address}/"));
+}
+
+#[test]
+fn mariadb_may_let_a_user_choose_between_two_methods() {
+    let address = address();
+    make_user(
+        "login_both",
+        "VIA ed25519 USING PASSWORD('carr1age') OR mysql_native_password USING PASSWORD('h0rse')",
+    );
+    log_in(&format!("mysql://login_both:carr1age@{address}/")).unwrap();
+    log_in(&format!("mysql://login_both:h0rse@{address}/")).unwrap();
+    refused(&format!("mysql://login_both:carrot@{address}/"));
+}
+
+#[test]
+fn a_password_is_not_shown_when_its_login_is_refused() {
+    let server = GoMysql::start();
+    let desk = Desk::new();
+    for (user, place) in [
+        ("native", Place::Plain),
+        ("caching", Place::Plain),
+        ("clear", Place::Plain),
+        ("sha256", Place::Tls),
+        ("caching", Place::Tls),
+    ] {
+        for password in [PASSWORD_IN_URL.to_owned(), format!("{PASSWORD_IN_URL}0")] {
+            let url = server.url(place, &format!("{user}:{password}"), "");
+            let output = desk
+                .dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url])
+                .output()
+                .unwrap();
+            // Even the right password leads nowhere: this server only knows SELECT.
+            assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+            let told = both(&output);
+            assert!(!told.contains(PASSWORD) && !told.contains(PASSWORD_IN_URL), "{told}");
+            assert!(!told.contains("panicked"), "{told}");
+        }
+    }
+}

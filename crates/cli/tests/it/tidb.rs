@@ -1,0 +1,314 @@
+//! The whole way on a real TiDB: one that dyno starts, kills included, and one that is kept up.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::own_server::{Background, wait_until};
+use crate::support::{Desk, both, json};
+
+/// The server that `cargo xtask test` has built.
+fn binary() -> PathBuf {
+    std::env::var("DYNO_TEST_TIDB")
+        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB")
+        .into()
+}
+
+/// What `--system` says for a TiDB of the test's own.
+fn system() -> String {
+    format!("--system=tidb:{}", binary().display())
+}
+
+/// A load on a small table that ends as JSON.
+fn bench(desk: &Desk, workload: &str) -> Command {
+    let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--format=json"]);
+    command.arg(system());
+    command
+}
+
+fn is_there(pid: i32) -> bool {
+    // A zombie is dead, though it has not been buried yet.
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
+}
+
+/// The processes that were started by `parent` and are called `tidb-server`.
+fn servers_of(parent: u32) -> Vec<i32> {
+    let listed =
+        Command::new("pgrep").args(["-P", &parent.to_string(), "tidb-server"]).output().unwrap();
+    let pids = String::from_utf8(listed.stdout).unwrap();
+    pids.lines().map(|pid| pid.parse().unwrap()).collect()
+}
+
+#[test]
+fn every_sysbench_workload_passes() {
+    let desk = Desk::new();
+    let server = format!("kind = \"tidb\"\nbinary = \"{}\"\n", binary().display());
+    let mut plan = format!("between = \"reload\"\n[systems.tidb]\n{server}");
+    let workloads = [
+        "oltp_point_select",
+        "oltp_read_only",
+        "oltp_read_write",
+        "oltp_write_only",
+        "oltp_update_index",
+        "oltp_update_non_index",
+        "oltp_insert",
+        "oltp_delete",
+        "select_random_points",
+        "select_random_ranges",
+    ];
+    for workload in workloads {
+        plan += &format!("[workloads.{workload}]\nkind = \"sysbench/{workload}\"\n");
+        plan += "table_size = 1000\n";
+    }
+    plan += "[load]\nclients = [4]\ntime = \"1s\"\nwarm_up = \"100ms\"\n";
+    desk.file("all.toml", &plan);
+    let report = json(&desk.succeed(["run", "all.toml", "--format=json"]));
+    let identity = &report["systems"][0];
+    assert_eq!((&identity["product"], &identity["storage"]), (&"TiDB".into(), &"unistore".into()));
+    let trials = report["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), workloads.len());
+    for trial in trials {
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
+        assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+        // What was tried again failed first, and of that both sides need not think alike.
+        let check = &trial["cross_check"];
+        if trial["retries"] == 0 {
+            assert_eq!(check["by_dyno"], check["by_server"], "{check}");
+        }
+        assert!(check["statements_by_server"].as_u64().unwrap() > 0, "{check}");
+    }
+    // Which storage it runs on stands at the head of every view.
+    let run = &desk.runs()[0];
+    for view in ["report.md", "report.html"] {
+        let text = fs::read_to_string(run.join(view)).unwrap();
+        assert!(text.contains("unistore"), "{view}");
+    }
+}
+
+#[test]
+fn rows_by_the_thousand_and_text_statements_pass_too() {
+    let desk = Desk::new();
+    for (workload, more) in [
+        ("sysbench/bulk_insert", ["--events=3", "--clients=1"].as_slice()),
+        (
+            "sysbench/oltp_read_write",
+            &["--events=40", "--clients=4", "--ps=off", "--table-size=500"],
+        ),
+    ] {
+        let output = bench(&desk, workload).args(more).output().unwrap();
+        assert!(output.status.success(), "{workload}: {}", both(&output));
+        let trial = &json(&output)["trials"][0];
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert_eq!(trial["failed_transactions"], 0, "{trial}");
+    }
+}
+
+#[test]
+fn settings_environment_and_arguments_reach_the_server_and_the_record() {
+    let desk = Desk::new();
+    desk.file(
+        "plan.toml",
+        &format!(
+            "between = \"restore\"\n[systems.tidb]\nbinary = \"{}\"\nenv = {{ GOMAXPROCS = 1 }}\n\
+             settings = {{ tidb_txn_mode = \"optimistic\", tidb_mem_quota_query = 2147483648 }}\n\
+             arguments = [\"-L\", \"warn\"]\n[workloads.\"sysbench/oltp_read_write\"]\n\
+             table_size = 200\n[load]\nclients = [1, 2]\nevents = 20\nwarm_up = \"0s\"\n",
+            binary().display()
+        ),
+    );
+    let report = json(&desk.succeed(["run", "plan.toml", "--format=json"]));
+    let settings = &report["systems"][0]["settings"];
+    assert_eq!(settings["tidb_txn_mode"], "optimistic", "{settings}");
+    assert_eq!(settings["tidb_mem_quota_query"], "2147483648", "{settings}");
+    assert_eq!(settings["GOMAXPROCS"], "1", "{settings}");
+    assert_eq!(settings["arguments"], "-L warn", "{settings}");
+    assert_eq!(settings["innodb_buffer_pool_size"], Value::Null, "TiDB has no InnoDB");
+    // The second trial found the data as it was after the load.
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!(trial["status"], "complete", "{trial}");
+    }
+}
+
+/// Sends a signal to the managed server in mid-run, and returns the trial and the report for people.
+fn with_server_signalled(signal: Signal) -> (Value, Value, String) {
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only");
+    command.args(["--table-size=200", "--interval=200ms", "--think-time=5ms"]);
+    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=60s"]));
+    run.wait_for("0000", "measure", 1);
+    let [pid] = servers_of(run.pid())[..] else { panic!("the managed server is a child") };
+    kill(Pid::from_raw(pid), signal).unwrap();
+    run.wait_for("0001", "measure", 2);
+    run.interrupt();
+    let output = run.finish();
+    let report = json(&output);
+    let (first, second) = (report["trials"][0].clone(), report["trials"][1].clone());
+    assert_eq!(first["status"], "crashed", "{}", both(&output));
+    assert!(first["seconds"].as_f64().unwrap() < 60.0, "at once");
+    assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
+    let told = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    (first, second, told)
+}
+
+#[test]
+fn a_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
+    let (first, second, told) = with_server_signalled(Signal::SIGKILL);
+    let reason = first["reason"].as_str().unwrap();
+    assert!(reason.contains("TiDB ended by itself (signal: 9 (SIGKILL))"), "{reason}");
+    assert_eq!(second["status"], "interrupted");
+    assert!(second["transactions"].as_u64().unwrap() > 0, "on a fresh server");
+    let crash = told.find("The server crashed").expect("the report says so");
+    assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
+}
+
+#[test]
+fn what_the_runtime_says_when_it_dies_is_kept() {
+    // The runtime of Go answers this signal as it answers a fault of its own: with its reason, and with
+    // where each goroutine stood.
+    let (first, _, _) = with_server_signalled(Signal::SIGSEGV);
+    let reason = first["reason"].as_str().unwrap();
+    assert!(reason.contains("(exit status: 2)"), "{reason}");
+    assert!(reason.contains("SIGSEGV: segmentation violation"), "{reason}");
+    assert!(reason.contains("goroutine "), "{reason}");
+}
+
+#[test]
+fn nothing_is_left_running_when_dyno_is_killed() {
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only");
+    let mut run = Background::start(&desk, command.args(["--table-size=200", "--time=60s"]));
+    run.wait_for("0000", "measure", 1);
+    let servers = servers_of(run.pid());
+    assert_eq!(servers.len(), 1);
+    kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
+    run.finish();
+    wait_until("the server is gone", || !is_there(servers[0]));
+}
+
+/// The number behind `process` in what `dyno up` prints.
+fn process_in(text: &str) -> i32 {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let place = words.iter().position(|word| *word == "process").expect("a process is named");
+    words[place + 1].parse().unwrap()
+}
+
+#[test]
+fn a_detached_server_stays_until_it_is_taken_down() {
+    let desk = Desk::new();
+    let argument = format!("tidb:{}", binary().display());
+    let said = desk.succeed(["up", &argument, "--detach"]);
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.starts_with("TiDB v"), "{said}");
+    assert!(said.contains("unistore\n  url      mysql://root@127.0.0.1:"), "{said}");
+    assert!(said.contains("  metrics  http://127.0.0.1:"), "{said}");
+    let server = process_in(&said);
+    assert!(is_there(server));
+    let listed = String::from_utf8(desk.succeed(["up", "--list"]).stdout).unwrap();
+    assert!(said.starts_with(&listed), "{listed}");
+    let url = said.split_whitespace().find(|word| word.starts_with("mysql://")).unwrap();
+    let system = format!("--system={url}");
+    desk.succeed([
+        "bench",
+        "sysbench/oltp_point_select",
+        &system,
+        "--events=20",
+        "--table-size=50",
+    ]);
+    assert!(is_there(server), "a run does not stop what it did not start");
+    let other = String::from_utf8(desk.succeed(["down", "mariadb"]).stdout).unwrap();
+    assert_eq!(other, "nothing is up\n");
+    let stopped = String::from_utf8(desk.succeed(["down", "tidb"]).stdout).unwrap();
+    assert!(stopped.starts_with("stopped: TiDB v"), "{stopped}");
+    assert!(!is_there(server));
+    assert_eq!(String::from_utf8(desk.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+}
+
+#[test]
+fn in_the_foreground_ctrl_c_stops_it() {
+    let desk = Desk::new();
+    let argument = format!("tidb:{}", binary().display());
+    let out = desk.path().join("out");
+    let mut up = desk.dyno(["up", &argument]);
+    let mut child = up.stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
+    let said = || fs::read_to_string(&out).unwrap();
+    wait_until("it is up", || said().contains("Ctrl-C stops it"));
+    let server = process_in(&said());
+    assert!(is_there(server));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(!is_there(server));
+}
+
+#[test]
+fn what_cannot_be_kept_up_or_found_is_said() {
+    let desk = Desk::new();
+    let nothing = desk.fail(1, ["up", "sqlite"]);
+    assert!(nothing.contains("nothing of `sqlite` has to be started"), "{nothing}");
+    let missing = desk.fail(1, ["up", "tidb:/opt/none/tidb-server"]);
+    assert!(missing.contains("/opt/none/tidb-server is no program that can be run"), "{missing}");
+    let late = desk.fail(1, ["up", "tidb:/bin/false", "--detach"]);
+    assert!(late.contains("TiDB did not start (exit status: 1)"), "{late}");
+    let spelling = desk.fail(2, ["up", "tydb"]);
+    assert!(spelling.contains("did you mean `tidb`?"), "{spelling}");
+    let mut on_path = desk.dyno(["up", "tidb", "--option=source=path"]);
+    let output = on_path.env("PATH", "/nowhere").output().unwrap();
+    assert!(both(&output).contains("tidb-server is not on PATH"), "{}", both(&output));
+}
+
+/// A stand-in for TiUP, which cannot be had everywhere: it starts a server as its child and keeps to the
+/// arguments that are documented. It shows how dyno treats it, not what the real one does.
+fn stand_in_for_tiup(desk: &Desk) -> String {
+    let folder = desk.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    let tiup = folder.join("tiup");
+    let script = format!(
+        "#!/bin/sh\ntest \"$1 $2 $3 $4\" = 'playground --host 127.0.0.1 --db.port' || exit 9\n\
+         {} -store unistore -path $PWD/data -host 127.0.0.1 -P $5 -socket $PWD/s -report-status=0 \
+         -temp-dir $PWD &\nwait\n",
+        binary().display()
+    );
+    fs::write(&tiup, script).unwrap();
+    fs::set_permissions(&tiup, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn what_a_playground_of_tiup_has_started_goes_with_dyno() {
+    let desk = Desk::new();
+    let path = stand_in_for_tiup(&desk);
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let out = desk.path().join("out");
+        let mut up = desk.dyno(["up", "tidb", "--option=source=tiup"]);
+        let mut up = up.env("PATH", &path).stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
+        let said = || fs::read_to_string(&out).unwrap();
+        wait_until("it is up", || said().contains("Ctrl-C stops it"));
+        let servers = servers_of(process_in(&said()).unsigned_abs());
+        assert_eq!(servers.len(), 1, "{}", said());
+        kill(Pid::from_raw(up.id().cast_signed()), signal).unwrap();
+        up.wait().unwrap();
+        wait_until("the server is gone", || !is_there(servers[0]));
+    }
+}
+
+#[test]
+fn a_detached_server_goes_when_its_keeper_is_killed() {
+    let desk = Desk::new();
+    let argument = format!("tidb:{}", binary().display());
+    let mut command = desk.dyno(["up", &argument, "--detach"]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let server = process_in(&String::from_utf8(output.stdout).unwrap());
+    let keeper = fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
+    let keeper = keeper.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap();
+    kill(Pid::from_raw(keeper), Signal::SIGKILL).unwrap();
+    wait_until("the server is gone", || !is_there(server));
+    wait_until("its keeper is gone", || !is_there(keeper));
+    let told = String::from_utf8(desk.succeed(["down"]).stdout).unwrap();
+    assert!(told.starts_with("had ended before: TiDB v"), "{told}");
+}

@@ -1,0 +1,223 @@
+//! The whole way on a cluster: PD, three Raft stores in Go that speak TiKV's protocol, and TiDB of 2021. The
+//! stores listen on all interfaces, so each cluster has a network of its own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::own_server::{Background, wait_until};
+use crate::support::{Desk, both, json};
+
+/// Elections and heartbeats of a store within a second, where a minute is usual.
+const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-tick-interval = \"1s\"\n\
+                     raft-base-tick-interval = \"100ms\"\nraft-heartbeat-ticks = 2\n\
+                     raft-election-timeout-ticks = 10\nraft-store-max-leader-lease = \"900ms\"\n";
+
+/// A region for each table, as TiDB makes them, would only take time here.
+const TIDB: &str = "split-table = false\n";
+
+/// A program of the cluster that `cargo xtask test` has built.
+fn program(role: &str) -> String {
+    let name = format!("DYNO_TEST_CLUSTER_{role}");
+    std::env::var(&name).unwrap_or_else(|_| {
+        panic!("{name} is not set: run `cargo xtask test`, which builds a cluster")
+    })
+}
+
+/// A plan with the cluster and no workload yet; the store's program may be another.
+fn plan(desk: &Desk, store: &str, more: &str) -> String {
+    desk.file("store.toml", STORE);
+    desk.file("tidb-server.toml", TIDB);
+    let (pd, tidb) = (program("PD"), program("TIDB"));
+    format!(
+        "[systems.cluster]\nkind = \"tidb-cluster\"\npd = \"{pd}\"\ntikv = \"{store}\"\n\
+         tidb = \"{tidb}\"\ntikv_config = \"store.toml\"\ntidb_config = \"tidb-server.toml\"\n\
+         tikv_env = {{ GOLANG_PROTOBUF_REGISTRATION_CONFLICT = \"ignore\" }}\n{more}"
+    )
+}
+
+/// `dyno` in a network of its own, with all its files on the desk.
+fn dyno_apart<const N: usize>(desk: &Desk, args: [&str; N]) -> Command {
+    let dyno = desk.dyno(args);
+    let mut apart = Command::new("unshare");
+    // Who is not root may be it in a namespace of his own, where the kernel lets him.
+    if !nix::unistd::geteuid().is_root() {
+        apart.arg("--map-root-user");
+    }
+    apart.args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
+    apart.arg(dyno.get_program()).args(dyno.get_args()).current_dir(desk.path());
+    apart.env("HOME", desk.path()).env("TMPDIR", desk.path()).env_remove("MYSQL_PWD");
+    apart
+}
+
+/// The servers whose files are on the desk, in the order in which they were started.
+fn servers_of(desk: &Desk) -> Vec<(String, i32)> {
+    let mut found: Vec<(u64, String, i32)> = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| server(&entry.ok()?.path(), desk.path()))
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, name, pid)| (name, pid)).collect()
+}
+
+/// When a process was started, its name and its pid, if it is a server on this desk.
+fn server(process: &Path, desk: &Path) -> Option<(u64, String, i32)> {
+    let pid = process.file_name()?.to_str()?.parse().ok()?;
+    let said = fs::read(process.join("cmdline")).ok()?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let name = Path::new(said.split('\0').next()?).file_name()?.to_str()?.to_owned();
+    if !name.ends_with("-server") || !said.contains(desk.to_str()?) {
+        return None;
+    }
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    // A zombie is dead. Fields 3 and 22 of proc_pid_stat(5).
+    let state = fields.next()?;
+    let started = fields.nth(18)?.parse().ok()?;
+    (state != "Z").then_some((started, name, pid))
+}
+
+fn trials(report: &Value) -> &Vec<Value> {
+    report["trials"].as_array().unwrap()
+}
+
+#[test]
+fn a_cluster_comes_up_in_order_takes_load_and_is_gone_afterwards() {
+    let desk = Desk::new();
+    let workloads = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 500\n\
+                     [workloads.update]\nkind = \"sysbench/oltp_update_index\"\ntable_size = 500\n\
+                     [load]\nclients = [4]\ntime = \"3s\"\nwarm_up = \"0s\"\n";
+    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + workloads));
+    let mut command = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    let names: Vec<String> = servers_of(&desk).into_iter().map(|(name, _)| name).collect();
+    let store = "unistore-server";
+    assert_eq!(names, ["pd-server", store, store, store, "tidb-server"]);
+    let output = run.finish();
+    assert_eq!(servers_of(&desk), []);
+    let report = json(&output);
+    for trial in trials(&report) {
+        assert_eq!(trial["status"], "complete", "{}", both(&output));
+        assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
+        assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+    }
+    let identity = &report["systems"][0];
+    assert_eq!(identity["product"], "TiDB", "{identity}");
+    assert_eq!(identity["storage"], "unistore-server, 3 stores", "it is no TiKV");
+    let settings = &identity["settings"];
+    assert_eq!((&settings["stores"], &settings["replicas"]), (&"3".into(), &"3".into()));
+    assert_eq!(settings["tikv_built_for_debugging"], Value::Null, "{settings}");
+    every_server_was_watched_and_its_panels_are_drawn(&desk);
+}
+
+fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
+    let run = &desk.runs()[0];
+    let watched = fs::read_to_string(run.join("trials/0001/watch.jsonl")).unwrap();
+    for role in ["pd", "tikv", "tidb"] {
+        let endpoint = format!("{{\"what\":\"server\",\"name\":\"{role} 127.0.0.1:");
+        let count = watched.matches(&endpoint).count();
+        assert_eq!(count, if role == "tikv" { 3 } else { 1 }, "{role}: {watched:.2000}");
+    }
+    for process in ["\"pd\"", "\"tikv-1\"", "\"tikv-2\"", "\"tikv-3\"", "\"tidb\""] {
+        assert!(watched.contains(&format!("{{\"name\":{process},")), "{process}: {watched:.2000}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    for panel in ["TiDB: gRPC duration by type, p99", "PD: regions by store"] {
+        assert!(page.contains(panel), "{panel}");
+    }
+}
+
+/// A member of the cluster is killed in each of two trials.
+#[test]
+fn a_member_that_is_killed_ends_its_trial_and_is_named() {
+    let desk = Desk::new();
+    let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
+                [load]\nthink_time = \"5ms\"\nclients = [2, 3]\ntime = \"60s\"\nwarm_up = \"0s\"\n\
+                interval = \"200ms\"\n";
+    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + load));
+    let mut command = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]);
+    let mut run = Background::start(&desk, &mut command);
+    for (trial, member) in [("0000", 2), ("0001", 4)] {
+        run.wait_for(trial, "measure", 2);
+        kill(Pid::from_raw(servers_of(&desk)[member].1), Signal::SIGKILL).unwrap();
+    }
+    let output = run.finish();
+    assert_eq!(servers_of(&desk), []);
+    let report = json(&output);
+    let reason = |trial: usize| {
+        assert_eq!(trials(&report)[trial]["status"], "crashed", "{}", both(&output));
+        trials(&report)[trial]["reason"].as_str().unwrap().to_owned()
+    };
+    let killed = "ended by itself (signal: 9 (SIGKILL)); the end of its log:\n";
+    let store = reason(0);
+    assert!(store.contains(&format!("tikv-2: store {killed}")), "{store}");
+    let tidb = reason(1);
+    assert!(tidb.contains(&format!("tidb-1: TiDB {killed}")), "{tidb}");
+}
+
+/// A program in the place of TiKV: it says that it is one that was built for debugging, and lets a store do
+/// the work. That store does not start on a folder that it has left behind.
+fn stand_in_for_tikv(desk: &Desk) -> String {
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = -V ]; then\n  echo 'TiKV '\n  echo 'Release Version:   7.5.0'\n  \
+         echo 'Profile:           dev'\n  exit\nfi\nfor argument; do\n  case $argument in\n    \
+         --data-dir=*) rm -rf \"${{argument#--data-dir=}}/snap\" ;;\n  esac\ndone\nexec {} \"$@\"\n",
+        program("TIKV")
+    );
+    let path = desk.file("tikv-server", &script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn several_tidbs_share_the_load_and_a_store_for_debugging_is_warned_of() {
+    let desk = Desk::new();
+    let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
+                [load]\nclients = [2, 4]\ntime = \"3s\"\nwarm_up = \"0s\"\n";
+    let system = plan(&desk, &stand_in_for_tikv(&desk), "stores = 1\ntidbs = 2\n");
+    desk.file("plan.toml", &format!("between = \"restore\"\n{system}{load}"));
+    let output = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]).output().unwrap();
+    assert_eq!(servers_of(&desk), []);
+    let said = both(&output);
+    assert!(said.contains("is built for debugging: its profile is `dev`"), "{said}");
+    let report = json(&output);
+    let identity = &report["systems"][0];
+    assert_eq!(identity["storage"], "TiKV 7.5.0, 1 store");
+    assert_eq!(identity["settings"]["tikv_built_for_debugging"], "its profile is `dev`");
+    for trial in trials(&report) {
+        assert_eq!(trial["status"], "complete", "{said}");
+        assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+    }
+    let watched = desk.runs()[0].join("trials/0001/watch.jsonl");
+    let watched = fs::read_to_string(watched).unwrap();
+    assert_eq!(watched.matches("\"name\":\"tidb 127.0.0.1:").count(), 2, "{watched:.2000}");
+}
+
+#[test]
+fn no_member_is_left_running_when_dyno_is_killed() {
+    let desk = Desk::new();
+    let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
+                [load]\nclients = [2]\ntime = \"60s\"\nwarm_up = \"0s\"\n";
+    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "stores = 1\n") + load));
+    let mut run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
+    run.wait_for("0000", "measure", 1);
+    assert_eq!(servers_of(&desk).len(), 3);
+    kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
+    run.finish();
+    wait_until("all servers are gone", || servers_of(&desk).is_empty());
+}
+
+#[test]
+fn a_program_that_is_missing_is_named_with_what_to_do() {
+    let desk = Desk::new();
+    let mut command = desk.dyno(["up", "tidb-cluster", "--option=pd=/bin/true"]);
+    let output = command.env("PATH", "/nowhere").output().unwrap();
+    let said = both(&output);
+    assert!(said.contains("tikv-server is not on PATH: name it with `tikv`"), "{said}");
+}

@@ -1,0 +1,204 @@
+//! TPC-C through the command line: on real servers, beside go-tpc on the same data, and as files.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::server;
+use crate::support::{Desk, both, json};
+
+/// Where `cargo xtask test` has put go-tpc.
+fn go_tpc() -> String {
+    std::env::var("DYNO_TEST_GO_TPC")
+        .expect("DYNO_TEST_GO_TPC is not set: run `cargo xtask test`, which builds a go-tpc")
+}
+
+/// go-tpc at work on the database of a URL.
+fn their(desk: &Desk, verb: &str, url: &str, arguments: &[&str]) -> String {
+    let (address, database) = url.rsplit_once('/').unwrap();
+    let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
+    let mut command = Command::new(go_tpc());
+    command.args(["tpcc", verb, "-H", host, "-P", port, "-U", "root", "-D", database]);
+    command.args(["--warehouses", "1", "-T", "4"]).args(arguments);
+    let output = command.current_dir(desk.path()).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn ours(desk: &Desk, url: &str, arguments: &[&str]) -> Output {
+    let mut command = desk.dyno(["bench", "tpcc", "--warm-up=0s", "--format=json", "--quiet"]);
+    let output = command.args(["--system", url]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    output
+}
+
+/// Conditions by verdict, such as `holds`.
+fn conditions(trial: &Value, verdict: &str) -> Vec<String> {
+    let all = trial["own"]["conditions"].as_array().unwrap().iter();
+    let of = all.filter(|condition| condition["verdict"] == verdict);
+    of.map(|condition| format!("{}: {}", condition["name"], condition["detail"])).collect()
+}
+
+fn succeeded(trial: &Value, name: &str) -> u64 {
+    let operations = trial["operations"].as_array().unwrap();
+    let operation = operations.iter().find(|operation| operation["name"] == name).unwrap();
+    operation["succeeded"].as_u64().unwrap()
+}
+
+#[test]
+fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
+    let desk = Desk::new();
+    // A server of its own: nobody else's statements are among those that it counts.
+    let arguments = ["--clients=4", "--events=920", "--cleanup"];
+    let report = json(&ours(&desk, "mariadb", &arguments));
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "complete", "{trial}");
+    assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&920.into(), &0.into()));
+    assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
+    assert_eq!(conditions(trial, "holds").len(), 13);
+    let own = &trial["own"];
+    let new_orders = succeeded(trial, "new_order") + succeeded(trial, "new_order_rollback");
+    let tpmc = own["scores"][0]["value"].as_f64().unwrap();
+    let per_minute = new_orders as f64 * 60.0 / trial["seconds"].as_f64().unwrap();
+    assert!((tpmc / per_minute - 1.0).abs() < 1e-6, "{tpmc} {per_minute}");
+    assert_eq!(own["mix"].as_array().unwrap().len(), 5);
+    // Every statement, and every COMMIT and ROLLBACK, is counted as the server counts it.
+    assert_eq!(trial["cross_check"]["difference"], 0, "{}", trial["cross_check"]);
+}
+
+#[test]
+fn partitions_and_foreign_keys_hold_on_mariadb() {
+    let desk = Desk::new();
+    let url = server::database("tpcc_parts");
+    let events = ["--clients=2", "--events=46"];
+    let options = ["--option=partitions=2", "--option=warehouses=1"];
+    let report = json(&ours(&desk, &url, &[&events[..], &options].concat()));
+    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
+    let parts = server::sql(
+        "SELECT COUNT(*) FROM information_schema.partitions \
+         WHERE TABLE_SCHEMA = 'tpcc_parts' AND PARTITION_NAME IS NOT NULL",
+    );
+    assert_eq!(parts.trim(), "16", "eight tables of two");
+    let options = ["--option=foreign_keys=true", "--existing=replace"];
+    let report = json(&ours(&desk, &url, &[&events[..], &options].concat()));
+    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
+    let keys = server::sql(
+        "SELECT COUNT(*) FROM information_schema.table_constraints \
+         WHERE TABLE_SCHEMA = 'tpcc_parts' AND CONSTRAINT_TYPE = 'FOREIGN KEY'",
+    );
+    assert_eq!(keys.trim(), "10");
+    server::sql("DROP DATABASE tpcc_parts");
+}
+
+#[test]
+fn dyno_runs_on_what_go_tpc_prepared_and_says_what_it_does_not_know() {
+    let desk = Desk::new();
+    let url = server::database("tpcc_theirs");
+    their(&desk, "prepare", &url, &["--no-check"]);
+    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=3", "--events=230"]));
+    let trial = &report["trials"][0];
+    assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
+    assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
+    let unknown = conditions(trial, "unknown");
+    assert_eq!(unknown.len(), 1);
+    assert!(unknown[0].contains("2.1.6.1") && unknown[0].contains("not loaded by this run"));
+    server::sql("DROP DATABASE tpcc_theirs");
+}
+
+#[test]
+fn go_tpc_runs_on_what_dyno_prepared_and_leaves_it_consistent() {
+    let desk = Desk::new();
+    let url = server::database("tpcc_shared");
+    ours(&desk, &url, &["--clients=1", "--events=1"]);
+    let said = their(&desk, "run", &url, &["--count", "200"]);
+    assert!(said.contains("tpmC"), "{said}");
+    let ran = server::sql("SELECT COUNT(*) > 30000 FROM tpcc_shared.orders");
+    assert_eq!(ran.trim(), "1", "{said}");
+    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=2", "--events=46"]));
+    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
+    server::sql("DROP DATABASE tpcc_shared");
+}
+
+#[test]
+fn files_of_csv_load_into_the_same_database() {
+    let desk = Desk::new();
+    let url = server::database("tpcc_csv");
+    desk.succeed(["generate", "tpcc", "--option", "warehouses=1", "--out", "files", "--quiet"]);
+    let files = desk.path().join("files");
+    let schema = std::fs::read_to_string(files.join("schema.sql")).unwrap();
+    server::sql(&format!("USE tpcc_csv; {schema}"));
+    for entry in std::fs::read_dir(&files).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let Some(table) = name.strip_prefix("tpcc.") else { continue };
+        let table = table.split('.').next().unwrap();
+        server::sql(&format!(
+            "LOAD DATA LOCAL INFILE '{}' INTO TABLE tpcc_csv.{table} FIELDS TERMINATED BY ','",
+            path.display()
+        ));
+    }
+    // The same seed loads the same rows, but for the time of loading.
+    let loaded = server::database("tpcc_loaded");
+    ours(&desk, &loaded, &["--clients=1", "--events=1", "--option=mix=0,0,1,0,0"]);
+    for (table, columns) in [
+        ("item", "i_id, i_im_id, i_name, i_price, i_data"),
+        ("stock", "s_i_id, s_quantity, s_dist_10, s_data"),
+        ("customer", "c_id, c_d_id, c_last, c_credit, c_discount, c_balance, c_data"),
+        ("orders", "o_id, o_d_id, o_c_id, o_carrier_id, o_ol_cnt"),
+        ("order_line", "ol_o_id, ol_d_id, ol_number, ol_i_id, ol_amount, ol_dist_info"),
+    ] {
+        let sum = |database: &str| {
+            server::sql(&format!(
+                "SELECT COUNT(*), SUM(CRC32(CONCAT_WS(',', {columns}))) FROM {database}.{table}"
+            ))
+        };
+        assert_eq!(sum("tpcc_csv"), sum("tpcc_loaded"), "{table}");
+    }
+    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=1", "--events=23"]));
+    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
+    let told = desk.fail(1, ["generate", "tpcc", "--out", "files"]);
+    assert!(told.contains("is not empty"), "{told}");
+    server::sql("DROP DATABASE tpcc_csv; DROP DATABASE tpcc_loaded");
+}
+
+#[test]
+fn a_broken_database_is_refused_and_a_broken_run_is_told() {
+    let desk = Desk::new();
+    let url = server::database("tpcc_broken");
+    ours(&desk, &url, &["--clients=1", "--events=1"]);
+    server::sql("UPDATE tpcc_broken.district SET d_ytd = d_ytd + 1 WHERE d_id = 3");
+    let bench = |more: &[&str]| {
+        let mut command = desk.dyno(["bench", "tpcc", "--quiet", "--format=json"]);
+        command.args(["--system", &url, "--existing=reuse", "--events=1"]).args(more);
+        command.output().unwrap()
+    };
+    let refused = bench(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = both(&refused);
+    assert!(
+        told.contains("condition 3.3.2.1 (W_YTD = sum(D_YTD)): warehouse 1, W_YTD is"),
+        "{told}"
+    );
+    assert!(told.contains("condition 3.3.2.9"), "{told}");
+    let unchecked = bench(&["--option=check=false"]);
+    assert!(unchecked.status.success(), "{}", both(&unchecked));
+    assert_eq!(json(&unchecked)["trials"][0]["own"]["conditions"], Value::Array(Vec::new()));
+    server::sql("DROP DATABASE tpcc_broken");
+}
+
+#[test]
+fn a_run_on_tidb_keeps_every_condition() {
+    std::env::var("DYNO_TEST_TIDB")
+        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
+    let desk = Desk::new();
+    let report = json(&ours(&desk, &tidb(), &["--clients=4", "--events=230"]));
+    let trial = &report["trials"][0];
+    assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
+    assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
+    assert_eq!(conditions(trial, "holds").len(), 13);
+}
+
+/// The TiDB that dyno starts itself.
+fn tidb() -> String {
+    format!("tidb:{}", std::env::var("DYNO_TEST_TIDB").unwrap())
+}

@@ -1,0 +1,271 @@
+//! YCSB through the command line: on real servers, and beside go-ycsb on the same data.
+
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::server;
+use crate::support::{Desk, both, json};
+
+/// Where `cargo xtask test` has put go-ycsb.
+fn go_ycsb() -> String {
+    std::env::var("DYNO_TEST_GO_YCSB")
+        .expect("DYNO_TEST_GO_YCSB is not set: run `cargo xtask test`, which builds a go-ycsb")
+}
+
+/// go-ycsb's own properties, with data that can be checked.
+fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
+    let (address, database) = url.rsplit_once('/').unwrap();
+    let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
+    let mut command = Command::new(go_ycsb());
+    command.args([verb, "mysql", "--threads=4", "-p", &format!("mysql.host={host}")]);
+    command.args(["-p", &format!("mysql.port={port}"), "-p", &format!("mysql.db={database}")]);
+    for property in [&["workload=core", "dataintegrity=true", "silence=false"], properties].concat()
+    {
+        command.args(["-p", property]);
+    }
+    let output = command.current_dir(desk.path()).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!said.contains("operation err"), "{said}");
+    said
+}
+
+/// How often go-ycsb says that it did something.
+fn their_count(said: &str, operation: &str) -> u64 {
+    let line = said.lines().rev().find(|line| line.starts_with(&format!("{operation} ")));
+    let line = line.unwrap_or_else(|| panic!("no {operation} in {said}"));
+    let count = line.split_once("Count: ").unwrap().1.split_once(',').unwrap().0;
+    count.parse().unwrap()
+}
+
+fn ours(desk: &Desk, workload: &str, url: &str, options: &[&str]) -> Output {
+    let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--format=json", "--quiet"]);
+    command.args(["--system", url, "--option=dataintegrity=true"]).args(options);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    output
+}
+
+/// Operations that succeeded, by name; 0 when there are none of that name.
+fn succeeded(trial: &Value, name: &str) -> u64 {
+    let operations = trial["operations"].as_array().unwrap();
+    let operation = operations.iter().find(|operation| operation["name"] == name);
+    operation.map_or(0, |operation| operation["succeeded"].as_u64().unwrap())
+}
+
+fn rows(database: &str) -> u64 {
+    server::sql(&format!("SELECT COUNT(*) FROM {database}.usertable")).trim().parse().unwrap()
+}
+
+#[test]
+fn both_tools_make_the_same_table_letter_for_letter() {
+    let desk = Desk::new();
+    let (mine, theirs) = (server::database("ycsb_mine"), server::database("ycsb_theirs"));
+    let events = ["--option=recordcount=700", "--events=10"];
+    ours(&desk, "ycsb/c", &mine, &events);
+    their(&desk, "load", &theirs, &["recordcount=700"]);
+    let fields: Vec<String> = (0..10).map(|i| format!("a.FIELD{i} = b.FIELD{i}")).collect();
+    let same = server::sql(&format!(
+        "SELECT COUNT(*) FROM ycsb_mine.usertable a JOIN ycsb_theirs.usertable b \
+         ON BINARY a.YCSB_KEY = BINARY b.YCSB_KEY AND {}",
+        fields.join(" AND ")
+    ));
+    assert_eq!(same.trim(), "700");
+    let columns = |database: &str| {
+        server::sql(&format!(
+            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_KEY FROM \
+             information_schema.columns WHERE TABLE_SCHEMA = '{database}' ORDER BY ORDINAL_POSITION"
+        ))
+    };
+    assert_eq!(columns("ycsb_mine"), columns("ycsb_theirs"));
+    server::sql("DROP DATABASE ycsb_mine; DROP DATABASE ycsb_theirs");
+}
+
+#[test]
+fn every_workload_runs_on_what_go_ycsb_loaded() {
+    let desk = Desk::new();
+    let url = server::database("ycsb_of_theirs");
+    their(&desk, "load", &url, &["recordcount=900"]);
+    let mut wanted = 900;
+    for (name, clients) in [("a", 3), ("b", 2), ("c", 8), ("d", 5), ("e", 4), ("f", 6)] {
+        let clients = format!("--clients={clients}");
+        let options = ["--option=recordcount=900", "--existing=reuse", "--events=900", &clients];
+        let report = json(&ours(&desk, &format!("ycsb/{name}"), &url, &options));
+        let trial = &report["trials"][0];
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert_eq!(trial["transactions"], 900, "{name}");
+        assert_eq!(trial["failed_transactions"], 0, "{name}: {}", trial["errors"]);
+        wanted += succeeded(trial, "insert");
+        assert_eq!(rows("ycsb_of_theirs"), wanted, "{name}");
+    }
+    assert!(wanted > 940, "D and E insert: {wanted}");
+    server::sql("DROP DATABASE ycsb_of_theirs");
+}
+
+#[test]
+fn go_ycsb_runs_on_what_dyno_loaded_and_finds_every_record() {
+    let desk = Desk::new();
+    let url = server::database("ycsb_of_ours");
+    ours(&desk, "ycsb/c", &url, &["--option=recordcount=800", "--events=10"]);
+    let common = ["recordcount=800", "operationcount=2000"];
+    let run = |own: &[&str]| their(&desk, "run", &url, &[&common, own].concat());
+    let said = run(&["readproportion=0.5", "updateproportion=0.5", "writeallfields=true"]);
+    assert_eq!(their_count(&said, "READ") + their_count(&said, "UPDATE"), 2000);
+    // Inserts of theirs go on after our records, and ours after theirs.
+    let said = run(&[
+        "readproportion=0.5",
+        "updateproportion=0",
+        "insertproportion=0.5",
+        "requestdistribution=latest",
+    ]);
+    let inserted = their_count(&said, "INSERT");
+    assert_eq!(rows("ycsb_of_ours"), 800 + inserted);
+    let options = ["--option=recordcount=800", "--existing=reuse", "--events=500", "--clients=4"];
+    let report = json(&ours(&desk, "ycsb/d", &url, &options));
+    let trial = &report["trials"][0];
+    assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+    assert_eq!(rows("ycsb_of_ours"), 800 + inserted + succeeded(trial, "insert"));
+    // A record that their read does not find is no failure to them, so it is looked for here.
+    let keys = server::sql(
+        "SELECT COUNT(*) FROM ycsb_of_ours.usertable WHERE YCSB_KEY IN \
+         ('user6284781860667377211', 'user8517097267634966620')",
+    );
+    assert_eq!(
+        keys.trim(),
+        "1",
+        "records 0 of both tools agree, and the other key is YCSB's record 1"
+    );
+    server::sql("DROP DATABASE ycsb_of_ours");
+}
+
+#[test]
+fn operations_have_a_row_each_and_a_total() {
+    let desk = Desk::new();
+    let output = desk.succeed([
+        "bench",
+        "ycsb/f",
+        "--clients=2",
+        "--events=400",
+        "--warm-up=0s",
+        "--option=recordcount=200",
+    ]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (_, table) =
+        text.split_once("Operations of ycsb_f:\n\n").unwrap_or_else(|| panic!("{text}"));
+    let names: Vec<&str> =
+        table.lines().take(6).filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let expected = [
+        "operation",
+        "read",
+        "read_modify_write",
+        "read_modify_write.read",
+        "read_modify_write.update",
+        "TOTAL",
+    ];
+    assert_eq!(names, expected, "{text}");
+    let heads = table.lines().next().unwrap();
+    for head in ["per s", "mean", "p50", "p95", "p99", "p99.9", "max", "began", "ended"] {
+        assert!(heads.contains(head), "{head}: {heads}");
+    }
+    for view in ["report.md", "report.html"] {
+        let page = std::fs::read_to_string(desk.runs()[0].join(view)).unwrap();
+        assert!(page.contains("TOTAL") && page.contains("began (UTC)"), "{view}");
+    }
+}
+
+#[test]
+fn a_property_file_bounds_the_run_unless_the_command_line_does() {
+    let desk = Desk::new();
+    desk.file(
+        "workloadb",
+        "recordcount=100\noperationcount=321\nworkload=core\nreadproportion=1\n",
+    );
+    let run = |more: &[&str]| {
+        let mut command = desk.dyno(["bench", "ycsb/core", "-o", "properties=workloadb"]);
+        let output = command.args(["--warm-up=0s", "--format=json"]).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", both(&output));
+        json(&output)["trials"][0]["transactions"].as_u64().unwrap()
+    };
+    assert_eq!(run(&[]), 321);
+    assert_eq!(run(&["--events=54"]), 54);
+    assert_ne!(run(&["--time=300ms"]), 321);
+    let refused = desk.fail(2, ["bench", "ycsb/a", "-o", "threadcount=8"]);
+    assert!(refused.contains("--clients"), "{refused}");
+}
+
+#[test]
+fn a_load_that_was_interrupted_goes_on() {
+    let desk = Desk::new();
+    let url = server::database("ycsb_resumed");
+    let bench = |existing: &str| {
+        let mut command = desk.dyno(["bench", "ycsb/c", "--events=100", "--warm-up=0s"]);
+        command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let child = bench("--existing=refuse").spawn().unwrap();
+    let loaded = || {
+        let table =
+            "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_SCHEMA = 'ycsb_resumed'";
+        if server::sql(table).trim() == "0" { 0 } else { rows("ycsb_resumed") }
+    };
+    for _ in 0..600 {
+        if loaded() > 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+    let left = rows("ycsb_resumed");
+    assert!(left > 0 && left < 120_000, "{left}");
+    let refused = bench("--existing=refuse").output().unwrap();
+    assert!(both(&refused).contains(&format!("with {left} rows")), "{}", both(&refused));
+    let output = bench("--existing=reuse").output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(rows("ycsb_resumed"), 120_000);
+    server::sql("DROP DATABASE ycsb_resumed");
+}
+
+#[test]
+fn inserts_go_on_from_trial_to_trial_and_the_data_is_dropped_at_the_end() {
+    let desk = Desk::new();
+    let url = server::database("ycsb_trials");
+    let options = ["--option=recordcount=500", "--clients=1,6", "--events=1500", "--cleanup"];
+    let report = json(&ours(&desk, "ycsb/d", &url, &options));
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+        assert!(succeeded(trial, "insert") > 30);
+    }
+    let tables =
+        "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_SCHEMA = 'ycsb_trials'";
+    assert_eq!(server::sql(tables).trim(), "0");
+    server::sql("DROP DATABASE ycsb_trials");
+}
+
+#[test]
+fn all_workloads_share_a_table_of_tidb() {
+    let desk = Desk::new();
+    let binary = std::env::var("DYNO_TEST_TIDB")
+        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
+    let mut plan = format!("[systems.tidb]\nkind = \"tidb\"\nbinary = \"{binary}\"\n");
+    for name in ["a", "b", "c", "f", "d", "e"] {
+        plan.push_str(&format!(
+            "[workloads.{name}]\nkind = \"ycsb/{name}\"\nrecordcount = 2000\ndataintegrity = true\n"
+        ));
+    }
+    plan.push_str("[load]\nclients = 4\nevents = 400\nwarm_up = \"0s\"\n");
+    desk.file("plan.toml", &plan);
+    let report = json(&desk.succeed(["run", "plan.toml", "--format=json", "--quiet"]));
+    let trials = report["trials"].as_array().unwrap();
+    assert_eq!(trials.len(), 6);
+    for trial in trials {
+        assert_eq!(trial["status"], "complete", "{trial}");
+        assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
+        assert_eq!(trial["transactions"], 400);
+    }
+}

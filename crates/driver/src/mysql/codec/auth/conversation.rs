@@ -1,0 +1,187 @@
+//! The conversation of a login, from the greeting to the server's word: messages in, messages out.
+
+use super::super::{AuthReply, Greeting, Malformed};
+use super::method::NONCE_BYTES;
+use super::{LoginError, Method, ServerKey, ed25519, native_password, sha2_password};
+use crate::Password;
+
+/// A server may let its users choose among several methods and tries them in turn (MariaDB,
+/// `IDENTIFIED VIA a OR b`); more changes than this are none of that.
+const SWITCHES_MAX: u8 = 8;
+
+/// Who can read what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// The server alone: TLS, or a unix socket.
+    Private,
+    /// Whoever is on the way.
+    Open,
+}
+
+/// Where the server's RSA key comes from, on an open channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PublicKey<'a> {
+    /// From a file.
+    Known(&'a ServerKey),
+    /// From the server, by the same channel: whoever sits between could send another one.
+    FromServer,
+    /// Nowhere.
+    Withheld,
+}
+
+/// What a login is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credentials<'a> {
+    pub(crate) password: &'a Password,
+    pub(crate) channel: Channel,
+    pub(crate) public_key: PublicKey<'a>,
+}
+
+/// How a login begins, in the answer to the greeting.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) method: &'static str,
+    /// 20, 32 or very few bytes.
+    pub(crate) proof: Vec<u8>,
+}
+
+/// What comes after a message of the server.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// This is to be sent.
+    Answer(Vec<u8>),
+    /// The server goes on speaking.
+    Listen,
+    /// Logged in; the session begins with these status bits.
+    Accepted { status: u16 },
+}
+
+/// A login under way.
+#[derive(Debug)]
+pub(crate) struct Login<'a> {
+    credentials: Credentials<'a>,
+    method: Method,
+    nonce: Vec<u8>,
+    state: State,
+    switches: u8,
+}
+
+/// What the server was told last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The proof that the method begins with.
+    Proven,
+    /// That its key is needed.
+    KeyRequested,
+    /// Everything: only yes or no can follow.
+    Told,
+}
+
+impl<'a> Login<'a> {
+    /// Begins a login, by the server's own method where that saves a round trip.
+    pub(crate) fn begin(
+        greeting: &Greeting,
+        credentials: Credentials<'a>,
+    ) -> Result<(Self, Opening), LoginError> {
+        let method = Method::first(&greeting.method);
+        let nonce = greeting.nonce.clone();
+        let mut login = Self { credentials, method, nonce, state: State::Told, switches: 0 };
+        let proof = login.prove()?;
+        Ok((login, Opening { method: method.name(), proof }))
+    }
+
+    /// Takes the server's next message.
+    pub(crate) fn hear(&mut self, payload: &[u8]) -> Result<Turn, LoginError> {
+        match AuthReply::parse(payload)? {
+            AuthReply::Accepted { status } => Ok(Turn::Accepted { status }),
+            AuthReply::Refused(error) if self.state == State::KeyRequested => {
+                Err(LoginError::KeyRefused(error))
+            }
+            AuthReply::Refused(error) => Err(LoginError::Refused(error)),
+            AuthReply::Switch { method, nonce } => self.switch(method, nonce),
+            AuthReply::More { data } => self.go_on(&data),
+        }
+    }
+
+    fn switch(&mut self, name: String, nonce: Vec<u8>) -> Result<Turn, LoginError> {
+        self.switches += 1;
+        if self.switches > SWITCHES_MAX {
+            return Err(LoginError::EndlessSwitches(name));
+        }
+        self.method = Method::named(&name).ok_or(LoginError::UnknownMethod(name))?;
+        self.nonce = nonce;
+        self.prove().map(Turn::Answer)
+    }
+
+    /// What the method begins with.
+    fn prove(&mut self) -> Result<Vec<u8>, LoginError> {
+        let password = self.credentials.password.reveal();
+        self.state = State::Told;
+        match self.method {
+            Method::NativePassword => Ok(native_password::scramble(password, self.nonce()?)),
+            Method::CachingSha2Password => {
+                self.state = State::Proven;
+                Ok(sha2_password::scramble(password, self.nonce()?))
+            }
+            Method::Sha256Password => self.tell(sha2_password::SHA256_KEY_REQUEST),
+            Method::Ed25519 => {
+                let nonce = self.nonce.as_slice().try_into().map_err(|_| WRONG_CHALLENGE)?;
+                Ok(ed25519::sign(password, nonce))
+            }
+            Method::ClearPassword => match self.credentials.channel {
+                Channel::Private => Ok(sha2_password::in_clear(password)),
+                Channel::Open => Err(LoginError::NeedsPrivateChannel(self.method.name())),
+            },
+        }
+    }
+
+    /// A further step of the method.
+    fn go_on(&mut self, data: &[u8]) -> Result<Turn, LoginError> {
+        match (self.state, data) {
+            (State::Proven, sha2_password::FAST_SUCCESS) => {
+                self.state = State::Told;
+                Ok(Turn::Listen)
+            }
+            (State::Proven, sha2_password::FULL_LOGIN) => {
+                self.tell(sha2_password::CACHING_SHA2_KEY_REQUEST).map(Turn::Answer)
+            }
+            (State::KeyRequested, pem) => {
+                let key = ServerKey::from_pem(pem)?;
+                self.encrypted(&key).map(Turn::Answer)
+            }
+            _ => Err(Malformed("a step of the login that its method does not have").into()),
+        }
+    }
+
+    /// Tells the password itself as this channel allows, or asks for the key that this takes.
+    fn tell(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
+        let password = self.credentials.password.reveal();
+        self.state = State::Told;
+        if password.is_empty() {
+            return Ok(sha2_password::NO_PASSWORD.to_vec());
+        }
+        match (self.credentials.channel, self.credentials.public_key) {
+            (Channel::Private, _) => Ok(sha2_password::in_clear(password)),
+            (Channel::Open, PublicKey::Known(key)) => self.encrypted(key),
+            (Channel::Open, PublicKey::FromServer) => {
+                self.state = State::KeyRequested;
+                Ok(key_request.to_vec())
+            }
+            (Channel::Open, PublicKey::Withheld) => Err(LoginError::NoKey(self.method)),
+        }
+    }
+
+    fn encrypted(&mut self, key: &ServerKey) -> Result<Vec<u8>, LoginError> {
+        self.state = State::Told;
+        let password = self.credentials.password.reveal();
+        let mixed = sha2_password::mixed_with_nonce(password, self.nonce()?);
+        Ok(key.encrypt(&mixed)?)
+    }
+
+    /// The challenge, without the zero that may end it.
+    fn nonce(&self) -> Result<&[u8], Malformed> {
+        self.nonce.get(..NONCE_BYTES).ok_or(WRONG_CHALLENGE)
+    }
+}
+
+const WRONG_CHALLENGE: Malformed = Malformed("a login challenge of the wrong length");

@@ -1,0 +1,119 @@
+//! Logins against servers that say anything.
+
+use super::super::codec::{
+    Channel, Credentials, Greeting, Inbox, Login, LoginError, PublicKey, ServerKey, Turn,
+};
+use super::{OK, RSA_KEY, SECRET, errors, framed};
+use crate::Password;
+
+/// A server may change the method eight times, and each method has at most three answers.
+const ANSWERS_MAX: usize = 9 * 3;
+
+/// A login ends, shows the password nowhere, and tells it in the clear only where nobody can read
+/// along.
+pub(super) fn login(bytes: &[u8]) {
+    let known = ServerKey::from_pem(RSA_KEY.as_bytes()).expect("the fuzzer's own key is one");
+    for channel in [Channel::Open, Channel::Private] {
+        let keys = [PublicKey::Known(&known), PublicKey::FromServer, PublicKey::Withheld];
+        for public_key in keys {
+            for liked in ["caching_sha2_password", "mysql_native_password"] {
+                converse(bytes, liked, channel, public_key);
+            }
+        }
+    }
+}
+
+fn converse(bytes: &[u8], liked: &str, channel: Channel, public_key: PublicKey<'_>) {
+    let password = Password::new(SECRET);
+    let credentials = Credentials { password: &password, channel, public_key };
+    let Ok((mut login, opening)) = Login::begin(&greeting(liked), credentials) else {
+        panic!("a sound greeting is not answered");
+    };
+    assert!(!holds_secret(&opening.proof), "the first message tells the password");
+    let mut inbox = Inbox::default();
+    inbox.push(bytes);
+    let mut answers = 0;
+    while let Ok(Some((payload, _))) = inbox.next() {
+        match login.hear(&payload) {
+            Ok(Turn::Answer(answer)) => {
+                answers += 1;
+                assert!(answers <= ANSWERS_MAX, "the login does not end");
+                let may_tell = channel == Channel::Private;
+                assert!(may_tell || !holds_secret(&answer), "the password is told to everyone");
+            }
+            Ok(Turn::Listen) => {}
+            Ok(Turn::Accepted { .. }) => {
+                assert_eq!(payload[0], 0, "a login that was not accepted is taken for one");
+                return;
+            }
+            Err(error) => return assert_shown(&error),
+        }
+        assert!(!format!("{login:?}").contains(SECRET), "the password is shown");
+    }
+}
+
+/// What went wrong can be shown on a terminal.
+fn assert_shown(error: &LoginError) {
+    let text = error.to_string();
+    assert!(!text.contains(SECRET), "the password is shown: {text}");
+    assert!(!text.contains(char::is_control), "a control character: {text:?}");
+    assert!(text.len() < 8_192, "a message without end");
+}
+
+/// Whether the password stands in these bytes, as it is or mixed with the challenge.
+fn holds_secret(bytes: &[u8]) -> bool {
+    bytes.windows(SECRET.len()).any(|window| {
+        let is_clear = window == SECRET.as_bytes();
+        let nonce = greeting("").nonce;
+        let mixed = window.iter().zip(nonce.iter().cycle()).map(|(left, right)| left ^ right);
+        is_clear || mixed.eq(SECRET.bytes())
+    })
+}
+
+fn greeting(method: &str) -> Greeting {
+    Greeting {
+        version: "8.0".into(),
+        connection_id: 1,
+        capabilities: 0,
+        nonce: b"abcdefghijklmnopqrst".to_vec(),
+        method: method.into(),
+    }
+}
+
+/// A key is refused, or encrypts to its own length and hides what it encrypts.
+pub(super) fn rsa_key(bytes: &[u8]) {
+    let Ok(key) = ServerKey::from_pem(bytes) else { return };
+    if let Ok(encrypted) = key.encrypt(SECRET.as_bytes()) {
+        assert!((256..=1_024).contains(&encrypted.len()), "{} bytes", encrypted.len());
+        assert!(!holds_secret(&encrypted), "the password is not encrypted");
+    }
+}
+
+/// What servers say in logins, from the answer to the first message on.
+pub(super) fn conversations() -> Vec<Vec<u8>> {
+    let key = [b"\x01", RSA_KEY.as_bytes()].concat();
+    let sha256: &[u8] = b"\xfesha256_password\0abcdefghijklmnopqrst\0";
+    let native: &[u8] = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
+    let ed25519: &[u8] = b"\xfeclient_ed25519\0abcdefghijklmnopqrstuvwxyz012345";
+    let refused = errors().swap_remove(0);
+    vec![
+        framed(&[&[1, 3], OK]),
+        framed(&[&[1, 4], OK]),
+        framed(&[&[1, 4], &key, OK]),
+        framed(&[&[1, 4], &refused]),
+        framed(&[sha256, &key, OK]),
+        framed(&[sha256, &key, native, OK]),
+        framed(&[ed25519, native, OK]),
+        framed(&[native; 9]),
+        framed(&[b"\xfemysql_clear_password\0", OK]),
+        framed(&[b"\xfetidb_sm3_password\0abcdefghijklmnopqrst\0"]),
+        framed(&[b"\xfe"]),
+    ]
+}
+
+pub(super) fn rsa_keys() -> Vec<Vec<u8>> {
+    vec![
+        RSA_KEY.as_bytes().to_vec(),
+        b"-----BEGIN PUBLIC KEY----------END PUBLIC KEY-----".to_vec(),
+    ]
+}

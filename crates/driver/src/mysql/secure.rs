@@ -1,0 +1,151 @@
+//! The step between the greeting and the login that makes a connection secure.
+
+use std::io;
+
+use measure::{ErrorClass, Failure};
+use net::Endpoint;
+use net::tls::{TlsClient, TlsFault};
+
+use super::Config;
+use super::codec::{Greeting, Malformed, append_tls_request, capability};
+use super::config::Address;
+use super::session::Session;
+use super::ssl_options::Encryption;
+
+/// The server's number for a refused login.
+const ACCESS_DENIED: &str = "1045";
+
+impl Session {
+    /// Makes the connection secure, if it is to be: the server is told, and from there on everything
+    /// travels in TLS, the login first.
+    pub(super) async fn secure(
+        &mut self,
+        greeting: &Greeting,
+        config: &Config,
+    ) -> Result<(), Failure> {
+        let is_offered = greeting.capabilities & capability::TLS != 0;
+        let client = match &config.encryption {
+            Encryption::Never => return Ok(()),
+            // Nobody reads along on a unix socket, so MySQL's clients do not encrypt there either.
+            Encryption::WhenOffered(_) if self.is_on_unix_socket() || !is_offered => return Ok(()),
+            Encryption::Always(_) if !is_offered => return Err(self.not_offered()),
+            Encryption::WhenOffered(client) | Encryption::Always(client) => client,
+        };
+        // What came in the open must not be taken for what came in TLS.
+        if !self.inbox.is_empty() {
+            return Err(self.broken(Malformed("bytes behind the greeting, before TLS was begun")));
+        }
+        self.capabilities |= capability::TLS;
+        self.request.clear();
+        append_tls_request(&mut self.request, self.capabilities, 1);
+        self.send().await?;
+        self.shake_hands(client).await
+    }
+
+    async fn shake_hands(&mut self, client: &TlsClient) -> Result<(), Failure> {
+        let host = self.address.host().to_owned();
+        let secured = self.stream.secure(client, &host).await;
+        secured.map_err(|error| self.lost(&error))
+    }
+
+    /// The number of the first packet of the login.
+    pub(super) fn login_sequence(&self) -> u8 {
+        if self.has(capability::TLS) { 2 } else { 1 }
+    }
+
+    pub(super) fn is_on_unix_socket(&self) -> bool {
+        matches!(self.address.endpoint, Endpoint::Unix(_))
+    }
+
+    /// Whether nobody between here and the server can read along, so that a password may travel as it
+    /// is: in TLS, or over a unix socket.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.stream.cipher().is_some() || self.is_on_unix_socket()
+    }
+
+    /// For the record: what encrypts this connection.
+    pub(super) fn encryption(&self) -> String {
+        match self.stream.cipher() {
+            Some(cipher) => cipher.to_string(),
+            None if self.is_on_unix_socket() => "none (unix socket)".to_owned(),
+            None => "none".to_owned(),
+        }
+    }
+
+    /// A refused login may be one of a user who is let in over TLS, or with a certificate, only; the
+    /// server does not say so.
+    pub(super) fn with_hint(&self, refusal: Failure, config: &Config) -> Failure {
+        if refusal.key.code != ACCESS_DENIED {
+            return refusal;
+        }
+        let hint = match &config.encryption {
+            Encryption::WhenOffered(client) | Encryption::Always(client)
+                if self.stream.cipher().is_some() && client.lacked_certificate() =>
+            {
+                "; if the user is made with REQUIRE X509, give a certificate with ssl-cert and ssl-key"
+            }
+            Encryption::Never if !self.is_on_unix_socket() => {
+                "; if the user is made with REQUIRE SSL, do not say ssl-mode=DISABLED"
+            }
+            _ => return refusal,
+        };
+        Failure::new(refusal.key.class, ACCESS_DENIED, format!("{}{hint}", refusal.message))
+    }
+
+    fn not_offered(&self) -> Failure {
+        let message = format!(
+            "{}: TLS is wanted, but the server does not offer it; give the server a certificate (its \
+             ssl_cert and ssl_key), or go without by ssl-mode=PREFERRED",
+            self.address.name
+        );
+        Failure::new(ErrorClass::Login, "", message)
+    }
+}
+
+/// A failure of a connection that TLS ended, if that is what `error` is.
+pub(super) fn ended_by_tls(address: &Address, error: &io::Error) -> Option<Failure> {
+    let fault = TlsFault::of(error)?;
+    let (class, remedy) = match fault {
+        TlsFault::NotTls => (
+            ErrorClass::Protocol,
+            "it had offered TLS, so something between may not let it through: try ssl-mode=DISABLED",
+        ),
+        TlsFault::Closed => return Some(lost_in_handshake(address)),
+        TlsFault::UnknownIssuer => (
+            ErrorClass::Login,
+            "name its authority's certificate with ssl-ca=FILE, or check nothing by ssl-mode=REQUIRED",
+        ),
+        TlsFault::WrongName { .. } | TlsFault::UnusableName(_) => (
+            ErrorClass::Login,
+            "connect by a name that it is for, or leave the name unchecked by ssl-mode=VERIFY_CA",
+        ),
+        TlsFault::Expired(_) | TlsFault::NotValidYet => {
+            (ErrorClass::Login, "renew it, or set this machine's clock")
+        }
+        TlsFault::BadCertificate(_) => (
+            ErrorClass::Login,
+            "make one for a server, of X.509 version 3 (docs/tls.md), or check nothing by \
+             ssl-mode=REQUIRED",
+        ),
+        TlsFault::CertificateDemanded => {
+            (ErrorClass::Login, "give one with ssl-cert=FILE and ssl-key=FILE")
+        }
+        TlsFault::CertificateRefused(_) => {
+            (ErrorClass::Login, "give one that an authority of the server's ssl_ca has signed")
+        }
+        TlsFault::NothingInCommon(_) => (
+            ErrorClass::Login,
+            "dyno speaks TLS 1.2 and 1.3 with keys that are agreed on for each connection (ECDHE)",
+        ),
+        TlsFault::KeysUsedUp => (ErrorClass::Connection, "a new connection has new ones"),
+        TlsFault::Alert(_) | TlsFault::Broken(_) => {
+            (ErrorClass::Protocol, "the server's log may say why")
+        }
+    };
+    Some(Failure::new(class, "", format!("{}: {fault}; {remedy}", address.name)))
+}
+
+fn lost_in_handshake(address: &Address) -> Failure {
+    let message = format!("{}: {}; its log may say why", address.name, TlsFault::Closed);
+    Failure::new(ErrorClass::Connection, "", message)
+}

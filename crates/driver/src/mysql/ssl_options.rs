@@ -1,0 +1,168 @@
+//! Whether and how a connection is to be encrypted, as users of MySQL know it: `ssl-mode`, `ssl-ca`,
+//! `ssl-cert`, `ssl-key`. The files are read here, once for all connections.
+//!
+//! Source: MySQL Reference Manual, "Command Options for Encrypted Connections".
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::{ErrorClass, Failure};
+use net::tls::{ClientCertificate, Roots, SetupFault, TlsClient, Trust};
+
+/// What `ssl-mode` says, from least to most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SslMode {
+    /// Never encrypted.
+    Disabled,
+    /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
+    #[default]
+    Preferred,
+    /// Encrypted or not at all; the server's certificate is not checked.
+    Required,
+    /// Encrypted, and a trusted authority has signed the server's certificate.
+    VerifyCa,
+    /// Also, the certificate is for the host that was connected to.
+    VerifyIdentity,
+}
+
+impl SslMode {
+    /// Every mode, in order.
+    pub const ALL: [Self; 5] =
+        [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
+
+    /// What values there are, in words.
+    pub const ALLOWED: &'static str =
+        "allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY";
+
+    /// As MySQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Preferred => "PREFERRED",
+            Self::Required => "REQUIRED",
+            Self::VerifyCa => "VERIFY_CA",
+            Self::VerifyIdentity => "VERIFY_IDENTITY",
+        }
+    }
+
+    /// The mode of that name, in any case, `verify-ca` as well as `VERIFY_CA`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(&name))
+    }
+}
+
+impl fmt::Display for SslMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What one place says about encryption; what it leaves open, another may say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SslOptions {
+    /// Whether, and what is checked.
+    pub mode: Option<SslMode>,
+    /// A file with the certificates of the authorities that are trusted, in place of this machine's.
+    pub ca: Option<PathBuf>,
+    /// A file with the certificate that this side shows.
+    pub cert: Option<PathBuf>,
+    /// A file with its key.
+    pub key: Option<PathBuf>,
+}
+
+/// Whether connections are encrypted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Encryption {
+    /// No.
+    #[default]
+    Never,
+    /// Over TCP, when the server offers it.
+    WhenOffered(TlsClient),
+    /// Yes, or there are none.
+    Always(TlsClient),
+}
+
+impl SslOptions {
+    /// The same, with what `other` says where this says nothing. A certificate and its key belong
+    /// together, so they are taken from one place.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let (cert, key) = match (self.cert, self.key) {
+            (None, None) => (other.cert.clone(), other.key.clone()),
+            own => own,
+        };
+        Self { mode: self.mode.or(other.mode), ca: self.ca.or_else(|| other.ca.clone()), cert, key }
+    }
+
+    /// The mode that holds: who names an authority and no mode wants it looked at, as with MySQL's
+    /// clients.
+    fn effective_mode(&self) -> SslMode {
+        let unsaid = if self.ca.is_some() { SslMode::VerifyCa } else { SslMode::default() };
+        self.mode.unwrap_or(unsaid)
+    }
+
+    /// Reads the files that are named.
+    pub(super) fn encryption(&self) -> Result<Encryption, Failure> {
+        let mode = self.effective_mode();
+        Ok(match mode {
+            SslMode::Disabled => Encryption::Never,
+            SslMode::Preferred => Encryption::WhenOffered(self.client(mode)?),
+            _ => Encryption::Always(self.client(mode)?),
+        })
+    }
+
+    fn client(&self, mode: SslMode) -> Result<TlsClient, Failure> {
+        let authorities = self.ca.as_deref().map(read).transpose()?;
+        let roots = authorities.as_deref().map_or(Roots::System, Roots::Pem);
+        let trust = match mode {
+            SslMode::VerifyCa => Trust::Authority(roots),
+            SslMode::VerifyIdentity => Trust::Identity(roots),
+            _ => Trust::Anyone,
+        };
+        // When one of the two is named, the other is in the same file, as with MySQL's clients.
+        let files = self.cert.as_deref().or(self.key.as_deref());
+        let files = files.zip(self.key.as_deref().or(self.cert.as_deref()));
+        let pems = files.map(|(cert, key)| Ok((read(cert)?, read(key)?))).transpose()?;
+        let certificate =
+            pems.as_ref().map(|(cert, key)| ClientCertificate { chain_pem: cert, key_pem: key });
+        TlsClient::new(trust, certificate).map_err(|fault| self.unusable(&fault))
+    }
+
+    /// What is wrong, in which file, and what to do about it.
+    fn unusable(&self, fault: &SetupFault) -> Failure {
+        let cert = self.cert.as_ref().or(self.key.as_ref());
+        let key = self.key.as_ref().or(self.cert.as_ref());
+        let (option, file, remedy) = match fault {
+            SetupFault::NoRoots(_) => {
+                ("ssl-ca", self.ca.as_ref(), "name the authority's certificate")
+            }
+            SetupFault::NoCertificate(_) => ("ssl-cert", cert, "name the client's certificate"),
+            SetupFault::NoKey(_) => {
+                ("ssl-key", key, "name the private key of the client's certificate")
+            }
+            SetupFault::EncryptedKey => {
+                ("ssl-key", key, "take the passphrase off: openssl pkey -in KEY -out PLAIN_KEY")
+            }
+            SetupFault::KeyMismatch => {
+                ("ssl-key", key, "name the key that was made with the certificate of ssl-cert")
+            }
+            SetupFault::NoSystemRoots(_) => ("ssl-ca", None, "name an authority's certificate"),
+            SetupFault::Other(_) => ("ssl-mode", None, "check the ssl options"),
+        };
+        let place = file.map(|file| format!(" {}", file.display())).unwrap_or_default();
+        let message = format!("{option}{place}: {fault}; {remedy}");
+        Failure::new(ErrorClass::Login, "", message)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.display());
+        Failure::new(ErrorClass::Login, "", message)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Modes, precedence, and what is told about files that cannot be used.
+
+use super::*;
+
+#[test]
+fn modes_are_read_as_people_write_them() {
+    for (text, mode) in [
+        ("DISABLED", Some(SslMode::Disabled)),
+        ("preferred", Some(SslMode::Preferred)),
+        ("Required", Some(SslMode::Required)),
+        ("verify-ca", Some(SslMode::VerifyCa)),
+        ("VERIFY_IDENTITY", Some(SslMode::VerifyIdentity)),
+        ("verify", None),
+        ("", None),
+    ] {
+        assert_eq!(SslMode::from_name(text), mode, "{text}");
+    }
+}
+
+fn options(mode: Option<SslMode>, files: [&str; 3]) -> SslOptions {
+    let [ca, cert, key] = files.map(|file| (!file.is_empty()).then(|| PathBuf::from(file)));
+    SslOptions { mode, ca, cert, key }
+}
+
+#[test]
+fn the_nearer_place_wins_and_a_certificate_keeps_its_key() {
+    let near = options(Some(SslMode::Required), ["", "near-cert", ""]);
+    let far = options(Some(SslMode::Disabled), ["far-ca", "far-cert", "far-key"]);
+    let both = options(Some(SslMode::Required), ["far-ca", "near-cert", ""]);
+    assert_eq!(near.or(&far), both);
+    assert_eq!(SslOptions::default().or(&far), far);
+}
+
+#[test]
+fn who_names_an_authority_wants_it_looked_at_unless_another_mode_is_said() {
+    let mode = |mode, ca| options(mode, [ca, "", ""]).effective_mode();
+    assert_eq!(mode(None, ""), SslMode::Preferred);
+    assert_eq!(mode(None, "ca"), SslMode::VerifyCa);
+    assert_eq!(mode(Some(SslMode::Required), "ca"), SslMode::Required);
+    assert_eq!(mode(Some(SslMode::VerifyIdentity), "ca"), SslMode::VerifyIdentity);
+}
+
+#[test]
+fn files_are_read_only_when_something_is_to_be_encrypted() {
+    let missing = ["/nonexistent/ca", "", ""];
+    assert_eq!(options(Some(SslMode::Disabled), missing).encryption(), Ok(Encryption::Never));
+    for mode in [None, Some(SslMode::Preferred), Some(SslMode::VerifyIdentity)] {
+        let failure = options(mode, missing).encryption().unwrap_err();
+        assert_eq!(
+            failure.message,
+            "cannot read /nonexistent/ca: No such file or directory (os error 2)"
+        );
+        assert_eq!(failure.key.class, ErrorClass::Login);
+    }
+}
+
+#[test]
+fn option_files_of_mariadb_say_it_in_their_own_way() {
+    use crate::mysql::option_file::OptionFile;
+    for (text, mode) in [
+        ("ssl", Some(SslMode::Required)),
+        ("ssl=0", Some(SslMode::Disabled)),
+        ("skip-ssl", Some(SslMode::Disabled)),
+        ("ssl-verify-server-cert\nssl", Some(SslMode::VerifyIdentity)),
+        ("ssl_verify_server_cert = off", None),
+        ("ssl-mode = verify-ca", Some(SslMode::VerifyCa)),
+        ("skip-name-resolve", None),
+    ] {
+        assert_eq!(OptionFile::parse(&format!("[client]\n{text}\n")).ssl.mode, mode, "{text}");
+    }
+    let files = OptionFile::parse("[client]\nssl-ca=/a # mine\nssl_cert='/b'\nssl-key = /c\n").ssl;
+    assert_eq!(files, options(None, ["/a", "/b", "/c"]));
+    let wrong = OptionFile::parse("[client]\nssl-mode = verify\n");
+    assert_eq!((wrong.unknown_mode.as_deref(), wrong.ssl.mode), (Some("verify"), None));
+}

@@ -1,0 +1,106 @@
+//! Reading and writing through TLS: the steps of the state machine, and the wire below it.
+
+use std::io::{self, ErrorKind};
+use std::task::{Poll, ready};
+
+use super::Wire;
+use crate::tls::{Machine, Opened, TlsFault};
+
+/// So many reads in a row, each as much as the loop takes at once, may bring nothing to hand out before
+/// the peer is taken to want nothing else than to keep the loop busy. A record is far shorter than one.
+const FRUITLESS_READS_MAX: u32 = 100;
+
+/// Goes on with the handshake as far as the wire allows.
+pub(super) fn poll_handshake(wire: &mut Wire, machine: &mut Machine) -> Poll<io::Result<()>> {
+    loop {
+        ready!(poll_flush(wire, machine))?;
+        if machine.is_secure() {
+            return Poll::Ready(Ok(()));
+        }
+        let opened = ready!(wire.poll_read(|bytes| match bytes {
+            [] => Ok(Opened::Closed),
+            bytes => machine.shake_hands(bytes),
+        }))?;
+        match opened {
+            Ok(Opened::Plain(()) | Opened::Wanting) => {}
+            Ok(Opened::Closed) => return Poll::Ready(Err(TlsFault::Closed.into())),
+            Err(fault) => return Poll::Ready(Err(failed(wire, machine, fault))),
+        }
+    }
+}
+
+/// Hands the plain bytes of a record to `body`; an empty slice means that the peer has closed, in the
+/// way of TLS or without it: the messages of a database say themselves where they end. Not inlined, so
+/// that reading plain stays short.
+#[inline(never)]
+pub(super) fn poll_read<T>(
+    wire: &mut Wire,
+    machine: &mut Machine,
+    mut body: impl FnMut(&[u8]) -> T,
+) -> Poll<io::Result<T>> {
+    let mut opened = match machine.has_leftover() {
+        true => machine.open(&mut [], &mut body),
+        false => Ok(Opened::Wanting),
+    };
+    for _ in 0..FRUITLESS_READS_MAX {
+        match opened {
+            Ok(Opened::Plain(value)) => return Poll::Ready(Ok(value)),
+            Ok(Opened::Closed) => return Poll::Ready(Ok(body(&[]))),
+            Ok(Opened::Wanting) => {}
+            Err(fault) => return Poll::Ready(Err(failed(wire, machine, fault))),
+        }
+        opened = ready!(wire.poll_read(|bytes| match bytes {
+            [] => Ok(Opened::Closed),
+            bytes => machine.open(bytes, &mut body),
+        }))?;
+        // The answer to a change of keys need not wait for the next request.
+        if !machine.outgoing().is_empty() {
+            let _ = poll_flush(wire, machine)?;
+        }
+    }
+    Poll::Ready(Err(TlsFault::Broken("records without end that hold nothing".into()).into()))
+}
+
+/// Sends what is left of `bytes` after the first `sent`. What was sealed counts as sent when the kernel
+/// has taken all of it.
+#[inline(never)]
+pub(super) fn poll_write(
+    wire: &mut Wire,
+    machine: &mut Machine,
+    bytes: &[u8],
+    sent: &mut usize,
+) -> Poll<io::Result<()>> {
+    loop {
+        ready!(poll_flush(wire, machine))?;
+        *sent += machine.take_sealed();
+        if *sent >= bytes.len() {
+            return Poll::Ready(Ok(()));
+        }
+        match machine.seal(&bytes[*sent..]) {
+            Ok(()) => {}
+            Err(TlsFault::Closed) => return Poll::Ready(Err(ErrorKind::BrokenPipe.into())),
+            Err(fault) => return Poll::Ready(Err(failed(wire, machine, fault))),
+        }
+    }
+}
+
+fn poll_flush(wire: &mut Wire, machine: &mut Machine) -> Poll<io::Result<()>> {
+    let outgoing = machine.outgoing();
+    if outgoing.is_empty() {
+        return Poll::Ready(Ok(()));
+    }
+    let mut sent = 0;
+    let polled = wire.poll_write(outgoing.bytes(), &mut sent);
+    outgoing.advance(sent);
+    polled
+}
+
+/// Tells the peer what is wrong, if it still listens.
+#[cold]
+fn failed(wire: &mut Wire, machine: &mut Machine, fault: TlsFault) -> io::Error {
+    let _ = poll_flush(wire, machine);
+    fault.into()
+}
+
+#[cfg(test)]
+mod tests;

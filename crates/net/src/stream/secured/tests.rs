@@ -1,0 +1,216 @@
+//! Secured streams over real sockets: rustls on the other side, or a peer that does not play along.
+
+use std::future::Future;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::tls::tests::{Authority, Lifetime, VERSIONS, client, server_config};
+use crate::tls::{TlsClient, TlsFault};
+use crate::{Clock, Endpoint, Handle, Runtime, Stream, within};
+
+const HOST: &str = "db.example";
+
+/// A peer that lets `serve` talk to the first who connects.
+fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Endpoint, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
+    (endpoint, thread::spawn(move || serve(listener.accept().unwrap().0)))
+}
+
+/// The same in TLS, and who trusts it.
+fn secure_peers(
+    serve: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Clone + Send + 'static,
+) -> (TlsClient, Vec<(Endpoint, JoinHandle<()>)>) {
+    let authority = Authority::new("authority");
+    let issued = authority.issue(&[HOST], Lifetime::Now);
+    let peers = VERSIONS.map(|version| {
+        let config: Arc<ServerConfig> = server_config(&issued, version, None);
+        let serve = serve.clone();
+        peer(move |socket| {
+            serve(StreamOwned::new(ServerConnection::new(config).unwrap(), socket));
+        })
+    });
+    (client(&authority), peers.into())
+}
+
+fn run<T: 'static, F: Future<Output = T> + 'static>(body: impl FnOnce(Handle) -> F) -> T {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    runtime.block_on(body(handle)).unwrap()
+}
+
+/// Reads until `wanted` bytes have come or the peer has closed.
+async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
+    let mut all = Vec::new();
+    while all.len() < wanted {
+        let read = stream.read_with(|bytes| {
+            all.extend_from_slice(bytes);
+            bytes.len()
+        });
+        if read.await.unwrap() == 0 {
+            break;
+        }
+    }
+    all
+}
+
+#[test]
+fn what_is_sent_comes_back() {
+    let (client, peers) = secure_peers(|mut stream| {
+        let mut request = [0; 5];
+        for _ in 0..100 {
+            stream.read_exact(&mut request).unwrap();
+            stream.write_all(&request).unwrap();
+        }
+    });
+    for (endpoint, serving) in peers {
+        let client = client.clone();
+        run(|handle| async move {
+            let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+            assert!(stream.cipher().is_none());
+            stream.secure(&client, HOST).await.unwrap();
+            let cipher = stream.cipher().unwrap().to_string();
+            assert!(cipher.starts_with("TLS 1."), "{cipher}");
+            for round in 0..100_u8 {
+                stream.write_all(&[round; 5]).await.unwrap();
+                assert_eq!(read_bytes(&mut stream, 5).await, [round; 5]);
+            }
+        });
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn more_than_the_buffers_hold_goes_both_ways() {
+    const LENGTH: usize = 8 << 20;
+    let (client, peers) = secure_peers(|mut stream| {
+        let mut all = vec![0; LENGTH];
+        stream.read_exact(&mut all).unwrap();
+        stream.write_all(&all).unwrap();
+    });
+    for (endpoint, serving) in peers {
+        let client = client.clone();
+        run(|handle| async move {
+            let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+            stream.secure(&client, HOST).await.unwrap();
+            let all: Vec<u8> = (0..LENGTH).map(|place| (place % 251) as u8).collect();
+            stream.write_all(&all).await.unwrap();
+            assert!(read_bytes(&mut stream, LENGTH).await == all);
+        });
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn a_peer_that_leaves_is_noticed_with_and_without_a_goodbye() {
+    for says_goodbye in [true, false] {
+        let (client, peers) = secure_peers(move |mut stream| {
+            stream.write_all(b"bye").unwrap();
+            if says_goodbye {
+                stream.conn.send_close_notify();
+            }
+            stream.flush().unwrap();
+        });
+        for (endpoint, serving) in peers {
+            let client = client.clone();
+            run(|handle| async move {
+                let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+                stream.secure(&client, HOST).await.unwrap();
+                assert_eq!(read_bytes(&mut stream, 3).await, b"bye");
+                assert_eq!(stream.read_with(<[u8]>::len).await.unwrap(), 0);
+            });
+            serving.join().unwrap();
+        }
+    }
+}
+
+/// How securing a stream to `serve` ends.
+fn end(serve: impl FnOnce(TcpStream) + Send + 'static) -> String {
+    let (endpoint, serving) = peer(serve);
+    let told = run(|handle| async move {
+        let client = client(&Authority::new("authority"));
+        let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+        match within(&handle, Duration::from_millis(50), stream.secure(&client, HOST)).await {
+            None => "no end".to_owned(),
+            Some(Ok(())) => "secure".to_owned(),
+            Some(Err(error)) => match TlsFault::of(&error) {
+                Some(fault) => fault.to_string(),
+                None => format!("{:?}", error.kind()),
+            },
+        }
+    });
+    serving.join().unwrap();
+    told
+}
+
+/// Reads what a client says first, whole, so that closing does not reset the connection.
+fn hear(socket: &mut TcpStream) {
+    let mut head = [0; 5];
+    socket.read_exact(&mut head).unwrap();
+    let mut rest = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
+    socket.read_exact(&mut rest).unwrap();
+}
+
+#[test]
+fn peers_that_do_not_play_along_are_told_from_each_other() {
+    let garbage = end(|mut socket| {
+        hear(&mut socket);
+        socket.write_all(b"Host '127.0.0.1' is blocked").unwrap();
+        let _ = socket.read(&mut [0; 64]);
+    });
+    assert_eq!(garbage, "what the server sent is not TLS");
+    let closing = end(|mut socket| hear(&mut socket));
+    assert_eq!(closing, "the server closed the connection in the middle of the TLS handshake");
+    let silent = end(|mut socket| {
+        hear(&mut socket);
+        let _ = socket.read(&mut [0; 1]);
+    });
+    assert_eq!(silent, "no end");
+    let half = end(|mut socket| {
+        hear(&mut socket);
+        socket.write_all(&[22, 3, 3, 0, 80, 2]).unwrap();
+        let _ = socket.read(&mut [0; 1]);
+    });
+    assert_eq!(half, "no end");
+    let refusing = end(|mut socket| {
+        hear(&mut socket);
+        socket.write_all(&[21, 3, 3, 0, 2, 2, 40]).unwrap();
+        let _ = socket.read(&mut [0; 64]);
+    });
+    assert_eq!(
+        refusing,
+        "the server and dyno have no version or cipher suite of TLS in common: alert handshake_failure"
+    );
+}
+
+#[test]
+fn a_peer_that_keeps_the_loop_busy_with_nothing_is_given_up() {
+    let (client, peers) = secure_peers(|mut stream| {
+        stream.write_all(b"hello").unwrap();
+        let mut request = [0; 3];
+        stream.read_exact(&mut request).unwrap();
+        // A record without an end, a byte at a time, as fast as the kernel takes it.
+        let mut socket = stream.sock;
+        let _ = socket.write_all(&[23, 3, 3, 0x40, 0]);
+        while socket.write_all(&[0]).is_ok() {}
+    });
+    for (endpoint, serving) in peers {
+        let client = client.clone();
+        let kind = run(|handle| async move {
+            let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+            stream.secure(&client, HOST).await.unwrap();
+            assert_eq!(read_bytes(&mut stream, 5).await, b"hello");
+            stream.write_all(b"go!").await.unwrap();
+            let bound = Duration::from_secs(60);
+            let read = within(&handle, bound, stream.read_with(<[u8]>::len)).await;
+            read.unwrap().unwrap_err().kind()
+        });
+        assert_eq!(kind, ErrorKind::InvalidData);
+        serving.join().unwrap();
+    }
+}

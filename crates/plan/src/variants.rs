@@ -1,0 +1,142 @@
+//! Variants of a system: the same system with something different, to be compared.
+
+use crate::options::{Entry, Options};
+use crate::parse::read_table;
+use crate::parts::Part;
+use crate::source::bad_name;
+use crate::value::Value;
+use crate::{Problem, Variant};
+
+/// The key that variants stand under.
+const VARIANTS: &str = "variants";
+
+/// One system of the plan as it will run, with the tables that its statements come from.
+pub(crate) struct Expanded {
+    pub(crate) part: Part,
+    pub(crate) variant: Option<Variant>,
+}
+
+/// The system itself, or every one of its variants when it has any: each takes the system's options, and
+/// its own over them.
+pub(crate) fn expand(part: Part, problems: &mut Vec<Problem>) -> Vec<Expanded> {
+    let mut reader = part.table.reader();
+    let Some(variants) = read_table(&mut reader, VARIANTS, problems) else {
+        return vec![Expanded { part, variant: None }];
+    };
+    if variants.entries.len() < 2 {
+        problems.push(part.table.problem(
+            VARIANTS,
+            format!("system `{}` has {} to compare", part.name, one_or_none(&variants)),
+            format!("give it two or more, each as [systems.{}.variants.NAME]", part.name),
+        ));
+    }
+    let base = part.table.clone().without(VARIANTS);
+    let expanded = variants.entries.iter().filter_map(|entry| {
+        let own = own_options(entry, problems)?;
+        let variant = Variant { of: part.name.clone(), name: entry.written.clone() };
+        let table = base.clone().overlaid(&own);
+        let name = format!("{}.{}", variant.of, variant.name);
+        let part = Part { name, kind: part.kind.clone(), table };
+        Some(Expanded { part, variant: Some(variant) })
+    });
+    expanded.collect()
+}
+
+fn one_or_none(variants: &Options) -> &'static str {
+    if variants.is_empty() { "no variant" } else { "one variant, which leaves nothing" }
+}
+
+fn own_options(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Options> {
+    let mut wrong = |span, message, help: &str| {
+        problems.push(Problem { span, message, help: Some(help.to_owned()) });
+    };
+    if let Some(help) = bad_name(&entry.written) {
+        let message = format!("{:?} is no name for a variant", entry.written);
+        wrong(entry.key_span.clone(), message, help);
+    }
+    let Value::Table(own) = &entry.placed.value else {
+        let message = format!("variant `{}` is {}", entry.written, entry.placed.value.kind());
+        wrong(entry.placed.span.clone(), message, "write a table with what differs");
+        return None;
+    };
+    for key in ["kind", "use", VARIANTS] {
+        if let Some(found) = own.find(key) {
+            let message = format!("a variant has no `{key}` of its own");
+            let help = "a variant is the same system with other options; another kind of system is \
+                        a table of its own below [systems]";
+            wrong(found.key_span.clone(), message, help);
+        }
+    }
+    Some(own.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Plan, Source};
+
+    fn plan(text: &str) -> Result<Plan, String> {
+        let text = format!("workload = \"sysbench/oltp_point_select\"\n{text}");
+        let source = Source { name: "p.toml".to_owned(), text, folder: ".".into() };
+        Plan::parse(source).map_err(|problems| problems.to_string())
+    }
+
+    const TWO: &str = "
+        [systems.server]
+        kind = \"mariadb\"
+        settings = { max_connections = 100, table_open_cache = 10 }
+        sql = { run_session = \"SET a = 1\" }
+        [systems.server.variants.small]
+        [systems.server.variants.large]
+        settings = { table_open_cache = 20 }
+        binary = \"/opt/mariadbd\"
+        sql = { run_session = \"SET b = 2\" }
+    ";
+
+    #[test]
+    fn a_variant_is_the_system_with_its_own_options_over_it() {
+        let plan = plan(TWO).unwrap();
+        let names: Vec<&str> = plan.systems.iter().map(|system| system.name.as_str()).collect();
+        assert_eq!(names, ["server.small", "server.large"]);
+        let [small, large] = &plan.systems[..] else { panic!("two systems") };
+        assert_eq!(small.variant.as_ref().unwrap().of, "server");
+        assert_eq!(small.kind, "mariadb");
+        let shown = |system: &crate::SystemPlan| {
+            let shown = system.options.shown().into_iter();
+            shown.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        insta::assert_snapshot!(shown(small), @r#"settings={"max_connections": "100", "table_open_cache": "10"}"#);
+        insta::assert_snapshot!(shown(large), @r#"settings={"max_connections": "100", "table_open_cache": "20"} binary=/opt/mariadbd"#);
+        assert_eq!(small.sql.run_session, ["SET a = 1"]);
+        assert_eq!(large.sql.run_session, ["SET b = 2"]);
+    }
+
+    #[test]
+    fn variants_take_turns_in_an_order_that_changes_and_repeats_with_the_seed() {
+        let order = |seed: u64| {
+            let text = format!("seed = {seed}\nrepetitions = 8\n{TWO}");
+            let trials = plan(&text).unwrap().trials();
+            assert_eq!(trials.len(), 16);
+            // Each round has each variant once.
+            for (round, pair) in trials.chunks(2).enumerate() {
+                assert!(pair.iter().all(|trial| trial.repetition as usize == round));
+                assert_ne!(pair[0].system, pair[1].system);
+            }
+            trials.iter().map(|trial| trial.system).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        let first: Vec<usize> = order(1).chunks(2).map(|pair| pair[0]).collect();
+        assert!(first.contains(&0) && first.contains(&1), "one variant is always first: {first:?}");
+    }
+
+    #[test]
+    fn what_is_no_variant_is_told_with_its_place() {
+        let wrong = "
+            [systems.server]
+            kind = \"mariadb\"
+            [systems.server.variants.only]
+            kind = \"sqlite\"
+        ";
+        insta::assert_snapshot!(plan(wrong).unwrap_err());
+    }
+}

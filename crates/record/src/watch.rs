@@ -1,0 +1,87 @@
+//! Writes what is watched beside the load of a trial, as it is seen.
+
+use std::path::Path;
+
+use measure::{Answer, Gap, Host, HostReading, Server};
+
+use crate::files::Appender;
+use crate::wire::WatchLine;
+use crate::{RecordError, scrubbed};
+
+/// The file's name in the trial's folder.
+pub(crate) const FILE: &str = "watch.jsonl";
+
+/// Writes what is watched in one trial. Each call adds one whole line, so that a crash of dyno loses
+/// nothing that was seen before.
+#[derive(Debug)]
+pub struct WatchWriter {
+    file: Appender,
+    hosts: usize,
+    servers: usize,
+}
+
+impl WatchWriter {
+    pub(crate) fn create(folder: &Path) -> Result<Self, RecordError> {
+        Ok(Self { file: Appender::create(folder.join(FILE))?, hosts: 0, servers: 0 })
+    }
+
+    /// Declares a host, whose readings come later. Returns its number.
+    ///
+    /// # Errors
+    /// As all of these: when it cannot be written, as on a full disk.
+    pub fn host(&mut self, host: &Host) -> Result<usize, RecordError> {
+        self.write(&WatchLine::host(host))?;
+        self.hosts += 1;
+        Ok(self.hosts - 1)
+    }
+
+    /// Adds a reading of a host that was declared.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn reading(&mut self, host: usize, reading: &HostReading) -> Result<(), RecordError> {
+        self.write(&WatchLine::reading(host, reading))
+    }
+
+    /// Declares a server, whose answers come later. Returns its number. A password in its URL is
+    /// scrubbed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn server(&mut self, server: &Server) -> Result<usize, RecordError> {
+        self.write(&WatchLine::server(&server.name, &scrubbed(&server.url)))?;
+        self.servers += 1;
+        Ok(self.servers - 1)
+    }
+
+    /// Adds an answer of a server that was declared.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn answer(&mut self, server: usize, answer: &Answer) -> Result<(), RecordError> {
+        self.write(&WatchLine::answer(server, answer))
+    }
+
+    /// Notes that a server did not answer.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
+        self.write(&WatchLine::gap(server, gap.at_ns, scrubbed(&gap.reason)))
+    }
+
+    /// Waits until the disk has all of it.
+    ///
+    /// # Errors
+    /// When it does not take it.
+    pub fn finish(self) -> Result<(), RecordError> {
+        self.file.sync()
+    }
+
+    fn write(&mut self, line: &WatchLine) -> Result<(), RecordError> {
+        self.file.append(line.text().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What was watched is read back as it was written, whole or cut.
+
+use std::fs;
+
+use measure::{
+    CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessReading, Runnable,
+    SegmentCounters, Series, Side, Watched,
+};
+
+use super::*;
+
+fn host() -> Host {
+    let process = |name: &str, pid, side| Process { name: name.to_owned(), pid, side };
+    Host {
+        name: "pioneer".to_owned(),
+        cpu_threads: 64,
+        memory_bytes: Some(1 << 37),
+        processes: vec![process("dyno", 7, Side::Client), process("tidb", 8, Side::Server)],
+        readings: Vec::new(),
+    }
+}
+
+fn reading(at_ns: u64) -> HostReading {
+    let counters = NetworkCounters {
+        received_bytes: at_ns,
+        sent_bytes: 2,
+        received_packets: 3,
+        sent_packets: 4,
+    };
+    HostReading {
+        at_ns,
+        cpu: CpuTimes {
+            user_ns: 1,
+            system_ns: 2,
+            idle_ns: 3,
+            iowait_ns: 4,
+            irq_ns: 5,
+            softirq_ns: 6,
+            steal_ns: 7,
+        },
+        runnable: Some(3),
+        blocked: Some(1),
+        context_switches: Some(at_ns * 10),
+        memory_available_bytes: Some(5),
+        disk: Some(DiskCounters { read_bytes: 1, written_bytes: 2, requests: 3, busy_ns: 4 }),
+        network: Some(counters),
+        loopback: None,
+        segments: Some(SegmentCounters { received: 1, sent: 2, retransmitted: 3 }),
+        processes: vec![
+            None,
+            Some(ProcessReading {
+                user_ns: 1,
+                system_ns: 2,
+                rss_bytes: 3,
+                threads: 4,
+                runnable: Runnable { looks: 10, sum: 25, max: 9 },
+            }),
+        ],
+    }
+}
+
+/// Declares a host and a server; the host has a reading, the server an answer and a gap.
+fn write(folder: &Path) -> Watched {
+    let mut writer = WatchWriter::create(folder).unwrap();
+    let host = Host { readings: vec![reading(100)], ..host() };
+    let mut server = Server {
+        name: "tidb".to_owned(),
+        url: "http://user:***@127.0.0.1:10080/metrics".to_owned(),
+        ..Server::default()
+    };
+    let declared = Server { url: server.url.replace("***", "secret"), ..server.clone() };
+    assert_eq!((writer.host(&host).unwrap(), writer.server(&declared).unwrap()), (0, 0));
+    writer.reading(0, &reading(100)).unwrap();
+    let key = "queries_total{type=\"Select\"}".to_owned();
+    let answer = Answer {
+        at_ns: 200,
+        families: vec!["queries_total".to_owned()],
+        new: vec![NewSeries { key, first: 0.5, first_ns: 150 }],
+        values: vec![(0, 1e18)],
+    };
+    writer.answer(0, &answer).unwrap();
+    let gap = Gap { at_ns: 300, reason: "timed out".to_owned() };
+    writer.gap(0, &gap).unwrap();
+    writer.finish().unwrap();
+    server.add(&answer);
+    server.gaps.push(gap);
+    assert_eq!(
+        server.series,
+        [Series {
+            name: "queries_total".to_owned(),
+            labels: vec![("type".to_owned(), "Select".to_owned())],
+            points: vec![(150, 0.5), (200, 1e18)],
+        }]
+    );
+    Watched { hosts: vec![host], servers: vec![server] }
+}
+
+fn lines(folder: &Path) -> String {
+    fs::read_to_string(folder.join(FILE)).unwrap()
+}
+
+fn read(text: &str) -> Result<Watched, String> {
+    let mut watched = Watched::default();
+    for line in text.lines() {
+        let line: WatchLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        line.add_to(&mut watched)?;
+    }
+    Ok(watched)
+}
+
+#[test]
+fn everything_that_was_watched_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = write(folder.path());
+    let text = lines(folder.path());
+    assert_eq!(read(&text).unwrap(), written);
+    assert!(!text.contains("secret"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn lines_that_later_dynos_may_add_are_left_out() {
+    let watched = read("{\"what\":\"comet\",\"tail\":1}\n").unwrap();
+    assert_eq!(watched, Watched::default());
+}
+
+#[test]
+fn what_refers_to_nothing_is_damaged() {
+    let gap = "{\"what\":\"gap\",\"server\":0,\"at_ns\":1,\"reason\":\"\"}";
+    assert!(read(gap).unwrap_err().contains("not declared"));
+}
+
+#[test]
+fn a_removed_folder_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = WatchWriter::create(folder.path()).unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
+    assert!(writer.host(&host()).is_err());
+}

@@ -1,0 +1,101 @@
+//! Variants side by side: a plot of ratios with their intervals, and the table of the same.
+
+use analysis::Comparison;
+
+use super::{paragraph, section, table};
+use crate::comparison::{Figure, Group, NOTE, groups, verdict};
+use crate::digest::{Digest, Point, load_text};
+use crate::svg::{Axis, Chart, Dot, Series, Size};
+
+const SIZE: Size = Size { is_wide: true, height: 300.0 };
+/// How far apart the variants of one load stand, where loads are 1 apart.
+const APART: f64 = 0.12;
+
+/// The section of all groups of variants; empty when there is none.
+pub(crate) fn compared(digest: &Digest<'_>) -> String {
+    let mut body = String::new();
+    for (at, group) in groups(digest).iter().enumerate() {
+        let charts = digest.workloads().into_iter().filter_map(|workload| chart(group, workload));
+        let figures: String = charts
+            .enumerate()
+            .map(|(chart_at, chart)| chart.html(&format!("v{at}-{chart_at}")))
+            .collect();
+        body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+        body.push_str(&table(&group.table(), &group.caption()));
+        body.push_str(&paragraph(NOTE));
+    }
+    section("compared", "Variants compared", &body)
+}
+
+/// Throughput of one workload as a ratio to the baseline's, a place for each load.
+fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
+    let loads: Vec<String> = group
+        .points(group.baseline())
+        .into_iter()
+        .filter(|point| point.workload == workload)
+        .map(load_of)
+        .collect();
+    let mut series = Vec::new();
+    for (colour, name) in group.others().enumerate() {
+        let shift = (colour as f64 - (group.names.len() as f64 - 2.0) / 2.0) * APART;
+        let dots = group.points(name).into_iter().filter(|point| point.workload == workload);
+        let dots = dots.filter_map(|point| {
+            let place = loads.iter().position(|load| *load == load_of(point))?;
+            Some(dot(place as f64 + shift, group.compare(point, Figure::Throughput)?))
+        });
+        let line = Series::line(name, colour + 1, dots.collect());
+        series.push(Series { has_markers: true, ..line });
+    }
+    if series.iter().all(|line| line.dots.is_empty()) {
+        return None;
+    }
+    let values = series.iter().flat_map(|line| &line.dots);
+    let values = values.flat_map(|dot| {
+        let (low, high) = dot.error.unwrap_or((dot.y, dot.y));
+        [low, high, dot.y]
+    });
+    let y = Axis::ratios(format!("times as much as {}", group.baseline()), values);
+    let ends = [-0.5, loads.len() as f64 - 0.5].map(|place| Dot::at(place, 1.0));
+    let baseline = Series::line(format!("{}: 1", group.baseline()), 0, ends.to_vec());
+    series.insert(0, Series { dash: 1, ..baseline });
+    Some(Chart {
+        title: format!("{workload}: throughput compared with {}", group.baseline()),
+        subtitle: group.under_test(),
+        description: description(group, workload),
+        x: Axis::names("load", loads),
+        y,
+        series,
+        shades: Vec::new(),
+        marks: Vec::new(),
+        size: SIZE,
+    })
+}
+
+fn load_of(point: &Point<'_>) -> String {
+    load_text(point.clients, point.rate)
+}
+
+fn dot(place: f64, found: Comparison) -> Dot {
+    let ratio = found.ratio;
+    let interval = (ratio.rounds > 1).then_some((ratio.low, ratio.high));
+    let spread = interval
+        .map_or(String::new(), |(low, high)| format!(", 95 % interval {low:.3} to {high:.3}"));
+    Dot {
+        error: interval,
+        label: Some(format!("{:.3}", ratio.ratio)),
+        note: Some(format!("{:.3}{spread}: {}", ratio.ratio, verdict(found.verdict))),
+        ..Dot::at(place, ratio.ratio)
+    }
+}
+
+fn description(group: &Group<'_, '_>, workload: &str) -> String {
+    let of = |name: &'_ str| {
+        let points = group.points(name).into_iter().filter(|point| point.workload == workload);
+        let told = points.filter_map(|point| {
+            let found = group.compare(point, Figure::Throughput)?;
+            Some(format!("{} at {}", verdict(found.verdict), load_of(point)))
+        });
+        format!("{name}: {}", told.collect::<Vec<_>>().join(", "))
+    };
+    group.others().map(of).collect::<Vec<_>>().join("; ")
+}

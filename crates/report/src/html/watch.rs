@@ -1,0 +1,200 @@
+//! The plots of hosts over the time of one trial, on the time axis of its throughput.
+
+use analysis::{HostFigure, ProcessFigure, Spell, thin};
+use measure::{Host, Side};
+
+use crate::html::over_time::Frame;
+use crate::panels::Drawn;
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
+use crate::watch::hosts;
+
+/// More points than this show nothing more in a plot of half a row.
+const POINTS_MAX: usize = 120;
+
+/// Bytes of one MB and of one MiB, by which axes are scaled.
+const MB: f64 = 1e6;
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// Every plot of every host of a trial that there are figures for.
+pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
+    hosts(frame.trial).iter().flat_map(|host| of_host(frame, host)).collect()
+}
+
+/// A plot of what servers told.
+pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &Drawn) -> Chart {
+    let (label, unit) = panel.quantity.axis();
+    let lines = panel.lines.iter().enumerate();
+    let series: Vec<Series> = lines
+        .map(|(at, (name, spells))| {
+            Line::new(name.clone(), spells.clone()).in_units_of(unit).series(at)
+        })
+        .collect();
+    let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
+    let y = Axis::new(label, Scale::Linear, Unit::Number, values);
+    let more = match panel.left_out {
+        0 => String::new(),
+        more => format!(", the {} highest of {}", series.len(), series.len() + more),
+    };
+    let only = match &series[..] {
+        [only] => format!(", {}", only.name),
+        _ => String::new(),
+    };
+    frame.chart(&format!("{}{only}{more}", panel.title), y, series)
+}
+
+fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
+    [
+        cpu(frame, host),
+        processes(frame, host),
+        runnable(frame, host),
+        switches(frame, host),
+        memory(frame, host),
+        disk(frame, host),
+        network(frame, host),
+        packets(frame, host),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// One line of a plot before it has its colour.
+struct Line {
+    name: String,
+    spells: Vec<Spell>,
+    /// What values are divided by.
+    unit: f64,
+    /// Whether it shows the highest values instead of the means.
+    is_peak: bool,
+}
+
+impl Line {
+    fn new(name: impl Into<String>, spells: Vec<Spell>) -> Self {
+        Self { name: name.into(), spells, unit: 1.0, is_peak: false }
+    }
+
+    fn of(host: &Host, name: &str, figure: HostFigure) -> Self {
+        Self::new(name, figure.of(host))
+    }
+
+    fn in_units_of(self, unit: f64) -> Self {
+        Self { unit, ..self }
+    }
+
+    fn is_something(&self) -> bool {
+        self.spells.iter().any(|spell| spell.peak > 0.0)
+    }
+
+    fn series(&self, at: usize) -> Series {
+        let value = |spell: &Spell| if self.is_peak { spell.peak } else { spell.mean };
+        let dot = |spell: &Spell| {
+            let middle = spell.from_ns.midpoint(spell.to_ns) as f64 / 1e9;
+            Dot::at(middle, value(spell) / self.unit)
+        };
+        let dots = thin(&self.spells, POINTS_MAX).iter().map(dot).collect();
+        Series { dash: at, ..Series::line(self.name.clone(), at, dots) }
+    }
+}
+
+/// A plot of the lines that are not nothing throughout; none when all are. The axis holds `at_least`
+/// too.
+fn chart(
+    frame: &Frame<'_, '_>,
+    host: &Host,
+    (what, label): (&str, &str),
+    lines: Vec<Line>,
+    at_least: f64,
+) -> Option<Chart> {
+    let lines: Vec<Line> = lines.into_iter().filter(Line::is_something).collect();
+    let series: Vec<Series> = lines.iter().enumerate().map(|(at, line)| line.series(at)).collect();
+    if series.is_empty() {
+        return None;
+    }
+    let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y).chain([at_least]);
+    let y = Axis::new(label, Scale::Linear, Unit::Number, values);
+    let host = if host.name.is_empty() { "this machine" } else { &host.name };
+    // A line that is alone has no legend.
+    let only = match &series[..] {
+        [only] if only.name != what => format!(", {}", only.name),
+        _ => String::new(),
+    };
+    Some(frame.chart(&format!("{what} of {host}{only}"), y, series))
+}
+
+fn cpu(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let lines = [
+        ("user", HostFigure::CpuUser),
+        ("kernel", HostFigure::CpuSystem),
+        ("interrupts", HostFigure::CpuSoftirq),
+        ("waiting for disks", HostFigure::CpuIowait),
+        ("taken by the hypervisor", HostFigure::CpuSteal),
+    ];
+    let lines = lines.map(|(name, figure)| Line::of(host, name, figure));
+    let threads = host.cpu_threads as f64;
+    chart(frame, host, ("CPU", "CPU threads"), lines.into(), threads)
+}
+
+fn processes(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let threads = host.cpu_threads as f64;
+    let lines = each_process(host, ProcessFigure::Cpu);
+    chart(frame, host, ("CPU by process", "CPU threads"), lines, threads)
+}
+
+fn each_process(host: &Host, figure: ProcessFigure) -> Vec<Line> {
+    let processes = host.processes.iter().enumerate();
+    processes.map(|(at, it)| Line::new(it.name.clone(), figure.of(host, at))).collect()
+}
+
+fn runnable(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let mut lines = Vec::new();
+    for (at, process) in host.processes.iter().enumerate() {
+        if process.side == Side::Server {
+            let spells = ProcessFigure::Runnable.of(host, at);
+            let peaks = Line::new(format!("{}, at most", process.name), spells.clone());
+            lines.push(Line { is_peak: true, ..peaks });
+            lines.push(Line::new(format!("{}, on average", process.name), spells));
+        }
+    }
+    lines.push(Line::of(host, "all programs, at each reading", HostFigure::Runnable));
+    let label = "threads that run or wait for a CPU";
+    chart(frame, host, ("runnable threads", label), lines, 0.0)
+}
+
+fn switches(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let lines = vec![Line::of(host, "context switches", HostFigure::ContextSwitches)];
+    chart(frame, host, ("context switches", "per second"), lines, 0.0)
+}
+
+fn memory(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let mut lines = vec![Line::of(host, "all programs", HostFigure::MemoryUsed)];
+    lines.extend(each_process(host, ProcessFigure::Memory));
+    let lines = lines.into_iter().map(|line| line.in_units_of(MIB)).collect();
+    chart(frame, host, ("memory", "MiB"), lines, 0.0)
+}
+
+fn disk(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let lines = [("read", HostFigure::DiskRead), ("written", HostFigure::DiskWritten)];
+    let lines = lines.map(|(name, figure)| Line::of(host, name, figure).in_units_of(MB));
+    chart(frame, host, ("disks", "MB per second"), lines.into(), 0.0)
+}
+
+fn network(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let lines = [
+        ("loopback", HostFigure::LoopbackBytes),
+        ("received", HostFigure::NetworkReceived),
+        ("sent", HostFigure::NetworkSent),
+    ];
+    let lines = lines.map(|(name, figure)| Line::of(host, name, figure).in_units_of(MB));
+    chart(frame, host, ("network", "MB per second"), lines.into(), 0.0)
+}
+
+fn packets(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let lines = [
+        ("loopback", HostFigure::LoopbackPackets),
+        ("received", HostFigure::PacketsReceived),
+        ("sent", HostFigure::PacketsSent),
+        ("TCP segments sent again", HostFigure::SegmentsRetransmitted),
+    ];
+    let lines = lines.map(|(name, figure)| Line::of(host, name, figure));
+    chart(frame, host, ("packets", "packets per second"), lines.into(), 0.0)
+}

@@ -1,0 +1,194 @@
+//! What each operation did: the tables of operations.
+
+use analysis::{Latency, OperationSummary, Summary};
+use jiff::Timestamp;
+use measure::OperationKind;
+
+use crate::digest::{Digest, Trial};
+use crate::number::{TimeUnit, count, number, percentile_name};
+use crate::table::Table;
+use crate::tables::{kind_name, load_columns, middle_trial, offered_in};
+
+/// A row for each operation of one workload's points, from the repetition in the middle by
+/// throughput.
+pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
+    let trials: Vec<&Trial<'_>> = digest
+        .points
+        .iter()
+        .filter(|point| point.workload == workload)
+        .filter_map(|point| middle_trial(digest, point))
+        .collect();
+    let means = trials.iter().flat_map(|trial| &trial.summary.operations);
+    let unit = TimeUnit::for_smallest(means.map(|operation| operation.latency.mean_ns));
+    let mut table = operation_columns(
+        load_columns(digest, Table::new().words("system")),
+        &digest.run.header.percentiles,
+        unit,
+    );
+    table = table.words("began (UTC)").words("ended");
+    for trial in trials {
+        let header = &trial.record.header;
+        let mut lead = vec![header.system.clone(), header.clients.to_string()];
+        if digest.is_open() {
+            lead.push(offered_in(trial));
+        }
+        add_operations(&mut table, trial, &Around { lead, tail: measured_between(trial) }, unit);
+    }
+    without_empty_time_outs(table)
+}
+
+/// The same with fewer columns; empty where no workload of the run does several things in turn, for then
+/// all of it stands in the results.
+pub(crate) fn in_short(digest: &Digest<'_>, workload: &str) -> Table {
+    if !digest.trials.iter().any(has_several_transactions) {
+        return Table::new();
+    }
+    by_point(digest, workload).without_columns(|head, cells| {
+        let is_nothing = cells.iter().all(|cell| matches!(*cell, "0" | ""));
+        head == "kind" || head.starts_with("min ") || (head == "failed" && is_nothing)
+    })
+}
+
+/// When the measured load of a trial began and ended.
+fn measured_between(trial: &Trial<'_>) -> Vec<String> {
+    let end = trial.record.end.as_ref();
+    let times = [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)];
+    let shown = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %T").to_string());
+    times.map(|time| shown(time).unwrap_or_default()).into()
+}
+
+/// A row for each operation of one trial.
+pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
+    let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
+    let unit = TimeUnit::for_smallest(means);
+    let mut table = operation_columns(Table::new(), &digest.run.header.percentiles, unit);
+    add_operations(&mut table, trial, &Around::default(), unit);
+    without_empty_time_outs(table)
+}
+
+/// Few workloads have a bound on answers.
+fn without_empty_time_outs(table: Table) -> Table {
+    table.without_columns(|head, cells| {
+        head == "timed out" && cells.iter().all(|cell| matches!(*cell, "0" | ""))
+    })
+}
+
+fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
+    let mut table = table.words("operation").words("kind").numbers("per s");
+    for name in ["mean", "min"] {
+        table = table.numbers(format!("{name} {}", unit.name()));
+    }
+    for percent in percentiles {
+        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
+    }
+    table
+        .numbers(format!("max {}", unit.name()))
+        .numbers("succeeded")
+        .numbers("timed out")
+        .numbers("failed")
+}
+
+/// What stands in front of the figures of an operation, and behind them.
+#[derive(Default)]
+struct Around {
+    lead: Vec<String>,
+    tail: Vec<String>,
+}
+
+fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &Around, unit: TimeUnit) {
+    for operation in &trial.summary.operations {
+        table.row(operation_row(operation, around, unit));
+        if let Some(service) = &operation.service {
+            table.row(operation_service_row(&operation.name, service, around, unit));
+        }
+    }
+    if has_several_transactions(trial) {
+        table.row(operation_row(&total(&trial.summary), around, unit));
+        if let Some(open) = &trial.summary.open {
+            table.row(operation_service_row(TOTAL, &open.service, around, unit));
+        }
+    }
+}
+
+/// All transactions together.
+const TOTAL: &str = "TOTAL";
+
+/// Whether a trial's transactions are of several kinds.
+fn has_several_transactions(trial: &Trial<'_>) -> bool {
+    let operations = trial.summary.operations.iter();
+    operations.filter(|operation| operation.kind == OperationKind::Transaction).count() > 1
+}
+
+fn total(summary: &Summary) -> OperationSummary {
+    let transactions =
+        || summary.operations.iter().filter(|one| one.kind == OperationKind::Transaction);
+    OperationSummary {
+        name: TOTAL.to_owned(),
+        kind: OperationKind::Transaction,
+        per_s: summary.transactions_per_s,
+        succeeded: summary.transactions,
+        timed_out: transactions().map(|operation| operation.timed_out).sum(),
+        failed: transactions().map(|operation| operation.failed).sum(),
+        latency: summary.latency.clone(),
+        service: None,
+    }
+}
+
+fn operation_row(operation: &OperationSummary, around: &Around, unit: TimeUnit) -> Vec<String> {
+    let latency = &operation.latency;
+    let mut row = around.lead.clone();
+    row.push(operation.name.clone());
+    row.push(kind_name(operation.kind).to_owned());
+    row.push(number(operation.per_s));
+    row.push(unit.show(latency.mean_ns));
+    row.push(unit.show(latency.min_ns as f64));
+    row.extend(latency.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
+    row.push(unit.show(latency.max_ns as f64));
+    row.extend([operation.succeeded, operation.timed_out, operation.failed].map(count));
+    row.extend(around.tail.iter().cloned());
+    row
+}
+
+/// Below an operation's response times: from the actual start.
+fn operation_service_row(
+    name: &str,
+    service: &Latency,
+    around: &Around,
+    unit: TimeUnit,
+) -> Vec<String> {
+    let mut row = around.lead.clone();
+    row.extend([format!("{name}, from its start"), "service time".to_owned(), String::new()]);
+    row.push(unit.show(service.mean_ns));
+    row.push(unit.show(service.min_ns as f64));
+    row.extend(service.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
+    row.push(unit.show(service.max_ns as f64));
+    if !around.tail.is_empty() {
+        row.extend([const { String::new() }; 3]);
+        row.extend(around.tail.iter().cloned());
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn several_kinds_of_transactions_have_a_row_each_and_a_total() {
+        let mut run = sample::run();
+        run.trials.truncate(2);
+        for trial in &mut run.trials {
+            trial.header.operations[0].name = "update".to_owned();
+            trial.header.operations[1].name = "read".to_owned();
+            trial.header.operations[1].kind = OperationKind::Transaction;
+        }
+        let table = in_short(&Digest::new(&run), "oltp_point_select");
+        insta::assert_snapshot!(table.text());
+    }
+
+    #[test]
+    fn a_single_kind_needs_no_table_beside_the_results() {
+        assert!(in_short(&Digest::new(&sample::run()), "oltp_point_select").is_empty());
+    }
+}

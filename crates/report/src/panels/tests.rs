@@ -1,0 +1,176 @@
+//! The panels of a real TiDB, and of clusters that are made up.
+
+use measure::{Gap, Nanos, Phase, Series};
+use record::TrialRecord;
+
+use super::*;
+use crate::digest::Digest;
+use crate::sample;
+use crate::watch::care::observations;
+
+const SECOND: Nanos = 1_000_000_000;
+
+/// What a TiDB 8.5 on unistore told under sysbench's oltp_read_write, and 10 s later; of it the families
+/// that panels are made of, and what moved or is a gauge.
+const BEFORE: &str = include_str!("tidb-8.5/before.txt");
+const AFTER: &str = include_str!("tidb-8.5/after.txt");
+
+/// A server that told two texts 10 s apart.
+fn told(before: &str, after: &str) -> Server {
+    let mut server = Server {
+        name: "tidb 127.0.0.1:4000".to_owned(),
+        url: "http://127.0.0.1:10080/metrics".to_owned(),
+        answers_ns: vec![SECOND, 11 * SECOND],
+        ..Server::default()
+    };
+    let types = after.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    server.families.extend(types.filter_map(|it| it.split(' ').next()).map(str::to_owned));
+    for line in after.lines().filter(|line| !line.starts_with('#')) {
+        let (key, value) = line.rsplit_once(' ').unwrap();
+        let first = before.lines().find_map(|it| it.strip_prefix(key)?.strip_prefix(' '));
+        let mut series = Series::parse(key);
+        let first = first.map_or(0.0, |first| first.parse().unwrap());
+        series.points = vec![(SECOND, first), (11 * SECOND, value.parse().unwrap())];
+        server.series.push(series);
+    }
+    server
+}
+
+/// A store or another server whose counter grew by so much in 10 s.
+fn server(name: &str, url: &str, figures: &[(&str, f64)]) -> Server {
+    let line = |(key, value): &(&str, f64)| format!("{key} {value}\n");
+    let text: String = figures.iter().map(line).collect();
+    let families = figures.iter().map(|(key, _)| Series::parse(key).name);
+    let families =
+        families.map(|name| name.trim_end_matches("_count").trim_end_matches("_total").to_owned());
+    Server {
+        name: name.to_owned(),
+        url: url.to_owned(),
+        families: families.collect(),
+        ..told("", &text)
+    }
+}
+
+/// A trial of the sample with these servers, measured for as long as they told.
+fn record(servers: Vec<Server>) -> TrialRecord {
+    let mut record = sample::run().trials.swap_remove(7);
+    record.watched.servers = servers;
+    for (at, interval) in record.intervals.iter_mut().enumerate() {
+        interval.phase = Phase::Measure;
+        interval.start_ns = at as Nanos * 3 * SECOND;
+        interval.end_ns = interval.start_ns + 3 * SECOND;
+    }
+    record
+}
+
+fn with<T>(servers: Vec<Server>, look: impl FnOnce(&Trial<'_>) -> T) -> T {
+    let mut run = sample::run();
+    run.trials = vec![record(servers)];
+    look(&Digest::new(&run).trials[0])
+}
+
+fn text(panels: &Panels) -> String {
+    let mut text = String::new();
+    for panel in &panels.drawn {
+        text.push_str(&format!("{}\n", panel.title));
+        for (name, spells) in &panel.lines {
+            let values = spells.iter().map(|spell| panel.quantity.show(spell.mean));
+            text.push_str(&format!("    {name}: {}\n", values.collect::<Vec<_>>().join(", ")));
+        }
+        if panel.left_out > 0 {
+            text.push_str(&format!("    and {} more\n", panel.left_out));
+        }
+    }
+    text.push_str(&panels.absent.join("\n"));
+    text
+}
+
+#[test]
+fn a_real_tidb_on_unistore() {
+    insta::assert_snapshot!(with(vec![told(BEFORE, AFTER)], |trial| text(&of_trial(trial))));
+}
+
+const MESSAGES: &str = "tikv_grpc_msg_duration_seconds_count{type=\"kv_get\"}";
+
+fn cluster() -> Vec<Server> {
+    let store = |number: u64, messages| {
+        let url = format!("http://10.0.0.{number}:20180/metrics");
+        server(&format!("tikv {number}"), &url, &[(MESSAGES, messages)])
+    };
+    let leaders = |address: &str| {
+        format!("pd_scheduler_store_status{{address=\"{address}\",type=\"leader_count\"}}")
+    };
+    let (known, unknown) = (leaders("10.0.0.1:20160"), leaders("10.0.0.20:20160"));
+    let pd = [("pd_cluster_status", 1.0), (known.as_str(), 2.0), (unknown.as_str(), 40.0)];
+    vec![
+        store(1, 9_000.0),
+        store(2, 600.0),
+        store(3, 400.0),
+        server("pd", "http://10.0.0.1:2379/metrics", &pd),
+    ]
+}
+
+#[test]
+fn the_hot_store_and_the_one_that_nobody_knows_are_named() {
+    let seen = with(cluster(), observations);
+    let figures: Vec<&str> = seen.iter().map(|it| it.figures.as_str()).collect();
+    assert_eq!(
+        figures,
+        [
+            "tikv 1 takes 90 % of the requests, 33 % would be even",
+            "10.0.0.20:20160 leads 40.0 regions",
+        ]
+    );
+}
+
+#[test]
+fn stores_that_share_the_load_are_not_named() {
+    let mut servers = cluster();
+    for (at, server) in servers.iter_mut().take(3).enumerate() {
+        server.series[0].points[1].1 = 900.0 + at as f64;
+    }
+    servers[3].series.pop();
+    assert_eq!(with(servers, observations), []);
+}
+
+#[test]
+fn a_store_that_does_nothing_has_a_share_too() {
+    let mut servers = cluster();
+    servers.truncate(2);
+    // What never changed is not kept.
+    servers[1].series.clear();
+    let seen = with(servers, observations);
+    assert_eq!(seen[0].figures, "tikv 1 takes 100 % of the requests, 50 % would be even");
+}
+
+#[test]
+fn panels_of_stores_stand_by_their_instances() {
+    let panels = with(cluster(), of_trial);
+    let by_instance = panels.drawn.iter().find(|it| it.title.ends_with("requests by instance"));
+    let names: Vec<&str> = by_instance.unwrap().lines.iter().map(|line| line.0.as_str()).collect();
+    assert_eq!(names, ["tikv 1", "tikv 2", "tikv 3"]);
+}
+
+#[test]
+fn a_server_that_did_not_always_answer_is_said_with_the_reason() {
+    let mut server = server("app", "http://h/metrics", &[("go_goroutines", 7.0)]);
+    server.gaps.push(Gap { at_ns: 1, reason: "it did not answer in time".to_owned() });
+    let panels = with(vec![server.clone()], of_trial);
+    assert_eq!(panels.drawn.len(), 1);
+    let said = "app did not answer 1 of 3 times: it did not answer in time.";
+    assert!(panels.absent.iter().any(|it| it == said), "{:?}", panels.absent);
+    let seen = with(vec![server], observations);
+    assert_eq!(seen[0].figures, "app did not answer 1 of 3 times: it did not answer in time");
+}
+
+#[test]
+fn a_server_that_never_answered_is_said_and_has_no_panels() {
+    let gaps = vec![Gap { at_ns: 1, reason: "it answered 404".to_owned() }];
+    let server = Server { name: "app".to_owned(), gaps, ..Server::default() };
+    let panels = with(vec![server], of_trial);
+    assert!(panels.drawn.is_empty());
+    assert_eq!(panels.absent, ["app did not answer 1 of 1 times: it answered 404."]);
+    let silent = Server { name: "app".to_owned(), ..Server::default() };
+    let panels = with(vec![silent], of_trial);
+    assert_eq!(panels.absent, ["app had not answered when the trial ended."]);
+}

@@ -1,0 +1,194 @@
+//! A workload's own figures and the conditions on its data: as tables and as JSON.
+
+use analysis::ShareSummary;
+use measure::{Condition, Verdict};
+use serde_json::{Value, json};
+
+use crate::digest::{Digest, Point, Trial};
+use crate::number::{number, percent};
+use crate::table::Table;
+
+/// A row for each system and number of clients of a workload that has figures of its own, or of every such
+/// workload. Empty when there is none.
+pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
+    let points = digest
+        .points
+        .iter()
+        .filter(|point| workload.is_none_or(|name| name == point.workload))
+        .filter(|point| trials(digest, point).any(has_rules));
+    let mut table = Table::new()
+        .words("system")
+        .words("workload")
+        .numbers("clients")
+        .words("score")
+        .numbers("value")
+        .numbers("of the most possible")
+        .words("mix, percent")
+        .words("required mix")
+        .words("conditions on the data");
+    for point in points {
+        table.row(row(digest, point));
+    }
+    table.without_columns(|head, cells| {
+        let is_bare = cells.iter().all(|cell| cell.is_empty());
+        head != "system" && is_bare
+    })
+}
+
+fn trials<'a>(digest: &'a Digest<'a>, point: &'a Point<'a>) -> impl Iterator<Item = &'a Trial<'a>> {
+    point.trials.iter().map(|at| &digest.trials[*at])
+}
+
+fn has_rules(trial: &Trial<'_>) -> bool {
+    !trial.summary.scores.is_empty() || !trial.record.conditions.is_empty()
+}
+
+fn row(digest: &Digest<'_>, point: &Point<'_>) -> Vec<String> {
+    let first = trials(digest, point).find(|trial| has_rules(trial));
+    let score = first.and_then(|trial| trial.summary.scores.first());
+    let middle = |of: &dyn Fn(&analysis::ScoreSummary) -> Option<f64>| {
+        let figure =
+            |summary: &analysis::Summary| summary.scores.first().and_then(of).unwrap_or_default();
+        digest.estimate(point, figure).map(|estimate| estimate.median)
+    };
+    let value = score.and_then(|_| middle(&|score| Some(score.value))).map(number);
+    let of_most = score
+        .filter(|score| score.of_most.is_some())
+        .and_then(|_| middle(&|score| score.of_most))
+        .map(percent);
+    vec![
+        point.system.to_owned(),
+        point.workload.to_owned(),
+        point.clients.to_string(),
+        score.map(|score| score.name.clone()).unwrap_or_default(),
+        value.unwrap_or_default(),
+        of_most.unwrap_or_default(),
+        first.map(|trial| mix(&trial.summary.shares)).unwrap_or_default(),
+        kept(trials(digest, point)),
+        conditions(trials(digest, point)),
+    ]
+}
+
+/// `new_order 44.8, payment 43.2, ...`
+fn mix(shares: &[ShareSummary]) -> String {
+    let share = |it: &ShareSummary| format!("{} {:.1}", it.name, it.percent);
+    shares.iter().map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether every trial kept it.
+fn kept<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
+    let trials: Vec<&Trial<'_>> = trials.filter(|trial| !trial.summary.shares.is_empty()).collect();
+    let missed = trials.iter().filter(|it| !it.summary.shares.iter().all(ShareSummary::is_kept));
+    match (trials.len(), missed.count()) {
+        (0, _) => String::new(),
+        (_, 0) => "kept".to_owned(),
+        (1, _) => "missed".to_owned(),
+        (all, missed) => format!("missed in {missed} of {all} trials"),
+    }
+}
+
+/// How many hold after every trial.
+fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
+    let checked: Vec<&[Condition]> = trials
+        .map(|trial| &trial.record.conditions[..])
+        .filter(|conditions| !conditions.is_empty())
+        .collect();
+    let Some(of) = checked.iter().map(|conditions| conditions.len()).max() else {
+        return String::new();
+    };
+    let mut broken: Vec<&str> = Vec::new();
+    let mut unknown: Vec<&str> = Vec::new();
+    for condition in checked.into_iter().flatten() {
+        let list = match condition.verdict {
+            Verdict::Holds => continue,
+            Verdict::Broken(_) => &mut broken,
+            Verdict::Unknown(_) => &mut unknown,
+        };
+        if !list.contains(&condition.name.as_str()) {
+            list.push(&condition.name);
+        }
+    }
+    let held = of - broken.len() - unknown.len().min(of - broken.len());
+    let mut text = format!("{held} of {of} hold");
+    if !broken.is_empty() {
+        text += &format!("; broken: {}", broken.join(", "));
+    }
+    if !unknown.is_empty() {
+        text += &format!("; not known: {}", unknown.join(", "));
+    }
+    text
+}
+
+/// What the scores mean, and what is not known of the data, in sentences.
+pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut add = |note: String| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    for trial in &digest.trials {
+        for score in &trial.record.header.workload.rules.scores {
+            add(format!("{}: {}.", score.name, score.meaning));
+        }
+        for condition in &trial.record.conditions {
+            if let Verdict::Unknown(reason) = &condition.verdict {
+                add(format!("{} ({}): {reason}.", condition.name, condition.meaning));
+            }
+        }
+    }
+    notes
+}
+
+/// The conditions on one trial's data, each with what was found.
+pub(crate) fn condition_table(trial: &Trial<'_>) -> Table {
+    let mut table = Table::new().words("condition").words("meaning").words("found after the load");
+    for condition in &trial.record.conditions {
+        let (verdict, detail) = verdict(condition);
+        let found = match detail {
+            Some(detail) => format!("{verdict}: {detail}"),
+            None => verdict.to_owned(),
+        };
+        table.row(vec![condition.name.clone(), condition.meaning.clone(), found]);
+    }
+    table
+}
+
+fn verdict(condition: &Condition) -> (&'static str, Option<&str>) {
+    match &condition.verdict {
+        Verdict::Holds => ("holds", None),
+        Verdict::Broken(place) => ("broken", Some(place)),
+        Verdict::Unknown(reason) => ("unknown", Some(reason)),
+    }
+}
+
+/// The same for programs; null where the workload has nothing of its own.
+pub(crate) fn json(trial: &Trial<'_>) -> Value {
+    if !has_rules(trial) {
+        return Value::Null;
+    }
+    let summary = &trial.summary;
+    let conditions = trial.record.conditions.iter().map(|condition| {
+        let (verdict, detail) = verdict(condition);
+        json!({
+            "name": condition.name,
+            "meaning": condition.meaning,
+            "verdict": verdict,
+            "detail": detail,
+        })
+    });
+    json!({
+        "scores": summary.scores.iter().map(|score| json!({
+            "name": score.name,
+            "value": score.value,
+            "of_most": score.of_most,
+        })).collect::<Vec<_>>(),
+        "mix": summary.shares.iter().map(|share| json!({
+            "name": share.name,
+            "percent": share.percent,
+            "least_percent": share.least_percent,
+            "is_kept": share.is_kept(),
+        })).collect::<Vec<_>>(),
+        "conditions": conditions.collect::<Vec<_>>(),
+    })
+}

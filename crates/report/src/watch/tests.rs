@@ -1,0 +1,1 @@
+//! Hosts in every view.

@@ -1,0 +1,60 @@
+//! What the plan wants done before a system is started for the first time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use engine::Stop;
+use system::{Step, System, build_by_command};
+
+use crate::{Event, Watcher};
+
+/// The build command of a system.
+pub(crate) struct Build<'a> {
+    /// The system's name in the plan.
+    pub(crate) name: &'a str,
+    /// What the shell is to run.
+    pub(crate) command: &'a str,
+    /// Where: the folder of the plan.
+    pub(crate) folder: &'a Path,
+    /// The folder that its log goes to.
+    pub(crate) log: &'a Path,
+}
+
+impl Build<'_> {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// When it fails, with the last lines that it said.
+    pub(crate) fn run(&self, stop: &Stop, watcher: &mut dyn Watcher) -> Result<()> {
+        let log = self.log.join(format!("build-{}.log", self.name));
+        watcher.hear(Event::SystemStarting { name: self.name });
+        let mut onlooker = onlooker(stop, watcher);
+        build_by_command(self.command, self.folder, &log, &mut onlooker)
+            .with_context(|| format!("system {:?} cannot be built", self.name))
+    }
+}
+
+/// Gets what starting a system takes, such as a build of the server.
+///
+/// # Errors
+/// What is missing, or what failed.
+pub(crate) fn provide(system: &dyn System, stop: &Stop, watcher: &mut dyn Watcher) -> Result<()> {
+    system.provide(&mut onlooker(stop, watcher))
+}
+
+/// Passes on to the watcher what is told, until someone wants to stop.
+fn onlooker<'a>(
+    stop: &'a Stop,
+    watcher: &'a mut dyn Watcher,
+) -> impl FnMut(Step<'_>) -> ControlFlow<()> + 'a {
+    |step| {
+        match step {
+            Step::Note(text) => watcher.hear(Event::Note { text }),
+            Step::Progress { stage, done, total } => {
+                watcher.hear(Event::Progress { stage, done, total });
+            }
+        }
+        if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

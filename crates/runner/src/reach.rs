@@ -1,0 +1,55 @@
+//! A server that is away when a trial is about to begin: waited for, as a client would in mid-load. It
+//! would otherwise fail every trial that is left in the time that it takes to start it again.
+
+use std::thread;
+use std::time::Duration;
+
+use driver::Target;
+use engine::{Stop, crew};
+use measure::Failure;
+use net::Clock;
+use system::Access;
+
+use crate::bed::Bed;
+use crate::{Event, Watcher};
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Returns when the server takes connections, or will not: when it refuses the login, when nobody
+/// waits for it longer than `limit`, when someone asks for the end. What is wrong then, the trial says.
+pub(crate) fn wait_for_server(
+    bed: &Bed<'_>,
+    limit: Option<Duration>,
+    stop: &Stop,
+    watcher: &mut dyn Watcher,
+) {
+    let Access::Database(target) = bed.access() else { return };
+    let Some(limit) = limit else { return };
+    if bed.is_managed() || target.capabilities().is_blocking {
+        return;
+    }
+    let clock = Clock::monotonic();
+    let mut is_told = false;
+    while let Err(failure) = connect(target, stop) {
+        let is_over = Duration::from_nanos(clock.now()) >= limit || stop.is_asked();
+        if is_over || !failure.key.class.breaks_connection() {
+            return;
+        }
+        if !is_told {
+            watcher.hear(Event::Note { text: &format!("waiting for the server: {failure}") });
+            is_told = true;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn connect(target: &Target, stop: &Stop) -> Result<(), Failure> {
+    let target = target.clone();
+    crew::run_one(stop, |handle| {
+        Box::pin(async move {
+            target.connect(&handle, 0).await?.close().await;
+            Ok(())
+        })
+    })
+}

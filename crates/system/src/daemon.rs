@@ -1,0 +1,285 @@
+//! A server process on a folder of its own: started, watched, its data kept and brought back, stopped.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use nix::sched::CpuSet;
+use tempfile::TempDir;
+
+use crate::copy::replace_folder;
+use crate::log_tail::log_tail;
+use crate::process::Process;
+
+/// Between two looks whether the server answers.
+const LOOK: Duration = Duration::from_millis(20);
+/// So many looks before it is given up: two minutes.
+const LOOKS: u32 = 6000;
+/// How long it may take to end in good order.
+const STOP_BOUND: Duration = Duration::from_secs(60);
+/// Someone else may take a port between finding it free and using it.
+const PORT_TRIES: usize = 5;
+/// A longer path does not fit the address of a unix socket.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// What a program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// It is the server itself.
+    Nothing,
+    /// Others, that end with it.
+    Others,
+}
+
+/// How one kind of server is started on a folder of its own.
+pub(crate) trait Recipe {
+    /// What people call it.
+    const NAME: &'static str;
+
+    /// Whether the program is a server, or starts the servers.
+    const STARTS: Starts = Starts::Nothing;
+
+    /// Where it listens, chosen anew when somebody else was faster.
+    fn take_ports(&mut self) -> io::Result<()>;
+
+    /// Fills a fresh folder, such as with what the server's own installer makes.
+    fn prepare(&self, _home: &Home) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// What to run; standard streams are set by the caller.
+    fn command(&self, home: &Home) -> Command;
+
+    /// The CPUs it may use; all of them when `None`.
+    fn cpus(&self) -> Option<CpuSet>;
+
+    /// Whether it answers by now.
+    fn answers(&self) -> bool;
+}
+
+/// The folder of a server, and what lies in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    /// The server's data, which a snapshot copies. The recipe or the server makes the folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// For the server's temporary files; it is there.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.join("temporary")
+    }
+
+    /// What the server says on its standard streams.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    /// A unix socket: in the folder, or beside all other temporary files when that path is too long.
+    pub(crate) fn socket(&self) -> PathBuf {
+        let socket = self.folder.join("server.sock");
+        if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+            return socket;
+        }
+        let name = self.folder.file_name().unwrap_or_default();
+        std::env::temp_dir().join(name).with_extension(format!("{}.sock", std::process::id()))
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.folder.join("kept")
+    }
+}
+
+/// A server that is up. Dropping it stops it and removes its folder.
+#[derive(Debug)]
+pub(crate) struct Daemon<R: Recipe> {
+    pub(crate) recipe: R,
+    pub(crate) home: Home,
+    process: Process,
+    _folder: TempDir,
+}
+
+impl<R: Recipe> Daemon<R> {
+    /// Makes a folder below `scratch` and starts the server on it; returns when it answers.
+    ///
+    /// # Errors
+    /// When it cannot be started, with the last lines that it said.
+    pub(crate) fn start(mut recipe: R, scratch: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("{}-", R::NAME.to_lowercase()))
+            .tempdir_in(scratch)
+            .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
+        let home = Home { folder: folder.path().to_owned() };
+        let temporary = home.temporary();
+        std::fs::create_dir(&temporary)
+            .with_context(|| format!("cannot make {}", temporary.display()))?;
+        recipe.prepare(&home)?;
+        let process = on_free_ports(&mut recipe, &home)?;
+        Ok(Self { recipe, home, process, _folder: folder })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
+    /// Why it is no longer there, with its last words; `None` while it is.
+    pub(crate) fn exited(&self) -> Option<String> {
+        let status = self.process.exit_status()?;
+        Some(format!(
+            "{} ended by itself ({status}); the end of its log:\n{}",
+            R::NAME,
+            log_tail(&self.home.log())
+        ))
+    }
+
+    /// Starts it again on its ports and its data, once it has ended by itself or was killed.
+    ///
+    /// # Errors
+    /// When it is still there, or does not start.
+    pub(crate) fn start_again(&mut self) -> anyhow::Result<()> {
+        if self.process.exit_status().is_none() {
+            bail!("{} (process {}) has not ended", R::NAME, self.pid());
+        }
+        self.process = launch(&self.recipe, &self.home)?;
+        Ok(())
+    }
+
+    /// Keeps a copy of its data; it is stopped and started again for that.
+    ///
+    /// # Errors
+    /// When it does not stop, cannot be copied (as on a full disk) or does not start again.
+    pub(crate) fn snapshot(&mut self) -> anyhow::Result<()> {
+        self.while_halted(Self::keep)
+    }
+
+    /// Brings back the data that [`Daemon::snapshot`] kept.
+    ///
+    /// # Errors
+    /// When nothing was kept, or as `snapshot`.
+    pub(crate) fn restore(&mut self) -> anyhow::Result<()> {
+        self.kept()?;
+        self.while_halted(Self::bring_back)
+    }
+
+    /// Ends it in good order; [`Daemon::start_again`] brings it back.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub(crate) fn halt(&self) -> anyhow::Result<()> {
+        self.process.stop(STOP_BOUND).map(drop)
+    }
+
+    /// Keeps a copy of the data of a server that was halted.
+    ///
+    /// # Errors
+    /// When it cannot be copied, as on a full disk.
+    pub(crate) fn keep(&self) -> anyhow::Result<()> {
+        replace_folder(&self.home.data(), &self.home.kept())
+    }
+
+    /// Brings back to a server that was halted what [`Daemon::keep`] kept.
+    ///
+    /// # Errors
+    /// When nothing was kept, or as `keep`.
+    pub(crate) fn bring_back(&self) -> anyhow::Result<()> {
+        replace_folder(&self.kept()?, &self.home.data())
+    }
+
+    fn kept(&self) -> anyhow::Result<PathBuf> {
+        let kept = self.home.kept();
+        if !kept.exists() {
+            bail!("no data was kept that could be restored");
+        }
+        Ok(kept)
+    }
+
+    /// Stops it, waits for its end and removes its folder.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.halt()
+    }
+
+    fn while_halted(
+        &mut self,
+        work: impl FnOnce(&Self) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        if let Some(why) = self.exited() {
+            bail!(why);
+        }
+        self.halt()?;
+        let worked = work(self);
+        // Whatever became of the copy, the server is expected to be there afterwards.
+        self.process = launch(&self.recipe, &self.home)?;
+        worked
+    }
+}
+
+impl<R: Recipe> Drop for Daemon<R> {
+    fn drop(&mut self) {
+        // Nobody is left to be told; the kernel kills it at the latest when we end.
+        let _ = self.process.stop(STOP_BOUND);
+        // The server has mostly removed it; only one that was killed leaves it behind.
+        let _ = std::fs::remove_file(self.home.socket());
+    }
+}
+
+/// Tries free ports until nobody else takes those that were found.
+fn on_free_ports(recipe: &mut impl Recipe, home: &Home) -> anyhow::Result<Process> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        recipe.take_ports().context("no free port on 127.0.0.1")?;
+        match launch(recipe, home) {
+            Err(error) if tries < PORT_TRIES && is_port_taken(&error) => {}
+            launched => return launched,
+        }
+    }
+}
+
+fn is_port_taken(error: &anyhow::Error) -> bool {
+    format!("{error:#}").to_lowercase().contains("address already in use")
+}
+
+fn launch<R: Recipe>(recipe: &R, home: &Home) -> anyhow::Result<Process> {
+    let path = home.log();
+    let log = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let errors = log.try_clone().with_context(|| format!("cannot write {}", path.display()))?;
+    let mut command = recipe.command(home);
+    command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    let process = match R::STARTS {
+        Starts::Nothing => Process::start(command, recipe.cpus())?,
+        Starts::Others => Process::start_tree(command, recipe.cpus())?,
+    };
+    wait_until_it_answers(recipe, &process, &path)?;
+    Ok(process)
+}
+
+fn wait_until_it_answers<R: Recipe>(
+    recipe: &R,
+    process: &Process,
+    log: &Path,
+) -> anyhow::Result<()> {
+    for _ in 0..LOOKS {
+        if let Some(status) = process.wait(LOOK) {
+            bail!("{} did not start ({status}); it said:\n{}", R::NAME, log_tail(log));
+        }
+        if recipe.answers() {
+            return Ok(());
+        }
+    }
+    // Its end is not waited for in good order: it never was in order.
+    process.stop(LOOK)?;
+    bail!("{} does not answer after {:?}; it said:\n{}", R::NAME, LOOK * LOOKS, log_tail(log))
+}
+
+#[cfg(test)]
+mod tests;

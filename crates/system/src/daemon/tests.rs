@@ -1,0 +1,87 @@
+//! What every managed server has in common. Real servers are tested beside their kinds.
+
+use super::*;
+
+/// A shell in the place of a server: it answers once it has made a file `ready` in its scratch folder.
+#[derive(Debug)]
+struct Shell {
+    script: &'static str,
+    scratch: PathBuf,
+    ports_taken: usize,
+}
+
+impl Recipe for Shell {
+    const NAME: &'static str = "Shell";
+
+    fn take_ports(&mut self) -> io::Result<()> {
+        self.ports_taken += 1;
+        Ok(())
+    }
+
+    fn command(&self, _home: &Home) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", self.script]).env("TRY", self.ports_taken.to_string());
+        command.current_dir(&self.scratch);
+        command
+    }
+
+    fn cpus(&self) -> Option<CpuSet> {
+        None
+    }
+
+    fn answers(&self) -> bool {
+        self.scratch.join("ready").exists()
+    }
+}
+
+fn started(script: &'static str) -> (anyhow::Result<Daemon<Shell>>, TempDir) {
+    let scratch = TempDir::new().unwrap();
+    let shell = Shell { script, scratch: scratch.path().to_owned(), ports_taken: 0 };
+    (Daemon::start(shell, scratch.path()), scratch)
+}
+
+#[test]
+fn other_ports_are_tried_when_somebody_was_faster() {
+    let script = "test $TRY -ge 3 || { echo 'listen: bind: address already in use'; exit 1; }; \
+                  touch ready; exec sleep 60";
+    let (daemon, _scratch) = started(script);
+    assert_eq!(daemon.unwrap().recipe.ports_taken, 3);
+}
+
+#[test]
+fn what_it_says_when_it_does_not_start_is_told() {
+    let (daemon, _scratch) = started("echo 'I have no data'; exit 3");
+    let error = daemon.unwrap_err().to_string();
+    assert_eq!(error, "Shell did not start (exit status: 3); it said:\nI have no data");
+}
+
+#[test]
+fn its_last_words_tell_why_it_ended() {
+    let (daemon, _scratch) = started("touch ready; sleep 0.5; echo 'panic: no more'; exit 7");
+    let daemon = daemon.unwrap();
+    assert!(daemon.process.wait(STOP_BOUND).is_some());
+    assert_eq!(
+        daemon.exited().unwrap(),
+        "Shell ended by itself (exit status: 7); the end of its log:\npanic: no more"
+    );
+}
+
+#[test]
+fn its_folder_goes_with_it() {
+    let (daemon, scratch) = started("touch ready; exec sleep 60");
+    let folders = || {
+        scratch.path().read_dir().unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir())
+    };
+    assert_eq!(folders().count(), 1);
+    daemon.unwrap().stop().unwrap();
+    assert_eq!(folders().count(), 0);
+}
+
+#[test]
+fn a_long_scratch_path_does_not_break_the_socket() {
+    let socket_of = |folder: &Path| Home { folder: folder.to_owned() }.socket();
+    let long = Path::new("/").join("a".repeat(120)).join("mariadb-x");
+    let socket = socket_of(&long);
+    assert!(socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX, "{}", socket.display());
+    assert_eq!(socket_of(Path::new("/s/mariadb-x")), Path::new("/s/mariadb-x/server.sock"));
+}

@@ -1,0 +1,176 @@
+//! Go: found where it is installed, and used to build servers, with word of how far it has come.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use crate::log_tail::log_tail;
+use crate::process::Process;
+use crate::programs::{find, is_executable};
+use crate::{Onlooker, Step};
+
+mod toolchain;
+
+/// Between two looks how far a build has come.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long an interrupted build may take to end.
+const STOP_BOUND: Duration = Duration::from_secs(10);
+/// How Go begins a line about a module that it fetches.
+const DOWNLOADING: &str = "go: downloading ";
+
+/// Something to build.
+#[derive(Clone, Debug)]
+pub(crate) struct Build<'a> {
+    /// What people call it.
+    pub(crate) name: &'a str,
+    /// The folder of the module that is built in.
+    pub(crate) module: &'a Path,
+    /// The package of the program.
+    pub(crate) package: &'a str,
+    /// The version of Go, such as `go1.25.12`.
+    pub(crate) toolchain: &'a str,
+    /// Arguments of `go build`.
+    pub(crate) arguments: &'a [String],
+    /// Environment of the build.
+    pub(crate) environment: &'a [(String, String)],
+    /// Where the program goes.
+    pub(crate) output: &'a Path,
+    /// Where it says what it does.
+    pub(crate) log: &'a Path,
+}
+
+/// Where Go is installed when it is not on PATH.
+const FOLDERS: &[&str] = &["/usr/local/go/bin", "/usr/lib/go/bin"];
+
+const MISSING: &str = "go is neither on PATH nor in /usr/local/go/bin: install it (https://go.dev/dl; \
+                       Debian and Ubuntu: `apt-get install golang-go`)";
+
+/// Go, ready to build with one of its versions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Go {
+    program: PathBuf,
+}
+
+/// A Go that builds with `toolchain`, such as `go1.25.12`, when `GOTOOLCHAIN` says so in its
+/// environment; for programs that are no systems.
+///
+/// # Errors
+/// When there is none, with what to install.
+pub fn go_program(toolchain: &str) -> anyhow::Result<PathBuf> {
+    Go::find(toolchain).map(|go| go.program)
+}
+
+impl Go {
+    /// Go as it is installed, with `toolchain` fetched when it is too old to do that by itself.
+    ///
+    /// # Errors
+    /// When there is none, with what to install.
+    pub(crate) fn find(toolchain: &str) -> anyhow::Result<Self> {
+        let program = find("go", &[]).or_else(|| in_folder(FOLDERS)).context(MISSING)?;
+        if toolchain::fetches_others(&program)? {
+            return Ok(Self { program });
+        }
+        toolchain::fetch(&program, toolchain).map(|program| Self { program })
+    }
+
+    /// Builds a program.
+    ///
+    /// # Errors
+    /// When the onlooker wanted it to end, or with the last lines that Go said.
+    pub(crate) fn build(
+        &self,
+        build: &Build<'_>,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<()> {
+        let listed = build.log.with_extension("packages");
+        let mut list = self.command(build, "list");
+        list.args(["-deps", "-f", "{{.ImportPath}}", build.package]).stdout(create(&listed)?);
+        let name = format!("fetching the modules of {}", build.name);
+        follow(build, list, &Stage { name: &name, counts: is_download, total: 0 }, onlooker)?;
+        let mut compile = self.command(build, "build");
+        compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
+        compile.stdout(Stdio::null());
+        // Packages that Go has built before are not named; the program itself is linked at the end,
+        // and of that nothing is said.
+        let total = lines(&listed, |_| true);
+        let name = format!("building {}", build.name);
+        follow(build, compile, &Stage { name: &name, counts: is_package, total }, onlooker)
+    }
+
+    fn command(&self, build: &Build<'_>, verb: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            // What is built is decided by the module's two files and nothing else.
+            .args([verb, "-mod=readonly"])
+            .env("GOTOOLCHAIN", build.toolchain)
+            .env("GOWORK", "off")
+            .envs(build.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(build.module)
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+/// A part of a build, and what its log tells of it.
+struct Stage<'a> {
+    name: &'a str,
+    /// Which lines of the log are units of work done.
+    counts: fn(&str) -> bool,
+    total: u64,
+}
+
+fn is_download(line: &str) -> bool {
+    line.starts_with(DOWNLOADING)
+}
+
+fn is_package(line: &str) -> bool {
+    !is_download(line)
+}
+
+/// Runs a command to its end and tells how far it is meanwhile.
+fn follow(
+    build: &Build<'_>,
+    mut command: Command,
+    stage: &Stage<'_>,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<()> {
+    command.stderr(create(build.log)?);
+    let process = Process::start_tree(command, None)?;
+    let status = loop {
+        if let Some(status) = process.wait(LOOK) {
+            break status;
+        }
+        let done = lines(build.log, stage.counts);
+        let step = Step::Progress { stage: stage.name, done, total: stage.total };
+        if onlooker(step) == ControlFlow::Break(()) {
+            process.stop(STOP_BOUND)?;
+            bail!("interrupted while {}", stage.name);
+        }
+    };
+    if !status.success() {
+        let log = build.log.display();
+        bail!("{} failed ({status}); the end of {log}:\n{}", stage.name, log_tail(build.log));
+    }
+    Ok(())
+}
+
+fn create(path: &Path) -> anyhow::Result<File> {
+    File::create(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// How many lines of a file are of a kind, as far as it can be read.
+fn lines(path: &Path, are_of_kind: impl Fn(&str) -> bool) -> u64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter(|line| are_of_kind(line)).count() as u64
+}
+
+fn in_folder(folders: &[&str]) -> Option<PathBuf> {
+    folders.iter().map(|folder| Path::new(folder).join("go")).find(|file| is_executable(file))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! A small program is built by the Go that is installed.
+
+use super::*;
+
+/// What `go` prints while it builds a module of one file.
+fn build(source: &str, onlooker: &mut Onlooker<'_>) -> (anyhow::Result<()>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("go.mod"), "module example.test/small\n\ngo 1.21\n").unwrap();
+    fs::write(path("main.go"), source).unwrap();
+    let build = Build {
+        name: "a small program",
+        module: folder.path(),
+        package: ".",
+        toolchain: "local",
+        arguments: &["-trimpath".to_owned()],
+        environment: &[],
+        output: &path("small"),
+        log: &path("build.log"),
+    };
+    let built = Go::find("local").unwrap().build(&build, onlooker);
+    (built, folder)
+}
+
+#[test]
+fn a_program_is_built_and_the_way_there_is_told() {
+    let mut last = 0;
+    let mut look = |step: Step<'_>| {
+        if let Step::Progress { stage: "building a small program", total, .. } = step {
+            last = total;
+        }
+        ControlFlow::Continue(())
+    };
+    let (built, folder) =
+        build("package main\n\nimport _ \"net/http\"\n\nfunc main() { println(7) }\n", &mut look);
+    built.unwrap();
+    let said = Command::new(folder.path().join("small")).output().unwrap();
+    assert_eq!(said.stderr, b"7\n");
+    assert!(last == 0 || last > 50, "net/http alone needs more than {last} packages");
+}
+
+#[test]
+fn what_does_not_compile_is_told_in_the_compilers_words() {
+    let mut look = |_: Step<'_>| ControlFlow::Continue(());
+    let (built, _folder) = build("package main\n\nfunc main() { nowhere() }\n", &mut look);
+    let error = built.unwrap_err().to_string();
+    assert!(error.contains("building a small program failed (exit status: 1)"), "{error}");
+    assert!(error.contains("undefined: nowhere"), "{error}");
+}
+
+#[test]
+fn who_looks_on_can_end_it() {
+    let mut look = |_: Step<'_>| ControlFlow::Break(());
+    let (built, _folder) = build("package main\n\nfunc main() {}\n", &mut look);
+    // A fast machine is done before anyone has looked.
+    if let Err(error) = built {
+        assert!(error.to_string().starts_with("interrupted while "), "{error}");
+    }
+}

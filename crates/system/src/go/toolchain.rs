@@ -1,0 +1,101 @@
+//! Which version of Go is installed, and how an old one gets a newer one: as a module, from the proxy
+//! that all modules come from.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+/// From this version on Go fetches and uses the version that a build asks for.
+const FETCHES_OTHERS: (u32, u32) = (1, 21);
+
+/// Whether this Go fetches other versions by itself.
+///
+/// # Errors
+/// When it does not say its version.
+pub(super) fn fetches_others(program: &Path) -> anyhow::Result<bool> {
+    let version = ask(program, "GOVERSION")?;
+    let Some(version) = parse(&version) else {
+        bail!("{} calls its version {version:?}, which is none of Go's", program.display());
+    };
+    Ok(version >= FETCHES_OTHERS)
+}
+
+/// Major and minor version of `go1.25.12`.
+fn parse(version: &str) -> Option<(u32, u32)> {
+    let (major, rest) = version.strip_prefix("go")?.split_once('.')?;
+    let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Has an old Go fetch the module of a newer one; returns the newer one's program.
+///
+/// # Errors
+/// When it cannot, with what it said.
+pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
+    let platform = format!("{}-{}", ask(old, "GOOS")?, ask(old, "GOARCH")?);
+    let module = format!("golang.org/toolchain@v0.0.1-{version}.{platform}");
+    // Outside every module, so that none is changed.
+    let folder = tempfile::tempdir().context("no folder for fetching Go")?;
+    let mut download = Command::new(old);
+    download.args(["mod", "download", &module]).current_dir(folder.path());
+    output(download.env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod"))
+        .with_context(|| format!("{} is too old, and {version} cannot be had", old.display()))?;
+    let root = Path::new(&ask(old, "GOMODCACHE")?).join(module);
+    make_executable(&root.join("bin"))?;
+    for tools in list(&root.join("pkg/tool"))? {
+        make_executable(&tools)?;
+    }
+    Ok(root.join("bin/go"))
+}
+
+/// Modules come without leave to run their files.
+fn make_executable(folder: &Path) -> anyhow::Result<()> {
+    for file in list(folder)? {
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o555))
+            .with_context(|| format!("cannot make {} executable", file.display()))?;
+    }
+    Ok(())
+}
+
+fn list(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()
+    });
+    entries.with_context(|| format!("cannot list {}", folder.display()))
+}
+
+/// A value of Go's own environment.
+fn ask(program: &Path, name: &str) -> anyhow::Result<String> {
+    output(Command::new(program).args(["env", name]).env("GOTOOLCHAIN", "local"))
+}
+
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    let program = command.get_program().to_owned();
+    let output = command.output().with_context(|| format!("cannot start {}", program.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{} failed ({}); it said:\n{}", program.display(), output.status, said.trim_end());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (version, expected) in [
+            ("go1.25.12", Some((1, 25))),
+            ("go1.9", Some((1, 9))),
+            ("go1.22rc1", Some((1, 22))),
+            ("devel +a1b2", None),
+        ] {
+            assert_eq!(parse(version), expected, "{version}");
+        }
+        assert!(parse("go1.9") < Some(FETCHES_OTHERS));
+    }
+}

@@ -1,0 +1,156 @@
+//! The kind `tidb` of a plan: a server of our own as a system under test.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use driver::Timeouts;
+use plan::{OptionReader, Options, Problem};
+
+use super::greeting::Greeting;
+use super::members::members;
+use super::playground::Playground;
+use super::source::{Choice, Program, Source};
+use super::{BuildOptions, Server, Settings};
+use crate::options;
+use crate::ports::local;
+use crate::running::Backing;
+use crate::{MetricsEndpoint, Onlooker, Running, ServerProcess, System};
+
+/// Names of the ways to come to a server, as a plan has them.
+const SOURCES: [(&str, Source); 4] = [
+    ("any", Source::Any),
+    ("path", Source::Path),
+    ("tiup", Source::TiUp),
+    ("build", Source::Build),
+];
+/// Levels of x86-64 that Go compiles for, and whether one was said.
+const LEVELS: [(&str, Option<&str>); 4] =
+    [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
+
+#[derive(Clone, Debug)]
+struct Managed {
+    choice: Choice,
+    settings: Settings,
+    greeting: Greeting,
+    /// What was chosen here and the server does not tell, by name.
+    told: Vec<(String, String)>,
+}
+
+/// Reads the options of a managed TiDB; relative files count from `folder`.
+pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let choice = choice(&mut reader, folder);
+    let settings = Settings {
+        arguments: reader.texts("arguments"),
+        config: options::file(&mut reader, "config", folder),
+        environment: reader.settings("env"),
+        cpus: options::cpus(&mut reader),
+    };
+    let greeting = Greeting::read(&mut reader);
+    let told = told(&choice, &settings, reader.text("cpus"));
+    reader.finish()?;
+    Ok(Box::new(Managed { choice, settings, greeting, told }))
+}
+
+/// Where the server comes from. Who says how it is built wants it built.
+fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
+    let binary = reader.text("binary").map(|binary| options::program(folder, &binary));
+    let is_source_said = reader.is_given("source");
+    let source = reader.choice("source", Source::default(), &SOURCES);
+    let goamd64 = reader.choice("goamd64", None, &LEVELS).map(str::to_owned);
+    if binary.is_some() && (is_source_said || goamd64.is_some()) {
+        let message = "`binary` names a server, so nothing is looked for or built";
+        reader.reject("binary", message, "take out `binary`, or `source` and `goamd64`");
+    }
+    let source = match (source, &goamd64) {
+        (Source::Any | Source::Build, Some(_)) => Source::Build,
+        (source, Some(_)) => {
+            let message = "`goamd64` is about a build, and `source` wants none";
+            reader.reject("goamd64", message, "say source = \"build\", or nothing");
+            source
+        }
+        (source, None) => source,
+    };
+    Choice { binary, source, build: BuildOptions { goamd64 } }
+}
+
+/// What decides about speed and cannot be asked of the server.
+fn told(choice: &Choice, settings: &Settings, cpus: Option<String>) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    let mut tell = |name: &str, value: String| told.push((name.to_owned(), value));
+    if let Some(goamd64) = &choice.build.goamd64 {
+        tell("GOAMD64", goamd64.clone());
+    }
+    for (name, value) in &settings.environment {
+        tell(name, value.clone());
+    }
+    if !settings.arguments.is_empty() {
+        tell("arguments", settings.arguments.join(" "));
+    }
+    if let Some(cpus) = cpus {
+        tell("cpus", cpus);
+    }
+    told
+}
+
+impl System for Managed {
+    fn provide(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        self.choice.program(onlooker).map(drop)
+    }
+
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+        let settings = self.settings.clone();
+        let running = match self.choice.program(&mut |_| ControlFlow::Continue(()))? {
+            Program::Server(binary) => {
+                let server = Server::start(binary, settings, scratch)?;
+                let (target, facts) = self.greeting.say(&[server.port()], timeouts)?;
+                Running::database(target, facts, server)
+            }
+            Program::TiUp(tiup) => {
+                let mut playground = Playground::start(tiup, settings, scratch)?;
+                let (target, facts) = self.greeting.say(&[playground.port()], timeouts)?;
+                playground.metrics = members(&target)?;
+                Running::database(target, facts, playground)
+            }
+        };
+        Ok(running.with_settings(self.told.clone()))
+    }
+}
+
+impl Backing for Server {
+    fn exited(&mut self) -> Option<String> {
+        Server::exited(self)
+    }
+
+    fn processes(&self) -> Vec<ServerProcess> {
+        vec![ServerProcess { role: "tidb".to_owned(), pid: self.pid() }]
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        vec![local(self.port())]
+    }
+
+    fn metrics(&self) -> Vec<MetricsEndpoint> {
+        vec![MetricsEndpoint {
+            role: "tidb".to_owned(),
+            address: local(self.status_port()).to_string(),
+            path: "/metrics".to_owned(),
+        }]
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        Server::snapshot(self)
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        Server::restore(self)
+    }
+
+    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+        Server::stop(*self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Plans are read into servers, and wrong ones are told what is right.
+
+use super::*;
+
+fn problems(options: &str) -> String {
+    let Err(problems) = read(&Options::parse(options).unwrap(), Path::new("/plans")) else {
+        panic!("{options} was accepted")
+    };
+    let lines = problems.iter().map(|problem| {
+        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn chosen(options: &str) -> Choice {
+    let options = Options::parse(options).unwrap();
+    let mut reader = options.reader();
+    let choice = choice(&mut reader, Path::new("/plans"));
+    reader.finish().unwrap();
+    choice
+}
+
+#[test]
+fn what_is_said_decides_where_the_server_comes_from() {
+    assert_eq!(chosen(""), Choice::default());
+    assert_eq!(chosen("source = \"tiup\"").source, Source::TiUp);
+    assert_eq!(chosen("binary = \"mine/tidb\"").binary, Some("/plans/mine/tidb".into()));
+    let built = chosen("goamd64 = \"v3\"");
+    assert_eq!(built.source, Source::Build);
+    assert_eq!(built.build.goamd64.as_deref(), Some("v3"));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let wrong = [
+        "binary = \"tidb-server\"\nsource = \"build\"",
+        "source = \"path\"\ngoamd64 = \"v3\"",
+        "goamd64 = \"v9\"",
+        "config = \"nowhere.toml\"",
+        "cpus = \"3-1\"",
+    ];
+    let said: Vec<String> = wrong.iter().map(|options| problems(options)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    `binary` names a server, so nothing is looked for or built | take out `binary`, or `source` and `goamd64`
+    `goamd64` is about a build, and `source` wants none | say source = "build", or nothing
+    `goamd64` is "v9", not one of the choices | did you mean `v1`? allowed: v1, v2, v3, v4
+    there is no file /plans/nowhere.toml | make it first, or say another path
+    `3-1` counts backwards | write a set such as "0", "0-3" or "0,2-3"
+    "#);
+}
+
+#[test]
+fn what_the_server_does_not_tell_is_told_for_it() {
+    let options =
+        "goamd64 = \"v2\"\nenv = { GOGC = 200 }\narguments = [\"-L\", \"warn\"]\ncpus = \"0\"";
+    let options = Options::parse(options).unwrap();
+    let mut reader = options.reader();
+    let choice = choice(&mut reader, Path::new("/"));
+    let settings = Settings {
+        arguments: reader.texts("arguments"),
+        environment: reader.settings("env"),
+        ..Settings::default()
+    };
+    let told = told(&choice, &settings, reader.text("cpus"));
+    let told: Vec<String> = told.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    assert_eq!(told, ["GOAMD64 = v2", "GOGC = 200", "arguments = -L warn", "cpus = 0"]);
+}

@@ -1,0 +1,80 @@
+//! A real server: started, watched, copied and stopped; none of it leaves anything behind.
+
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::*;
+
+/// The server that `cargo xtask test` has built.
+fn binary() -> PathBuf {
+    std::env::var("DYNO_TEST_TIDB")
+        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB")
+        .into()
+}
+
+fn started(settings: Settings) -> (Server, tempfile::TempDir) {
+    let scratch = tempfile::tempdir().unwrap();
+    let binary = binary();
+    (Server::start(binary, settings, scratch.path()).unwrap(), scratch)
+}
+
+fn why_it_ended(server: &Server) -> String {
+    loop {
+        match server.exited() {
+            Some(why) => return why,
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+#[test]
+fn a_server_answers_and_is_gone_with_its_data_after_stop() {
+    let (mut server, scratch) = started(Settings::default());
+    let port = server.port();
+    assert_ne!(port, server.status_port());
+    assert_eq!(server.url(), format!("mysql://root@127.0.0.1:{port}/test"));
+    let error = server.restore().unwrap_err().to_string();
+    assert_eq!(error, "no data was kept that could be restored");
+    let pid = server.pid();
+    server.snapshot().unwrap();
+    server.restore().unwrap();
+    assert_eq!(server.port(), port);
+    assert_ne!(server.pid(), pid);
+    assert!(greets(port));
+    assert_eq!(server.exited(), None);
+    server.stop().unwrap();
+    assert!(!greets(port));
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn settings_reach_the_server_and_its_end_is_noticed() {
+    let (server, _scratch) = started(Settings {
+        arguments: vec!["-L".to_owned(), "warn".to_owned()],
+        environment: vec![("GOMAXPROCS".to_owned(), "3".to_owned())],
+        cpus: Some(crate::process::parse_cpus("0").unwrap()),
+        config: None,
+    });
+    let process = format!("/proc/{}", server.pid());
+    let read = |name: &str| std::fs::read_to_string(format!("{process}/{name}")).unwrap();
+    assert!(read("cmdline").ends_with("-L\0warn\0"));
+    assert!(read("environ").split('\0').any(|variable| variable == "GOMAXPROCS=3"));
+    assert!(read("status").contains("Cpus_allowed_list:\t0\n"));
+    // Go's runtime answers this signal with the reason, and then with all its goroutines.
+    kill(Pid::from_raw(server.pid().cast_signed()), Signal::SIGABRT).unwrap();
+    let why = why_it_ended(&server);
+    assert!(why.starts_with("TiDB ended by itself (exit status: 2); the end of its log:"), "{why}");
+    assert!(why.contains("\nSIGABRT: abort\n"), "{why}");
+}
+
+#[test]
+fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
+    let scratch = tempfile::tempdir().unwrap();
+    let arguments = vec!["-no-such-argument".to_owned()];
+    let settings = Settings { arguments, ..Settings::default() };
+    let error = Server::start(binary(), settings, scratch.path()).unwrap_err().to_string();
+    assert!(error.contains("TiDB did not start"), "{error}");
+}

@@ -1,0 +1,105 @@
+//! Where the server comes from: what the user names, what is installed, or a build.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::build::{self, BuildOptions};
+use crate::Onlooker;
+use crate::programs::{find, is_executable};
+
+/// Where to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Source {
+    /// On PATH, then TiUP, then a build.
+    #[default]
+    Any,
+    /// `tidb-server` on PATH, and nowhere else.
+    Path,
+    /// `tiup playground`, and nothing else.
+    TiUp,
+    /// A build from the Go module, even when there are others.
+    Build,
+}
+
+/// What was said about where the server comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// A program that the user names; it is taken before all others.
+    pub(super) binary: Option<PathBuf>,
+    /// Where to look when none is named.
+    pub(super) source: Source,
+    /// How it is built when it is.
+    pub(super) build: BuildOptions,
+}
+
+/// What is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    /// A `tidb-server`.
+    Server(PathBuf),
+    /// `tiup`, which starts a TiDB on a TiKV of its own.
+    TiUp(PathBuf),
+}
+
+impl Choice {
+    /// Finds the program; builds it when that is what is left.
+    ///
+    /// # Errors
+    /// When there is none, with what to do about it.
+    pub(super) fn program(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<Program> {
+        if let Some(binary) = &self.binary {
+            if !is_executable(binary) {
+                bail!("`binary`: {} is no program that can be run", binary.display());
+            }
+            return Ok(Program::Server(binary.clone()));
+        }
+        let found = match self.source {
+            Source::Any => installed().or_else(tiup),
+            Source::Path => Some(installed().context(
+                "tidb-server is not on PATH: name it with `binary`, or have one built with \
+                 source = \"build\"",
+            )?),
+            Source::TiUp => Some(
+                tiup().context("tiup is neither on PATH nor in ~/.tiup/bin: https://tiup.io")?,
+            ),
+            Source::Build => None,
+        };
+        match found {
+            Some(program) => Ok(program),
+            None => build::provide(&self.build, onlooker).map(Program::Server),
+        }
+    }
+}
+
+fn installed() -> Option<Program> {
+    find("tidb-server", &[]).map(Program::Server)
+}
+
+/// TiUP's installer puts it in a folder that only new shells have on their PATH.
+fn tiup() -> Option<Program> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".tiup/bin"));
+    let folders: Vec<&Path> = home.iter().map(PathBuf::as_path).collect();
+    find("tiup", &folders).map(Program::TiUp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(binary: &str) -> anyhow::Result<Program> {
+        let choice = Choice { binary: Some(PathBuf::from(binary)), ..Choice::default() };
+        choice.program(&mut |_| panic!("nothing is built"))
+    }
+
+    #[test]
+    fn a_binary_that_is_not_there_is_refused_by_name() {
+        let error = named("/opt/none/tidb-server").unwrap_err().to_string();
+        assert_eq!(error, "`binary`: /opt/none/tidb-server is no program that can be run");
+    }
+
+    #[test]
+    fn a_binary_that_is_named_is_taken_before_all_others() {
+        assert_eq!(named("/bin/sh").unwrap(), Program::Server(PathBuf::from("/bin/sh")));
+    }
+}

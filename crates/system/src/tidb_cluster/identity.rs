@@ -1,0 +1,48 @@
+//! What a cluster is called in titles, and what of it stands among its settings.
+
+use measure::Identity;
+
+use super::member::Role;
+use super::program::Program;
+
+/// Names the storage by what the stores say they are, in place of what TiDB believes of them.
+pub(super) fn with_storage(identity: Identity, store: &Program, stores: usize) -> Identity {
+    let name = match (store.is_tikv(), store.version()) {
+        (true, Some(version)) => format!("TiKV {version}"),
+        (true, None) => "TiKV".to_owned(),
+        // It is for TiKV that TiDB takes whatever speaks its protocol.
+        (false, _) => store.file_name(),
+    };
+    let plural = if stores == 1 { "" } else { "s" };
+    Identity { storage: format!("{name}, {stores} store{plural}"), ..identity }
+}
+
+/// What TiDB does not tell of the others, and what makes a server no server to measure.
+pub(super) fn told_by(programs: &[(Role, &Program)]) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    for (role, program) in programs {
+        let mut tell = |what: &str, value: &str| {
+            told.push((format!("{}_{what}", role.name()), value.to_owned()));
+        };
+        // TiDB tells these of itself.
+        if *role != Role::TiDb {
+            program.version().iter().for_each(|version| tell("version", version));
+            program.commit().iter().for_each(|commit| tell("commit", commit));
+        }
+        if let Some(why) = program.built_for_debugging() {
+            tell("built_for_debugging", &why);
+        }
+    }
+    told
+}
+
+/// What a person should know about a program before it is measured.
+pub(super) fn warning(role: Role, program: &Program) -> Option<String> {
+    let why = program.built_for_debugging()?;
+    Some(format!(
+        "{} ({}) is built for debugging: {why}. It may be many times slower than a release, and what is \
+         measured on it says little about one",
+        role.program(),
+        program.path.display()
+    ))
+}

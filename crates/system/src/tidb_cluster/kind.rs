@@ -1,0 +1,119 @@
+//! The kind `tidb-cluster` of a plan: a cluster of our own as a system under test.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::bail;
+use driver::Timeouts;
+use plan::{OptionReader, Options, Problem};
+
+use super::cluster::{Cluster, Part, Parts};
+use super::identity::{told_by, warning, with_storage};
+use super::member::{Member, Role};
+use super::program::{Choice, Program};
+use crate::tidb::Greeting;
+use crate::{Onlooker, Running, Step, System};
+
+/// More of one role do not run on one machine.
+const SERVERS_MAX: u64 = 64;
+
+#[derive(Clone, Debug)]
+struct Managed {
+    pd: Asked,
+    tikv: Asked,
+    tidb: Asked,
+    greeting: Greeting,
+    /// The environment of all servers, which none of them tells.
+    environment: Vec<(String, String)>,
+}
+
+/// What the plan asks for in a role.
+#[derive(Clone, Debug)]
+struct Asked {
+    role: Role,
+    choice: Choice,
+    count: usize,
+    member: Member,
+}
+
+/// Reads the options of a cluster; relative files count from `folder`.
+pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let environment = reader.settings("env");
+    let mut asked = |role, count, default| Asked {
+        role,
+        choice: Choice::read(role, &mut reader, folder),
+        count: count_of(&mut reader, count, default),
+        member: Member::read(role, &mut reader, &environment, folder),
+    };
+    let pd = asked(Role::Pd, "pds", 1);
+    let tikv = asked(Role::TiKv, "stores", 3);
+    let tidb = asked(Role::TiDb, "tidbs", 1);
+    let greeting = Greeting::read(&mut reader);
+    reader.finish()?;
+    Ok(Box::new(Managed { pd, tikv, tidb, greeting, environment }))
+}
+
+fn count_of(reader: &mut OptionReader<'_>, name: &str, default: u64) -> usize {
+    usize::try_from(reader.integer(name, default, 1..=SERVERS_MAX)).unwrap_or(usize::MAX)
+}
+
+impl Asked {
+    fn program(&self) -> anyhow::Result<Program> {
+        self.choice.find(self.role, &self.member.settings.environment)
+    }
+
+    fn part(&self) -> anyhow::Result<Part> {
+        let program = self.program()?;
+        Ok(Part { program, settings: self.member.settings.clone(), count: self.count })
+    }
+}
+
+impl System for Managed {
+    fn provide(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        for asked in [&self.pd, &self.tikv, &self.tidb] {
+            let program = asked.program()?;
+            let Some(warning) = warning(asked.role, &program) else { continue };
+            if onlooker(Step::Note(&warning)) == ControlFlow::Break(()) {
+                bail!("interrupted before the cluster was started");
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+        let parts = Parts { pd: self.pd.part()?, tikv: self.tikv.part()?, tidb: self.tidb.part()? };
+        let cluster = Cluster::start(&parts, scratch)?;
+        let (target, mut facts) = self.greeting.say(&cluster.ports(), timeouts)?;
+        facts.identity = with_storage(facts.identity, &parts.tikv.program, parts.tikv.count);
+        let told = self.told(&parts, &cluster);
+        Ok(Running::database(target, facts, cluster).with_settings(told))
+    }
+}
+
+impl Managed {
+    /// What decides about speed and TiDB does not tell.
+    fn told(&self, parts: &Parts, cluster: &Cluster) -> Vec<(String, String)> {
+        let counts = [
+            ("pds", parts.pd.count),
+            ("stores", parts.tikv.count),
+            ("tidbs", parts.tidb.count),
+            ("replicas", cluster.replicas()),
+        ];
+        let mut told: Vec<(String, String)> =
+            counts.map(|(name, count)| (name.to_owned(), count.to_string())).to_vec();
+        told.extend(told_by(&[
+            (Role::Pd, &parts.pd.program),
+            (Role::TiKv, &parts.tikv.program),
+            (Role::TiDb, &parts.tidb.program),
+        ]));
+        told.extend(self.environment.iter().cloned());
+        for asked in [&self.pd, &self.tikv, &self.tidb] {
+            told.extend(asked.member.told.iter().cloned());
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests;

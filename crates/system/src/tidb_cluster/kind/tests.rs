@@ -1,0 +1,83 @@
+//! Plans are read into clusters, and wrong ones are told what is right.
+
+use super::*;
+
+fn problems(options: &str) -> String {
+    let Err(problems) = read(&Options::parse(options).unwrap(), Path::new("/plans")) else {
+        panic!("{options} was accepted")
+    };
+    let lines = problems.iter().map(|problem| {
+        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_is_wrong_is_told_for_each_role() {
+    let wrong = [
+        "stores = 0",
+        "tidbs = 65",
+        "tikv_config = \"nowhere.toml\"",
+        "tidb_cpus = \"3-1\"",
+        "pd_env = \"GOGC\"",
+        "tikv_argument = \"-L\"",
+    ];
+    let said: Vec<String> = wrong.iter().map(|options| problems(options)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    `stores` is 0, out of range | allowed: 1 to 64
+    `tidbs` is 65, out of range | allowed: 1 to 64
+    there is no file /plans/nowhere.toml | make it first, or say another path
+    `3-1` counts backwards | write a set such as "0", "0-3" or "0,2-3"
+    `pd_env` is "GOGC", not a table | write pd_env = { name = "value" }
+    unknown key `tikv_argument` | did you mean `tikv_arguments`? allowed: env, pd, pd_arguments, pd_config, pd_cpus, pd_env, pds, ps, settings, stores, tidb, tidb_arguments, tidb_config, tidb_cpus, tidb_env, tidbs, tikv, tikv_arguments, tikv_config, tikv_cpus, tikv_env
+    "#);
+}
+
+#[test]
+fn what_is_missing_is_named_before_anything_starts() {
+    let options = "pd = \"/opt/none/pd-server\"\ntikv = \"/bin/true\"\ntidb = \"/bin/true\"";
+    let system = read(&Options::parse(options).unwrap(), Path::new("/")).unwrap();
+    let error = system.provide(&mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert_eq!(error.to_string(), "`pd`: /opt/none/pd-server is no program that can be run");
+}
+
+#[test]
+fn a_build_for_debugging_is_noted_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let tikv = folder.path().join("tikv-server");
+    let script = "#!/bin/sh\necho TiKV; echo 'Release Version: 7.5.0'; echo 'Profile: dev'\n";
+    std::fs::write(&tikv, script).unwrap();
+    std::fs::set_permissions(&tikv, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let options = "pd = \"/bin/true\"\ntikv = \"tikv-server\"\ntidb = \"/bin/true\"";
+    let system = read(&Options::parse(options).unwrap(), folder.path()).unwrap();
+    let mut notes = Vec::new();
+    let mut onlooker = |step: Step<'_>| {
+        if let Step::Note(note) = step {
+            notes.push(note.to_owned());
+        }
+        ControlFlow::Continue(())
+    };
+    system.provide(&mut onlooker).unwrap();
+    let [note] = &notes[..] else { panic!("{notes:?}") };
+    assert!(note.starts_with("tikv-server ("), "{note}");
+    assert!(note.contains("is built for debugging: its profile is `dev`"), "{note}");
+}
+
+#[test]
+fn what_no_server_tells_is_told_for_it() {
+    let options = Options::parse(
+        "env = { TZ = \"UTC\" }\ntidb_env = { GOGC = 200 }\ntikv_arguments = [\"-L\", \"warn\"]\n\
+         pd_cpus = \"0\"",
+    );
+    let options = options.unwrap();
+    let mut reader = options.reader();
+    let environment = reader.settings("env");
+    let members = [Role::Pd, Role::TiKv, Role::TiDb]
+        .map(|role| Member::read(role, &mut reader, &environment, Path::new("/")));
+    reader.finish().unwrap();
+    let told = members.iter().flat_map(|member| &member.told);
+    let told: Vec<String> = told.map(|(name, value)| format!("{name} = {value}")).collect();
+    assert_eq!(told, ["pd_cpus = 0", "tikv_arguments = -L warn", "tidb_GOGC = 200"]);
+    let of_tidb = &members[2].settings.environment;
+    assert_eq!(of_tidb, &[("TZ", "UTC"), ("GOGC", "200")].map(|(a, b)| (a.into(), b.into())));
+}

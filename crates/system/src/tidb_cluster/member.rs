@@ -1,0 +1,82 @@
+//! What the members of a cluster have in common: a role, and what may be said about it before it starts.
+
+use std::path::Path;
+
+use plan::OptionReader;
+
+use crate::options;
+use crate::tidb::Settings;
+
+/// What a server does in the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Knows where the data are, and hands out timestamps.
+    Pd,
+    /// Keeps the data.
+    TiKv,
+    /// Speaks SQL.
+    TiDb,
+}
+
+impl Role {
+    /// As options, metrics and processes are called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Pd => "pd",
+            Self::TiKv => "tikv",
+            Self::TiDb => "tidb",
+        }
+    }
+
+    /// What the program is usually called.
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::Pd => "pd-server",
+            Self::TiKv => "tikv-server",
+            Self::TiDb => "tidb-server",
+        }
+    }
+
+    /// The name of an option of this role.
+    fn option(self, name: &str) -> String {
+        format!("{}_{name}", self.name())
+    }
+}
+
+/// What is said about the servers of a role.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) settings: Settings,
+    /// What of that decides about speed and cannot be asked of the server, by name.
+    pub(super) told: Vec<(String, String)>,
+}
+
+impl Member {
+    /// Reads the options of a role; `environment` is that of all roles, and relative files count from
+    /// `folder`.
+    pub(super) fn read(
+        role: Role,
+        reader: &mut OptionReader<'_>,
+        environment: &[(String, String)],
+        folder: &Path,
+    ) -> Self {
+        let arguments = reader.texts(&role.option("arguments"));
+        let own = reader.settings(&role.option("env"));
+        let cpus = reader.text(&role.option("cpus"));
+        let mut told: Vec<(String, String)> = own
+            .iter()
+            .map(|(name, value)| (format!("{}_{name}", role.name()), value.clone()))
+            .collect();
+        if !arguments.is_empty() {
+            told.push((format!("{}_arguments", role.name()), arguments.join(" ")));
+        }
+        told.extend(cpus.map(|cpus| (format!("{}_cpus", role.name()), cpus)));
+        let settings = Settings {
+            arguments,
+            config: options::file(reader, &role.option("config"), folder),
+            environment: environment.iter().cloned().chain(own).collect(),
+            cpus: options::cpus_called(reader, &role.option("cpus")),
+        };
+        Self { settings, told }
+    }
+}

@@ -1,0 +1,109 @@
+//! One PD: how it is started, and what it answers.
+
+use std::io;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use nix::sched::CpuSet;
+use serde_json::Value;
+
+use super::program::Program;
+use crate::daemon::{Home, Recipe};
+use crate::ports::{free_ports, local};
+use crate::tidb::Settings;
+
+/// How long PD may take for an answer.
+const ANSWER_BOUND: Duration = Duration::from_secs(5);
+
+/// How a PD is started.
+#[derive(Debug)]
+pub(super) struct Pd {
+    pub(super) program: Program,
+    pub(super) settings: Settings,
+    /// Unlike the names of the others.
+    pub(super) name: String,
+    /// A PD that is up, whose cluster it joins; it makes one when there is none.
+    pub(super) joins: Option<SocketAddr>,
+    pub(super) port: u16,
+    pub(super) peer_port: u16,
+}
+
+impl Pd {
+    /// Where it listens for everyone but other PDs.
+    pub(super) fn address(&self) -> SocketAddr {
+        local(self.port)
+    }
+
+    fn cluster(&self) -> String {
+        match self.joins {
+            Some(other) => format!("--join=http://{other}"),
+            None => format!("--initial-cluster={}=http://{}", self.name, local(self.peer_port)),
+        }
+    }
+}
+
+impl Recipe for Pd {
+    const NAME: &'static str = "PD";
+
+    fn take_ports(&mut self) -> io::Result<()> {
+        [self.port, self.peer_port] = free_ports()?;
+        Ok(())
+    }
+
+    fn command(&self, home: &Home) -> Command {
+        let mut command = Command::new(&self.program.path);
+        command
+            .arg(format!("--name={}", self.name))
+            .arg(format!("--data-dir={}", home.data().display()))
+            .arg(format!("--client-urls=http://{}", self.address()))
+            .arg(format!("--peer-urls=http://{}", local(self.peer_port)))
+            .arg(self.cluster())
+            .args(self.settings.config.iter().map(|file| format!("--config={}", file.display())))
+            .args(&self.settings.arguments)
+            .env("TMPDIR", home.temporary())
+            .envs(self.settings.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(home.temporary());
+        command
+    }
+
+    fn cpus(&self) -> Option<CpuSet> {
+        self.settings.cpus
+    }
+
+    /// PDs that have no leader yet answer nothing of worth.
+    fn answers(&self) -> bool {
+        ask(self.address(), "leader").is_ok_and(|leader| leader["member_id"].is_number())
+    }
+}
+
+/// What PD answers at a place of its interface.
+///
+/// # Errors
+/// When it does not answer, or says that it cannot.
+pub(super) fn ask(pd: SocketAddr, place: &str) -> anyhow::Result<Value> {
+    let text = page(pd, &format!("/pd/api/v1/{place}"))?;
+    serde_json::from_str(&text).with_context(|| format!("PD's answer to {place} is no JSON"))
+}
+
+/// A page of a server of the cluster.
+///
+/// # Errors
+/// When it does not answer, or not with success.
+pub(super) fn page(server: SocketAddr, path: &str) -> anyhow::Result<String> {
+    let url = format!("http://{server}{path}");
+    let config = ureq::Agent::config_builder()
+        .timeout_global(Some(ANSWER_BOUND))
+        .proxy(None)
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .user_agent("dyno")
+        .build();
+    let mut answer = ureq::Agent::from(config).get(&url).call().with_context(|| url.clone())?;
+    let text = answer.body_mut().read_to_string().with_context(|| url.clone())?;
+    if !answer.status().is_success() {
+        bail!("{url}: {} ({})", answer.status(), text.trim());
+    }
+    Ok(text)
+}

@@ -1,0 +1,92 @@
+//! Finding the processes of a server that was there before, where it runs on this machine.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use measure::{Process, Side};
+use procfs::net::TcpState;
+use procfs::process::FDTarget;
+
+/// The processes of this machine that listen on one of the addresses, as far as they can be seen: those
+/// of other users only by root.
+pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
+    let sockets = listening_sockets(addresses);
+    if sockets.is_empty() {
+        return Vec::new();
+    }
+    let Ok(processes) = procfs::process::all_processes() else { return Vec::new() };
+    processes
+        .flatten()
+        .filter(|process| holds_one_of(process, &sockets))
+        .filter_map(|process| {
+            let pid = u32::try_from(process.pid).ok()?;
+            Some(Process { name: process.stat().ok()?.comm, pid, side: Side::Server })
+        })
+        .collect()
+}
+
+/// The kernel's numbers of the sockets on which someone here listens for these addresses.
+fn listening_sockets(addresses: &[SocketAddr]) -> HashSet<u64> {
+    let here: Vec<SocketAddr> =
+        addresses.iter().filter(|address| is_here(address.ip())).copied().collect();
+    if here.is_empty() {
+        return HashSet::new();
+    }
+    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
+    let all = tables.into_iter().flatten().flatten();
+    all.filter(|entry| entry.state == TcpState::Listen)
+        .filter(|entry| here.iter().any(|address| takes(entry.local_address, *address)))
+        .map(|entry| entry.inode)
+        .collect()
+}
+
+/// Whether an address is one of this machine's: only then a socket can be bound to it.
+fn is_here(ip: IpAddr) -> bool {
+    UdpSocket::bind((ip, 0)).is_ok()
+}
+
+/// Whether a listener takes connections to `address`.
+fn takes(listener: SocketAddr, address: SocketAddr) -> bool {
+    listener.port() == address.port()
+        && (listener.ip().is_unspecified() || listener.ip().to_canonical() == address.ip())
+}
+
+fn holds_one_of(process: &procfs::process::Process, sockets: &HashSet<u64>) -> bool {
+    let Ok(files) = process.fd() else { return false };
+    files
+        .flatten()
+        .any(|file| matches!(file.target, FDTarget::Socket(inode) if sockets.contains(&inode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn the_process_that_listens_is_found_and_only_where_it_listens() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let found = server_processes(&[address]);
+        assert_eq!(found.iter().map(|it| it.pid).collect::<Vec<_>>(), [std::process::id()]);
+        drop(listener);
+        assert_eq!(server_processes(&[address]), []);
+    }
+
+    #[test]
+    fn servers_of_other_machines_have_no_process_here() {
+        let elsewhere = "192.0.2.1:3306".parse().unwrap();
+        assert_eq!(server_processes(&[elsewhere]), []);
+    }
+
+    #[test]
+    fn a_listener_on_every_address_takes_each() {
+        let address = "127.0.0.1:4000".parse().unwrap();
+        assert!(takes("0.0.0.0:4000".parse().unwrap(), address));
+        assert!(takes("[::]:4000".parse().unwrap(), address));
+        assert!(takes("[::ffff:127.0.0.1]:4000".parse().unwrap(), address));
+        assert!(!takes("127.0.0.1:4001".parse().unwrap(), address));
+        assert!(!takes("127.0.0.2:4000".parse().unwrap(), address));
+    }
+}

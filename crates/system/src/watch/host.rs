@@ -1,0 +1,167 @@
+//! What the kernel of this machine counts.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use measure::{
+    CpuTimes, DiskCounters, Host, HostReading, Nanos, NetworkCounters, Process, SegmentCounters,
+};
+use procfs::{Current, CurrentSI, KernelStats, Meminfo};
+
+use super::process::ProcessWatch;
+
+/// How often the threads of servers are looked at when they are few.
+pub const LOOK_PERIOD: Duration = Duration::from_millis(100);
+/// So many threads are looked at in a second at most: with this the looks take about half a per cent of
+/// a core.
+const THREADS_PER_S: u64 = 400;
+/// A sector, the unit of /proc/diskstats whatever the disk's own is. Source: proc_diskstats(5).
+const SECTOR_BYTES: u64 = 512;
+const LOOPBACK: &str = "lo";
+
+/// Reads what this machine's kernel counts, and what it counts for some processes.
+#[derive(Debug)]
+pub struct HostWatch {
+    processes: Vec<ProcessWatch>,
+    /// Whole disks, without what lies on or below them.
+    disks: BTreeSet<String>,
+    /// Network cards, without bridges and the like that pass on the same packets.
+    cards: BTreeSet<String>,
+    ns_per_tick: Nanos,
+}
+
+impl HostWatch {
+    /// Watches this machine and these of its processes.
+    pub fn new(processes: Vec<Process>) -> Self {
+        Self {
+            processes: processes.into_iter().map(ProcessWatch::new).collect(),
+            disks: names_in("/sys/block", |path| path.join("device").exists()),
+            cards: names_in("/sys/class/net", |path| path.join("device").exists()),
+            ns_per_tick: 1_000_000_000 / procfs::ticks_per_second().max(1),
+        }
+    }
+
+    /// What is watched, without a reading.
+    ///
+    /// # Errors
+    /// When the kernel does not tell.
+    pub fn describe(&self) -> anyhow::Result<Host> {
+        let stats = KernelStats::current().context("/proc/stat cannot be read")?;
+        let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Ok(Host {
+            name: hostname.trim().to_owned(),
+            cpu_threads: stats.cpu_time.len() as u64,
+            memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
+            processes: self.processes.iter().map(|watch| watch.process.clone()).collect(),
+            readings: Vec::new(),
+        })
+    }
+
+    /// Looks which threads of the servers run or wait for a CPU. Returns after how long to look again:
+    /// the more threads there are, the later.
+    pub fn look(&mut self) -> Duration {
+        let seen: u64 = self.processes.iter_mut().map(ProcessWatch::look).sum();
+        LOOK_PERIOD.max(Duration::from_millis(seen * 1_000 / THREADS_PER_S))
+    }
+
+    /// What has been counted by now. What the kernel does not tell is left out.
+    ///
+    /// # Errors
+    /// When it does not even tell how its CPUs spend their time.
+    pub fn read(&mut self, at_ns: Nanos) -> anyhow::Result<HostReading> {
+        let stats = KernelStats::current().context("/proc/stat cannot be read")?;
+        let memory = Meminfo::current().ok();
+        let (network, loopback) = self.network();
+        Ok(HostReading {
+            at_ns,
+            cpu: self.cpu(&stats.total),
+            // Who reads this runs too.
+            runnable: stats.procs_running.map(|count| u64::from(count.saturating_sub(1))),
+            blocked: stats.procs_blocked.map(u64::from),
+            context_switches: Some(stats.ctxt),
+            memory_available_bytes: memory.and_then(|memory| memory.mem_available),
+            disk: self.disk(),
+            network,
+            loopback,
+            segments: segments(),
+            processes: self.processes.iter_mut().map(|it| it.read(self.ns_per_tick)).collect(),
+        })
+    }
+
+    /// Time for guests is in that of user programs already. Source: proc_stat(5).
+    fn cpu(&self, ticks: &procfs::CpuTime) -> CpuTimes {
+        let ns = |ticks: u64| ticks * self.ns_per_tick;
+        let ns_if_told = |ticks: Option<u64>| ns(ticks.unwrap_or_default());
+        CpuTimes {
+            user_ns: ns(ticks.user + ticks.nice),
+            system_ns: ns(ticks.system),
+            idle_ns: ns(ticks.idle),
+            iowait_ns: ns_if_told(ticks.iowait),
+            irq_ns: ns_if_told(ticks.irq),
+            softirq_ns: ns_if_told(ticks.softirq),
+            steal_ns: ns_if_told(ticks.steal),
+        }
+    }
+
+    fn disk(&self) -> Option<DiskCounters> {
+        let mut all = DiskCounters::default();
+        let stats = procfs::diskstats().ok()?;
+        let disks: Vec<_> = stats.iter().filter(|disk| self.disks.contains(&disk.name)).collect();
+        for disk in &disks {
+            all.read_bytes += disk.sectors_read * SECTOR_BYTES;
+            all.written_bytes += disk.sectors_written * SECTOR_BYTES;
+            all.requests += disk.reads + disk.writes;
+            all.busy_ns = all.busy_ns.max(disk.time_in_progress * 1_000_000);
+        }
+        (!disks.is_empty()).then_some(all)
+    }
+
+    /// The network cards together, and loopback.
+    fn network(&self) -> (Option<NetworkCounters>, Option<NetworkCounters>) {
+        let Ok(devices) = procfs::net::dev_status() else { return (None, None) };
+        let mut cards: Option<NetworkCounters> = None;
+        let mut loopback = None;
+        for device in devices.values() {
+            let counters = NetworkCounters {
+                received_bytes: device.recv_bytes,
+                sent_bytes: device.sent_bytes,
+                received_packets: device.recv_packets,
+                sent_packets: device.sent_packets,
+            };
+            if device.name == LOOPBACK {
+                loopback = Some(counters);
+            } else if self.cards.is_empty() || self.cards.contains(&device.name) {
+                let sum = cards.get_or_insert_default();
+                sum.received_bytes += counters.received_bytes;
+                sum.sent_bytes += counters.sent_bytes;
+                sum.received_packets += counters.received_packets;
+                sum.sent_packets += counters.sent_packets;
+            }
+        }
+        (cards, loopback)
+    }
+}
+
+fn segments() -> Option<SegmentCounters> {
+    let snmp = procfs::net::snmp().ok()?;
+    Some(SegmentCounters {
+        received: snmp.tcp_in_segs,
+        sent: snmp.tcp_out_segs,
+        retransmitted: snmp.tcp_retrans_segs,
+    })
+}
+
+/// Names of entries of a folder of the kernel's that are devices, not made of others.
+fn names_in(folder: &str, is_device: impl Fn(&Path) -> bool) -> BTreeSet<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return BTreeSet::new() };
+    entries
+        .flatten()
+        .filter(|entry| is_device(&entry.path()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

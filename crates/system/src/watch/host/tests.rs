@@ -1,0 +1,70 @@
+//! Readings of the machine that the tests run on.
+
+use measure::Side;
+
+use super::*;
+
+fn myself(side: Side) -> Process {
+    Process { name: "test".to_owned(), pid: std::process::id(), side }
+}
+
+/// Burns CPU until the kernel has counted some of it.
+fn work_until(mut is_done: impl FnMut() -> bool) {
+    let mut sum = 0_u64;
+    while !is_done() {
+        (0..1_000_000_u64).for_each(|step| sum = std::hint::black_box(sum ^ step));
+    }
+}
+
+#[test]
+fn what_a_process_uses_is_in_what_its_host_uses() {
+    let mut watch = HostWatch::new(vec![myself(Side::Client)]);
+    let host = watch.describe().unwrap();
+    assert!(host.cpu_threads > 0 && host.memory_bytes.unwrap() > 0);
+    let before = watch.read(0).unwrap();
+    let start = before.processes[0].unwrap();
+    let mut after = before.clone();
+    work_until(|| {
+        after = watch.read(1).unwrap();
+        after.processes[0].unwrap().cpu_ns() >= start.cpu_ns() + 200_000_000
+    });
+    let used = after.processes[0].unwrap();
+    let own = used.cpu_ns() - start.cpu_ns();
+    let cpu = after.cpu.since(&before.cpu);
+    // Both count in ticks of 10 ms, each thread by itself.
+    assert!(cpu.busy_ns() + 50_000_000 >= own, "{cpu:?} against {own}");
+    assert!(cpu.total_ns() >= cpu.busy_ns());
+    assert!(used.rss_bytes > 0 && used.threads > 0);
+    assert!(after.context_switches > before.context_switches);
+    assert!(after.memory_available_bytes.unwrap() < host.memory_bytes.unwrap());
+    assert!(after.loopback.is_some() && after.segments.is_some());
+}
+
+#[test]
+fn only_threads_of_servers_are_looked_at_and_a_busy_one_is_seen() {
+    let mut watch = HostWatch::new(vec![myself(Side::Client), myself(Side::Server)]);
+    for _ in 0..3 {
+        // This thread runs while it looks.
+        assert!(watch.look() >= LOOK_PERIOD);
+    }
+    let reading = watch.read(0).unwrap();
+    assert_eq!(reading.processes[0].unwrap().runnable, measure::Runnable::default());
+    let runnable = reading.processes[1].unwrap().runnable;
+    assert_eq!(runnable.looks, 3);
+    assert!(runnable.max >= 1 && runnable.mean().unwrap() >= 1.0, "{runnable:?}");
+    let next = watch.read(1).unwrap();
+    assert_eq!(next.processes[1].unwrap().runnable.looks, 0, "looks count once");
+}
+
+#[test]
+fn a_process_that_is_gone_has_no_reading() {
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let process = Process { name: "sleep".to_owned(), pid: child.id(), side: Side::Server };
+    let mut watch = HostWatch::new(vec![process]);
+    assert!(watch.read(0).unwrap().processes[0].is_some());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(watch.read(1).unwrap().processes, [None]);
+    watch.look();
+    assert_eq!(watch.read(2).unwrap().processes, [None]);
+}

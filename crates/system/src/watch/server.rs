@@ -1,0 +1,184 @@
+//! Asking a server for its metrics, and keeping what changed since it was asked before.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use measure::{Answer, Nanos, NewSeries};
+
+use super::exposition::{Line, lines};
+
+/// A longer answer is broken off.
+const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// More figures than this are not kept.
+const FIGURES_MAX: usize = 200_000;
+/// So many gauges are kept though they do not change.
+const GAUGES_MAX: usize = 5_000;
+
+/// Asks one server again and again.
+#[derive(Debug)]
+pub struct ServerWatch {
+    url: String,
+    agent: ureq::Agent,
+    known: HashMap<String, Known>,
+    /// How many figures have a number.
+    numbered: usize,
+    has_answered: bool,
+}
+
+/// A figure that was told before.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    first: f64,
+    first_ns: Nanos,
+    last: f64,
+    /// Its number once something of it is kept.
+    number: Option<usize>,
+}
+
+/// The text of one page, waited for within `bound`.
+///
+/// # Errors
+/// Why there was no answer, in words without a password.
+pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
+    ServerWatch::new(url, bound).fetch()
+}
+
+impl ServerWatch {
+    /// Will ask at `url`, and wait at most `bound` for each answer, connecting included.
+    pub fn new(url: &str, bound: Duration) -> Self {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(bound))
+            .proxy(None)
+            .max_redirects(0)
+            .user_agent("dyno")
+            .build();
+        Self {
+            url: url.to_owned(),
+            agent: config.into(),
+            known: HashMap::new(),
+            numbered: 0,
+            has_answered: false,
+        }
+    }
+
+    /// Asks, and returns what is new: the first time every gauge, later every figure that has another
+    /// value than before.
+    ///
+    /// # Errors
+    /// Why there was no answer, in words without a password.
+    pub fn ask(&mut self, clock: impl Fn() -> Nanos) -> Result<Answer, String> {
+        let text = self.fetch()?;
+        self.take_in(&text, clock())
+    }
+
+    fn fetch(&self) -> Result<String, String> {
+        let answer = self.agent.get(&self.url).call().map_err(|error| explain(&error))?;
+        let status = answer.status();
+        if !status.is_success() {
+            return Err(format!("it answered {status}"));
+        }
+        let body = answer.into_body().into_with_config().limit(BODY_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|error| explain(&error))?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// What is new in an answer.
+    fn take_in(&mut self, text: &str, at_ns: Nanos) -> Result<Answer, String> {
+        let mut answer = Answer { at_ns, ..Answer::default() };
+        let mut families = BTreeSet::new();
+        let mut gauge = "";
+        let mut figures = 0;
+        let mut bucket_below = None;
+        for line in lines(text) {
+            match line {
+                Line::Type { family, kind } => {
+                    families.insert(family);
+                    gauge = if kind == "gauge" { family } else { "" };
+                }
+                Line::Sample { key, name, value } => {
+                    figures += 1;
+                    let is_gauge = name == gauge && answer.new.len() < GAUGES_MAX;
+                    let news = self.take_in_one(key, value, is_gauge, &mut answer);
+                    if let (News::First, Some(below)) = (news, bucket_below) {
+                        self.number(below, &mut answer);
+                    }
+                    bucket_below = Some(key).filter(|_| is_lower_bucket(name, key));
+                }
+            }
+        }
+        if figures == 0 {
+            return Err("there are no figures in its answer".to_owned());
+        }
+        if !self.has_answered {
+            self.has_answered = true;
+            answer.families = families.into_iter().map(str::to_owned).collect();
+        }
+        Ok(answer)
+    }
+
+    fn take_in_one(&mut self, key: &str, value: f64, is_gauge: bool, answer: &mut Answer) -> News {
+        let at_ns = answer.at_ns;
+        if !self.known.contains_key(key) {
+            if self.known.len() >= FIGURES_MAX {
+                return News::Nothing;
+            }
+            // A counter that comes only now was not there because it was nothing.
+            let first = if self.has_answered && !is_gauge { 0.0 } else { value };
+            let known = Known { first, first_ns: at_ns, last: first, number: None };
+            self.known.insert(key.to_owned(), known);
+        }
+        let Some(known) = self.known.get_mut(key) else { return News::Nothing };
+        let is_changed = known.last.to_bits() != value.to_bits();
+        known.last = value;
+        let is_first = known.number.is_none();
+        let is_wanted = is_changed || (is_gauge && is_first);
+        if !is_wanted {
+            return News::Nothing;
+        }
+        if let (Some(number), true) = (self.number(key, answer), is_changed) {
+            answer.values.push((number, value));
+        }
+        if is_first { News::First } else { News::Another }
+    }
+
+    /// The number of a figure that is known; it has one from now on.
+    fn number(&mut self, key: &str, answer: &mut Answer) -> Option<usize> {
+        let known = self.known.get_mut(key)?;
+        let number = *known.number.get_or_insert_with(|| {
+            let (first, first_ns) = (known.first, known.first_ns);
+            answer.new.push(NewSeries { key: key.to_owned(), first, first_ns });
+            self.numbered += 1;
+            self.numbered - 1
+        });
+        Some(number)
+    }
+}
+
+/// What an answer told of one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum News {
+    Nothing,
+    /// Something is kept of it for the first time.
+    First,
+    Another,
+}
+
+/// Whether the next line may be the next bucket of the same histogram: where values lie within that one
+/// depends on where this one ends, so this one is kept with it though nothing falls into it.
+fn is_lower_bucket(name: &str, key: &str) -> bool {
+    name.ends_with("_bucket") && !key.contains("le=\"+Inf\"")
+}
+
+/// What went wrong, shortly; the address stands beside it.
+fn explain(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
+        ureq::Error::StatusCode(code) => format!("it answered {code}"),
+        ureq::Error::BodyExceedsLimit(bytes) => format!("its answer is longer than {bytes} bytes"),
+        ureq::Error::Io(cause) => format!("it cannot be reached: {cause}"),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Servers that tell their metrics, and some that do not behave.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::thread;
+
+use measure::Server;
+
+use super::*;
+
+const BOUND: Duration = Duration::from_secs(10);
+
+/// Serves each connection with one of the answers, in order. Returns where.
+fn serve(answers: Vec<Vec<u8>>) -> String {
+    serve_with(answers, |stream, answer| {
+        let _ = stream.write_all(answer);
+    })
+}
+
+fn serve_with(
+    answers: Vec<Vec<u8>>,
+    reply: impl Fn(&mut TcpStream, &[u8]) + Send + 'static,
+) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for answer in answers {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            reply(&mut stream, &answer);
+        }
+    });
+    format!("http://{address}/metrics")
+}
+
+fn ok(body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").into()
+}
+
+#[test]
+fn gauges_are_kept_at_once_and_counters_from_their_first_change() {
+    let first = "# TYPE a counter\na{x=\"1\"} 5\na{x=\"2\"} 7\n# TYPE b gauge\nb 3\n# TYPE c counter\nc 1\n";
+    let second =
+        "# TYPE a counter\na{x=\"1\"} 5\na{x=\"2\"} 9\na{x=\"3\"} 4\n# TYPE b gauge\nb 3\n";
+    let mut watch = ServerWatch::new(&serve(vec![ok(first), ok(second)]), BOUND);
+    let mut server = Server::default();
+    let one = watch.ask(|| 10).unwrap();
+    assert_eq!((one.new.len(), one.values.len()), (1, 0), "{one:?}");
+    server.add(&one);
+    server.add(&watch.ask(|| 20).unwrap());
+    assert_eq!(server.families, ["a", "b", "c"]);
+    let kept: Vec<String> = server
+        .series
+        .iter()
+        .map(|it| format!("{} {:?} {:?}", it.name, it.label("x"), it.points))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            "b None [(10, 3.0)]",
+            "a Some(\"2\") [(10, 7.0), (20, 9.0)]",
+            "a Some(\"3\") [(20, 0.0), (20, 4.0)]",
+        ]
+    );
+}
+
+#[test]
+fn answers_in_chunks_and_until_the_end_of_the_connection_are_read() {
+    let chunked =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na 1\r\n1\r\n\n\r\n0\r\n\r\n";
+    let until_end = b"HTTP/1.0 200 OK\r\n\r\na 2\n";
+    let mut watch = ServerWatch::new(&serve(vec![chunked.to_vec(), until_end.to_vec()]), BOUND);
+    watch.ask(|| 1).unwrap();
+    assert_eq!(watch.ask(|| 2).unwrap().values, [(0, 2.0)]);
+}
+
+#[test]
+fn what_is_no_answer_is_said_and_the_next_one_is_taken() {
+    let garbage: Vec<Vec<u8>> = vec![
+        b"\xff\x00 nonsense \r\n\r\n".to_vec(),
+        ok("<html>not here</html>"),
+        ok(""),
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        b"HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        Vec::new(),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n".to_vec(),
+        ok("a 1\n"),
+    ];
+    let count = garbage.len();
+    let mut watch = ServerWatch::new(&serve(garbage), BOUND);
+    let answers: Vec<Result<Answer, String>> = (0..count).map(|_| watch.ask(|| 1)).collect();
+    let (last, wrong) = answers.split_last().unwrap();
+    for reason in wrong {
+        assert!(reason.as_ref().is_err_and(|reason| !reason.is_empty()), "{reason:?}");
+    }
+    assert!(last.is_ok(), "{last:?}");
+    assert_eq!(answers[3].as_ref().unwrap_err(), "it answered 404");
+}
+
+#[test]
+fn a_server_that_stalls_is_given_up() {
+    let url = serve_with(vec![ok("a 1\n")], |stream, answer| {
+        // Half of the answer, and the rest never.
+        let _ = stream.write_all(&answer[..answer.len() / 2]);
+        let mut end = [0];
+        let _ = stream.read(&mut end);
+    });
+    let mut watch = ServerWatch::new(&url, Duration::from_millis(200));
+    assert_eq!(watch.ask(|| 1).unwrap_err(), "it did not answer in time");
+}
+
+#[test]
+fn nobody_there_is_said() {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let mut watch = ServerWatch::new(&format!("http://{free}/metrics"), BOUND);
+    let reason = watch.ask(|| 1).unwrap_err();
+    assert!(reason.contains("refused"), "{reason}");
+}
+
+#[test]
+fn an_endless_answer_is_broken_off() {
+    let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+    let url = serve_with(vec![head], |stream, head| {
+        let _ = stream.write_all(head);
+        let line = "a_figure_with_a_long_name{of=\"nothing\"} 1\n".repeat(25_000);
+        while stream.write_all(line.as_bytes()).is_ok() {}
+    });
+    let mut watch = ServerWatch::new(&url, Duration::from_secs(60));
+    let reason = watch.ask(|| 1).unwrap_err();
+    assert!(reason.contains("longer than"), "{reason}");
+}
+
+#[test]
+fn the_bucket_below_one_that_grows_is_kept_too() {
+    let buckets = |counts: [u64; 4]| {
+        let ends = ["1", "2", "4", "+Inf"];
+        let line = |(end, count)| format!("t_bucket{{le=\"{end}\"}} {count}\n");
+        ok(&ends.iter().zip(counts).map(line).collect::<String>())
+    };
+    let answers = vec![buckets([0, 0, 0, 0]), buckets([0, 0, 5, 5])];
+    let mut watch = ServerWatch::new(&serve(answers), BOUND);
+    watch.ask(|| 1).unwrap();
+    let answer = watch.ask(|| 2).unwrap();
+    let keys: Vec<&str> = answer.new.iter().map(|new| new.key.as_str()).collect();
+    assert_eq!(keys, ["t_bucket{le=\"4\"}", "t_bucket{le=\"2\"}", "t_bucket{le=\"+Inf\"}"]);
+    assert_eq!(answer.values, [(0, 5.0), (2, 5.0)]);
+}

@@ -1,0 +1,182 @@
+//! Every condition finds the row that breaks it, and a sound database breaks none.
+
+use measure::{Condition, Verdict};
+
+use crate::Workload;
+use crate::testing::{Place, message, workload};
+
+/// A statement that breaks something, one that mends it, and which conditions are broken in between.
+struct Break {
+    by: &'static str,
+    mended_by: &'static str,
+    broken: &'static [usize],
+    told: &'static str,
+}
+
+/// One for each condition, which it breaks with as few others as there can be.
+const BREAKS: [Break; 12] = [
+    Break {
+        by: "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1",
+        mended_by: "UPDATE warehouse SET w_ytd = w_ytd - 1 WHERE w_id = 1",
+        broken: &[1, 8],
+        told: "warehouse 1, W_YTD is 300001.00, the sum of D_YTD 300000.00",
+    },
+    Break {
+        by: "UPDATE district SET d_next_o_id = 3002 WHERE d_w_id = 1 AND d_id = 4",
+        mended_by: "UPDATE district SET d_next_o_id = 3001 WHERE d_w_id = 1 AND d_id = 4",
+        broken: &[2],
+        told: "warehouse 1, district 4: D_NEXT_O_ID is 3002, but the last O_ID is 3000 and the last \
+               NO_O_ID 3000",
+    },
+    Break {
+        by: "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 2 AND no_o_id = 2500",
+        mended_by: "INSERT INTO new_order VALUES (2500, 2, 1)",
+        broken: &[3, 5, 11],
+        told: "warehouse 1, district 2: NO_O_ID goes from 2101 to 3000 in 899 rows",
+    },
+    Break {
+        by: "UPDATE order_line SET ol_number = 99, ol_o_id = 4000 \
+             WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 3000 AND ol_number = 1; \
+             UPDATE orders SET o_ol_cnt = o_ol_cnt - 1 \
+             WHERE o_w_id = 1 AND o_d_id = 3 AND o_id IN (3000, 2999)",
+        mended_by: "UPDATE order_line SET ol_number = 1, ol_o_id = 3000 \
+             WHERE ol_w_id = 1 AND ol_d_id = 3 AND ol_o_id = 4000; \
+             UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 \
+             WHERE o_w_id = 1 AND o_d_id = 3 AND o_id IN (3000, 2999)",
+        broken: &[4, 6],
+        told: "but ORDER-LINE has",
+    },
+    Break {
+        by: "UPDATE orders SET o_carrier_id = 5 WHERE o_w_id = 1 AND o_d_id = 9 AND o_id = 2101",
+        mended_by: "UPDATE orders SET o_carrier_id = NULL \
+                    WHERE o_w_id = 1 AND o_d_id = 9 AND o_id = 2101",
+        broken: &[5, 7],
+        told: "warehouse 1, district 9: order 2101 has a carrier, but is in NEW-ORDER",
+    },
+    Break {
+        by: "UPDATE orders SET o_ol_cnt = o_ol_cnt + CASE o_id WHEN 7 THEN 1 ELSE -1 END \
+             WHERE o_w_id = 1 AND o_d_id = 1 AND o_id IN (7, 8)",
+        mended_by: "UPDATE orders SET o_ol_cnt = o_ol_cnt - CASE o_id WHEN 7 THEN 1 ELSE -1 END \
+             WHERE o_w_id = 1 AND o_d_id = 1 AND o_id IN (7, 8)",
+        broken: &[6],
+        told: "warehouse 1, district 1: order 7 has O_OL_CNT",
+    },
+    Break {
+        by: "UPDATE order_line SET ol_delivery_d = NULL \
+             WHERE ol_w_id = 1 AND ol_d_id = 5 AND ol_o_id = 12 AND ol_number = 2",
+        mended_by: "UPDATE order_line SET ol_delivery_d = '2026-01-01 00:00:00' \
+             WHERE ol_w_id = 1 AND ol_d_id = 5 AND ol_o_id = 12 AND ol_number = 2",
+        broken: &[7],
+        told: "warehouse 1, district 5: order 12 has a carrier, and 1 of",
+    },
+    Break {
+        by: "UPDATE warehouse SET w_ytd = w_ytd + 2; \
+             UPDATE district SET d_ytd = d_ytd + 2 WHERE d_w_id = 1 AND d_id = 10",
+        mended_by: "UPDATE warehouse SET w_ytd = w_ytd - 2; \
+             UPDATE district SET d_ytd = d_ytd - 2 WHERE d_w_id = 1 AND d_id = 10",
+        broken: &[8, 9],
+        told: "warehouse 1, W_YTD is 300002.00, the sum of H_AMOUNT 300000.00",
+    },
+    Break {
+        by: "UPDATE district SET d_ytd = d_ytd + CASE d_id WHEN 1 THEN 3 ELSE -3 END \
+             WHERE d_w_id = 1 AND d_id IN (1, 2)",
+        mended_by: "UPDATE district SET d_ytd = d_ytd - CASE d_id WHEN 1 THEN 3 ELSE -3 END \
+             WHERE d_w_id = 1 AND d_id IN (1, 2)",
+        broken: &[9],
+        told: "warehouse 1, district 1: D_YTD is 30003.00, the sum of H_AMOUNT 30000.00",
+    },
+    Break {
+        by: "UPDATE history SET h_c_id = 4000 WHERE h_c_w_id = 1 AND h_c_d_id = 6 AND h_c_id = 77",
+        mended_by: "UPDATE history SET h_c_id = 77 \
+                    WHERE h_c_w_id = 1 AND h_c_d_id = 6 AND h_c_id = 4000",
+        broken: &[10],
+        told: "warehouse 1, district 6: customer 77 has C_BALANCE -10.00, not 0.00 - 0.00",
+    },
+    Break {
+        by: "UPDATE customer SET c_delivery_cnt = 1 WHERE c_w_id = 1 AND c_d_id = 7 AND c_id = 1",
+        mended_by: "UPDATE customer SET c_delivery_cnt = 0 \
+                    WHERE c_w_id = 1 AND c_d_id = 7 AND c_id = 1",
+        broken: &[11],
+        told: "warehouse 1, district 7: 3000 orders less 900 new ones are not 2100 and 1 deliveries",
+    },
+    Break {
+        by: "UPDATE customer SET c_ytd_payment = 10.01 \
+             WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 3000",
+        mended_by: "UPDATE customer SET c_ytd_payment = 10 \
+                    WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 3000",
+        broken: &[12],
+        told: "warehouse 1, district 8: customer 3000 has C_BALANCE -10.00 and C_YTD_PAYMENT 10.01, \
+               together not 0.00",
+    },
+];
+
+fn broken(conditions: &[Condition]) -> Vec<usize> {
+    let is_broken = |condition: &&Condition| matches!(condition.verdict, Verdict::Broken(_));
+    let last = |name: &str| name.rsplit_once('.').unwrap().1.parse().unwrap();
+    conditions.iter().filter(is_broken).map(|it| last(&it.name)).collect()
+}
+
+#[test]
+fn every_condition_finds_the_row_that_breaks_it() {
+    let place = Place::sqlite();
+    let tpcc = workload("tpcc", "");
+    tpcc.prepare(&place.site()).unwrap();
+    assert_eq!(broken(&tpcc.check(&place.site()).unwrap()), Vec::<usize>::new());
+    for (number, case) in (1..).zip(BREAKS) {
+        place.run(case.by);
+        let conditions = tpcc.check(&place.site()).unwrap();
+        assert_eq!(broken(&conditions), case.broken, "{}", case.by);
+        let told = conditions[number - 1].broken().unwrap();
+        assert!(told.contains(case.told), "3.3.2.{number}: {told}");
+        place.run(case.mended_by);
+    }
+    assert_eq!(broken(&tpcc.check(&place.site()).unwrap()), Vec::<usize>::new());
+    refused_before_a_run(&place, tpcc.as_ref());
+    runs_and_stays_consistent(&place, tpcc.as_ref());
+}
+
+/// Data that breaks a condition is not run on.
+fn refused_before_a_run(place: &Place, tpcc: &dyn Workload) {
+    place.run(BREAKS[1].by);
+    let told = message(tpcc.verify(&place.site()));
+    assert!(told.contains("3.3.2.2 (D_NEXT_O_ID - 1 = max(O_ID) = max(NO_O_ID)): "), "{told}");
+    place.run(BREAKS[1].mended_by);
+    tpcc.verify(&place.site()).unwrap();
+}
+
+/// What one client does, in exact numbers: the same seed always does the same.
+fn runs_and_stays_consistent(place: &Place, tpcc: &dyn Workload) {
+    let trial = place.trial(tpcc, 1, 460);
+    let counts = trial.counts();
+    let count = |name: &str| counts.iter().find(|(it, _)| *it == name).unwrap().1;
+    // Twenty decks of 23 cards.
+    assert_eq!(count("new_order") + count("new_order_rollback"), 200);
+    assert_eq!(count("payment"), 200);
+    assert_eq!((count("order_status"), count("delivery"), count("stock_level")), (20, 20, 20));
+    assert_eq!(broken(&tpcc.check(&place.site()).unwrap()), Vec::<usize>::new());
+    let committed = count("new_order").cast_signed();
+    assert_eq!(place.integer("SELECT COUNT(*) FROM orders"), 30_000 + committed);
+    // A rolled back order leaves nothing.
+    assert_eq!(place.integer("SELECT SUM(d_next_o_id) FROM district"), 30_010 + committed);
+    assert_eq!(place.integer("SELECT COUNT(*) FROM history"), 30_200);
+    assert_eq!(place.integer("SELECT COUNT(*) FROM new_order"), 9_000 + committed - 200);
+    let ordered = "SELECT SUM(s_order_cnt) FROM stock";
+    let lines = "SELECT COUNT(*) FROM orders, order_line WHERE o_id > 3000 AND ol_o_id = o_id \
+                 AND ol_d_id = o_d_id AND ol_w_id = o_w_id";
+    assert_eq!(place.integer(ordered), place.integer(lines));
+    assert_eq!(
+        place.integer("SELECT SUM(s_ytd) FROM stock"),
+        place.integer("SELECT SUM(ol_quantity) FROM order_line WHERE ol_o_id > 3000",)
+    );
+    assert_eq!(
+        place.integer("SELECT COUNT(*) FROM stock WHERE s_quantity NOT BETWEEN 10 AND 100"),
+        0
+    );
+    tpcc.cleanup(&place.site()).unwrap();
+    assert_eq!(
+        place.integer(
+            "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ),
+        0
+    );
+}

@@ -1,0 +1,157 @@
+//! One terminal.
+
+use std::sync::Arc;
+
+use engine::{Client, LocalBoxFuture, Seat};
+use measure::{Failure, OperationId, OperationKind, Traffic};
+use net::Nanos;
+
+use super::deck::{Cards, Kind};
+use super::delivery::delivery;
+use super::hand::Hand;
+use super::inputs::{Inputs, Terminal, Typist};
+use super::load::{ROLLED_BACK, Shared, operation};
+use super::new_order::{Placed, new_order};
+use super::order_status::order_status;
+use super::payment::payment;
+use super::statements::Statements;
+use super::stock_level::stock_level;
+use super::waits::{keying_ns, think_ns};
+use crate::random::Random;
+use crate::sysbench::open_session;
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+/// What a client's stream is drawn from, apart from those that data is made from.
+const STREAM: u64 = 0x7e41;
+
+/// A client before it is connected.
+pub(super) struct TpccClient {
+    pub(super) shared: Arc<Shared>,
+    pub(super) index: usize,
+}
+
+impl Client for TpccClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let Self { shared, index } = *self;
+            let mut work = Terminals::open(shared, index, &seat).await?;
+            let shared = Arc::clone(&work.shared);
+            take_turns(&mut seat, &mut work, &shared.settings.errors).await?;
+            work.hand.session.close().await;
+            Ok(())
+        })
+    }
+}
+
+/// A connected terminal.
+struct Terminals {
+    shared: Arc<Shared>,
+    hand: Hand,
+    typist: Typist,
+    cards: Cards,
+    random: Random,
+    /// The kind that is typed in next, where that was drawn before its turn.
+    next: Option<Kind>,
+    /// The kind that was done last.
+    last: Option<Kind>,
+    inputs: Option<(Kind, Inputs)>,
+}
+
+impl Terminals {
+    async fn open(shared: Arc<Shared>, index: usize, seat: &Seat) -> Result<Self, Failure> {
+        let hand = connect(&shared, seat).await?;
+        let settings = &shared.settings;
+        let typist = Typist {
+            constants: shared.constants,
+            warehouses: settings.warehouses.cast_signed(),
+            terminal: Terminal::of_client(index, settings.warehouses),
+            is_home: settings.home_warehouse,
+        };
+        let random = Random::of_part(shared.seed, &[STREAM, index as u64]);
+        let cards = Cards::new(settings.mix);
+        Ok(Self { shared, hand, typist, cards, random, next: None, last: None, inputs: None })
+    }
+
+    async fn transact_inputs(
+        &mut self,
+        seat: &mut Seat,
+    ) -> Result<OperationId, (OperationId, Failure)> {
+        // Every transaction was drawn before it is done.
+        let Some((kind, inputs)) = &self.inputs else { return Ok(ROLLED_BACK) };
+        let hand = &mut self.hand;
+        let done = match inputs {
+            Inputs::NewOrder(order) => match new_order(hand, seat, order).await {
+                Ok(Placed::RolledBack) => return Ok(ROLLED_BACK),
+                Ok(Placed::Committed) => Ok(()),
+                Err(failure) => Err(failure),
+            },
+            Inputs::Payment(inputs) => payment(hand, seat, inputs).await,
+            Inputs::OrderStatus(inputs) => order_status(hand, seat, inputs).await,
+            Inputs::Delivery(inputs) => delivery(hand, seat, inputs).await,
+            Inputs::StockLevel(inputs) => stock_level(hand, seat, inputs).await,
+        };
+        let operation = operation(*kind);
+        done.map(|()| operation).map_err(|failure| (operation, failure))
+    }
+}
+
+async fn connect(shared: &Shared, seat: &Seat) -> Result<Hand, Failure> {
+    let Shared { target, run_session, settings, .. } = shared;
+    let system = target.capabilities();
+    let mut session = open_session(target, seat, settings.isolation, run_session).await?;
+    if let Some(enforce) = system.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
+        session.run(enforce).await?;
+    }
+    let statements = Statements::prepare(&mut session, system).await?;
+    Ok(Hand {
+        session,
+        statements,
+        begin_write: system.begin_write,
+        begin_read: system.begin_read,
+        is_in_transaction: false,
+        text: String::new(),
+    })
+}
+
+impl Work for Terminals {
+    /// The think time of the last transaction and the keying time of the next.
+    fn pause_ns(&mut self) -> Nanos {
+        if !self.shared.settings.waits {
+            return 0;
+        }
+        let think = self.last.map_or(0, |kind| think_ns(kind, &mut self.random));
+        let next = self.cards.draw(&mut self.random);
+        self.next = Some(next);
+        think + keying_ns(next)
+    }
+
+    fn draw(&mut self) {
+        let next = self.next.take();
+        let kind = next.unwrap_or_else(|| self.cards.draw(&mut self.random));
+        self.last = Some(kind);
+        self.inputs = Some((kind, self.typist.draw(kind, &mut self.random)));
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        self.transact_inputs(seat)
+            .await
+            .map_err(|(operation, failure)| FailedTransaction { operation, failure })
+    }
+
+    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        self.hand.roll_back(seat).await
+    }
+
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        self.hand = connect(&self.shared, seat).await?;
+        Ok(())
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        None
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.hand.session.take_traffic()
+    }
+}

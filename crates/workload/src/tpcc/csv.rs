@@ -1,0 +1,143 @@
+//! The initial database as files of CSV, for a system's own bulk loader.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use measure::{ErrorClass, Failure};
+
+use super::buffer::RowBuffer;
+use super::fill::{Piece, Sink, stages};
+use super::rows::RowMaker;
+use super::schema::{Table, create_indexes, table_text};
+use super::settings::Settings;
+use crate::Export;
+use crate::crewed::{interrupted, unfit};
+
+/// Bytes that are gathered before they are written.
+const WRITE_BYTES: usize = 256 * 1024;
+
+/// Writes `DATABASE.TABLE.WAREHOUSE.csv` for every table and warehouse, `DATABASE.item.csv`, and
+/// `schema.sql` with the statements that make the tables.
+pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {
+    let warehouses = settings.warehouses;
+    write_schema(settings, export)?;
+    let maker = RowMaker::new(export.seed, export.now.clone());
+    let next = AtomicU64::new(0);
+    export.progress.begin("writing files of CSV", warehouses + 1);
+    let work = || {
+        loop {
+            let job = next.fetch_add(1, Ordering::Relaxed);
+            if job > warehouses {
+                return Ok(());
+            }
+            if export.stop.is_asked() {
+                return Err(interrupted());
+            }
+            write_job(export, &maker, job)?;
+            export.progress.advance(1);
+        }
+    };
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..export.writers.max(1)).map(|_| scope.spawn(work)).collect();
+        let ended = writers
+            .into_iter()
+            .map(|it| it.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)));
+        ended.collect()
+    })
+}
+
+/// Job 0 is the items; the others are a warehouse each.
+fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Failure> {
+    let mut files = Files { export, job, open: BTreeMap::new() };
+    let mut buffer = RowBuffer::default();
+    for piece in stages(job.max(1)).into_iter().flatten() {
+        let of_job = match piece {
+            Piece::Items(_) => 0,
+            Piece::Warehouse(warehouse) | Piece::Stock(warehouse, _) => warehouse,
+            Piece::Customers(place) | Piece::Orders(place) => place.warehouse,
+        };
+        if of_job == job {
+            at_once(piece.make(maker, &mut files, &mut buffer))?;
+        }
+    }
+    files.close()
+}
+
+/// Files never make a future wait.
+pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(unfit("writing a file did not come to an end")),
+    }
+}
+
+fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {
+    let text: String = Table::ALL
+        .into_iter()
+        .flat_map(|table| [vec![table_text(table, settings)], create_indexes(table)].concat())
+        .map(|statement| format!("{statement};\n"))
+        .collect();
+    let path = export.folder.join("schema.sql");
+    fs::write(&path, text).map_err(|error| failed(&path, &error))
+}
+
+/// The files of one job.
+struct Files<'a> {
+    export: &'a Export<'a>,
+    job: u64,
+    open: BTreeMap<Table, (PathBuf, BufWriter<File>)>,
+}
+
+impl Files<'_> {
+    fn write(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        buffer.append_csv(&mut bytes, table.column_names().len());
+        buffer.clear();
+        let (path, file) = self.file(table)?;
+        file.write_all(&bytes).map_err(|error| failed(path, &error))
+    }
+
+    fn file(&mut self, table: Table) -> Result<&mut (PathBuf, BufWriter<File>), Failure> {
+        if !self.open.contains_key(&table) {
+            let Export { folder, database, .. } = self.export;
+            let name = table.name();
+            let path = folder.join(match self.job {
+                0 => format!("{database}.{name}.csv"),
+                warehouse => format!("{database}.{name}.{warehouse}.csv"),
+            });
+            let file = File::create(&path).map_err(|error| failed(&path, &error))?;
+            self.open.insert(table, (path, BufWriter::with_capacity(WRITE_BYTES, file)));
+        }
+        self.open.get_mut(&table).ok_or_else(|| unfit("a file that was opened is not there"))
+    }
+
+    fn close(self) -> Result<(), Failure> {
+        for (path, mut file) in self.open.into_values() {
+            file.flush().map_err(|error| failed(&path, &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Files<'_> {
+    async fn row(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
+        if buffer.cells() < table.insert_rows() * table.column_names().len() {
+            return Ok(());
+        }
+        self.write(table, buffer)
+    }
+
+    async fn end(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
+        self.write(table, buffer)
+    }
+}
+
+fn failed(path: &std::path::Path, error: &io::Error) -> Failure {
+    Failure::new(ErrorClass::Server, "", format!("cannot write {}: {error}", path.display()))
+}

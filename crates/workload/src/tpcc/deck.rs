@@ -1,0 +1,151 @@
+//! Which transaction comes next: clause 5.2.4.
+
+use crate::random::Random;
+
+/// A kind of transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    NewOrder,
+    Payment,
+    OrderStatus,
+    Delivery,
+    StockLevel,
+}
+
+/// How many kinds there are.
+pub(super) const TYPES: usize = 5;
+
+impl Kind {
+    pub(super) const ALL: [Self; TYPES] =
+        [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
+
+    /// Its name as an operation.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NewOrder => "new_order",
+            Self::Payment => "payment",
+            Self::OrderStatus => "order_status",
+            Self::Delivery => "delivery",
+            Self::StockLevel => "stock_level",
+        }
+    }
+
+    /// Its least share of all transactions, percent (clause 5.2.3); New-Order has the rest.
+    pub(super) fn least_percent(self) -> Option<f64> {
+        match self {
+            Self::NewOrder => None,
+            Self::Payment => Some(43.0),
+            Self::OrderStatus | Self::Delivery | Self::StockLevel => Some(4.0),
+        }
+    }
+}
+
+/// How kinds follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mix {
+    /// From a deck of 23 cards that is shuffled whenever it is used up (clause 5.2.4.2).
+    Deck,
+    /// Each by itself, with these weights (clause 5.2.4.1).
+    Weights([u32; TYPES]),
+}
+
+/// Cards of each kind in a deck (clause 5.2.4.2): it keeps the required mix with as many New-Orders as
+/// it allows.
+const CARDS: [usize; TYPES] = [10, 10, 1, 1, 1];
+const DECK: usize = 23;
+
+/// One client's source of kinds.
+#[derive(Clone, Debug)]
+pub(super) struct Cards {
+    mix: Mix,
+    deck: [Kind; DECK],
+    drawn: usize,
+}
+
+impl Cards {
+    pub(super) fn new(mix: Mix) -> Self {
+        let mut cards =
+            Kind::ALL.iter().zip(CARDS).flat_map(|(kind, count)| std::iter::repeat_n(*kind, count));
+        let deck = std::array::from_fn(|_| cards.next().unwrap_or(Kind::NewOrder));
+        Self { mix, deck, drawn: DECK }
+    }
+
+    /// The next kind.
+    #[inline]
+    pub(super) fn draw(&mut self, random: &mut Random) -> Kind {
+        if let Mix::Weights(weights) = self.mix {
+            return weighted(&weights, random);
+        }
+        if self.drawn == DECK {
+            self.shuffle(random);
+            self.drawn = 0;
+        }
+        self.drawn += 1;
+        self.deck[self.drawn - 1]
+    }
+
+    /// Every order as likely (R. Durstenfeld, Algorithm 235: Random permutation, CACM 7(7), 1964).
+    fn shuffle(&mut self, random: &mut Random) {
+        for last in (1..DECK).rev() {
+            self.deck.swap(last, random.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+fn weighted(weights: &[u32; TYPES], random: &mut Random) -> Kind {
+    let all = weights.iter().map(|weight| u64::from(*weight)).sum();
+    let mut at = random.below(all);
+    for (kind, weight) in Kind::ALL.into_iter().zip(weights) {
+        let weight = u64::from(*weight);
+        if at < weight {
+            return kind;
+        }
+        at -= weight;
+    }
+    Kind::NewOrder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(mix: Mix, draws: usize) -> [usize; TYPES] {
+        let (mut cards, mut random) = (Cards::new(mix), Random::new(3));
+        let mut counts = [0; TYPES];
+        for _ in 0..draws {
+            counts[cards.draw(&mut random) as usize] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn a_deck_is_used_up_before_it_is_shuffled() {
+        assert_eq!(count(Mix::Deck, DECK), CARDS);
+        assert_eq!(count(Mix::Deck, 1_000 * DECK), CARDS.map(|cards| cards * 1_000));
+    }
+
+    #[test]
+    fn decks_are_shuffled() {
+        let (mut cards, mut random) = (Cards::new(Mix::Deck), Random::new(3));
+        // Where the one Delivery lies: every place as likely.
+        let mut places = [0_u32; DECK];
+        for _ in 0..2_300 {
+            let deck: Vec<Kind> = (0..DECK).map(|_| cards.draw(&mut random)).collect();
+            places[deck.iter().position(|kind| *kind == Kind::Delivery).unwrap()] += 1;
+        }
+        let statistic: f64 =
+            places.iter().map(|count| (f64::from(*count) - 100.0).powi(2) / 100.0).sum();
+        // The 99.9th percentile of chi-square with 22 degrees of freedom.
+        assert!(statistic < 48.3, "{statistic}: {places:?}");
+    }
+
+    #[test]
+    fn weights_are_kept() {
+        assert_eq!(count(Mix::Weights([0, 1, 0, 0, 0]), 50), [0, 50, 0, 0, 0]);
+        let counts = count(Mix::Weights([45, 43, 4, 4, 4]), 100_000);
+        for (count, percent) in counts.into_iter().zip([45.0, 43.0, 4.0, 4.0, 4.0]) {
+            let share = count as f64 / 1_000.0;
+            assert!((share - percent).abs() < 0.6, "{counts:?}");
+        }
+    }
+}

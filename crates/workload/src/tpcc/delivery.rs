@@ -1,0 +1,82 @@
+//! The Delivery transaction: clause 2.7.
+//!
+//! Clause 2.7.2 lets a terminal queue it and go on at once; here the client does it itself, as every driver
+//! does, and its latency is that of the work. All ten districts are delivered to in one transaction, which
+//! clause 2.7.2 allows.
+
+use driver::Value;
+use engine::Seat;
+use measure::Failure;
+
+use super::hand::{Hand, missing, money, scaled};
+use super::inputs::Delivery;
+use super::statements::Query;
+
+const DISTRICTS: usize = 10;
+
+/// Clause 2.7.4.2, for all ten districts together.
+pub(super) async fn delivery(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    delivery: &Delivery,
+) -> Result<(), Failure> {
+    hand.begin(seat).await?;
+    let warehouse = Value::Int(delivery.warehouse);
+    let orders = oldest(hand, seat, warehouse).await?;
+    if orders.iter().all(|order| *order == 0) {
+        // Clause 2.7.4.2: where no order is outstanding, the delivery is skipped.
+        return hand.commit(seat).await;
+    }
+    // The warehouse and the orders follow behind one more value, which only one statement takes.
+    let mut values = [Value::Int(0); DISTRICTS + 2];
+    values[0] = Value::Int(delivery.carrier);
+    values[1] = warehouse;
+    for (value, order) in values[2..].iter_mut().zip(orders) {
+        *value = Value::Int(order);
+    }
+    hand.run(seat, Query::DeleteNewOrders, &values[1..]).await?;
+    hand.read(seat, Query::OrderCustomers, &values[1..]).await?;
+    let customers = by_district(hand, |row, hand| hand.rows().int(row, 1));
+    hand.run(seat, Query::SetCarrier, &values).await?;
+    hand.read(seat, Query::SumAmounts, &values[1..]).await?;
+    let amounts = by_district(hand, |row, hand| scaled(hand.rows(), (row, 1), 100.0));
+    hand.run(seat, Query::SetDelivered, &values[1..]).await?;
+    for (order, customer) in orders.iter().zip(customers) {
+        if *order != 0 && customer == 0 {
+            return Err(missing(&format!("new order {order} of warehouse {}", delivery.warehouse)));
+        }
+    }
+    let mut credit = [warehouse; 2 * DISTRICTS + 1];
+    for district in 0..DISTRICTS {
+        credit[district] = money(amounts[district]);
+        credit[DISTRICTS + 1 + district] = Value::Int(customers[district]);
+    }
+    hand.run(seat, Query::CreditCustomers, &credit).await?;
+    hand.commit(seat).await
+}
+
+/// The oldest new order of each district; 0 where there is none.
+async fn oldest(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    warehouse: Value<'static>,
+) -> Result<[i64; DISTRICTS], Failure> {
+    let mut orders = [0; DISTRICTS];
+    for (order, district) in orders.iter_mut().zip(1..) {
+        hand.read(seat, Query::OldestNewOrder, &[warehouse, Value::Int(district)]).await?;
+        *order = hand.rows().int(0, 0).unwrap_or(0);
+    }
+    Ok(orders)
+}
+
+/// A number for each district from rows that begin with the district; 0 where there is no row.
+fn by_district(hand: &Hand, number: impl Fn(usize, &Hand) -> Option<i64>) -> [i64; DISTRICTS] {
+    let mut numbers = [0; DISTRICTS];
+    for row in 0..hand.rows().len() {
+        let district = hand.rows().int(row, 0).and_then(|it| usize::try_from(it - 1).ok());
+        if let Some(slot) = district.and_then(|at| numbers.get_mut(at)) {
+            *slot = number(row, hand).unwrap_or(0);
+        }
+    }
+    numbers
+}

@@ -1,0 +1,164 @@
+//! What a client works with: its session and its statements.
+
+use driver::{Rows, Running, Session, Value};
+use engine::Seat;
+use measure::{Failure, OperationKind};
+
+use super::inputs::Customer;
+use super::statements::{LineQuery, Query, Statements};
+use super::text::push_last_name;
+use crate::crewed::unfit;
+
+/// One client's session.
+pub(super) struct Hand {
+    pub(super) session: Session,
+    pub(super) statements: Statements,
+    pub(super) begin_write: &'static str,
+    pub(super) begin_read: &'static str,
+    pub(super) is_in_transaction: bool,
+    /// A last name or another short text, in memory that is used again.
+    pub(super) text: String,
+}
+
+impl Hand {
+    /// Starts a transaction that writes.
+    pub(super) async fn begin(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        seat.count(OperationKind::Other);
+        self.session.run(self.begin_write).await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    /// Starts one that only reads.
+    pub(super) async fn begin_reading(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        seat.count(OperationKind::Other);
+        self.session.run(self.begin_read).await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    pub(super) async fn commit(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        seat.count(OperationKind::Other);
+        self.session.run("COMMIT").await?;
+        self.is_in_transaction = false;
+        Ok(())
+    }
+
+    /// Undoes the transaction, if one is open.
+    pub(super) async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        if !self.is_in_transaction {
+            return Ok(());
+        }
+        self.is_in_transaction = false;
+        seat.count(OperationKind::Other);
+        self.session.run("ROLLBACK").await.map(drop)
+    }
+
+    /// Runs a statement and counts it. What came of it is in what this returns.
+    #[inline]
+    pub(super) fn run(
+        &mut self,
+        seat: &mut Seat,
+        query: Query,
+        values: &[Value<'_>],
+    ) -> Running<'_> {
+        seat.count(query.kind());
+        self.session.execute(self.statements.of(query), values)
+    }
+
+    /// Runs a statement, counts it and keeps its rows: [`Hand::rows`].
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        seat: &mut Seat,
+        query: Query,
+        values: &[Value<'_>],
+    ) -> Running<'_> {
+        seat.count(query.kind());
+        self.session.fetch(self.statements.of(query), values)
+    }
+
+    /// The same with a statement for so many lines.
+    #[inline]
+    pub(super) fn run_lines(
+        &mut self,
+        seat: &mut Seat,
+        (query, lines): (LineQuery, usize),
+        values: &[Value<'_>],
+    ) -> Running<'_> {
+        seat.count(query.kind());
+        let statement = self.statements.of_lines(query, lines);
+        match query {
+            LineQuery::Items | LineQuery::LockStocks => self.session.fetch(statement, values),
+            LineQuery::UpdateStocks | LineQuery::InsertLines => {
+                self.session.execute(statement, values)
+            }
+        }
+    }
+
+    /// The rows that were read last.
+    #[inline]
+    pub(super) fn rows(&self) -> &Rows {
+        self.session.fetched()
+    }
+
+    /// Reads the customer that is named by its last name with `query`, whose rows come in the order of first
+    /// names; returns which row it is: the one at n / 2 rounded up of n (clauses 2.5.2.2 and 2.6.2.2).
+    pub(super) async fn read_by_name(
+        &mut self,
+        seat: &mut Seat,
+        query: Query,
+        (warehouse, district, name): (i64, i64, u64),
+    ) -> Result<usize, Failure> {
+        self.text.clear();
+        push_last_name(&mut self.text, name);
+        seat.count(query.kind());
+        let values = [Value::Int(warehouse), Value::Int(district), Value::Text(&self.text)];
+        self.session.fetch(self.statements.of(query), &values).await?;
+        match self.rows().len() {
+            0 => Err(missing(&format!(
+                "a customer {} in district {district} of warehouse {warehouse}",
+                self.text
+            ))),
+            count => Ok(count.div_ceil(2) - 1),
+        }
+    }
+
+    /// The number of a customer however it is named.
+    pub(super) async fn customer_id(
+        &mut self,
+        seat: &mut Seat,
+        (warehouse, district): (i64, i64),
+        customer: Customer,
+    ) -> Result<i64, Failure> {
+        match customer {
+            Customer::Id(id) => Ok(id),
+            Customer::LastName(name) => {
+                let place = (warehouse, district, name);
+                let row = self.read_by_name(seat, Query::CustomersByName, place).await?;
+                self.rows().int(row, 0).ok_or_else(|| missing("the number of a customer"))
+            }
+        }
+    }
+}
+
+/// A row is not there, or not whole.
+#[cold]
+pub(super) fn missing(what: &str) -> Failure {
+    unfit(format!(
+        "{what} is not in the database: set warehouses to what is there, or have it made afresh with \
+         `--existing replace`"
+    ))
+}
+
+/// A number of a DECIMAL column in its smallest unit, of which `units` make 1.
+#[inline]
+pub(super) fn scaled(rows: &Rows, (row, column): (usize, usize), units: f64) -> Option<i64> {
+    rows.float(row, column).map(|number| (number * units).round() as i64)
+}
+
+/// Cents as the number that a DECIMAL column takes.
+#[inline]
+pub(super) fn money(cents: i64) -> Value<'static> {
+    Value::Float(cents as f64 / 100.0)
+}

@@ -1,0 +1,92 @@
+//! What the clients of one trial share.
+
+use std::sync::Arc;
+
+use driver::Target;
+use engine::{Client, Load};
+use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
+
+use super::client::TpccClient;
+use super::deck::{Kind, TYPES};
+use super::nurand::Constants;
+use super::settings::Settings;
+use crate::Site;
+
+/// Orders that were rolled back as they should be: an operation of its own behind the five types, so that
+/// their number can be seen.
+pub(super) const ROLLED_BACK: OperationId = OperationId(TYPES as u16);
+
+/// The operation of a kind.
+pub(super) fn operation(kind: Kind) -> OperationId {
+    OperationId(kind as u16)
+}
+
+/// The most New-Orders per minute that one warehouse can have with the waits of clause 5.2.5: ten terminals,
+/// 18 s of keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
+const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
+
+/// The load of TPC-C.
+pub(super) struct TpccLoad {
+    operations: Vec<Operation>,
+    shared: Arc<Shared>,
+}
+
+/// What its clients share.
+pub(super) struct Shared {
+    pub(super) target: Target,
+    pub(super) run_session: Vec<String>,
+    pub(super) settings: Settings,
+    pub(super) constants: Constants,
+    pub(super) seed: u64,
+}
+
+impl TpccLoad {
+    pub(super) fn new(settings: &Settings, site: &Site<'_>) -> Self {
+        let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain(["new_order_rollback"]);
+        let shared = Shared {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            settings: settings.clone(),
+            constants: Constants::of_run(site.seed),
+            seed: site.seed,
+        };
+        Self {
+            operations: kinds.map(|it| Operation::new(it, OperationKind::Transaction)).collect(),
+            shared: Arc::new(shared),
+        }
+    }
+}
+
+impl Load for TpccLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        Box::new(TpccClient { shared: Arc::clone(&self.shared), index })
+    }
+}
+
+/// tpmC, and the mix of clause 5.2.3.
+pub(super) fn rules(settings: &Settings) -> Rules {
+    let new_orders = || vec![operation(Kind::NewOrder), ROLLED_BACK];
+    let tpmc = Score {
+        name: "tpmC".to_owned(),
+        meaning: "New-Order transactions per minute, those rolled back by intent included; no TPC result, \
+                  and not comparable with one"
+            .to_owned(),
+        operations: new_orders(),
+        period_s: 60,
+        most: settings.waits.then_some(NEW_ORDERS_PER_WAREHOUSE * settings.warehouses as f64),
+    };
+    let share = |kind: Kind| Share {
+        name: kind.name().to_owned(),
+        operations: if kind == Kind::NewOrder { new_orders() } else { vec![operation(kind)] },
+        least_percent: kind.least_percent().unwrap_or(0.0),
+    };
+    Rules {
+        scores: vec![tpmc],
+        shares: Kind::ALL.into_iter().map(share).collect(),
+        has_waits: settings.waits,
+    }
+}

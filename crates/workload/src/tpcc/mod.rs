@@ -1,0 +1,40 @@
+//! TPC-C 5.11, clauses 1 to 4 as far as a driver can hold them: nine tables, their population, five
+//! transactions from terminals with a home warehouse, and the twelve consistency conditions.
+//!
+//! Clauses are named where they are kept. What is asked of an audited result beyond them (pricing, ACID
+//! tests, steady state of two hours, terminals and screens) is not here: no figure of dyno's is a TPC
+//! result (METHODOLOGY.md, docs/tpcc.md).
+
+mod buffer;
+mod check;
+mod client;
+mod csv;
+mod deck;
+mod delivery;
+mod figures;
+mod fill;
+mod hand;
+mod inputs;
+mod load;
+mod new_order;
+mod nurand;
+mod order_status;
+mod payment;
+mod prepare;
+mod rows;
+mod schema;
+mod settings;
+mod statements;
+mod stock_level;
+mod text;
+mod verify;
+mod waits;
+mod workload;
+
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use settings::OPTIONS;
+pub(crate) use workload::Tpcc;

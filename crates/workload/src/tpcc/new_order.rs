@@ -1,0 +1,285 @@
+//! The New-Order transaction: clause 2.4.
+
+use std::hint::black_box;
+
+use driver::Value;
+use engine::Seat;
+use measure::Failure;
+
+use super::hand::{Hand, missing, money, scaled};
+use super::inputs::{LINES_MAX, Line, NewOrder};
+use super::statements::{LineQuery, Query};
+use super::text::ORIGINAL;
+
+/// How an order ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    Committed,
+    /// It named an item that does not exist, and was rolled back as it should be (clause 2.4.2.3).
+    RolledBack,
+}
+
+/// The length of S_DIST_xx.
+const DIST: usize = 24;
+
+/// What became of a line.
+#[derive(Clone, Copy)]
+struct Filled {
+    /// I_PRICE in cents; `None` for an item that does not exist.
+    price: Option<i64>,
+    /// Whether I_DATA holds the word.
+    is_original: bool,
+    dist: [u8; DIST],
+    dist_length: usize,
+}
+
+/// Clause 2.4.2.2. The sequence of its steps is free (clause 2.4.2.3, comment 2): the district, which other
+/// terminals wait for, is locked as late as can be.
+pub(super) async fn new_order(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+) -> Result<Placed, Failure> {
+    hand.begin(seat).await?;
+    let place = [Value::Int(order.warehouse), Value::Int(order.district)];
+    // W_TAX; C_DISCOUNT, C_LAST and C_CREDIT.
+    let buyer = [place[0], place[1], Value::Int(order.customer)];
+    hand.read(seat, Query::BuyerAndTax, &buyer).await?;
+    let rows = hand.rows();
+    let (Some(discount), Some(w_tax)) = (scaled(rows, (0, 0), 1e4), scaled(rows, (0, 3), 1e4))
+    else {
+        return Err(missing("the customer of an order, or its warehouse,"));
+    };
+    black_box((rows.text(0, 1), rows.text(0, 2)));
+    let mut filled = read_items(hand, seat, order).await?;
+    take_stock(hand, seat, order, &mut filled).await?;
+    // D_TAX and D_NEXT_O_ID, which is incremented.
+    hand.run(seat, Query::TakeOrderNumber, &place).await?;
+    hand.read(seat, Query::OrderNumberAndTax, &place).await?;
+    let rows = hand.rows();
+    let (Some(number), Some(d_tax)) = (rows.int(0, 0), scaled(rows, (0, 1), 1e4)) else {
+        return Err(missing("the district of an order"));
+    };
+    insert_order(hand, seat, order, number).await?;
+    let cents = insert_lines(hand, seat, order, &filled, number).await?;
+    // The total amount that the terminal shows.
+    black_box(cents * (10_000 - discount) / 10_000 * (10_000 + w_tax + d_tax) / 10_000);
+    if filled[..order.count].iter().any(|line| line.price.is_none()) {
+        hand.roll_back(seat).await?;
+        return Ok(Placed::RolledBack);
+    }
+    hand.commit(seat).await?;
+    Ok(Placed::Committed)
+}
+
+/// I_PRICE, I_NAME and I_DATA of every item, by one statement.
+async fn read_items(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+) -> Result<[Filled; LINES_MAX], Failure> {
+    let lines = &order.lines[..order.count];
+    let mut values = [Value::Null; LINES_MAX];
+    for (value, line) in values.iter_mut().zip(lines) {
+        *value = Value::Int(line.item);
+    }
+    hand.run_lines(seat, (LineQuery::Items, order.count), &values[..order.count]).await?;
+    let empty = Filled { price: None, is_original: false, dist: [0; DIST], dist_length: 0 };
+    let mut filled = [empty; LINES_MAX];
+    let rows = hand.rows();
+    for row in 0..rows.len() {
+        let item = rows.int(row, 0);
+        let price = scaled(rows, (row, 1), 100.0);
+        let is_original = rows.text(row, 3).is_some_and(|data| data.contains(ORIGINAL));
+        for (filled, line) in filled.iter_mut().zip(lines) {
+            if Some(line.item) == item {
+                (filled.price, filled.is_original) = (price, is_original);
+            }
+        }
+    }
+    Ok(filled)
+}
+
+/// Locks and updates the stocks of the lines whose items exist, all that one warehouse supplies together.
+async fn take_stock(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+    filled: &mut [Filled; LINES_MAX],
+) -> Result<(), Failure> {
+    let mut from = 0;
+    while from < order.count {
+        let lines = &order.lines[..order.count];
+        if filled[from].price.is_none() {
+            from += 1;
+            continue;
+        }
+        // Lines are sorted; an item that is ordered twice is a step of its own, as its stock is then taken
+        // twice.
+        let mut to = from + 1;
+        while to < order.count
+            && lines[to].supply_warehouse == lines[from].supply_warehouse
+            && lines[to].item != lines[to - 1].item
+            && filled[to].price.is_some()
+        {
+            to += 1;
+        }
+        take_from_one(hand, seat, order, (from, to), filled).await?;
+        from = to;
+    }
+    Ok(())
+}
+
+/// The stocks of lines `from..to`, which one warehouse supplies.
+async fn take_from_one(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+    (from, to): (usize, usize),
+    filled: &mut [Filled; LINES_MAX],
+) -> Result<(), Failure> {
+    let lines = &order.lines[from..to];
+    let count = lines.len();
+    let supply = lines[0].supply_warehouse;
+    let mut values = [Value::Null; LINES_MAX + 2];
+    values[0] = Value::Int(order.district);
+    values[1] = Value::Int(supply);
+    for (value, line) in values[2..].iter_mut().zip(lines) {
+        *value = Value::Int(line.item);
+    }
+    hand.run_lines(seat, (LineQuery::LockStocks, count), &values[..count + 2]).await?;
+    let mut quantities = [0; LINES_MAX];
+    let rows = hand.rows();
+    let mut found = 0;
+    for row in 0..rows.len() {
+        let at = lines.iter().position(|line| rows.int(row, 0) == Some(line.item));
+        if let (Some(at), Some(quantity)) = (at, rows.int(row, 1)) {
+            found += 1;
+            quantities[at] = left(quantity, lines[at].quantity);
+            let line = &mut filled[from + at];
+            // Brand or generic, as the terminal shows it: both must hold the word.
+            let is_original = rows.text(row, 2).is_some_and(|data| data.contains(ORIGINAL));
+            black_box(line.is_original && is_original);
+            line.keep_dist(rows.text(row, 3).unwrap_or_default());
+        }
+    }
+    if found != count {
+        return Err(missing(&format!("the stock of an item in warehouse {supply}")));
+    }
+    let mut values = [Value::Null; 5 * LINES_MAX + 2];
+    let used = stock_values(&mut values, lines, &quantities, supply != order.warehouse);
+    hand.run_lines(seat, (LineQuery::UpdateStocks, count), &values[..used]).await.map(drop)
+}
+
+/// What is left of a stock: ten or more, else it is filled up by 91 (clause 2.4.2.2).
+#[inline]
+fn left(stock: i64, ordered: i64) -> i64 {
+    if stock >= ordered + 10 { stock - ordered } else { stock - ordered + 91 }
+}
+
+/// The values of [`LineQuery::UpdateStocks`]; returns how many.
+fn stock_values(
+    values: &mut [Value<'_>],
+    lines: &[Line],
+    quantities: &[i64],
+    is_remote: bool,
+) -> usize {
+    let pairs = lines.iter().zip(quantities).flat_map(|(line, left)| [line.item, *left]);
+    let ordered = lines.iter().flat_map(|line| [line.item, line.quantity]);
+    let rest = [i64::from(is_remote), lines[0].supply_warehouse];
+    let items = lines.iter().map(|line| line.item);
+    let mut used = 0;
+    for (value, number) in values.iter_mut().zip(pairs.chain(ordered).chain(rest).chain(items)) {
+        *value = Value::Int(number);
+        used += 1;
+    }
+    used
+}
+
+/// Rows of ORDER and NEW-ORDER.
+async fn insert_order(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+    number: i64,
+) -> Result<(), Failure> {
+    let lines = &order.lines[..order.count];
+    let is_local = lines.iter().all(|line| line.supply_warehouse == order.warehouse);
+    let values = [
+        Value::Int(number),
+        Value::Int(order.district),
+        Value::Int(order.warehouse),
+        Value::Int(order.customer),
+        Value::Int(order.count as i64),
+        Value::Int(i64::from(is_local)),
+    ];
+    hand.run(seat, Query::InsertOrder, &values).await?;
+    hand.run(seat, Query::InsertNewOrder, &values[..3]).await.map(drop)
+}
+
+/// Rows of ORDER-LINE for the items that exist, by one statement; returns the sum of OL_AMOUNT, cents.
+async fn insert_lines(
+    hand: &mut Hand,
+    seat: &mut Seat,
+    order: &NewOrder,
+    filled: &[Filled; LINES_MAX],
+    number: i64,
+) -> Result<i64, Failure> {
+    let mut values = [Value::Null; 9 * LINES_MAX];
+    let (mut count, mut sum) = (0, 0);
+    for (line, filled) in order.lines[..order.count].iter().zip(filled) {
+        let Some(price) = filled.price else { continue };
+        let cents = line.quantity * price;
+        sum += cents;
+        let row = [
+            Value::Int(number),
+            Value::Int(order.district),
+            Value::Int(order.warehouse),
+            Value::Int(count as i64 + 1),
+            Value::Int(line.item),
+            Value::Int(line.supply_warehouse),
+            Value::Int(line.quantity),
+            money(cents),
+            Value::Text(filled.dist()),
+        ];
+        values[9 * count..9 * (count + 1)].copy_from_slice(&row);
+        count += 1;
+    }
+    hand.run_lines(seat, (LineQuery::InsertLines, count), &values[..9 * count]).await?;
+    Ok(sum)
+}
+
+impl Filled {
+    fn keep_dist(&mut self, text: &str) {
+        let length = text.len().min(DIST);
+        self.dist[..length].copy_from_slice(&text.as_bytes()[..length]);
+        self.dist_length = length;
+    }
+
+    fn dist(&self) -> &str {
+        // A text that was cut within a character is left out.
+        std::str::from_utf8(&self.dist[..self.dist_length]).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stocks_are_filled_up_before_they_run_out() {
+        let cases = [(20, 10, 10), (19, 10, 100), (11, 1, 10), (10, 1, 100), (100, 10, 90)];
+        for (stock, ordered, wanted) in cases {
+            assert_eq!(left(stock, ordered), wanted, "{stock} - {ordered}");
+        }
+    }
+
+    #[test]
+    fn the_values_of_an_update_are_in_the_statements_order() {
+        let line = |item, quantity| Line { item, supply_warehouse: 7, quantity };
+        let mut values = [Value::Null; 12];
+        let used = stock_values(&mut values, &[line(3, 5), line(9, 1)], &[80, 40], true);
+        let wanted = [3, 80, 9, 40, 3, 5, 9, 1, 1, 7, 3, 9].map(Value::Int);
+        assert_eq!((used, values), (12, wanted));
+    }
+}

@@ -1,0 +1,97 @@
+//! Checks that tables are there with the columns and the rows that the transactions need.
+
+use std::sync::Arc;
+
+use measure::Failure;
+
+use super::prepare::columns;
+use super::rows::{CUSTOMERS, DISTRICTS, ITEMS};
+use super::schema::Table;
+use super::settings::Settings;
+use crate::Site;
+use crate::crewed::{as_integer, members, on_session, share_out, unfit};
+
+/// Columns of every table, and the counts that never change: items, and of each warehouse its districts,
+/// customers and stocks. More warehouses than asked for do no harm.
+pub(super) fn verify_shape(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
+    verify_columns(site)?;
+    let warehouses = settings.warehouses;
+    site.progress.begin("verifying warehouses", warehouses);
+    on_session(site, async move |session| {
+        expect(
+            session,
+            "SELECT COUNT(*) FROM item WHERE i_id BETWEEN 1 AND 100000",
+            ITEMS,
+            "items",
+        )
+        .await?;
+        let sql = format!("SELECT COUNT(*) FROM warehouse WHERE w_id BETWEEN 1 AND {warehouses}");
+        expect(session, &sql, warehouses, "warehouses").await
+    })?;
+    let progress = site.progress.clone();
+    share_out(site, members(site), warehouses, move |session, job| {
+        let (warehouse, progress) = (job + 1, progress.clone());
+        Box::pin(async move {
+            let counts = [
+                ("district", "d_w_id", "d_id", DISTRICTS, DISTRICTS, "districts"),
+                ("customer", "c_w_id", "c_id", CUSTOMERS, DISTRICTS * CUSTOMERS, "customers"),
+                ("stock", "s_w_id", "s_i_id", ITEMS, ITEMS, "stocks"),
+            ];
+            for (table, of, id, highest, wanted, what) in counts {
+                let sql = format!(
+                    "SELECT COUNT(*) FROM {table} WHERE {of} = {warehouse} AND {id} BETWEEN 1 AND {highest}"
+                );
+                let what = format!("{what} of warehouse {warehouse}");
+                expect(session, &sql, wanted, &what).await?;
+            }
+            progress.advance(1);
+            Ok(())
+        })
+    })
+}
+
+fn verify_columns(site: &Site<'_>) -> Result<(), Failure> {
+    let list_columns = site.target.capabilities().list_columns;
+    let all = Arc::new(Table::ALL);
+    on_session(site, async move |session| {
+        for table in *all {
+            let found = columns(session, list_columns, table).await?;
+            let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
+            let mut needed = table.column_names();
+            needed.retain(|name| !is_there(name));
+            if found.is_empty() {
+                let name = table.name();
+                return Err(unfit(format!(
+                    "there is no table {name}: prepare has to make it first"
+                )));
+            }
+            if !needed.is_empty() {
+                return Err(unfit(format!(
+                    "table {} has no column {} (it has {}): it is not TPC-C's; rename it, or have it \
+                     dropped with `--existing replace`",
+                    table.name(),
+                    needed.join(", "),
+                    found.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    })
+}
+
+async fn expect(
+    session: &mut driver::Session,
+    sql: &str,
+    wanted: u64,
+    what: &str,
+) -> Result<(), Failure> {
+    let rows = session.rows(sql).await?;
+    let seen = as_integer(rows.first().and_then(|row| row.first())).unwrap_or_default();
+    if seen == wanted.cast_signed() {
+        return Ok(());
+    }
+    Err(unfit(format!(
+        "there are {seen} {what}, not {wanted}: set warehouses to what is there, or have the database \
+         made afresh with `--existing replace`"
+    )))
+}

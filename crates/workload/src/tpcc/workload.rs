@@ -1,0 +1,95 @@
+//! TPC-C as a workload.
+
+use engine::Load;
+use measure::{Condition, Failure, Rules};
+use plan::{Options, Problem};
+
+use super::check::{check, demand};
+use super::csv;
+use super::load::{TpccLoad, rules};
+use super::prepare::{Made, clean_up, prepare};
+use super::settings::Settings;
+use super::statements::Statements;
+use super::verify::verify_shape;
+use crate::{Export, Site, Workload};
+
+/// TPC-C with its options.
+pub(crate) struct Tpcc {
+    settings: Settings,
+    made: Made,
+}
+
+impl Tpcc {
+    /// Reads its options.
+    ///
+    /// # Errors
+    /// Options that are not known, or not right.
+    pub(crate) fn read(options: &Options) -> Result<Self, Vec<Problem>> {
+        let mut reader = options.reader();
+        let settings = Settings::read(&mut reader);
+        reader.finish()?;
+        Ok(Self { settings, made: Made::default() })
+    }
+}
+
+impl Workload for Tpcc {
+    fn describe(&self) -> String {
+        let Settings { warehouses, partitions, foreign_keys, waits, .. } = &self.settings;
+        let noun = if *warehouses == 1 { "warehouse" } else { "warehouses" };
+        let mut text = format!("TPC-C-like, clauses 1 to 4 of 5.11: {warehouses} {noun}");
+        if *partitions > 1 {
+            text += &format!(", {partitions} partitions");
+        }
+        if *foreign_keys {
+            text += ", foreign keys";
+        }
+        text += if *waits { ", keying and think times" } else { ", no waits" };
+        text
+    }
+
+    fn dataset(&self) -> Option<String> {
+        let Settings { warehouses, partitions, foreign_keys, .. } = &self.settings;
+        Some(format!("tpcc: {warehouses} {partitions} {foreign_keys}"))
+    }
+
+    fn statements_per_client(&self) -> usize {
+        Statements::count()
+    }
+
+    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
+        prepare(site, &self.settings, &self.made)
+    }
+
+    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+        verify_shape(site, &self.settings)?;
+        demand(&self.check(site)?)
+    }
+
+    fn has_conditions(&self) -> bool {
+        self.settings.check
+    }
+
+    fn check(&self, site: &Site<'_>) -> Result<Vec<Condition>, Failure> {
+        if !self.settings.check {
+            return Ok(Vec::new());
+        }
+        check(site, &self.settings, &self.made)
+    }
+
+    fn rules(&self) -> Rules {
+        rules(&self.settings)
+    }
+
+    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
+        clean_up(site, &self.made)
+    }
+
+    fn export(&self, export: &Export<'_>) -> Result<(), Failure> {
+        csv::export(&self.settings, export)
+    }
+
+    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
+        self.made.use_up(site.target);
+        Box::new(TpccLoad::new(&self.settings, site))
+    }
+}

@@ -1,0 +1,115 @@
+//! Draws the records of one client's operations.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::lengths::ZIPFIAN_EXPONENT;
+use super::request::Request;
+use crate::random::{Permutation, Random, Zipfian};
+
+/// Draws numbers of records as [`Request`] defines.
+#[derive(Clone, Debug)]
+pub(super) struct Chooser {
+    /// The first record of the range.
+    first: u64,
+    way: Way,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    Uniform { count: u64 },
+    Sequential { count: u64, next: Arc<AtomicU64> },
+    Zipfian { ranks: Zipfian, spread: Permutation },
+    Latest { ranks: Zipfian, count: u64 },
+    Hotspot { hot: u64, count: u64, operations: f64 },
+    Exponential { mean: f64 },
+}
+
+/// The records to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    /// The first one's number.
+    pub(super) first: u64,
+    /// How many were loaded, at least 1.
+    pub(super) count: u64,
+    /// Records that inserts will add, as far as that is known beforehand.
+    pub(super) expected: u64,
+    /// `recordcount`.
+    pub(super) records: u64,
+}
+
+impl Chooser {
+    /// For one client; all clients of a trial share `sequence`, and `key` decides which records are the
+    /// popular ones.
+    pub(super) fn new(request: Request, range: Range, key: u64, sequence: &Arc<AtomicU64>) -> Self {
+        let Range { first, count, .. } = range;
+        let way = match request {
+            Request::Uniform => Way::Uniform { count },
+            Request::Sequential => Way::Sequential { count, next: Arc::clone(sequence) },
+            Request::Zipfian => {
+                let items = count.saturating_add(range.expected);
+                let spread = Permutation::new(items, key);
+                Way::Zipfian { ranks: Zipfian::new(items, ZIPFIAN_EXPONENT), spread }
+            }
+            Request::Latest => Way::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count },
+            Request::Hotspot { data, operations } => {
+                let hot = (count as f64 * data) as u64;
+                // One of the two parts may be empty; the other one then gets everything.
+                let operations = match hot {
+                    0 => 0.0,
+                    hot if hot == count => 1.0,
+                    _ => operations,
+                };
+                Way::Hotspot { hot, count, operations }
+            }
+            Request::Exponential { percentile, fraction } => {
+                let gamma = -(1.0 - percentile / 100.0).ln() / (fraction * range.records as f64);
+                Way::Exponential { mean: 1.0 / gamma }
+            }
+        };
+        Self { first, way }
+    }
+
+    /// The number of a record below `end`, the first whose insert was not acknowledged yet.
+    #[inline]
+    pub(super) fn draw(&mut self, random: &mut Random, end: u64) -> u64 {
+        let first = self.first;
+        let there = end.saturating_sub(first).max(1);
+        match &mut self.way {
+            Way::Uniform { count } => first + random.below((*count).min(there)),
+            Way::Sequential { count, next } => {
+                first + next.fetch_add(1, Ordering::Relaxed) % (*count).min(there)
+            }
+            Way::Zipfian { ranks, spread } => loop {
+                let record = spread.of(ranks.draw(random) - 1);
+                if record < there {
+                    return first + record;
+                }
+            },
+            Way::Latest { ranks, count } => {
+                if there != *count {
+                    *count = there;
+                    ranks.resize(there);
+                }
+                first + there - ranks.draw(random)
+            }
+            Way::Hotspot { hot, count, operations } => {
+                if random.next_f64() < *operations {
+                    first + random.below(*hot)
+                } else {
+                    first + *hot + random.below(*count - *hot)
+                }
+            }
+            Way::Exponential { mean } => loop {
+                // 1 - U lies in (0, 1], whose logarithm is finite.
+                let age = (-(1.0 - random.next_f64()).ln() * *mean) as u64;
+                if age < there {
+                    return first + there - 1 - age;
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! One client. Nothing is allocated for an operation: keys and values are made in place and lent to the
+//! driver.
+
+use std::sync::Arc;
+
+use driver::{Answer, Session, Value};
+use engine::{Client, LocalBoxFuture, Seat};
+use measure::{ErrorClass, Failure, OperationId, OperationKind, Traffic};
+use net::Nanos;
+
+use super::chooser::Chooser;
+use super::load::YcsbLoad;
+use super::operations::Act;
+use super::resume::find_start;
+use super::settings::{ScanLength, Settings};
+use super::statements::{Checker, Statements, not_found, with_values};
+use crate::random::{Random, Zipfian};
+use crate::sysbench::open_session;
+use crate::turns::{FailedTransaction, Work, take_turns};
+
+/// A client before it is connected.
+pub(super) struct YcsbClient {
+    pub(super) load: Arc<YcsbLoad>,
+    pub(super) index: usize,
+}
+
+impl Client for YcsbClient {
+    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut work = YcsbWork::open(self.load, self.index, &seat).await?;
+            let load = Arc::clone(&work.load);
+            take_turns(&mut seat, &mut work, &load.settings.errors).await?;
+            work.session.close().await;
+            Ok(())
+        })
+    }
+}
+
+/// A connected client.
+struct YcsbWork {
+    load: Arc<YcsbLoad>,
+    session: Session,
+    statements: Statements,
+    drawn: Drawn,
+    checker: Checker,
+}
+
+/// The operation in hand, and where it is drawn.
+struct Drawn {
+    act: Act,
+    key: String,
+    /// The field that a read, a scan or an update of one field is about.
+    field: usize,
+    scan: i64,
+    /// What an update or insert writes: one value, or one for each field.
+    values: Vec<String>,
+    /// A new record's number, which stays this client's until its insert is acknowledged.
+    pending: Option<u64>,
+    random: Random,
+    value_random: Random,
+    chooser: Chooser,
+    scan_length: ScanDraw,
+}
+
+impl YcsbWork {
+    async fn open(load: Arc<YcsbLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
+        let (mut session, statements) = connect(&load, seat).await?;
+        if index == 0 && load.settings.mix.has(Act::Insert) {
+            // No client asks for anything before all are ready.
+            let start =
+                find_start(&mut session, &load.settings, &load.format, load.next_guess).await?;
+            load.inserts.begin(start);
+        }
+        let fields = load.settings.table.fields.len();
+        let drawn = Drawn {
+            act: Act::Read,
+            key: String::new(),
+            field: 0,
+            scan: 0,
+            values: vec![String::new(); fields],
+            pending: None,
+            random: Random::of_part(load.seed, &[index as u64]),
+            value_random: Random::of_part(load.value_seed, &[index as u64]),
+            chooser: load.chooser(),
+            scan_length: ScanDraw::new(load.settings.scan),
+        };
+        Ok(Self { load, session, statements, drawn, checker: Checker::new() })
+    }
+}
+
+async fn connect(load: &YcsbLoad, seat: &Seat) -> Result<(Session, Statements), Failure> {
+    let settings = &load.settings;
+    let mut session =
+        open_session(&load.target, seat, settings.isolation, &load.run_session).await?;
+    let system = load.target.capabilities();
+    let statements = Statements::prepare(&mut session, settings, system).await?;
+    Ok((session, statements))
+}
+
+impl Drawn {
+    fn draw(&mut self, load: &YcsbLoad) {
+        let settings = &load.settings;
+        self.act = settings.mix.draw(&mut self.random);
+        let number = match self.act {
+            Act::Insert => *self.pending.get_or_insert_with(|| load.inserts.take()),
+            _ => self.chooser.draw(&mut self.random, load.inserts.end()),
+        };
+        load.format.write(number, &mut self.key);
+        match self.act {
+            Act::Read => self.draw_field(settings.reads_all_fields, settings),
+            Act::Scan => {
+                self.draw_field(settings.reads_all_fields, settings);
+                self.scan = self.scan_length.draw(&mut self.random);
+            }
+            Act::Update => self.draw_update(load),
+            Act::ReadModifyWrite => {
+                self.draw_field(settings.reads_all_fields && settings.writes_all_fields, settings);
+                self.draw_values(load);
+            }
+            Act::Insert => (0..self.values.len()).for_each(|field| self.write_value(field, load)),
+        }
+    }
+
+    /// The field that is meant when not all are.
+    #[inline]
+    fn draw_field(&mut self, are_all: bool, settings: &Settings) {
+        if !are_all {
+            self.field = self.random.below(settings.table.fields.len() as u64) as usize;
+        }
+    }
+
+    #[inline]
+    fn draw_update(&mut self, load: &YcsbLoad) {
+        self.draw_field(load.settings.writes_all_fields, &load.settings);
+        self.draw_values(load);
+    }
+
+    #[inline]
+    fn draw_values(&mut self, load: &YcsbLoad) {
+        if load.settings.writes_all_fields {
+            (0..self.values.len()).for_each(|field| self.write_value(field, load));
+        } else {
+            self.write_value(self.field, load);
+        }
+    }
+
+    #[inline]
+    fn write_value(&mut self, field: usize, load: &YcsbLoad) {
+        let name = &load.settings.table.field_names[field];
+        load.values.write(&self.key, name, &mut self.value_random, &mut self.values[field]);
+    }
+}
+
+impl YcsbWork {
+    /// Which of the statements by field is meant.
+    #[inline]
+    fn slot(&self, are_all: bool) -> usize {
+        if are_all { 0 } else { self.drawn.field }
+    }
+
+    async fn read(&mut self) -> Result<(), Failure> {
+        let settings = &self.load.settings;
+        let slot = self.slot(settings.reads_all_fields);
+        if settings.checks_integrity {
+            let field = (!settings.reads_all_fields).then_some(slot);
+            let (statement, made) =
+                (&self.statements.read[slot], (&settings.table, &self.load.values));
+            let key = &self.drawn.key;
+            return self.checker.read(&mut self.session, statement, made, key, field).await;
+        }
+        let key = [Value::Text(&self.drawn.key)];
+        let answer = self.session.execute(&self.statements.read[slot], &key).await?;
+        if answer.rows == 0 { Err(not_found(&self.drawn.key)) } else { Ok(()) }
+    }
+
+    async fn update(&mut self) -> Result<(), Failure> {
+        let writes_all = self.load.settings.writes_all_fields;
+        let Drawn { values, key, field, .. } = &self.drawn;
+        let (written, slot) =
+            if writes_all { (&values[..], 0) } else { (&values[*field..=*field], *field) };
+        let value = |index: usize| Value::Text(written.get(index).unwrap_or(key));
+        let (session, statement) = (&mut self.session, &self.statements.update[slot]);
+        let running =
+            with_values(written.len() + 1, value, |values| session.execute(statement, values));
+        running.await.map(drop)
+    }
+
+    async fn insert(&mut self) -> Result<(), Failure> {
+        let Drawn { values, key, .. } = &self.drawn;
+        let value = |index: usize| match index {
+            0 => Value::Text(key),
+            _ => Value::Text(&values[index - 1]),
+        };
+        let (session, statement) = (&mut self.session, &self.statements.insert[0]);
+        let running =
+            with_values(values.len() + 1, value, |values| session.execute(statement, values));
+        let answer = running.await;
+        // A key that is taken is there: an earlier try got through that was never answered.
+        let is_there = match &answer {
+            Ok(_) => true,
+            Err(failure) => failure.key.class == ErrorClass::DuplicateKey,
+        };
+        if is_there && let Some(number) = self.drawn.pending.take() {
+            self.load.inserts.acknowledge(number);
+        }
+        answer.map(drop)
+    }
+
+    async fn scan(&mut self) -> Result<(), Failure> {
+        let slot = self.slot(self.load.settings.reads_all_fields);
+        let range = [Value::Text(&self.drawn.key), Value::Int(self.drawn.scan)];
+        let Answer { rows, .. } = self.session.execute(&self.statements.scan[slot], &range).await?;
+        // A scan begins at a record that is there.
+        if rows == 0 { Err(not_found(&self.drawn.key)) } else { Ok(()) }
+    }
+
+    /// Two statements, each with its own latency beside that of the whole.
+    async fn read_modify_write(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        let [read, update] = self.load.timed.parts;
+        let started = seat.now();
+        let answer = self.read().await;
+        record(seat, read, started, &answer);
+        answer?;
+        let started = seat.now();
+        let answer = self.update().await;
+        record(seat, update, started, &answer);
+        answer
+    }
+}
+
+/// Counts a statement of a read-modify-write.
+#[inline]
+fn record(seat: &mut Seat, operation: OperationId, started: Nanos, answer: &Result<(), Failure>) {
+    match answer {
+        Ok(()) => seat.statement(operation, started),
+        Err(failure) => seat.statement_failed(operation, started, failure.key.class),
+    }
+}
+
+impl Work for YcsbWork {
+    fn draw(&mut self) {
+        self.drawn.draw(&self.load);
+    }
+
+    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+        let act = self.drawn.act;
+        let done = match act {
+            Act::Read => self.read().await,
+            Act::Update => self.update().await,
+            Act::Insert => self.insert().await,
+            Act::Scan => self.scan().await,
+            Act::ReadModifyWrite => self.read_modify_write(seat).await,
+        };
+        let operation = self.load.timed.id(act);
+        done.map(|()| operation).map_err(|failure| FailedTransaction { operation, failure })
+    }
+
+    /// No operation leaves a transaction open: each statement commits itself.
+    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
+        (self.session, self.statements) = connect(&self.load, seat).await?;
+        Ok(())
+    }
+
+    fn single_statement(&self) -> Option<OperationKind> {
+        self.drawn.act.statement()
+    }
+
+    fn take_traffic(&mut self) -> Traffic {
+        self.session.take_traffic()
+    }
+}
+
+/// Draws how many records a scan asks for.
+struct ScanDraw {
+    length: ScanLength,
+    ranks: Zipfian,
+}
+
+impl ScanDraw {
+    fn new(length: ScanLength) -> Self {
+        let count = length.most - length.least + 1;
+        Self { length, ranks: Zipfian::new(count, super::lengths::ZIPFIAN_EXPONENT) }
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Random) -> i64 {
+        let ScanLength { least, most, is_zipfian } = self.length;
+        let more =
+            if is_zipfian { self.ranks.draw(random) - 1 } else { random.below(most - least + 1) };
+        (least + more).cast_signed()
+    }
+}

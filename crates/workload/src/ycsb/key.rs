@@ -1,0 +1,132 @@
+//! Names of records, which stand in the table's key column.
+
+/// Which tool's data it is: they hash numbers into keys differently, and make different values where
+/// `dataintegrity` asks for values that can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// go-ycsb 1.0.1: the bytes of the number from the highest to the lowest.
+    GoYcsb,
+    /// brianfrankcooper/YCSB: from the lowest to the highest.
+    Ycsb,
+}
+
+impl Maker {
+    pub(super) const ALL: [Self; 2] = [Self::GoYcsb, Self::Ycsb];
+
+    /// Its name in options.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::GoYcsb => "go-ycsb",
+            Self::Ycsb => "ycsb",
+        }
+    }
+}
+
+/// How the number of a record becomes its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeyFormat {
+    /// `user`, unless said otherwise.
+    pub(super) prefix: String,
+    /// Digits at least, filled up with zeros in front.
+    pub(super) padding: usize,
+    /// Who hashes the number; `None` leaves it as it is (`insertorder=ordered`).
+    pub(super) hash: Option<Maker>,
+}
+
+/// FNV-1a in 64 bits: its offset basis and its prime. Source: G. Fowler, L. Noll, K.-P. Vo, D. Eastlake,
+/// "The FNV Non-Cryptographic Hash Algorithm".
+const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// FNV-1a of bytes, going on from `hash`.
+#[inline]
+pub(super) fn fnv_on(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
+}
+
+/// FNV-1a of bytes.
+#[inline]
+pub(super) fn fnv(bytes: &[u8]) -> u64 {
+    fnv_on(FNV_BASIS, bytes)
+}
+
+impl KeyFormat {
+    /// Puts the key of record `number` in place of what `key` holds.
+    #[inline]
+    pub(super) fn write(&self, number: u64, key: &mut String) {
+        let shown = match self.hash {
+            None => number,
+            Some(Maker::GoYcsb) => magnitude(fnv(&number.to_be_bytes())),
+            Some(Maker::Ycsb) => magnitude(fnv(&number.to_le_bytes())),
+        };
+        key.clear();
+        key.push_str(&self.prefix);
+        let mut digits = [b'0'; MOST_DIGITS];
+        let digits = decimal(shown, &mut digits);
+        (digits.len()..self.padding).for_each(|_| key.push('0'));
+        key.push_str(digits);
+    }
+
+    /// The key of record `number`.
+    pub(super) fn key(&self, number: u64) -> String {
+        let mut key = String::new();
+        self.write(number, &mut key);
+        key
+    }
+}
+
+/// Both tools take the hash for a signed number and leave its sign out.
+#[inline]
+fn magnitude(hash: u64) -> u64 {
+    hash.cast_signed().unsigned_abs()
+}
+
+/// Of 2^64 - 1.
+const MOST_DIGITS: usize = 20;
+
+#[inline]
+fn decimal(mut number: u64, digits: &mut [u8; MOST_DIGITS]) -> &str {
+    let mut at = MOST_DIGITS;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    // Digits are always valid.
+    std::str::from_utf8(&digits[at..]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(hash: Option<Maker>, padding: usize) -> KeyFormat {
+        KeyFormat { prefix: "user".to_owned(), padding, hash }
+    }
+
+    #[test]
+    fn fnv_gives_its_published_test_values() {
+        // From the reference code's test vectors, 64 bits, FNV-1a: of "", "a" and "foobar".
+        assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn keys_are_those_of_the_tools() {
+        // YCSB's record 0 is known from many a trace: user6284781860667377211.
+        assert_eq!(format(Some(Maker::Ycsb), 1).key(0), "user6284781860667377211");
+        assert_eq!(format(Some(Maker::GoYcsb), 1).key(0), "user6284781860667377211");
+        assert_ne!(
+            format(Some(Maker::Ycsb), 1).key(1),
+            format(Some(Maker::GoYcsb), 1).key(1),
+            "the order of bytes differs"
+        );
+        assert_eq!(format(None, 1).key(42), "user42");
+        assert_eq!(format(None, 6).key(42), "user000042");
+        assert_eq!(format(None, 1).key(u64::MAX), "user18446744073709551615");
+    }
+}

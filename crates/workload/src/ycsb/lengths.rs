@@ -1,0 +1,157 @@
+//! How long field values are.
+
+use std::path::Path;
+
+use super::sheet::Sheet;
+use crate::random::{Random, Zipfian};
+
+/// Where Zipf's law is asked for, its exponent: YCSB's constant.
+pub(super) const ZIPFIAN_EXPONENT: f64 = 0.99;
+/// Longer values would not fit into one packet of any server's defaults.
+pub(super) const MOST_BYTES: u64 = 1 << 20;
+
+/// `fieldlengthdistribution`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Lengths {
+    /// All the same.
+    Constant(usize),
+    /// From the first to the second, each as likely.
+    Uniform(usize, usize),
+    /// From `low` on; the i-th length is drawn with a probability proportional to 1 / i^0.99.
+    Zipfian { low: usize, ranks: Zipfian },
+    /// A length with the number of draws up to it, from a file.
+    Histogram(Vec<(usize, u64)>),
+}
+
+#[derive(Clone, Copy)]
+enum Name {
+    Constant,
+    Uniform,
+    Zipfian,
+    Histogram,
+}
+
+impl Lengths {
+    pub(super) fn read(sheet: &mut Sheet<'_>, folder: &Path) -> Self {
+        let names = [
+            ("constant", Name::Constant),
+            ("uniform", Name::Uniform),
+            ("zipfian", Name::Zipfian),
+            ("histogram", Name::Histogram),
+        ];
+        let name = sheet.choice("fieldlengthdistribution", Name::Constant, &names);
+        let most = sheet.integer("fieldlength", 100, 1..=MOST_BYTES) as usize;
+        let low = sheet.integer("minfieldlength", 1, 1..=MOST_BYTES) as usize;
+        let file = sheet.text("fieldlengthhistogram").unwrap_or_else(|| "hist.txt".to_owned());
+        if low > most && matches!(name, Name::Uniform | Name::Zipfian) {
+            let message = format!("`minfieldlength` is {low}, more than `fieldlength`, {most}");
+            sheet.wrong("minfieldlength", message, "say at most `fieldlength`");
+        }
+        match name {
+            Name::Constant => Self::Constant(most),
+            Name::Uniform => Self::Uniform(low, most.max(low)),
+            Name::Zipfian => {
+                let count = most.saturating_sub(low) as u64 + 1;
+                Self::Zipfian { low, ranks: Zipfian::new(count, ZIPFIAN_EXPONENT) }
+            }
+            Name::Histogram => Self::read_histogram(sheet, folder, &file),
+        }
+    }
+
+    fn read_histogram(sheet: &mut Sheet<'_>, folder: &Path, file: &str) -> Self {
+        let read = std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+        match read.and_then(|text| histogram(&text)) {
+            Ok(buckets) => Self::Histogram(buckets),
+            Err(why) => {
+                let help = "its first line is `BlockSize<TAB>bytes`, each other one \
+                            `bucket<TAB>count`; a value of bucket i is (i + 1) blocks long";
+                sheet.wrong("fieldlengthhistogram", format!("{file}: {why}"), help);
+                Self::Constant(1)
+            }
+        }
+    }
+
+    /// The longest that is ever drawn.
+    pub(super) fn most(&self) -> usize {
+        match self {
+            Self::Constant(length) | Self::Uniform(_, length) => *length,
+            Self::Zipfian { low, ranks } => low + ranks.count() as usize - 1,
+            Self::Histogram(buckets) => {
+                buckets.iter().map(|(length, _)| *length).max().unwrap_or(1)
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn draw(&self, random: &mut Random) -> usize {
+        match self {
+            Self::Constant(length) => *length,
+            Self::Uniform(low, high) => low + random.below((high - low + 1) as u64) as usize,
+            Self::Zipfian { low, ranks } => low + ranks.draw(random) as usize - 1,
+            Self::Histogram(buckets) => {
+                let total = buckets.last().map_or(0, |(_, until)| *until);
+                let draw = random.below(total);
+                let at = buckets.partition_point(|(_, until)| *until <= draw);
+                buckets.get(at).map_or(1, |(length, _)| *length)
+            }
+        }
+    }
+}
+
+/// Lengths with cumulated counts, from the text of a histogram file.
+fn histogram(text: &str) -> Result<Vec<(usize, u64)>, String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
+    let mut head = lines.next().unwrap_or_default().split_whitespace();
+    let is_head = head.next() == Some("BlockSize");
+    let block = number(head.next()).filter(|block| is_head && *block > 0);
+    let block = block.ok_or("its first line names no block size")?;
+    let (mut buckets, mut until) = (Vec::new(), 0_u64);
+    for line in lines {
+        let mut words = line.split_whitespace();
+        let pair = number(words.next()).zip(number(words.next()));
+        let (bucket, count) = pair.ok_or_else(|| format!("{line:?} is no bucket with a count"))?;
+        let length = bucket.saturating_add(1).saturating_mul(block);
+        if length > MOST_BYTES {
+            return Err(format!("{line:?} asks for values of {length} bytes, over {MOST_BYTES}"));
+        }
+        until = until.saturating_add(count);
+        buckets.push((length as usize, until));
+    }
+    if until == 0 { Err("it counts nothing".to_owned()) } else { Ok(buckets) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_draws_lengths_as_often_as_it_counted_them() {
+        let lengths = Lengths::Histogram(histogram("BlockSize\t10\n0\t1\n2\t3\n\n4 0\n").unwrap());
+        assert_eq!(lengths.most(), 50);
+        let mut random = Random::new(1);
+        let drawn: Vec<usize> = (0..4000).map(|_| lengths.draw(&mut random)).collect();
+        let share = |length| drawn.iter().filter(|seen| **seen == length).count();
+        assert_eq!(share(10) + share(30), 4000);
+        assert!((900..1100).contains(&share(10)), "{}", share(10));
+    }
+
+    #[test]
+    fn a_file_that_is_no_histogram_is_told() {
+        for text in ["", "1\t2", "BlockSize\t0\n0\t1", "BlockSize\t4\n0\tx", "BlockSize\t4\n0\t0"] {
+            assert!(histogram(text).is_err(), "{text:?}");
+        }
+        assert!(histogram("BlockSize\t99999999\n9\t1").unwrap_err().contains("over"));
+    }
+
+    #[test]
+    fn lengths_stay_within_their_bounds() {
+        let mut random = Random::new(1);
+        let zipfian = Lengths::Zipfian { low: 3, ranks: Zipfian::new(5, ZIPFIAN_EXPONENT) };
+        assert_eq!(zipfian.most(), 7);
+        for lengths in [zipfian, Lengths::Uniform(3, 7)] {
+            let drawn: Vec<usize> = (0..1000).map(|_| lengths.draw(&mut random)).collect();
+            assert_eq!(drawn.iter().min().zip(drawn.iter().max()), Some((&3, &7)), "{lengths:?}");
+        }
+    }
+}

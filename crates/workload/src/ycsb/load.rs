@@ -1,0 +1,86 @@
+//! The load of one trial: what its clients share.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use driver::Target;
+use engine::{Client, Load};
+use measure::Operation;
+
+use super::chooser::{Chooser, Range};
+use super::client::YcsbClient;
+use super::inserts::Inserts;
+use super::key::{KeyFormat, Maker};
+use super::operations::{Act, Timed};
+use super::settings::Settings;
+use super::values::ValueMaker;
+use crate::Site;
+
+/// What the clients of one trial share.
+pub(super) struct YcsbLoad {
+    pub(super) target: Target,
+    pub(super) run_session: Vec<String>,
+    pub(super) settings: Settings,
+    pub(super) format: KeyFormat,
+    pub(super) values: ValueMaker,
+    pub(super) timed: Timed,
+    pub(super) seed: u64,
+    /// What random values come from: another one for each trial. A server that is told to write what is
+    /// there already writes nothing, so a second trial that wrote the values of the first would measure
+    /// something else. Records, fields and operations come from the plan's seed.
+    pub(super) value_seed: u64,
+    pub(super) inserts: Arc<Inserts>,
+    /// About where new records begin.
+    pub(super) next_guess: u64,
+    sequence: Arc<AtomicU64>,
+}
+
+impl YcsbLoad {
+    pub(super) fn new(settings: &Settings, site: &Site<'_>, maker: Maker, next_guess: u64) -> Self {
+        let inserts = Inserts::new(settings.records, settings.mix.has(Act::Insert));
+        Self {
+            target: site.target.clone(),
+            run_session: site.sql.run_session.clone(),
+            format: settings.format(maker),
+            values: value_maker(settings, maker),
+            timed: Timed::of(&settings.mix),
+            seed: site.seed,
+            value_seed: RandomState::new().hash_one(site.seed),
+            inserts: Arc::new(inserts),
+            next_guess,
+            sequence: Arc::default(),
+            settings: settings.clone(),
+        }
+    }
+
+    pub(super) fn chooser(&self) -> Chooser {
+        let Settings { insert_start, insert_count, records, request, .. } = &self.settings;
+        let range = Range {
+            first: *insert_start,
+            count: *insert_count,
+            expected: self.settings.expected_inserts(),
+            records: *records,
+        };
+        Chooser::new(*request, range, self.seed, &self.sequence)
+    }
+}
+
+/// How the values of this data are made.
+pub(super) fn value_maker(settings: &Settings, maker: Maker) -> ValueMaker {
+    let checkable = settings.checks_integrity.then_some(maker);
+    ValueMaker { lengths: settings.lengths.clone(), checkable }
+}
+
+/// The load as the engine drives it.
+pub(super) struct SharedLoad(pub(super) Arc<YcsbLoad>);
+
+impl Load for SharedLoad {
+    fn operations(&self) -> &[Operation] {
+        &self.0.timed.list
+    }
+
+    fn client(&self, index: usize) -> Box<dyn Client> {
+        Box::new(YcsbClient { load: Arc::clone(&self.0), index })
+    }
+}

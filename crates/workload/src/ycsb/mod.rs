@@ -1,0 +1,32 @@
+//! YCSB's core workload, A to F and one's own: its properties, its table, its operations.
+//!
+//! What it does was learnt from the paper (B. Cooper et al., "Benchmarking Cloud Serving Systems with
+//! YCSB", SoCC 2010), the core properties page of brianfrankcooper/YCSB and the published workload
+//! files; what go-ycsb 1.0.1 does otherwise stands beside it. All words and code here are our own.
+
+mod chooser;
+mod client;
+mod fill;
+mod inserts;
+mod key;
+mod lengths;
+mod load;
+mod operations;
+mod preset;
+mod properties;
+mod request;
+mod resume;
+mod schema;
+mod settings;
+mod sheet;
+mod statements;
+mod survey;
+mod values;
+mod workload;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use preset::Preset;
+pub(crate) use settings::options;
+pub(crate) use workload::Ycsb;

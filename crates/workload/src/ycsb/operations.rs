@@ -1,0 +1,136 @@
+//! The operations of the core workload and how often each comes.
+
+use measure::{Operation, OperationId, OperationKind};
+
+use super::sheet::Sheet;
+use crate::random::Random;
+
+/// What a client does in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Read,
+    Update,
+    Insert,
+    Scan,
+    ReadModifyWrite,
+}
+
+impl Act {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite];
+
+    /// Its name as an operation.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Scan => "scan",
+            Self::ReadModifyWrite => "read_modify_write",
+        }
+    }
+
+    /// What it counts as when it is a single statement.
+    pub(super) fn statement(self) -> Option<OperationKind> {
+        match self {
+            Self::Read | Self::Scan => Some(OperationKind::Read),
+            Self::Update | Self::Insert => Some(OperationKind::Write),
+            Self::ReadModifyWrite => None,
+        }
+    }
+}
+
+/// Shares of operations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mix {
+    /// In the order of [`Act::ALL`], summing up to 1.
+    shares: [f64; 5],
+}
+
+impl Mix {
+    pub(super) fn read(sheet: &mut Sheet<'_>) -> Self {
+        let names = [
+            ("readproportion", 0.95),
+            ("updateproportion", 0.05),
+            ("insertproportion", 0.0),
+            ("scanproportion", 0.0),
+            ("readmodifywriteproportion", 0.0),
+        ];
+        let shares = names.map(|(name, default)| sheet.float(name, default, 0.0..=1e9));
+        let sum: f64 = shares.iter().sum();
+        if sum <= 0.0 {
+            let help = "set one of the proportions above 0";
+            sheet.wrong("readproportion", "no operation has a share", help);
+        }
+        Self { shares: shares.map(|share| share / sum.max(f64::MIN_POSITIVE)) }
+    }
+
+    /// The share of one operation, 0 to 1.
+    pub(super) fn share(&self, act: Act) -> f64 {
+        self.shares[act as usize]
+    }
+
+    pub(super) fn has(&self, act: Act) -> bool {
+        self.share(act) > 0.0
+    }
+
+    pub(super) fn share_of_inserts(&self) -> f64 {
+        self.share(Act::Insert)
+    }
+
+    /// Operations that come at all, in their order.
+    pub(super) fn acts(&self) -> impl Iterator<Item = Act> {
+        let mix = *self;
+        Act::ALL.into_iter().filter(move |act| mix.has(*act))
+    }
+
+    #[inline]
+    pub(super) fn draw(&self, random: &mut Random) -> Act {
+        let mut left = random.next_f64();
+        let mut last = Act::Read;
+        for act in self.acts() {
+            last = act;
+            left -= self.share(act);
+            if left < 0.0 {
+                break;
+            }
+        }
+        last
+    }
+}
+
+/// What is timed, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Timed {
+    pub(super) list: Vec<Operation>,
+    ids: [OperationId; 5],
+    /// The two statements of a read-modify-write.
+    pub(super) parts: [OperationId; 2],
+}
+
+impl Timed {
+    pub(super) fn of(mix: &Mix) -> Self {
+        let mut timed =
+            Self { list: Vec::new(), ids: [OperationId(0); 5], parts: [OperationId(0); 2] };
+        for act in mix.acts() {
+            timed.ids[act as usize] = timed.add(act.name(), OperationKind::Transaction);
+        }
+        if mix.has(Act::ReadModifyWrite) {
+            timed.parts = [
+                timed.add("read_modify_write.read", OperationKind::Read),
+                timed.add("read_modify_write.update", OperationKind::Write),
+            ];
+        }
+        timed
+    }
+
+    fn add(&mut self, name: &str, kind: OperationKind) -> OperationId {
+        self.list.push(Operation::new(name, kind));
+        OperationId((self.list.len() - 1) as u16)
+    }
+
+    #[inline]
+    pub(super) fn id(&self, act: Act) -> OperationId {
+        self.ids[act as usize]
+    }
+}

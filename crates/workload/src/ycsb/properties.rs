@@ -1,0 +1,113 @@
+//! Property files: the text format of Java's `Properties.load`, which YCSB's workload files have.
+
+/// A property with the line that it begins in, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Property {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) line: usize,
+}
+
+/// Every property of a file, in its order; of two with one name the later holds.
+///
+/// A line is `name=value`, `name: value` or `name value`; `#` and `!` begin comments, a backslash at the
+/// end goes on in the next line, and `\t`, `\n`, `\r`, `\f` and `\uXXXX` stand for letters. Source: the
+/// documentation of `java.util.Properties`.
+pub(super) fn parse(text: &str) -> Vec<Property> {
+    let mut all = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
+        let mut whole = line.trim_start().to_owned();
+        if whole.is_empty() || whole.starts_with(['#', '!']) {
+            continue;
+        }
+        while goes_on(&whole) {
+            whole.pop();
+            let Some((_, next)) = lines.next() else { break };
+            whole.push_str(next.trim_start());
+        }
+        let (name, value) = split(&whole);
+        all.push(Property { name: unescape(name), value: unescape(value), line: index + 1 });
+    }
+    all
+}
+
+/// Whether an odd number of backslashes ends the line: an even one stands for backslashes.
+fn goes_on(line: &str) -> bool {
+    line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// The name ends at the first `=`, `:` or blank that no backslash stands before.
+fn split(line: &str) -> (&str, &str) {
+    let mut is_escaped = false;
+    let end = line.char_indices().find(|(_, letter)| {
+        let ends = !is_escaped && (matches!(letter, '=' | ':') || letter.is_ascii_whitespace());
+        is_escaped = !is_escaped && *letter == '\\';
+        ends
+    });
+    let Some((end, _)) = end else { return (line, "") };
+    let rest = line[end..].trim_start();
+    let value = rest.strip_prefix(['=', ':']).unwrap_or(rest);
+    // Blanks behind a value belong to it in Java; nobody means them in a number or a word.
+    (&line[..end], value.trim())
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            out.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('t') => out.push('\t'),
+            Some('n') => out.push('\n'),
+            Some('r') => out.push('\r'),
+            Some('f') => out.push('\u{c}'),
+            Some('u') => {
+                let digits: String = letters.by_ref().take(4).collect();
+                let code = u32::from_str_radix(&digits, 16).ok();
+                out.push(code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            Some(other) => out.push(other),
+            None => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "[a\\\\=: \t\nu0-9#!é\u{85}]*") {
+            let all = parse(&text);
+            prop_assert!(all.len() <= text.lines().count());
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_java_reads_it() {
+        let text = "# a comment\n! another\n\nrecordcount=1000\r\n  operationcount : 3\ntable users\n\
+                    long = one \\\n    two\nback=c:\\\\dir\\\\\na\\=b=c\\u0041\nempty\nlast=\\";
+        let found: Vec<(String, String, usize)> =
+            parse(text).into_iter().map(|one| (one.name, one.value, one.line)).collect();
+        let expected = [
+            ("recordcount", "1000", 4),
+            ("operationcount", "3", 5),
+            ("table", "users", 6),
+            ("long", "one two", 7),
+            ("back", "c:\\dir\\", 9),
+            ("a=b", "cA", 10),
+            ("empty", "", 11),
+            ("last", "", 12),
+        ];
+        let expected =
+            expected.map(|(name, value, line)| (name.to_owned(), value.to_owned(), line));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,182 @@
+//! YCSB's workload C: dyno against go-ycsb, on the same records of one MariaDB.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use system::mariadb::{DATABASE, USER};
+
+use super::contestant::Contestant::{Dyno, GoYcsb};
+use super::contestant::{Contestant, Programs};
+use super::goals::{Goal, ratio, show};
+use super::page::table;
+use super::results::{Quantity, Results, median};
+use super::server::BenchServer;
+use super::window::{End, Load, look_at};
+use super::{Bench, Part, cases};
+use crate::peers::GO_YCSB;
+use crate::shell;
+
+/// Records of the one table.
+const RECORDS: u32 = 10_000;
+const CONNECTIONS: [usize; 2] = [16, 64];
+/// Client CPU for a read, against go-ycsb.
+const CPU_RATIO_MAX: f64 = 0.4;
+/// More operations than go-ycsb does in the time: it is ended after the window, for it has no bound by
+/// time.
+const MANY: &str = "1000000000";
+
+/// Measures reads at each number of connections.
+///
+/// # Errors
+/// When go-ycsb cannot be built, or a contestant or the server fails.
+pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
+    let go_ycsb = GO_YCSB.build(&bench.interrupt)?;
+    let server = BenchServer::start(None)?;
+    // By dyno itself: its records have the keys that go-ycsb asks for.
+    let mut load = dyno(&bench.programs, &server);
+    load.args(["--events", "1", "--warm-up", "0s"]);
+    shell::must(load.stdout(Stdio::null()), &bench.interrupt)?;
+    for round in 0..bench.rounds {
+        for connections in bench.order.of(&CONNECTIONS) {
+            for contestant in bench.order.of(&[Dyno, GoYcsb]) {
+                let time = super::window::time(bench);
+                let load = match contestant {
+                    Dyno => Load { command: run(bench, &server, connections, time), end: End::Own },
+                    _ => {
+                        let mut command = Command::new(&go_ycsb);
+                        command.args(go_ycsb_arguments(&server, connections));
+                        Load { command, end: End::Stopped }
+                    }
+                };
+                let seen = look_at(bench, &server, contestant, load, connections, None)?;
+                cases::Case { part: Part::Ycsb, contestant, connections, round }.keep(bench, &seen);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn dyno(programs: &Programs, server: &BenchServer) -> Command {
+    let mut command = Command::new(&programs.dyno);
+    command
+        .args(["bench", "ycsb/c", "--quiet", "--format", "json", "--existing", "reuse"])
+        .args(["--option", &format!("recordcount={RECORDS}")])
+        .args(["--option", "requestdistribution=uniform", "--system", &server.url(), "--out"])
+        .arg(server.scratch().join("results"));
+    command
+}
+
+fn run(bench: &Bench, server: &BenchServer, connections: usize, time: Duration) -> Command {
+    let mut command = dyno(&bench.programs, server);
+    command.args(["--clients", &connections.to_string()]).args([
+        "--warm-up",
+        "1s",
+        "--time",
+        &format!("{}ms", time.as_millis()),
+    ]);
+    command
+}
+
+fn go_ycsb_arguments(server: &BenchServer, connections: usize) -> Vec<String> {
+    let mut arguments: Vec<String> = vec!["run".into(), "mysql".into()];
+    arguments.push(format!("--threads={connections}"));
+    let properties = [
+        "workload=core".to_owned(),
+        format!("recordcount={RECORDS}"),
+        format!("operationcount={MANY}"),
+        "readproportion=1".to_owned(),
+        "updateproportion=0".to_owned(),
+        "requestdistribution=uniform".to_owned(),
+        "mysql.host=127.0.0.1".to_owned(),
+        format!("mysql.port={}", server.port()),
+        format!("mysql.user={USER}"),
+        format!("mysql.db={DATABASE}"),
+    ];
+    arguments.extend(properties.into_iter().flat_map(|property| ["-p".to_owned(), property]));
+    arguments
+}
+
+fn against(results: &Results, connections: usize, quantity: Quantity) -> Option<analysis::Ratio> {
+    ratio(results, Part::Ycsb, GoYcsb, connections, quantity)
+}
+
+/// What dyno is held to here.
+pub(super) fn goals(results: &Results) -> Vec<Goal> {
+    let mut goals = Vec::new();
+    for connections in results.connections(Part::Ycsb) {
+        goals.extend(against(results, connections, Quantity::CpuUs).map(|ratio| Goal {
+            what: format!("client CPU for a YCSB C read at {connections}, dyno / go-ycsb"),
+            goal: format!("at most {CPU_RATIO_MAX}"),
+            seen: show(ratio),
+            is_reached: ratio.ratio <= CPU_RATIO_MAX,
+        }));
+        goals.extend(against(results, connections, Quantity::QueriesPerS).map(|ratio| Goal {
+            what: format!("throughput of YCSB C at {connections}, dyno / go-ycsb"),
+            goal: "no less".to_owned(),
+            seen: show(ratio),
+            is_reached: ratio.ratio >= 1.0,
+        }));
+    }
+    goals
+}
+
+/// The page's part.
+pub(super) fn section(results: &Results) -> String {
+    let connections = results.connections(Part::Ycsb);
+    if connections.is_empty() {
+        return String::new();
+    }
+    let of = |contestant: Contestant, connections, quantity| {
+        median(&results.series(Part::Ycsb, contestant, connections, quantity)).unwrap_or_default()
+    };
+    let cell = |contestant, connections| {
+        let rate = of(contestant, connections, Quantity::QueriesPerS) / 1e3;
+        let cpu = of(contestant, connections, Quantity::CpuUs);
+        format!("{cpu:.1} [{:.1}], {rate:.1}k/s", of(contestant, connections, Quantity::UserUs))
+    };
+    let ratio = |connections, quantity| {
+        against(results, connections, quantity).map_or_else(String::new, show)
+    };
+    let rows = connections.into_iter().map(|connections| {
+        vec![
+            connections.to_string(),
+            cell(Dyno, connections),
+            cell(GoYcsb, connections),
+            ratio(connections, Quantity::CpuUs),
+            ratio(connections, Quantity::QueriesPerS),
+        ]
+    });
+    let head = ["connections", "dyno", "go-ycsb", "CPU, dyno / go-ycsb", "throughput"];
+    format!(
+        "\n## YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
+         bytes, us (in brackets the user part), and throughput; {RECORDS} records, uniform requests, \
+         go-ycsb 1.0.1.\n\n{}",
+        table(&head, rows)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Sample;
+    use super::*;
+
+    #[test]
+    fn reads_are_held_against_go_ycsb() {
+        let mut results = Results::new(1);
+        for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
+            for round in 0..3 {
+                for (quantity, value) in [(Quantity::CpuUs, cpu_us), (Quantity::QueriesPerS, rate)]
+                {
+                    let (part, connections) = (Part::Ycsb, 16);
+                    let sample = Sample { part, contestant, connections, round, quantity, value };
+                    results.samples.push(sample);
+                }
+            }
+        }
+        let seen: Vec<(String, bool)> =
+            goals(&results).into_iter().map(|goal| (goal.seen, goal.is_reached)).collect();
+        let expected = [("0.36 (0.36 to 0.36)", true), ("1.67 (1.67 to 1.67)", true)];
+        assert_eq!(seen, expected.map(|(seen, reached)| (seen.to_owned(), reached)));
+        assert!(section(&results).contains("| 16 | 8.0 [0.0], 50.0k/s | 22.0 [0.0], 30.0k/s |"));
+    }
+}

@@ -1,0 +1,28 @@
+//! The server that logins are tested on: built by Go from `systems/go-mysql`.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::interrupt::Interrupt;
+use crate::{paths, shell};
+
+/// How tests learn where the program is.
+pub(crate) const VARIABLE: &str = "DYNO_TEST_GO_MYSQL";
+
+/// The version of Go that TiDB is built with too, so that there is one to fetch.
+const TOOLCHAIN: &str = "go1.25.12";
+
+/// Builds the server, a minute the first time and a second after that; returns the program.
+///
+/// # Errors
+/// When there is no Go, or it cannot build it.
+pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    let go = system::go_program(TOOLCHAIN)?.display().to_string();
+    let program = paths::target().join("go-mysql");
+    let mut build = shell::command(&go, &["build", "-mod=readonly", "-trimpath", "-o"]);
+    build.arg(&program).arg(".").current_dir(paths::root().join("systems/go-mysql"));
+    build.env("GOTOOLCHAIN", TOOLCHAIN).env("GOWORK", "off");
+    shell::must(&mut build, interrupt).context("cannot build the server of systems/go-mysql")?;
+    Ok(program)
+}

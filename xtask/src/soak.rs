@@ -1,0 +1,112 @@
+//! Half an hour of dyno on servers that stand still, die, come back, hang up and refuse, with a look at
+//! the end whether every count is right. What is done comes from a seed.
+//!
+//! Two runs go on side by side, a closed loop and an open one, each a single dyno with a MariaDB of its
+//! own behind a proxy. What the judgement asks for stands in [`judge`] and in its modules.
+
+mod course;
+mod judge;
+mod memory;
+mod meter;
+mod process;
+mod proxy;
+mod requests;
+mod schedule;
+mod stage;
+mod victim;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+
+use crate::interrupt::Interrupt;
+use crate::needs::{self, Install};
+use crate::{paths, shell};
+
+use self::course::Loop;
+use self::stage::{Stage, Verdict};
+
+/// What `cargo xtask soak` takes.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// How long
+    #[arg(long, default_value_t = 30)]
+    minutes: u64,
+    /// Seed of everything that is done to the servers, instead of one from the clock
+    #[arg(long)]
+    seed: Option<u64>,
+    /// A dyno that is built already, instead of building one
+    #[arg(long)]
+    dyno: Option<PathBuf>,
+    /// Keep the records also when nothing is wrong
+    #[arg(long)]
+    keep: bool,
+    /// Only say what is missing, install nothing
+    #[arg(long)]
+    no_install: bool,
+}
+
+/// Runs both loops, judges them, and prints what came of it.
+///
+/// # Errors
+/// When something is missing or does not build, a server does not come back, or a signal came.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let install = if arguments.no_install { Install::No } else { Install::Yes };
+    needs::provide(&[needs::MARIADB], install, &interrupt)?;
+    let seed = arguments.seed.unwrap_or_else(seed_of_now);
+    let dyno = match &arguments.dyno {
+        Some(dyno) => dyno.canonicalize().with_context(|| format!("no {}", dyno.display()))?,
+        None => build(&interrupt)?,
+    };
+    let folder = paths::target().join("soak").join(seed.to_string());
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let length = Duration::from_secs(60 * arguments.minutes);
+    println!("soak: {} minutes, --seed {seed}, in {}", arguments.minutes, folder.display());
+    let verdicts = thread::scope(|scope| {
+        let stages = Loop::ALL.map(|offered| {
+            let (folder, dyno) = (folder.join(offered.name()), dyno.as_path());
+            let interrupt = &interrupt;
+            scope.spawn(move || {
+                fs::create_dir_all(&folder)?;
+                Stage { offered, folder, length, seed }.run(dyno, interrupt)
+            })
+        });
+        stages.map(|stage| stage.join().unwrap_or_else(|_| Err(anyhow!("the soak itself failed"))))
+    });
+    let verdicts = verdicts.into_iter().collect::<anyhow::Result<Vec<Verdict>>>();
+    let verdicts = verdicts.with_context(|| format!("look into {}", folder.display()))?;
+    conclude(&verdicts, &folder, arguments.keep)
+}
+
+fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    let mut build = shell::cargo(&["build", "--release", "--package", "dyno-bench"]);
+    shell::must(&mut build, interrupt)?;
+    Ok(paths::target().join("release/dyno"))
+}
+
+fn conclude(verdicts: &[Verdict], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
+    for verdict in verdicts {
+        print!("{verdict}");
+    }
+    if verdicts.iter().any(|verdict| !verdict.judgement.complaints.is_empty()) {
+        println!("soak: failed; what was done, seen and recorded is in {}", folder.display());
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("soak: everything is accounted for");
+    if !keep {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn seed_of_now() -> u64 {
+    jiff::Timestamp::now().as_second().unsigned_abs()
+}

@@ -1,0 +1,166 @@
+//! dyno at work: its memory each second, and whether it goes on at all.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use anyhow::Context;
+use jiff::Timestamp;
+
+use crate::bench::process::memory_bytes;
+
+/// A record that does not grow for so long belongs to a dyno that hangs: it writes an interval each
+/// second whatever the server does, and waits for a server no longer than this where there are none.
+const HANG: Duration = Duration::from_secs(90);
+
+/// One heap for all threads. By itself glibc gives threads heaps of their own, as chance has it, and each
+/// trial has new threads: what lies unused in those heaps grows by several percent within an hour, and a
+/// leak of that size could not be told from it. Source: mallopt(3), `M_ARENA_MAX`.
+const ONE_ARENA: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
+
+/// How much memory dyno held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    pub at: Timestamp,
+    pub resident_bytes: u64,
+}
+
+/// How dyno ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// By itself, with this code; none when a signal ended it.
+    Exited(Option<i32>),
+    /// It had to be killed, and why.
+    Killed(String),
+}
+
+/// How far its record has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Trials that have begun.
+    pub trials: usize,
+    /// Bytes of the newest one's intervals.
+    bytes: u64,
+}
+
+/// dyno on a plan. Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Dyno {
+    child: Child,
+    folder: PathBuf,
+    pub samples: Vec<Sample>,
+    seen: Seen,
+    /// When the record had last grown.
+    grown: Timestamp,
+    /// When the newest trial was first seen.
+    pub newest_since: Timestamp,
+}
+
+impl Dyno {
+    /// Starts it in `folder`, where what it says goes to `dyno.log`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) fn start(program: &Path, plan: &Path, folder: &Path) -> anyhow::Result<Self> {
+        let log = File::create(folder.join("dyno.log"))?;
+        let child = Command::new(program)
+            .arg("run")
+            .arg(plan)
+            .arg("--out")
+            .arg(folder.join("results"))
+            .current_dir(folder)
+            .env("HOME", folder)
+            .env(ONE_ARENA.0, ONE_ARENA.1)
+            .env_remove("MYSQL_PWD")
+            .env_remove("DYNO_PASSWORD")
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let now = Timestamp::now();
+        let (samples, seen) = (Vec::new(), Seen::default());
+        Ok(Self { child, folder: folder.to_owned(), samples, seen, grown: now, newest_since: now })
+    }
+
+    /// Looks at it; for once a second.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub(super) fn look(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+        let status = self.child.try_wait()?;
+        let at = Timestamp::now();
+        // Between its end and the look at it there is no memory to be seen.
+        if let Ok(resident_bytes) = memory_bytes(self.child.id(), "VmRSS") {
+            self.samples.push(Sample { at, resident_bytes });
+        }
+        let seen = seen(&self.folder.join("results"));
+        if seen.trials > self.seen.trials {
+            self.newest_since = at;
+        }
+        if seen != self.seen {
+            self.grown = at;
+            self.seen = seen;
+        }
+        Ok(status)
+    }
+
+    /// The newest trial's place in the run.
+    pub(super) fn newest_trial(&self) -> Option<usize> {
+        self.seen.trials.checked_sub(1)
+    }
+
+    /// Why it is taken to hang.
+    pub(super) fn hangs(&self) -> Option<String> {
+        let still = Timestamp::now().duration_since(self.grown);
+        (still.unsigned_abs() > HANG).then(|| {
+            format!(
+                "its record has not grown for {} s, in trial {:?}",
+                still.as_secs(),
+                self.newest_trial()
+            )
+        })
+    }
+
+    /// Writes where its threads are to `threads.txt`, then kills it.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub(super) fn kill(&mut self) -> anyhow::Result<()> {
+        let threads = format!("/proc/{}/task", self.child.id());
+        let mut text = String::new();
+        for thread in fs::read_dir(&threads)?.flatten() {
+            for file in ["comm", "wchan", "syscall", "status"] {
+                let said = fs::read_to_string(thread.path().join(file)).unwrap_or_default();
+                text.push_str(&format!("{} {file}: {}\n", thread.path().display(), said.trim()));
+            }
+        }
+        fs::write(self.folder.join("threads.txt"), text)?;
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Dyno {
+    fn drop(&mut self) {
+        // It has mostly ended, and then there is nobody to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The folder of the only run below `results`.
+pub(super) fn run_folder(results: &Path) -> Option<PathBuf> {
+    Some(fs::read_dir(results).ok()?.next()?.ok()?.path())
+}
+
+fn seen(results: &Path) -> Seen {
+    let Some(run) = run_folder(results) else { return Seen::default() };
+    let names = fs::read_dir(run.join("trials")).into_iter().flatten().flatten();
+    let trials: Vec<PathBuf> = names.map(|entry| entry.path()).collect();
+    let newest = trials.iter().max().map(|trial| trial.join("intervals.jsonl"));
+    let bytes = newest.and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+    Seen { trials: trials.len(), bytes }
+}

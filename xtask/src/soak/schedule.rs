@@ -1,0 +1,151 @@
+//! What is done to the server, and when: all of it from a seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use plan::Shuffle;
+
+/// Something that is done to the server or to the way to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Disturbance {
+    /// The server stands still (SIGSTOP) for so long.
+    Stop(Duration),
+    /// It is killed (SIGKILL), and started again after so long.
+    Kill(Duration),
+    /// Nothing passes between dyno and the server for so long, either way.
+    Stall(Duration),
+    /// The server ends so many of a hundred connections (KILL CONNECTION).
+    Cut(usize),
+    /// It takes no writes for so long.
+    ReadOnly(Duration),
+}
+
+/// A quiet stretch and what comes after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub quiet: Duration,
+    pub disturbance: Disturbance,
+}
+
+/// Short pauses are shorter than dyno's time-out for a statement, long ones longer: what lies between
+/// could be found or not, so it is left out.
+const SHORT_MS: (usize, usize) = (200, 600);
+const LONG_MS: (usize, usize) = (1_200, 3_000);
+const AWAY_MS: (usize, usize) = (0, 5_000);
+const READ_ONLY_MS: (usize, usize) = (500, 2_500);
+const QUIET_MS: (usize, usize) = (3_000, 9_000);
+
+/// Every kind of disturbance, again and again.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Stop,
+    Kill,
+    Stall,
+    Cut,
+    ReadOnly,
+}
+
+/// An endless row of steps, the same for the same seed. Kinds come in rounds, each once in a round
+/// and in a new order; after a round there is a longer rest, so that some trials are not disturbed.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    random: Shuffle,
+    round: Vec<Kind>,
+    /// How long the rest after a round is at least; at most twice that.
+    rest: Duration,
+}
+
+impl Schedule {
+    /// For trials of this length.
+    pub(super) fn new(seed: u64, trial: Duration) -> Self {
+        Self { random: Shuffle::new(seed), round: Vec::new(), rest: trial }
+    }
+
+    fn duration(&mut self, (low, high): (usize, usize)) -> Duration {
+        let millis = low + self.random.below(high - low + 1);
+        Duration::from_millis(millis as u64)
+    }
+
+    /// As often short as long.
+    fn pause(&mut self) -> Duration {
+        let range = if self.random.below(2) == 0 { SHORT_MS } else { LONG_MS };
+        self.duration(range)
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let mut quiet = self.duration(QUIET_MS);
+        if self.round.is_empty() {
+            let kinds = [Kind::Stop, Kind::Kill, Kind::Stall, Kind::Cut, Kind::ReadOnly];
+            self.round = self.random.of(&kinds);
+            quiet += self.rest.mul_f64(1.0 + self.random.below(1_000) as f64 / 1_000.0);
+        }
+        let disturbance = match self.round.pop()? {
+            Kind::Stop => Disturbance::Stop(self.pause()),
+            Kind::Kill => Disturbance::Kill(self.duration(AWAY_MS)),
+            Kind::Stall => Disturbance::Stall(self.pause()),
+            Kind::Cut => Disturbance::Cut(1 + self.random.below(100)),
+            Kind::ReadOnly => Disturbance::ReadOnly(self.duration(READ_ONLY_MS)),
+        };
+        Some(Step { quiet, disturbance })
+    }
+}
+
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stop(length) => write!(f, "stopped for {length:?}"),
+            Self::Kill(away) => write!(f, "killed, started again after {away:?}"),
+            Self::Stall(length) => write!(f, "nothing passed for {length:?}"),
+            Self::Cut(percent) => write!(f, "{percent} % of the connections killed"),
+            Self::ReadOnly(length) => write!(f, "read-only for {length:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRIAL: Duration = Duration::from_secs(28);
+
+    fn steps(seed: u64) -> Vec<Step> {
+        Schedule::new(seed, TRIAL).take(500).collect()
+    }
+
+    #[test]
+    fn a_seed_repeats_its_schedule_and_another_has_another() {
+        assert_eq!(steps(7), steps(7));
+        assert_ne!(steps(7), steps(8));
+    }
+
+    #[test]
+    fn every_round_has_every_kind_and_begins_with_a_rest() {
+        for round in steps(3).chunks(5) {
+            let mut kinds: Vec<_> =
+                round.iter().map(|step| std::mem::discriminant(&step.disturbance)).collect();
+            kinds.dedup();
+            assert_eq!(kinds.len(), 5, "{round:?}");
+            assert!(round[0].quiet >= TRIAL + Duration::from_secs(3), "{round:?}");
+            assert!(round[1..].iter().all(|step| step.quiet <= Duration::from_secs(9)));
+        }
+    }
+
+    #[test]
+    fn pauses_are_clearly_below_or_above_the_time_out() {
+        let bounds = |length: Duration| length.as_millis();
+        let mut seen = [false; 2];
+        for step in steps(1) {
+            if let Disturbance::Stop(length) | Disturbance::Stall(length) = step.disturbance {
+                let is_long = bounds(length) >= 1_200;
+                assert!((200..=600).contains(&bounds(length)) || is_long, "{length:?}");
+                assert!(bounds(length) <= 3_000, "{length:?}");
+                seen[usize::from(is_long)] = true;
+            }
+        }
+        assert_eq!(seen, [true; 2]);
+    }
+}

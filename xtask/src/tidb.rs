@@ -1,0 +1,45 @@
+//! The TiDB that tests run on: built by the same code as dyno's own, and kept in the same cache.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use net::Clock;
+use system::Step;
+use system::tidb::{BuildOptions, provide};
+
+use crate::interrupt::Interrupt;
+
+/// How tests learn where the server's program is.
+pub(crate) const VARIABLE: &str = "DYNO_TEST_TIDB";
+
+/// Between two lines about how far it is, ns.
+const SAY_PERIOD_NS: u64 = 30_000_000_000;
+
+/// The server's program, built now if it never was.
+///
+/// # Errors
+/// When it cannot be built, or a signal came.
+pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    let clock = Clock::monotonic();
+    let mut said_ns = clock.now();
+    let built = provide(&BuildOptions::default(), &mut |step| {
+        match step {
+            Step::Note(text) => eprintln!("xtask: {text}"),
+            Step::Progress { stage, done, total } if clock.now() - said_ns > SAY_PERIOD_NS => {
+                said_ns = clock.now();
+                match total {
+                    0 => eprintln!("xtask: {stage}: {done}"),
+                    _ => eprintln!("xtask: {stage}: {done} of {total}"),
+                }
+            }
+            Step::Progress { .. } => {}
+        }
+        if interrupt.signal().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    interrupt.check()?;
+    built
+}
