@@ -185,11 +185,12 @@ impl Bench {
         }
     }
 
+    /// Counts a success that ends now, and returns when that is.
     #[inline]
-    pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) {
+    pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) -> Nanos {
         let now = self.handle.now();
         if !self.pays_its_way(local, turn, now) {
-            return;
+            return now;
         }
         let kind = self.kinds[usize::from(operation.0)];
         let is_open = self.pacer.is_open();
@@ -201,6 +202,7 @@ impl Bench {
         });
         self.leave(local, turn, counted);
         self.clients.borrow_mut()[local].events += u64::from(counted == Counted::Measured);
+        now
     }
 
     pub(crate) fn fail(

@@ -23,11 +23,14 @@ pub struct Seat {
     local: usize,
     bench: Rc<Bench>,
     issued: u64,
+    /// When the last turn ended, if nothing has come between: the next one begins there, without another
+    /// look at the clock.
+    ended_ns: Option<Nanos>,
 }
 
 impl Seat {
     pub(crate) fn new(index: usize, local: usize, bench: Rc<Bench>) -> Self {
-        Self { index, local, bench, issued: 0 }
+        Self { index, local, bench, issued: 0, ended_ns: None }
     }
 
     /// Which client this is, of `0..clients`.
@@ -59,7 +62,7 @@ impl Seat {
             self.bench.ready();
             self.bench.gate.wait(&self.bench.handle).await;
         }
-        let mut now = self.now();
+        let mut now = self.ended_ns.take().unwrap_or_else(|| self.now());
         let mut intended = now;
         let mut has_waited = false;
         if let Step::At(at) = self.step_after(now, pause_ns) {
@@ -98,7 +101,7 @@ impl Seat {
     /// A transaction succeeded: it counts, with its latency from the turn's intended start.
     #[inline]
     pub fn finish(&mut self, turn: Turn, operation: OperationId) {
-        self.bench.finish(self.local, turn, operation);
+        self.ended_ns = Some(self.bench.finish(self.local, turn, operation));
     }
 
     /// A transaction was given up or could not go on: counted, and timed apart from successes.

@@ -130,6 +130,7 @@ impl Tally {
     }
 
     /// Counts a success of `id`.
+    #[inline]
     pub fn success(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
         self.operations[usize::from(id.0)].succeeded.record(latency_ns);
         self.count(kind);

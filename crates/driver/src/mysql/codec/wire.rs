@@ -29,6 +29,7 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(wide))
     }
 
+    #[inline]
     pub(crate) fn u8(&mut self) -> Result<u8, Malformed> {
         Ok(self.int::<1>()? as u8)
     }
