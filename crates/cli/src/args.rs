@@ -103,13 +103,13 @@ pub(crate) struct BenchArgs {
     /// Measured transactions of each trial, instead of a time.
     #[arg(long, value_name = "N")]
     pub(crate) events: Option<String>,
-    /// Load before what counts.
+    /// Load before what counts [default: 1s].
     #[arg(long, value_name = "DURATION")]
     pub(crate) warm_up: Option<String>,
-    /// Length of one interval.
+    /// Length of one interval [default: 1s].
     #[arg(long, value_name = "DURATION")]
     pub(crate) interval: Option<String>,
-    /// Pause of a client between transactions.
+    /// Pause of a client between transactions [default: none].
     #[arg(long, value_name = "DURATION")]
     pub(crate) think_time: Option<String>,
     /// Transactions a second that come whether or not a client is free (open loop), to sweep over.
@@ -139,25 +139,25 @@ pub(crate) struct BenchArgs {
     /// Event loops that share the clients [default: one for two cores].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<u64>,
-    /// How often each trial is done.
+    /// How often each trial is done [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) repetitions: Option<u64>,
-    /// Percentiles in tables.
+    /// Percentiles in tables [default: 50,95,99,99.9].
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     pub(crate) percentiles: Vec<f64>,
-    /// What to do with tables that are there already.
+    /// What to do with tables that are there already [default: refuse].
     #[arg(long, value_name = "WHAT", value_parser = ["refuse", "reuse", "replace"])]
     pub(crate) existing: Option<String>,
-    /// What happens to the data between trials.
+    /// What happens to the data between trials [default: keep].
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "reload", "restore"])]
     pub(crate) between: Option<String>,
     /// Remove the tables at the end.
     #[arg(long)]
     pub(crate) cleanup: bool,
-    /// The seed that all data and all queries come from.
+    /// The seed that all data and all queries come from [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Prepared statements, or text.
+    /// Prepared statements, or text [default: on].
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"])]
     pub(crate) ps: Option<String>,
     /// Tables of the workload.
