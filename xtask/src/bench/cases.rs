@@ -1,6 +1,6 @@
 //! Point selects: pinned apart, sharing cores, and how much memory they take.
 
-use super::contestant::Contestant::{self, Dyno, Floor, Sysbench};
+use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
 use super::results::{Quantity, Sample};
 use super::server::BenchServer;
 use super::window::{Seen, look};
@@ -11,6 +11,8 @@ const SERVER_CORE: &str = "0";
 const CLIENT_CORE: &str = "1";
 /// sysbench has a thread for each connection; beyond this it is not asked.
 const SYSBENCH_CONNECTIONS_MAX: usize = 256;
+/// Where it is also measured what watching costs dyno.
+pub(super) const WATCHED_CONNECTIONS: usize = 64;
 
 /// Server on one core, client on another: what a query costs the client.
 ///
@@ -21,9 +23,10 @@ pub(super) fn pinned(bench: &mut Bench) -> anyhow::Result<()> {
     server.fill(&bench.interrupt)?;
     for round in 0..bench.rounds {
         for connections in bench.order.of(&[1, 16, 64, 256, 1024]) {
-            let all = [Dyno, Floor, Sysbench];
-            let able = if connections > SYSBENCH_CONNECTIONS_MAX { &all[..2] } else { &all[..] };
-            for contestant in bench.order.of(able) {
+            let mut able = vec![Dyno, Floor];
+            able.extend((connections <= SYSBENCH_CONNECTIONS_MAX).then_some(Sysbench));
+            able.extend((connections == WATCHED_CONNECTIONS).then_some(DynoWatching));
+            for contestant in bench.order.of(&able) {
                 let case = Case { part: Part::Pinned, contestant, connections, round };
                 case.measure(bench, &server, Some(CLIENT_CORE))?;
             }

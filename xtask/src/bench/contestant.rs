@@ -1,4 +1,4 @@
-//! The three that are measured, and how each is asked for the same load.
+//! Who is measured, and how each is asked for the same load.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +13,10 @@ use super::server::{BenchServer, ROWS};
 /// Who is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Contestant {
+    /// Its load alone, as the others offer it: it watches neither hosts nor servers.
     Dyno,
+    /// As it is by default.
+    DynoWatching,
     Sysbench,
     Floor,
     GoYcsb,
@@ -32,6 +35,7 @@ impl Contestant {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Dyno => "dyno",
+            Self::DynoWatching => "dyno, watching",
             Self::Sysbench => "sysbench",
             Self::Floor => "floor",
             Self::GoYcsb => "go-ycsb",
@@ -52,7 +56,12 @@ impl Contestant {
         time: Duration,
     ) -> anyhow::Result<Command> {
         match self {
-            Self::Dyno => Ok(dyno(programs, server, connections, time)),
+            Self::Dyno => {
+                let mut command = dyno(programs, server, connections, time);
+                command.args(["--set", "watch=\"off\""]);
+                Ok(command)
+            }
+            Self::DynoWatching => Ok(dyno(programs, server, connections, time)),
             Self::Sysbench => Ok(sysbench(server, connections, time)),
             Self::Floor => Ok(floor(programs, server, connections, time)),
             Self::GoYcsb | Self::GoTpc => {
@@ -68,7 +77,7 @@ impl Contestant {
     /// When what it printed is not understood.
     pub(super) fn unfairness(self, printed: &str) -> anyhow::Result<Option<f64>> {
         match self {
-            Self::Dyno => dyno_unfairness(printed),
+            Self::Dyno | Self::DynoWatching => dyno_unfairness(printed),
             Self::Sysbench => sysbench_unfairness(printed)
                 .context("sysbench says nothing about its threads' fairness")
                 .map(Some),

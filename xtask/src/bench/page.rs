@@ -9,7 +9,8 @@ use anyhow::Context;
 use record::Environment;
 use serde_json::{Value, json};
 
-use super::contestant::Contestant::{Dyno, Floor, Sysbench};
+use super::cases::WATCHED_CONNECTIONS;
+use super::contestant::Contestant::{Dyno, DynoWatching, Floor, Sysbench};
 use super::contestant::Programs;
 use super::goals::{goals, ratio, show};
 use super::results::{Quantity, Results, median};
@@ -81,7 +82,7 @@ fn first_line(program: &str, arguments: &[&str]) -> String {
 
 fn page(bench: &Bench, date: &str) -> String {
     let (results, machine) = (&bench.results, &bench.machine);
-    let mut page = format!("# dyno against sysbench and the floor, {date}\n\n");
+    let mut page = format!("# dyno against its peers and the floor, {date}\n\n");
     page += &format!(
         "Made by `cargo xtask bench`: {} rounds, in each of which the contestants ran in turn in \
          shuffled order (seed {}); windows of {:.1} s in the middle of each load. Queries are those \
@@ -152,9 +153,23 @@ fn pinned(results: &Results) -> String {
     let head = ["connections", "dyno", "floor", "sysbench", "dyno / floor", "dyno / sysbench"];
     format!(
         "\n## Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets \
-         the user part), and throughput.\n\n{}",
-        table(&head, rows)
+         the user part), and throughput.\n\n{}{}",
+        table(&head, rows),
+        watching(results).unwrap_or_default()
     )
+}
+
+/// What watching the host costs, which dyno does by default and no other.
+fn watching(results: &Results) -> Option<String> {
+    let (part, connections) = (Part::Pinned, WATCHED_CONNECTIONS);
+    let of = |quantity| median(&results.series(part, DynoWatching, connections, quantity));
+    let (cpu, user) = (of(Quantity::CpuUs)?, of(Quantity::UserUs)?);
+    let without = ratio(results, part, DynoWatching, connections, Quantity::CpuUs)?;
+    Some(format!(
+        "\nThe others watch nothing, so dyno has its watching off here (`watch = \"off\"`). With it, as by \
+         default, a query took {cpu:.2} us [{user:.2}] at {connections}; without / with: {}.\n",
+        show(without)
+    ))
 }
 
 fn shared(results: &Results) -> String {
