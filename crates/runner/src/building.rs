@@ -44,7 +44,7 @@ pub(crate) fn provide(system: &dyn System, stop: &Stop, watcher: &mut dyn Watche
 }
 
 /// Passes on to the watcher what is told, until someone wants to stop.
-fn onlooker<'a>(
+pub(crate) fn onlooker<'a>(
     stop: &'a Stop,
     watcher: &'a mut dyn Watcher,
 ) -> impl FnMut(Step<'_>) -> ControlFlow<()> + 'a {
