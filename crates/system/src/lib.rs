@@ -23,6 +23,7 @@ mod ports;
 mod process;
 mod programs;
 mod running;
+mod scratch;
 mod simulated;
 mod sqlite;
 #[cfg(test)]
@@ -41,3 +42,4 @@ pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
 pub use running::{MetricsEndpoint, Running, ServerProcess};
+pub use scratch::Scratch;

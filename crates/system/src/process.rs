@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 
 use bound::AtOurEnd;
 pub use cpus::parse as parse_cpus;
-use guard::Guard;
+pub(crate) use guard::Guard;
 
 /// How long a killed process may take to be gone.
 const KILL_BOUND: Duration = Duration::from_secs(10);
@@ -189,7 +189,7 @@ fn spawn(
     match family {
         Family::Single => Ok((bound::spawn(command, cpus, AtOurEnd::Killed)?, None)),
         Family::Tree => {
-            let mut guard = Guard::start()?;
+            let mut guard = Guard::of_group()?;
             let child = bound::spawn(command, cpus, AtOurEnd::Left)?;
             guard.watch(child.id())?;
             Ok((child, Some(guard)))
