@@ -146,8 +146,8 @@ impl Progress {
         }
     }
 
-    /// The system that was being started is up.
-    pub(crate) fn system_is_up(&mut self) {
+    /// What was done for a system to be up is done.
+    pub(crate) fn end_start(&mut self) {
         let last = self.starting.take().and_then(|mut starting| starting.end_stage());
         if let (Style::Lines, Some(line)) = (self.style, last) {
             self.line(&line);
@@ -190,13 +190,15 @@ impl Watcher for Progress {
                 self.folder = Some(folder.to_path_buf());
             }
             Event::SystemStarting { name } => {
+                // What it was built by may have come before.
+                self.end_start();
                 self.starting = Some(Starting::new(name));
                 self.bar.set_style(style("{spinner} {msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::SystemUp { name, identity } => {
-                self.system_is_up();
+                self.end_start();
                 self.line(&format!("{name}: {}", identity.title()));
             }
             Event::TrialBegins { index, title } => {

@@ -67,7 +67,7 @@ fn bring_up(
     let scratch = Scratch::make()?;
     let running =
         system.start(scratch.path(), Timeouts::default(), &mut onlooker(stop, progress))?;
-    progress.system_is_up();
+    progress.end_start();
     Ok(Some(Up { running, _scratch: scratch }))
 }
 

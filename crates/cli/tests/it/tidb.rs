@@ -218,7 +218,7 @@ fn interrupted_at_the_start(desk: &Desk, command: &mut Command) {
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
     wait_until("the program is gone", || !is_there(pid));
-    assert_eq!(desk.scratch_folders(), [PathBuf::new(); 0]);
+    assert_eq!(desk.scratch_folders().len(), 0);
     fs::remove_file(started).unwrap();
 }
 
@@ -257,7 +257,7 @@ fn stages_of_a_start_that_take_long_are_told_where_there_is_no_terminal() {
     let up = desk.succeed(["up", &argument, "--detach"]);
     desk.succeed(["down"]);
     let told = String::from_utf8(up.stderr).unwrap();
-    assert!(told.starts_with("tidb: starting TiDB took "), "{told}");
+    assert!(told.contains("tidb: starting TiDB took "), "{told}");
 }
 
 /// The number behind `process` in what `dyno up` prints.

@@ -192,6 +192,11 @@ fn stores_of_one_machine_are_told_apart_by_their_ports() {
     assert_eq!(figures_of(vec![store(first), store(second), store(third), pd()]), [""; 0]);
     assert_eq!(figures_of(vec![store("127.0.0.1"), pd()]), [""; 0], "no port stands for all");
     assert_eq!(figures_of(vec![pd()]), [""; 0], "the plan wants to know of no store");
+    // Some stores do not tell where they show figures.
+    let mut silent = pd();
+    let addresses = silent.series.iter_mut().flat_map(|it| &mut it.labels);
+    addresses.filter(|(name, _)| name == "status_address").for_each(|(_, at)| at.clear());
+    assert_eq!(figures_of(vec![store(first), silent]), [""; 0]);
 }
 
 #[test]

@@ -27,8 +27,9 @@ impl Store<'_> {
     fn is_shown_at(&self, page: Place<'_>) -> bool {
         let status = Place::of_address(self.status_address);
         let is_host = [Place::of_address(self.address).host, status.host].contains(&page.host);
-        // Who names no port speaks of a host and of what is on it.
-        is_host && page.port.is_none_or(|port| Some(port) == status.port)
+        // Where one side names no port, it speaks of a host and of what is on it.
+        let is_port = page.port.is_none() || status.port.is_none() || page.port == status.port;
+        is_host && is_port
     }
 }
 

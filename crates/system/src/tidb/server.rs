@@ -25,15 +25,6 @@ pub struct Settings {
     pub cpus: Option<CpuSet>,
 }
 
-/// What a server keeps its data in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Storage {
-    /// Its own storage, in its folder.
-    Unistore,
-    /// The stores of a cluster, which it finds through the PDs that listen here.
-    Cluster(Vec<SocketAddr>),
-}
-
 impl Settings {
     /// Says all that to a server on this folder; `flag` is how its kind calls its configuration file.
     pub(crate) fn say(&self, command: &mut Command, flag: &str, home: &Home) {
@@ -45,6 +36,15 @@ impl Settings {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(home.temporary());
     }
+}
+
+/// What a server keeps its data in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Its own storage, in its folder.
+    Unistore,
+    /// The stores of a cluster, which it finds through the PDs that listen here.
+    Cluster(Vec<SocketAddr>),
 }
 
 /// Starts `binary` on free ports of 127.0.0.1 and on data below `scratch`; returns when it answers.

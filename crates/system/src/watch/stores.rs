@@ -52,10 +52,15 @@ fn quoted(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// What PD of 2021 answers with one store of three; PD 8.5 tells the same and more.
-    const LIST_OF_2021: &str = r#"{"count": 1, "stores": [{"store": {"id": 4, "address":
-        "127.0.0.1:38183", "labels": [], "version": "5.0.0", "status_address": "127.0.0.1:41261",
-        "state_name": "Up"}, "status": {"leader_count": 1, "region_count": 1}}]}"#;
+    /// What PD of 2021 answered with three stores in Go, in part. TiKV tells a status address too
+    /// (metapb.Store), which was put into the second one by hand.
+    const LIST_OF_2021: &str = r#"{"count": 3, "stores": [
+        {"store": {"id": 1, "address": "127.0.0.1:43887", "version": "3.0.0-bata.1",
+          "last_heartbeat": 1795321747708795761, "state_name": "Up"},
+         "status": {"capacity": "252GiB", "available": "252GiB", "used_size": "0B", "leader_count": 5,
+          "leader_weight": 1, "region_count": 5, "start_ts": "1970-01-01T00:00:00Z"}},
+        {"store": {"id": 12, "address": "127.0.0.1:36919", "version": "3.0.0-bata.1",
+          "status_address": "127.0.0.1:20180", "state_name": "Up"}, "status": {"leader_count": 0}}]}"#;
 
     #[test]
     fn only_a_pd_is_asked_for_its_stores() {
@@ -71,7 +76,8 @@ mod tests {
         insta::assert_snapshot!(exposition(LIST_OF_2021), @r#"
 
         # TYPE dyno_pd_store gauge
-        dyno_pd_store{store="4",address="127.0.0.1:38183",status_address="127.0.0.1:41261",state="Up"} 1
+        dyno_pd_store{store="1",address="127.0.0.1:43887",status_address="",state="Up"} 1
+        dyno_pd_store{store="12",address="127.0.0.1:36919",status_address="127.0.0.1:20180",state="Up"} 1
         "#);
     }
 
