@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Context;
 use clap::Args;
-use system::mariadb::{Server, Settings};
+use system::mariadb::{self, Settings};
 
 use crate::interrupt::Interrupt;
 use crate::needs::{self, Install};
@@ -75,7 +75,7 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     // What tests leave behind when they are stopped goes with the rest.
     let temporary = scratch.path().join("tests");
     std::fs::create_dir(&temporary).context("no folder for the tests' data")?;
-    let server = Server::start(Settings::default(), scratch.path())?;
+    let server = mariadb::start(Settings::default(), scratch.path())?;
     let mut test = shell::cargo(&["test"]);
     if arguments.is_empty() {
         test.args(["--workspace", "--no-fail-fast"]);

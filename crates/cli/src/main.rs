@@ -6,6 +6,7 @@ mod commands;
 mod progress;
 mod signals;
 mod standing;
+mod starting;
 mod table;
 
 use std::process::ExitCode;

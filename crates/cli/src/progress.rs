@@ -11,6 +11,8 @@ use record::TrialStatus;
 use report::{latency, number};
 use runner::{Event, Watcher};
 
+use crate::starting::Starting;
+
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
@@ -35,6 +37,8 @@ pub(crate) struct Progress {
     spent: Duration,
     trial_planned: Option<Duration>,
     last_rate: String,
+    /// The system that is being started.
+    starting: Option<Starting>,
     /// Where the record grows.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -63,6 +67,7 @@ impl Progress {
             spent: Duration::ZERO,
             trial_planned: planned.map(|all| all / u32::try_from(trials.max(1)).unwrap_or(1)),
             last_rate: String::new(),
+            starting: None,
             folder: None,
         }
     }
@@ -132,7 +137,25 @@ impl Progress {
         format!(", {} s left", left.as_secs())
     }
 
+    /// Where nothing is redrawn, stages of a start that take long are lines.
+    fn tell_stage(&mut self, stage: &str, done: u64, total: u64) {
+        let Some(starting) = &mut self.starting else { return };
+        let lines = starting.step(stage, done, total);
+        if self.style == Style::Lines {
+            lines.iter().for_each(|line| self.line(line));
+        }
+    }
+
+    /// What was done for a system to be up is done.
+    pub(crate) fn end_start(&mut self) {
+        let last = self.starting.take().and_then(|mut starting| starting.end_stage());
+        if let (Style::Lines, Some(line)) = (self.style, last) {
+            self.line(&line);
+        }
+    }
+
     fn end_trial(&mut self, status: &TrialStatus) {
+        self.starting = None;
         self.spent += self.trial_planned.unwrap_or_default();
         let head = format!("[{}/{}] {}", self.trial + 1, self.trials, self.title);
         match status {
@@ -167,11 +190,15 @@ impl Watcher for Progress {
                 self.folder = Some(folder.to_path_buf());
             }
             Event::SystemStarting { name } => {
+                // What it was built by may have come before.
+                self.end_start();
+                self.starting = Some(Starting::new(name));
                 self.bar.set_style(style("{spinner} {msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::SystemUp { name, identity } => {
+                self.end_start();
                 self.line(&format!("{name}: {}", identity.title()));
             }
             Event::TrialBegins { index, title } => {
@@ -180,7 +207,10 @@ impl Watcher for Progress {
                 self.last_rate.clear();
             }
             Event::PhaseBegins { phase, planned } => self.begin_phase(phase, planned),
-            Event::Progress { stage, done, total } => self.work(stage, done, total),
+            Event::Progress { stage, done, total } => {
+                self.tell_stage(stage, done, total);
+                self.work(stage, done, total);
+            }
             Event::Interval { interval, operations } => self.interval(interval, operations),
             Event::TrialEnds { status } => self.end_trial(status),
             Event::Note { text } => self.line(text),

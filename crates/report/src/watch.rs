@@ -2,6 +2,7 @@
 
 pub(crate) mod care;
 pub(crate) mod figure;
+mod stores;
 
 use analysis::{HostFigure, MeanPeak, ProcessFigure, host_of_node, mean_peak};
 use measure::{Host, Nanos, Side};

@@ -61,9 +61,10 @@ impl<'a> Bed<'a> {
         watcher.hear(Event::SystemStarting { name: &plan.name });
         building::provide(experiment.systems[system].as_ref(), stop, watcher)
             .with_context(|| format!("system {:?} cannot be had", plan.name))?;
-        let bounds = &experiment.plan.load.bounds;
+        let connect = experiment.plan.load.bounds.connect_timeout;
+        let timeouts = Timeouts { connect, query: None };
         let running = experiment.systems[system]
-            .start(scratch, Timeouts { connect: bounds.connect_timeout, query: None })
+            .start(scratch, timeouts, &mut building::onlooker(stop, watcher))
             .with_context(|| format!("system {:?} cannot be used", plan.name))?;
         let identity = running.identity().clone();
         watcher.hear(Event::SystemUp { name: &plan.name, identity: &identity });

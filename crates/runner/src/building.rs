@@ -43,8 +43,8 @@ pub(crate) fn provide(system: &dyn System, stop: &Stop, watcher: &mut dyn Watche
     system.provide(&mut onlooker(stop, watcher))
 }
 
-/// Passes on to the watcher what is told, until someone wants to stop.
-fn onlooker<'a>(
+/// Passes on to the watcher what a system tells that is made ready, until someone wants to stop.
+pub fn onlooker<'a>(
     stop: &'a Stop,
     watcher: &'a mut dyn Watcher,
 ) -> impl FnMut(Step<'_>) -> ControlFlow<()> + 'a {

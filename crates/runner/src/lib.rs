@@ -18,6 +18,7 @@ mod usage;
 mod watch;
 mod watching;
 
+pub use building::onlooker;
 pub use experiment::Experiment;
 pub use run::{RunOptions, RunOutcome};
 pub use watch::{Event, Watcher};

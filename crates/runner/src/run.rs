@@ -10,6 +10,7 @@ use record::{
     Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
     TrialStatus, TrialWriter,
 };
+use system::Scratch;
 
 use crate::bed::{self, Bed};
 use crate::building::Build;
@@ -53,9 +54,7 @@ impl Experiment {
         let folder = writer.folder().to_path_buf();
         let trials = self.plan.trials();
         watcher.hear(Event::RunBegins { folder: &folder, trials: trials.len() });
-        let scratch = tempfile::Builder::new().prefix("dyno-").tempdir().context(
-            "no room for the data of managed systems; set TMPDIR to a folder that can be written",
-        )?;
+        let scratch = Scratch::make()?;
         let mut sequence = Sequence {
             experiment: self,
             writer: &writer,

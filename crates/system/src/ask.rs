@@ -1,45 +1,70 @@
 //! Asks a database what it is.
 
-use anyhow::Context;
+use std::future::Future;
+use std::sync::mpsc;
+
+use anyhow::{Context, bail};
 use driver::{Datum, Facts, Target};
-use net::{Clock, Runtime};
+use net::{Clock, Handle, Nanos, Runtime};
+
+use crate::{Onlooker, Step};
+
+/// Between two looks whether the answer is still wanted, ns.
+const LOOK_NS: Nanos = 50_000_000;
 
 /// Connects once and asks; the target knows its capabilities from here on.
 ///
 /// # Errors
-/// When it cannot be reached or refuses the login, with what to do about it.
-pub(crate) fn ask(mut target: Target) -> anyhow::Result<(Target, Facts)> {
-    let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop to connect with")?;
-    let handle = runtime.handle();
-    let asked = runtime.block_on(async move {
+/// When it cannot be reached or refuses the login, with what to do about it; or the onlooker wanted it
+/// to end.
+pub(crate) fn ask(
+    mut target: Target,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<(Target, Facts)> {
+    let (target, facts) = awaited(onlooker, |handle| async move {
         let facts = target.probe(&handle).await;
         (target, facts)
-    });
-    let (target, facts) = asked.context("the event loop failed")?;
+    })?;
     Ok((target, facts?))
-}
-
-/// Runs a statement in a session of its own.
-///
-/// # Errors
-/// When the server cannot be reached, or does not like the statement.
-pub(crate) fn run(target: &Target, statement: &str) -> anyhow::Result<()> {
-    rows(target, statement).map(drop)
 }
 
 /// The rows that a statement brings, in a session of its own.
 ///
 /// # Errors
-/// As [`run`].
-pub(crate) fn rows(target: &Target, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
+/// When the server cannot be reached, or does not like the statement, or the onlooker wanted it to end.
+pub(crate) fn rows(
+    target: &Target,
+    statement: &str,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<Vec<Vec<Datum>>> {
     let (target, statement) = (target.clone(), statement.to_owned());
-    let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop to connect with")?;
-    let handle = runtime.handle();
-    let asked = runtime.block_on(async move {
+    let answer = awaited(onlooker, |handle| async move {
         let mut session = target.connect(&handle, 0).await?;
         let rows = session.rows(&statement).await;
         session.close().await;
         rows
+    })?;
+    Ok(answer?)
+}
+
+/// Drives a future to its end on an event loop of its own, as long as the onlooker wants that.
+fn awaited<T: 'static, F: Future<Output = T> + 'static>(
+    onlooker: &mut Onlooker<'_>,
+    question: impl FnOnce(Handle) -> F,
+) -> anyhow::Result<T> {
+    let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop to connect with")?;
+    let handle = runtime.handle();
+    let (sender, answer) = mpsc::channel();
+    let question = question(handle.clone());
+    runtime.spawn(async move {
+        // Who asks waits until the loop has ended.
+        let _ = sender.send(question.await);
     });
-    Ok(asked.context("the event loop failed")??)
+    let step = Step::Progress { stage: "asking the server what it is", done: 0, total: 0 };
+    let look = || onlooker(step).is_continue().then(|| handle.now() + LOOK_NS);
+    runtime.run(look).context("the event loop failed")?;
+    match answer.try_recv() {
+        Ok(answer) => Ok(answer),
+        Err(_) => bail!("interrupted while the server was asked what it is"),
+    }
 }

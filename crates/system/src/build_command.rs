@@ -1,21 +1,10 @@
 //! A command of the user's that makes what a system is started from.
 
-use std::fs::File;
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
-use anyhow::{Context, bail};
-
-use crate::log_tail::log_tail;
-use crate::process::Process;
+use crate::errand::run_to_end;
 use crate::{Onlooker, Step};
-
-/// Between two looks whether it is done.
-const LOOK: Duration = Duration::from_millis(200);
-/// How long an interrupted build may take to end.
-const STOP_BOUND: Duration = Duration::from_secs(10);
 
 /// Has the shell run `command` in `folder`, with all that it says in `log`. It ends with us.
 ///
@@ -27,34 +16,17 @@ pub fn build_by_command(
     log: &Path,
     onlooker: &mut Onlooker<'_>,
 ) -> anyhow::Result<()> {
-    let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-    let errors = file.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(folder);
-    shell.stdin(Stdio::null()).stdout(file).stderr(errors);
-    let process = Process::start_tree(shell, None)?;
-    let status = loop {
-        if let Some(status) = process.wait(LOOK) {
-            break status;
-        }
-        let step = Step::Progress { stage: command, done: 0, total: 0 };
-        if onlooker(step) == ControlFlow::Break(()) {
-            process.stop(STOP_BOUND)?;
-            bail!("interrupted while building by `{command}`");
-        }
-    };
-    if !status.success() {
-        bail!(
-            "building by `{command}` failed ({status}); the end of {}:\n{}",
-            log.display(),
-            log_tail(log)
-        );
-    }
-    Ok(())
+    let name = format!("building by `{command}`");
+    let look = || onlooker(Step::Progress { stage: &name, done: 0, total: 0 });
+    run_to_end(shell, &name, log, None, look)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
 
     #[test]

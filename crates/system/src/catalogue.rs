@@ -33,6 +33,12 @@ const fn option(name: &'static str, default: &'static str, meaning: &'static str
     OptionHelp { name, default, meaning }
 }
 
+const ARGUMENTS: OptionHelp =
+    option("arguments", "none", "further arguments of the server, as a list");
+const CPUS: OptionHelp =
+    option("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\"");
+const PS: OptionHelp = option("ps", "on", "on for prepared statements, off for text");
+
 static KINDS: [Kind; 6] = [
     Kind {
         name: "sqlite",
@@ -57,10 +63,10 @@ static KINDS: [Kind; 6] = [
                 "the server's own",
                 "server variables, such as { innodb_flush_log_at_trx_commit = 0 }",
             ),
-            option("arguments", "none", "further arguments of the server, as a list"),
-            option("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\""),
+            ARGUMENTS,
+            CPUS,
             option("connect", "tcp", "tcp, or socket for the unix socket"),
-            option("ps", "on", "on for prepared statements, off for text"),
+            PS,
         ],
     },
     Kind {
@@ -77,15 +83,15 @@ static KINDS: [Kind; 6] = [
             ),
             option("goamd64", "v1", "build for this level of x86-64, v1 to v4"),
             option("config", "none", "a configuration file of TiDB's"),
-            option("arguments", "none", "further arguments of the server, as a list"),
+            ARGUMENTS,
             option("env", "none", "environment variables, such as { GOMAXPROCS = 4 }"),
             option(
                 "settings",
                 "the server's own",
                 "global variables set once it is up, such as { tidb_txn_mode = \"optimistic\" }",
             ),
-            option("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\""),
-            option("ps", "on", "on for prepared statements, off for text"),
+            CPUS,
+            PS,
         ],
     },
     Kind {
@@ -117,7 +123,7 @@ static KINDS: [Kind; 6] = [
                 "TiDB's own",
                 "global variables of TiDB, set once it is up, as { tidb_txn_mode = \"optimistic\" }",
             ),
-            option("ps", "on", "on for prepared statements, off for text"),
+            PS,
         ],
     },
     Kind {
@@ -130,7 +136,7 @@ static KINDS: [Kind; 6] = [
                 "must be given",
                 "mysql://USER@HOST:PORT/DATABASE; clients are shared out over a list of them",
             ),
-            option("ps", "on", "on for prepared statements, off for text"),
+            PS,
             option(
                 "ssl_mode",
                 "preferred; verify_ca with ssl_ca",

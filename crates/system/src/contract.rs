@@ -64,9 +64,15 @@ pub trait System: Send + Sync {
     }
 
     /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is.
-    /// Files of its own go below `scratch`; sessions keep to these bounds.
+    /// Files of its own go below `scratch`; sessions keep to these bounds. The onlooker is asked several
+    /// times a second; when it wants an end, what was started until then is ended too.
     ///
     /// # Errors
-    /// What was tried and what to do about it.
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running>;
+    /// What was tried and what to do about it, or that the onlooker wanted it to end.
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running>;
 }

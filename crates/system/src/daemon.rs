@@ -1,7 +1,10 @@
 //! A server process on a folder of its own: started, watched, its data kept and brought back, stopped.
 
+mod backing;
+
+use std::fmt::Debug;
 use std::fs::File;
-use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,7 +15,14 @@ use tempfile::TempDir;
 
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
+use crate::ports::{Ports, greets};
 use crate::process::Process;
+use crate::{MetricsEndpoint, Onlooker, Step};
+
+/// The account that a fresh MariaDB or TiDB has; it needs no password.
+pub const USER: &str = "root";
+/// The database that a fresh MariaDB or TiDB has.
+pub const DATABASE: &str = "test";
 
 /// Between two looks whether the server answers.
 const LOOK: Duration = Duration::from_millis(20);
@@ -35,29 +45,35 @@ pub(crate) enum Starts {
 }
 
 /// How one kind of server is started on a folder of its own.
-pub(crate) trait Recipe {
+pub(crate) trait Recipe: Debug + Send + Sync {
     /// What people call it.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
 
     /// Whether the program is a server, or starts the servers.
-    const STARTS: Starts = Starts::Nothing;
-
-    /// Where it listens, chosen anew when somebody else was faster.
-    fn take_ports(&mut self) -> io::Result<()>;
+    fn starts(&self) -> Starts {
+        Starts::Nothing
+    }
 
     /// Fills a fresh folder, such as with what the server's own installer makes.
-    fn prepare(&self, _home: &Home) -> anyhow::Result<()> {
+    fn prepare(&self, _home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
     /// What to run; standard streams are set by the caller.
-    fn command(&self, home: &Home) -> Command;
+    fn command(&self, home: &Home, ports: Ports) -> Command;
 
     /// The CPUs it may use; all of them when `None`.
     fn cpus(&self) -> Option<CpuSet>;
 
     /// Whether it answers by now.
-    fn answers(&self) -> bool;
+    fn answers(&self, ports: Ports) -> bool {
+        greets(ports.main)
+    }
+
+    /// Where it shows its figures, if it does.
+    fn metrics(&self, _ports: Ports) -> Option<MetricsEndpoint> {
+        None
+    }
 }
 
 /// The folder of a server, and what lies in it.
@@ -97,44 +113,70 @@ impl Home {
     }
 }
 
-/// A server that is up. Dropping it stops it and removes its folder.
+/// A server that is up, on 127.0.0.1. Dropping it ends it where it stands and removes its folder.
 #[derive(Debug)]
-pub(crate) struct Daemon<R: Recipe> {
-    pub(crate) recipe: R,
+pub struct Daemon {
+    recipe: Box<dyn Recipe>,
     pub(crate) home: Home,
+    ports: Ports,
     process: Process,
     _folder: TempDir,
 }
 
-impl<R: Recipe> Daemon<R> {
+impl Daemon {
     /// Makes a folder below `scratch` and starts the server on it; returns when it answers.
     ///
     /// # Errors
-    /// When it cannot be started, with the last lines that it said.
-    pub(crate) fn start(mut recipe: R, scratch: &Path) -> anyhow::Result<Self> {
+    /// When it cannot be started, with the last lines that it said, or the onlooker wanted it to end.
+    pub(crate) fn start(
+        recipe: impl Recipe + 'static,
+        scratch: &Path,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new()
-            .prefix(&format!("{}-", R::NAME.to_lowercase()))
+            .prefix(&format!("{}-", recipe.name().to_lowercase()))
             .tempdir_in(scratch)
             .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
         let home = Home { folder: folder.path().to_owned() };
         let temporary = home.temporary();
         std::fs::create_dir(&temporary)
             .with_context(|| format!("cannot make {}", temporary.display()))?;
-        recipe.prepare(&home)?;
-        let process = on_free_ports(&mut recipe, &home)?;
-        Ok(Self { recipe, home, process, _folder: folder })
+        recipe.prepare(&home, onlooker)?;
+        let (process, ports) = on_free_ports(&recipe, &home, onlooker)?;
+        Ok(Self { recipe: Box::new(recipe), home, ports, process, _folder: folder })
     }
 
-    pub(crate) fn pid(&self) -> u32 {
+    /// The port where it serves.
+    pub fn port(&self) -> u16 {
+        self.ports.main
+    }
+
+    /// The port beside it, where a TiDB or a store shows its state.
+    pub fn status_port(&self) -> u16 {
+        self.ports.second
+    }
+
+    /// How to reach its database, if it speaks the protocol of MySQL.
+    pub fn url(&self) -> String {
+        format!("mysql://{USER}@127.0.0.1:{}/{DATABASE}", self.port())
+    }
+
+    /// Its unix socket, if it has one.
+    pub fn socket(&self) -> PathBuf {
+        self.home.socket()
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
         self.process.pid()
     }
 
     /// Why it is no longer there, with its last words; `None` while it is.
-    pub(crate) fn exited(&self) -> Option<String> {
+    pub fn exited(&self) -> Option<String> {
         let status = self.process.exit_status()?;
         Some(format!(
             "{} ended by itself ({status}); the end of its log:\n{}",
-            R::NAME,
+            self.recipe.name(),
             log_tail(&self.home.log())
         ))
     }
@@ -143,11 +185,15 @@ impl<R: Recipe> Daemon<R> {
     ///
     /// # Errors
     /// When it is still there, or does not start.
-    pub(crate) fn start_again(&mut self) -> anyhow::Result<()> {
+    pub fn start_again(&mut self) -> anyhow::Result<()> {
         if self.process.exit_status().is_none() {
-            bail!("{} (process {}) has not ended", R::NAME, self.pid());
+            bail!("{} (process {}) has not ended", self.recipe.name(), self.pid());
         }
-        self.process = launch(&self.recipe, &self.home)?;
+        self.relaunch()
+    }
+
+    fn relaunch(&mut self) -> anyhow::Result<()> {
+        self.process = launch(&*self.recipe, &self.home, self.ports, &mut unattended)?;
         Ok(())
     }
 
@@ -155,7 +201,7 @@ impl<R: Recipe> Daemon<R> {
     ///
     /// # Errors
     /// When it does not stop, cannot be copied (as on a full disk) or does not start again.
-    pub(crate) fn snapshot(&mut self) -> anyhow::Result<()> {
+    pub fn snapshot(&mut self) -> anyhow::Result<()> {
         self.while_halted(Self::keep)
     }
 
@@ -163,7 +209,7 @@ impl<R: Recipe> Daemon<R> {
     ///
     /// # Errors
     /// When nothing was kept, or as `snapshot`.
-    pub(crate) fn restore(&mut self) -> anyhow::Result<()> {
+    pub fn restore(&mut self) -> anyhow::Result<()> {
         self.kept()?;
         self.while_halted(Self::bring_back)
     }
@@ -204,7 +250,7 @@ impl<R: Recipe> Daemon<R> {
     ///
     /// # Errors
     /// When it does not end.
-    pub(crate) fn stop(self) -> anyhow::Result<()> {
+    pub fn stop(self) -> anyhow::Result<()> {
         self.halt()
     }
 
@@ -218,29 +264,39 @@ impl<R: Recipe> Daemon<R> {
         self.halt()?;
         let worked = work(self);
         // Whatever became of the copy, the server is expected to be there afterwards.
-        self.process = launch(&self.recipe, &self.home)?;
+        self.relaunch()?;
         worked
     }
 }
 
-impl<R: Recipe> Drop for Daemon<R> {
+impl Drop for Daemon {
     fn drop(&mut self) {
-        // Nobody is left to be told; the kernel kills it at the latest when we end.
-        let _ = self.process.stop(STOP_BOUND);
+        // Who wants it to end in good order has halted it, and nobody will miss its data. Nobody is left
+        // to be told; the kernel kills it at the latest when we end.
+        let _ = self.process.end();
         // The server has mostly removed it; only one that was killed leaves it behind.
         let _ = std::fs::remove_file(self.home.socket());
     }
 }
 
+/// Goes on, whatever is told.
+pub(crate) fn unattended(_: Step<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 /// Tries free ports until nobody else takes those that were found.
-fn on_free_ports(recipe: &mut impl Recipe, home: &Home) -> anyhow::Result<Process> {
+fn on_free_ports(
+    recipe: &dyn Recipe,
+    home: &Home,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<(Process, Ports)> {
     let mut tries = 0;
     loop {
         tries += 1;
-        recipe.take_ports().context("no free port on 127.0.0.1")?;
-        match launch(recipe, home) {
+        let ports = Ports::free().context("no free port on 127.0.0.1")?;
+        match launch(recipe, home, ports, onlooker) {
             Err(error) if tries < PORT_TRIES && is_port_taken(&error) => {}
-            launched => return launched,
+            launched => return launched.map(|process| (process, ports)),
         }
     }
 }
@@ -249,36 +305,50 @@ fn is_port_taken(error: &anyhow::Error) -> bool {
     format!("{error:#}").to_lowercase().contains("address already in use")
 }
 
-fn launch<R: Recipe>(recipe: &R, home: &Home) -> anyhow::Result<Process> {
+fn launch(
+    recipe: &dyn Recipe,
+    home: &Home,
+    ports: Ports,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<Process> {
     let path = home.log();
     let log = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     let errors = log.try_clone().with_context(|| format!("cannot write {}", path.display()))?;
-    let mut command = recipe.command(home);
+    let mut command = recipe.command(home, ports);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    let process = match R::STARTS {
+    let process = match recipe.starts() {
         Starts::Nothing => Process::start(command, recipe.cpus())?,
         Starts::Others => Process::start_tree(command, recipe.cpus())?,
     };
-    wait_until_it_answers(recipe, &process, &path)?;
-    Ok(process)
+    let answered = wait_until_it_answers(recipe, ports, &process, &path, onlooker);
+    if answered.is_err() {
+        // Its end is not waited for in good order: it never was in order.
+        process.end()?;
+    }
+    answered.map(|()| process)
 }
 
-fn wait_until_it_answers<R: Recipe>(
-    recipe: &R,
+fn wait_until_it_answers(
+    recipe: &dyn Recipe,
+    ports: Ports,
     process: &Process,
     log: &Path,
+    onlooker: &mut Onlooker<'_>,
 ) -> anyhow::Result<()> {
+    let name = recipe.name();
+    let stage = format!("starting {name}");
     for _ in 0..LOOKS {
         if let Some(status) = process.wait(LOOK) {
-            bail!("{} did not start ({status}); it said:\n{}", R::NAME, log_tail(log));
+            bail!("{name} did not start ({status}); it said:\n{}", log_tail(log));
         }
-        if recipe.answers() {
+        if recipe.answers(ports) {
             return Ok(());
         }
+        if onlooker(Step::Progress { stage: &stage, done: 0, total: 0 }).is_break() {
+            bail!("interrupted while {stage}");
+        }
     }
-    // Its end is not waited for in good order: it never was in order.
-    process.stop(LOOK)?;
-    bail!("{} does not answer after {:?}; it said:\n{}", R::NAME, LOOK * LOOKS, log_tail(log))
+    bail!("{name} does not answer after {:?}; it said:\n{}", LOOK * LOOKS, log_tail(log))
 }
 
 #[cfg(test)]

@@ -1,24 +1,17 @@
 //! Go: found where it is installed, and used to build servers, with word of how far it has come.
 
-use std::fs::{self, File};
-use std::ops::ControlFlow;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
-use crate::log_tail::log_tail;
-use crate::process::Process;
+use crate::errand::{create, run_to_end};
 use crate::programs::{find, is_executable};
 use crate::{Onlooker, Step};
 
 mod toolchain;
 
-/// Between two looks how far a build has come.
-const LOOK: Duration = Duration::from_millis(200);
-/// How long an interrupted build may take to end.
-const STOP_BOUND: Duration = Duration::from_secs(10);
 /// How Go begins a line about a module that it fetches.
 const DOWNLOADING: &str = "go: downloading ";
 
@@ -88,17 +81,18 @@ impl Go {
     ) -> anyhow::Result<()> {
         let listed = build.log.with_extension("packages");
         let mut list = self.command(build, "list");
-        list.args(["-deps", "-f", "{{.ImportPath}}", build.package]).stdout(create(&listed)?);
+        list.args(["-deps", "-f", "{{.ImportPath}}", build.package]);
         let name = format!("fetching the modules of {}", build.name);
-        follow(build, list, &Stage { name: &name, counts: is_download, total: 0 }, onlooker)?;
+        let look = || onlooker(stage(&name, lines(build.log, is_download), 0));
+        run_to_end(list, &name, build.log, Some(create(&listed)?), look)?;
         let mut compile = self.command(build, "build");
         compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
-        compile.stdout(Stdio::null());
         // Packages that Go has built before are not named; the program itself is linked at the end,
         // and of that nothing is said.
         let total = lines(&listed, |_| true);
         let name = format!("building {}", build.name);
-        follow(build, compile, &Stage { name: &name, counts: is_package, total }, onlooker)
+        let look = || onlooker(stage(&name, lines(build.log, is_package), total));
+        run_to_end(compile, &name, build.log, None, look)
     }
 
     fn command(&self, build: &Build<'_>, verb: &str) -> Command {
@@ -109,18 +103,13 @@ impl Go {
             .env("GOTOOLCHAIN", build.toolchain)
             .env("GOWORK", "off")
             .envs(build.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(build.module)
-            .stdin(Stdio::null());
+            .current_dir(build.module);
         command
     }
 }
 
-/// A part of a build, and what its log tells of it.
-struct Stage<'a> {
-    name: &'a str,
-    /// Which lines of the log are units of work done.
-    counts: fn(&str) -> bool,
-    total: u64,
+fn stage(stage: &str, done: u64, total: u64) -> Step<'_> {
+    Step::Progress { stage, done, total }
 }
 
 fn is_download(line: &str) -> bool {
@@ -129,37 +118,6 @@ fn is_download(line: &str) -> bool {
 
 fn is_package(line: &str) -> bool {
     !is_download(line)
-}
-
-/// Runs a command to its end and tells how far it is meanwhile.
-fn follow(
-    build: &Build<'_>,
-    mut command: Command,
-    stage: &Stage<'_>,
-    onlooker: &mut Onlooker<'_>,
-) -> anyhow::Result<()> {
-    command.stderr(create(build.log)?);
-    let process = Process::start_tree(command, None)?;
-    let status = loop {
-        if let Some(status) = process.wait(LOOK) {
-            break status;
-        }
-        let done = lines(build.log, stage.counts);
-        let step = Step::Progress { stage: stage.name, done, total: stage.total };
-        if onlooker(step) == ControlFlow::Break(()) {
-            process.stop(STOP_BOUND)?;
-            bail!("interrupted while {}", stage.name);
-        }
-    };
-    if !status.success() {
-        let log = build.log.display();
-        bail!("{} failed ({status}); the end of {log}:\n{}", stage.name, log_tail(build.log));
-    }
-    Ok(())
-}
-
-fn create(path: &Path) -> anyhow::Result<File> {
-    File::create(path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// How many lines of a file are of a kind, as far as it can be read.

@@ -4,11 +4,7 @@ mod install;
 mod managed;
 mod server;
 
+pub use crate::daemon::{DATABASE, USER};
 pub use crate::process::parse_cpus;
 pub(crate) use managed::read;
-pub use server::{Server, Settings};
-
-/// The account that a fresh data folder has; it needs no password.
-pub const USER: &str = "root";
-/// The database that a fresh data folder has.
-pub const DATABASE: &str = "test";
+pub use server::{Settings, start};

@@ -10,7 +10,7 @@ use plan::{OptionReader, Options, Problem};
 
 use crate::ask::ask;
 use crate::running::Foreign;
-use crate::{Running, System};
+use crate::{Onlooker, Running, System};
 
 /// What `ps` may say.
 pub(crate) const PROTOCOLS: [(&str, StatementProtocol); 2] =
@@ -79,13 +79,18 @@ fn differ_in_hosts_only(one: &Url, other: &Url) -> bool {
 }
 
 impl System for MySql {
-    fn start(&self, _scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+    fn start(
+        &self,
+        _scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
         let config = self.url.resolve(&sources)?;
         let addresses = addresses(&config);
         let target = Target::mysql(config);
-        let (target, facts) = ask(target.with_timeouts(timeouts))?;
+        let (target, facts) = ask(target.with_timeouts(timeouts), onlooker)?;
         Ok(Running::database(target, facts, Foreign { addresses }))
     }
 }

@@ -7,17 +7,23 @@ use std::time::Duration;
 /// First byte of a greeting of the protocol's version 10, after the packet's header of 4 bytes.
 const GREETING: u8 = 10;
 
-/// That many ports of 127.0.0.1 that nobody uses now; somebody may a moment later.
-pub(crate) fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
-    let mut ports = [0; N];
-    // All are held until the last is found, so that no two are the same.
-    let mut held = Vec::with_capacity(N);
-    for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        *port = listener.local_addr()?.port();
-        held.push(listener);
+/// Where a server listens on 127.0.0.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ports {
+    /// Where it serves.
+    pub(crate) main: u16,
+    /// Where it shows its state, or speaks to others of its kind.
+    pub(crate) second: u16,
+}
+
+impl Ports {
+    /// Two that nobody uses now; somebody may a moment later.
+    pub(crate) fn free() -> io::Result<Self> {
+        let any = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+        // Both are held until they are known, so that they are not the same.
+        let (one, other) = (any()?, any()?);
+        Ok(Self { main: one.local_addr()?.port(), second: other.local_addr()?.port() })
     }
-    Ok(ports)
 }
 
 /// The address of a port of this machine.
@@ -45,8 +51,8 @@ mod tests {
 
     #[test]
     fn free_ports_differ_and_can_be_used() {
-        let ports = free_ports::<3>().unwrap();
-        let listeners: Vec<_> = ports.iter().map(|&port| TcpListener::bind(local(port))).collect();
+        let ports = Ports::free().unwrap();
+        let listeners = [ports.main, ports.second].map(|port| TcpListener::bind(local(port)));
         assert!(listeners.iter().all(Result::is_ok), "{ports:?}");
     }
 

@@ -18,10 +18,13 @@ use nix::unistd::Pid;
 
 use bound::AtOurEnd;
 pub use cpus::parse as parse_cpus;
-use guard::Guard;
+pub(crate) use guard::Guard;
 
 /// How long a killed process may take to be gone.
 const KILL_BOUND: Duration = Duration::from_secs(10);
+
+/// How long one that has started others may take to end them, when it shall end at once.
+const TREE_BOUND: Duration = Duration::from_secs(2);
 
 /// Whether a process starts others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +99,23 @@ impl Process {
     /// # Errors
     /// When it survives even that.
     pub(crate) fn stop(&self, bound: Duration) -> anyhow::Result<ExitStatus> {
-        for (signal, bound) in [(Signal::SIGTERM, bound), (Signal::SIGKILL, KILL_BOUND)] {
+        self.end_by(&[(Signal::SIGTERM, bound), (Signal::SIGKILL, KILL_BOUND)])
+    }
+
+    /// Ends it at once; one that has started others gets a moment to end them.
+    ///
+    /// # Errors
+    /// When it survives even that.
+    pub(crate) fn end(&self) -> anyhow::Result<ExitStatus> {
+        match self.family {
+            Family::Single => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]),
+            Family::Tree => self.stop(TREE_BOUND),
+        }
+    }
+
+    /// Sends these signals in turn, until it has ended; each may take so long.
+    fn end_by(&self, signals: &[(Signal, Duration)]) -> anyhow::Result<ExitStatus> {
+        for &(signal, bound) in signals {
             self.signal(signal)?;
             if let Some(status) = self.wait(bound) {
                 return Ok(status);
@@ -170,7 +189,7 @@ fn spawn(
     match family {
         Family::Single => Ok((bound::spawn(command, cpus, AtOurEnd::Killed)?, None)),
         Family::Tree => {
-            let mut guard = Guard::start()?;
+            let mut guard = Guard::of_group()?;
             let child = bound::spawn(command, cpus, AtOurEnd::Left)?;
             guard.watch(child.id())?;
             Ok((child, Some(guard)))

@@ -20,6 +20,13 @@ pub struct MetricsEndpoint {
     pub path: String,
 }
 
+impl MetricsEndpoint {
+    /// The page where most servers show them.
+    pub(crate) fn standard(role: &str, address: &impl ToString) -> Self {
+        Self { role: role.to_owned(), address: address.to_string(), path: "/metrics".to_owned() }
+    }
+}
+
 /// A process of this machine that belongs to a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerProcess {

@@ -7,7 +7,7 @@ use driver::Timeouts;
 use measure::Nanos;
 use plan::{OptionReader, Options, Problem, parse_duration, show_duration};
 
-use crate::{Access, Identity, Running, Stall, System};
+use crate::{Access, Identity, Onlooker, Running, Stall, System};
 
 /// When nothing is said.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
@@ -80,7 +80,12 @@ fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
 }
 
 impl System for Simulated {
-    fn start(&self, _scratch: &Path, _timeouts: Timeouts) -> anyhow::Result<Running> {
+    fn start(
+        &self,
+        _scratch: &Path,
+        _timeouts: Timeouts,
+        _onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
         let access = Access::Simulated {
             servers: self.servers,
             service_times_ns: self.service_times_ns.clone(),

@@ -10,8 +10,9 @@ use driver::{Target, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask::{ask, rows};
+use crate::daemon::unattended;
 use crate::running::Backing;
-use crate::{Running, System};
+use crate::{Onlooker, Running, System};
 
 /// What stands beside a database file in WAL mode: the log and the log's index.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -48,14 +49,19 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
 }
 
 impl System for Sqlite {
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
         let path = self.path.clone().unwrap_or_else(|| scratch.join("dyno.db"));
         let kept = scratch.join("dyno-kept.db");
         let mut config = Config::new(path.clone());
         config.synchronous = self.synchronous;
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
-        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts))?;
+        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts), onlooker)?;
         let file = DatabaseFile { path, kept, target: target.clone() };
         Ok(Running::database(target, facts, file))
     }
@@ -94,7 +100,7 @@ impl Backing for DatabaseFile {
 impl DatabaseFile {
     /// Brings everything from the log into the file itself.
     fn checkpoint(&self) -> anyhow::Result<()> {
-        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", &mut unattended)?;
         // The first column says whether someone was in the way.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(

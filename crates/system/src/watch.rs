@@ -9,6 +9,7 @@ pub(crate) mod exposition;
 mod host;
 mod process;
 mod server;
+mod stores;
 
 pub use discover::server_processes;
 pub use host::{HostWatch, LOOK_PERIOD};

@@ -11,7 +11,7 @@ use measure::Series;
 use net::{Clock, Runtime};
 use system::mariadb::{DATABASE, USER};
 use system::watch::read_page;
-use system::{mariadb, tidb};
+use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
@@ -25,16 +25,20 @@ const PAGE_BOUND: Duration = Duration::from_secs(5);
 
 /// A server for the contestants, on data that is thrown away.
 pub(super) struct BenchServer {
-    server: Server,
+    server: Daemon,
+    counted: Counted,
     target: Target,
     /// Dropped after the server that lives in it.
     scratch: TempDir,
 }
 
-/// Which one it is.
-enum Server {
-    MariaDb(mariadb::Server),
-    TiDb(tidb::Server),
+/// Where a server tells how many statements were executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Among its status variables.
+    InStatus,
+    /// On its page of figures.
+    OnPage,
 }
 
 impl BenchServer {
@@ -46,8 +50,8 @@ impl BenchServer {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
         let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
-        let server = mariadb::Server::start(settings, scratch.path())?;
-        Self::of(&server.url(), Server::MariaDb(server), scratch)
+        let server = mariadb::start(settings, scratch.path())?;
+        Self::of(server, Counted::InStatus, scratch)
     }
 
     /// Starts a TiDB on its embedded storage.
@@ -56,13 +60,13 @@ impl BenchServer {
     /// When it does not start.
     pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
-        let server = tidb::Server::start(program, tidb::Settings::default(), scratch.path())?;
-        Self::of(&server.url(), Server::TiDb(server), scratch)
+        let server = tidb::start(program, tidb::Settings::default(), scratch.path())?;
+        Self::of(server, Counted::OnPage, scratch)
     }
 
-    fn of(url: &str, server: Server, scratch: TempDir) -> anyhow::Result<Self> {
-        let config = Url::parse(url)?.resolve(&LoginSources::default())?;
-        Ok(Self { server, target: Target::mysql(config), scratch })
+    fn of(server: Daemon, counted: Counted, scratch: TempDir) -> anyhow::Result<Self> {
+        let config = Url::parse(&server.url())?.resolve(&LoginSources::default())?;
+        Ok(Self { server, counted, target: Target::mysql(config), scratch })
     }
 
     /// Makes the table that point selects read, as sysbench itself makes it.
@@ -92,31 +96,15 @@ impl BenchServer {
     }
 
     pub(super) fn url(&self) -> String {
-        match &self.server {
-            Server::MariaDb(server) => server.url(),
-            Server::TiDb(server) => server.url(),
-        }
+        self.server.url()
     }
 
     pub(super) fn port(&self) -> u16 {
-        match &self.server {
-            Server::MariaDb(server) => server.port(),
-            Server::TiDb(server) => server.port(),
-        }
+        self.server.port()
     }
 
     pub(super) fn pid(&self) -> u32 {
-        match &self.server {
-            Server::MariaDb(server) => server.pid(),
-            Server::TiDb(server) => server.pid(),
-        }
-    }
-
-    fn exited(&self) -> Option<String> {
-        match &self.server {
-            Server::MariaDb(server) => server.exited(),
-            Server::TiDb(server) => server.exited(),
-        }
+        self.server.pid()
     }
 
     /// A folder for what contestants write.
@@ -129,9 +117,9 @@ impl BenchServer {
     /// # Errors
     /// What the server says.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
-        match &self.server {
-            Server::MariaDb(_) => self.executions_by_status(),
-            Server::TiDb(server) => executions_by_page(server),
+        match self.counted {
+            Counted::InStatus => self.executions_by_status(),
+            Counted::OnPage => executions_by_page(&self.server),
         }
     }
 
@@ -169,7 +157,7 @@ impl BenchServer {
             session.close().await;
             rows
         });
-        if let Some(why) = self.exited() {
+        if let Some(why) = self.server.exited() {
             return Err(anyhow!(why));
         }
         Ok(asked??)
@@ -177,7 +165,7 @@ impl BenchServer {
 }
 
 /// TiDB has no such status variable; its page of figures counts commands.
-fn executions_by_page(server: &tidb::Server) -> anyhow::Result<u64> {
+fn executions_by_page(server: &Daemon) -> anyhow::Result<u64> {
     if let Some(why) = server.exited() {
         return Err(anyhow!(why));
     }

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use net::{Clock, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use system::mariadb::{DATABASE, Server, Settings, USER};
+use system::Daemon;
+use system::mariadb::{self, DATABASE, Settings, USER};
 
 use super::proxy::Proxy;
 use super::schedule::Disturbance;
@@ -34,7 +35,7 @@ pub(super) struct Done {
 /// A MariaDB behind a proxy.
 #[derive(Debug)]
 pub(super) struct Victim {
-    server: Server,
+    server: Daemon,
     proxy: Proxy,
     /// A login that may do everything, over the server's socket.
     root: Target,
@@ -48,7 +49,7 @@ impl Victim {
     pub(super) fn start(scratch: &Path) -> anyhow::Result<Self> {
         let arguments = ["innodb-flush-log-at-trx-commit=2", "innodb-buffer-pool-size=64M"];
         let arguments = arguments.map(str::to_owned).to_vec();
-        let server = Server::start(Settings { arguments, ..Settings::default() }, scratch)?;
+        let server = mariadb::start(Settings { arguments, ..Settings::default() }, scratch)?;
         let proxy = Proxy::start(server.port())?;
         let socket = server.socket().display().to_string();
         let url = format!("mysql://{USER}@/{DATABASE}?socket={socket}");

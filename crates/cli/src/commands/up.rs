@@ -1,7 +1,6 @@
 //! `dyno up SYSTEM`: a managed system without a run, in the foreground or kept by a process of its own.
 
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
@@ -11,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use driver::Timeouts;
 use engine::Stop;
 use plan::{Draft, DraftPart, Plan, Problems};
-use runner::{Event, Watcher};
-use system::{Access, Running, Step, System};
+use runner::{Event, Watcher, onlooker};
+use system::{Access, Running, Scratch, System};
 
 use crate::args::UpArgs;
 use crate::progress::Progress;
@@ -30,14 +29,46 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
         Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
         None => listen()?,
     };
-    provide(system.as_ref(), &stop)?;
+    let mut progress = Progress::new(false, None, 1);
+    progress.hear(Event::SystemStarting { name: &kind });
+    let done = bring_up(&kind, system.as_ref(), args, &stop, &mut progress);
+    progress.finish();
+    match done {
+        Ok(Some(up)) => keep_up(up, &kind, args.entry.as_deref(), &stop),
+        Ok(None) => Ok(ExitCode::SUCCESS),
+        // What was begun has been taken back.
+        Err(_) if stop.is_asked() => Ok(ExitCode::from(signals::INTERRUPTED)),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// A system that is up, and the folder that its data is in, which goes after it.
+struct Up {
+    running: Running,
+    _scratch: Scratch,
+}
+
+/// Gets what starting it takes, then starts it here or has another process do that, as it was asked for;
+/// returns what this process shall keep.
+fn bring_up(
+    kind: &str,
+    system: &dyn System,
+    args: &UpArgs,
+    stop: &Stop,
+    progress: &mut Progress,
+) -> Result<Option<Up>> {
+    system.provide(&mut onlooker(stop, progress))?;
     if args.build_only {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(None);
     }
     if args.detach {
-        return detach(&kind, args, &stop);
+        return detach(kind, args, stop, progress).map(|()| None);
     }
-    keep_up(&kind, system.as_ref(), args.entry.as_deref(), &stop)
+    let scratch = Scratch::make()?;
+    let running =
+        system.start(scratch.path(), Timeouts::default(), &mut onlooker(stop, progress))?;
+    progress.end_start();
+    Ok(Some(Up { running, _scratch: scratch }))
 }
 
 fn listen() -> Result<Stop> {
@@ -59,33 +90,13 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
     Ok((kind, system))
 }
 
-/// Gets what starting it takes, with word of how far it is.
-fn provide(system: &dyn System, stop: &Stop) -> Result<()> {
-    let mut progress = Progress::new(false, None, 1);
-    let provided = system.provide(&mut |step| {
-        match step {
-            Step::Note(text) => progress.hear(Event::Note { text }),
-            Step::Progress { stage, done, total } => {
-                progress.hear(Event::Progress { stage, done, total });
-            }
-        }
-        if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    progress.finish();
-    provided
-}
-
-/// Starts it and keeps it until someone wants it to end, or it ends by itself.
-fn keep_up(kind: &str, system: &dyn System, entry: Option<&Path>, stop: &Stop) -> Result<ExitCode> {
-    let scratch = tempfile::Builder::new()
-        .prefix("dyno-")
-        .tempdir()
-        .context("no room for the system's data; set TMPDIR to a folder that can be written")?;
-    let mut running = system.start(scratch.path(), Timeouts::default())?;
+/// Keeps it until someone wants it to end, or it ends by itself.
+fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<ExitCode> {
+    let running = &mut up.running;
     if running.processes().is_empty() {
         bail!("nothing of `{kind}` has to be started: a run uses it as it is");
     }
-    let text = describe(&running);
+    let text = describe(running);
     match entry {
         Some(entry) => Standing::of_this_process(kind, &text)?.write(entry)?,
         None => super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?,
@@ -96,7 +107,7 @@ fn keep_up(kind: &str, system: &dyn System, entry: Option<&Path>, stop: &Stop) -
         }
         thread::sleep(LOOK);
     }
-    running.stop()?;
+    up.running.stop()?;
     if let Some(entry) = entry {
         standing::remove(entry);
     }
@@ -122,7 +133,7 @@ fn describe(running: &Running) -> String {
 }
 
 /// Has a process of its own keep the system, and returns once it is up.
-fn detach(kind: &str, args: &UpArgs, stop: &Stop) -> Result<ExitCode> {
+fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Result<()> {
     let entry = standing::new_entry(kind)?;
     let log = entry.with_extension("log");
     let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -137,21 +148,38 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop) -> Result<ExitCode> {
         .stderr(errors)
         .spawn()
         .context("the process that keeps the system cannot be started")?;
+    let mut told = 0;
+    let mut is_ending = false;
     loop {
         if let Some(standing) = standing::read(&entry) {
-            super::print(&format!("{}`dyno down {kind}` stops it.\n", standing.text))?;
-            return Ok(ExitCode::SUCCESS);
+            progress.finish();
+            return super::print(&format!("{}`dyno down {kind}` stops it.\n", standing.text));
         }
         if let Some(status) = keeper.try_wait()? {
-            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            let said = standing::log_of(&entry);
             standing::remove(&entry);
-            bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
+            bail!(
+                "{kind} did not come up ({status}):\n{}",
+                said.get(told..).unwrap_or_default().trim_end()
+            );
         }
-        if stop.is_asked() {
+        let said = standing::log_of(&entry);
+        told += pass_on(said.get(told..).unwrap_or_default(), progress);
+        if stop.is_asked() && !is_ending {
             standing::end(keeper.id())?;
+            is_ending = true;
         }
         thread::sleep(LOOK);
     }
+}
+
+/// Tells the whole lines of what another process has said; returns how many bytes they are.
+fn pass_on(said: &str, progress: &mut Progress) -> usize {
+    let whole = said.rfind('\n').map_or(0, |end| end + 1);
+    for text in said[..whole].lines() {
+        progress.hear(Event::Note { text });
+    }
+    whole
 }
 
 fn list() -> Result<ExitCode> {

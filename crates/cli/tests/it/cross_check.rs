@@ -6,18 +6,19 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use system::mariadb::{Server, Settings};
+use system::Daemon;
+use system::mariadb::{Settings, start};
 use tempfile::TempDir;
 
 use crate::support::{Desk, both, json};
 
 /// A MariaDB of the test's own.
-fn server() -> (Server, TempDir) {
+fn server() -> (Daemon, TempDir) {
     let folder = TempDir::new().unwrap();
-    (Server::start(Settings::default(), folder.path()).unwrap(), folder)
+    (start(Settings::default(), folder.path()).unwrap(), folder)
 }
 
-fn bench(desk: &Desk, server: &Server, workload: &str) -> Command {
+fn bench(desk: &Desk, server: &Daemon, workload: &str) -> Command {
     let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=500"]);
     command.args(["--cleanup", "--format=json", "--interval=200ms", "--system", &server.url()]);
     command
@@ -78,7 +79,7 @@ fn a_number_of_events_and_a_single_statement_are_counted_alike_too() {
 }
 
 /// Asks a hundred questions in a row and ends.
-fn another_client(server: &Server) -> Child {
+fn another_client(server: &Daemon) -> Child {
     let (address, database) = {
         let url = server.url();
         let rest = url.split_once('@').unwrap().1.to_owned();

@@ -144,8 +144,8 @@ fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
     let mut command = bench(&desk, "sysbench/oltp_read_only", "mariadb");
     let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=20s"]));
     run.wait_for("0000", "measure", 1);
-    let servers = Command::new("pgrep").args(["-P", &run.pid().to_string()]).output().unwrap();
-    let pids = String::from_utf8(servers.stdout).unwrap();
+    let servers = Command::new("pgrep").args(["-P", &run.pid().to_string(), "mariadbd"]).output();
+    let pids = String::from_utf8(servers.unwrap().stdout).unwrap();
     let pid: i32 = pids.lines().next().expect("the managed server is a child").parse().unwrap();
     kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
     run.wait_for("0001", "measure", 2);

@@ -6,7 +6,8 @@ use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Session, Target};
 use measure::Failure;
 use net::Handle;
-use system::tidb::{Server, Settings};
+use system::Daemon;
+use system::tidb::{self, Settings};
 use tempfile::TempDir;
 
 use crate::driver_support::{cell, run};
@@ -23,13 +24,13 @@ const USERS: [&str; 4] = [
 ];
 
 /// A TiDB that offers TLS, and these users.
-fn start(folder: &TempDir) -> Server {
+fn start(folder: &TempDir) -> Daemon {
     let program = std::env::var(PROGRAM)
         .unwrap_or_else(|_| panic!("{PROGRAM} is not set: it names a tidb-server"));
     let config = folder.path().join("config.toml");
     std::fs::write(&config, "[security]\nauto-tls = true\n").unwrap();
     let settings = Settings { config: Some(config), ..Settings::default() };
-    let server = Server::start(PathBuf::from(program), settings, folder.path()).unwrap();
+    let server = tidb::start(PathBuf::from(program), settings, folder.path()).unwrap();
     let url = server.url();
     run(|handle| async move {
         let mut root = connect(&handle, &url).await.unwrap();
@@ -47,7 +48,7 @@ async fn connect(handle: &Handle, url: &str) -> Result<Session, Failure> {
 }
 
 /// Logs in and asks who is there.
-fn log_in(server: &Server, login: &str, mode: &str) -> Result<Datum, Failure> {
+fn log_in(server: &Daemon, login: &str, mode: &str) -> Result<Datum, Failure> {
     let url = format!("mysql://{login}@127.0.0.1:{}/?ssl-mode={mode}", server.port());
     run(|handle| async move {
         let mut session = connect(&handle, &url).await?;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use system::mariadb::{Server, Settings};
+use system::Daemon;
+use system::mariadb::{Settings, start};
 use tempfile::TempDir;
 
 use crate::support::{Desk, both};
@@ -20,7 +21,7 @@ const LOOKS: usize = 6_000;
 
 /// A server with its data in a folder that vanishes.
 pub(crate) struct OwnServer {
-    pub(crate) server: Server,
+    pub(crate) server: Daemon,
     _scratch: TempDir,
 }
 
@@ -29,7 +30,7 @@ impl OwnServer {
         let scratch = TempDir::new().unwrap();
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let settings = Settings { arguments, ..Settings::default() };
-        let server = Server::start(settings, scratch.path()).unwrap();
+        let server = start(settings, scratch.path()).unwrap();
         Self { server, _scratch: scratch }
     }
 

@@ -1,5 +1,6 @@
 //! What the tests share: the binary, folders that vanish, and the real server.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -24,6 +25,24 @@ impl Desk {
         let path = self.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    /// Writes a program and returns its path.
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let folder = self.path().join("bin");
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = self.file(&format!("bin/{name}"), script);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// What a `dyno` whose temporary files lie here has made for the data of systems.
+    pub(crate) fn scratch_folders(&self) -> Vec<PathBuf> {
+        let paths = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        let is_one = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dyno-"))
+        };
+        paths.filter(is_one).collect()
     }
 
     /// `dyno` with this folder as its place, without a terminal and without anyone's own settings.

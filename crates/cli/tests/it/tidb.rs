@@ -1,7 +1,6 @@
 //! The whole way on a real TiDB: one that dyno starts, kills included, and one that is kept up.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -90,6 +89,10 @@ fn every_sysbench_workload_passes() {
         let text = fs::read_to_string(run.join(view)).unwrap();
         assert!(text.contains("unistore"), "{view}");
     }
+    // What no store tells is said to be absent, and not drawn.
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("gRPC durations by type as the stores see them are absent"));
+    assert!(!page.contains("TiKV: "), "a panel of a store that is not there");
 }
 
 #[test]
@@ -180,16 +183,81 @@ fn what_the_runtime_says_when_it_dies_is_kept() {
 }
 
 #[test]
-fn nothing_is_left_running_when_dyno_is_killed() {
+fn nothing_is_left_when_dyno_is_killed() {
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_read_only");
+    command.env("TMPDIR", desk.path());
     let mut run = Background::start(&desk, command.args(["--table-size=200", "--time=60s"]));
     run.wait_for("0000", "measure", 1);
     let servers = servers_of(run.pid());
     assert_eq!(servers.len(), 1);
+    assert_eq!(desk.scratch_folders().len(), 1);
     kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
     run.finish();
     wait_until("the server is gone", || !is_there(servers[0]));
+    wait_until("its data are gone", || desk.scratch_folders().is_empty());
+}
+
+/// A program on the desk that lets it be known, in the file `started`, that it runs, and with which pid.
+fn stand_in(desk: &Desk, name: &str, then: &str) -> PathBuf {
+    let started = desk.path().join("started");
+    let started = started.display();
+    let script = format!(
+        "#!/bin/sh\n{then}\necho $$ > {started}.new\nmv {started}.new {started}\nexec sleep 600\n"
+    );
+    desk.program(name, &script)
+}
+
+/// Interrupts dyno once that program runs; what is left of it all is looked for.
+fn interrupted_at_the_start(desk: &Desk, command: &mut Command) {
+    let run = Background::start(desk, command.env("TMPDIR", desk.path()));
+    let started = desk.path().join("started");
+    wait_until("the program runs", || started.exists());
+    let pid = fs::read_to_string(&started).unwrap().trim().parse().unwrap();
+    run.interrupt();
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+    wait_until("the program is gone", || !is_there(pid));
+    assert_eq!(desk.scratch_folders().len(), 0);
+    fs::remove_file(started).unwrap();
+}
+
+#[test]
+fn ctrl_c_while_it_starts_ends_the_start() {
+    let desk = Desk::new();
+    let argument = format!("tidb:{}", stand_in(&desk, "tidb-server", "").display());
+    interrupted_at_the_start(&desk, &mut desk.dyno(["up", &argument]));
+    interrupted_at_the_start(&desk, &mut desk.dyno(["up", &argument, "--detach"]));
+    assert_eq!(String::from_utf8(desk.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+    let system = format!("--system={argument}");
+    interrupted_at_the_start(&desk, &mut desk.dyno(["bench", "sysbench/oltp_insert", &system]));
+    let report = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["status"], "interrupted");
+}
+
+#[test]
+fn ctrl_c_while_it_is_built_ends_the_build() {
+    let desk = Desk::new();
+    let go = "test \"$1\" = env && { echo go1.25.12; exit; }";
+    let folder = stand_in(&desk, "go", go).parent().unwrap().display().to_string();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    for last in ["--build-only", "--detach"] {
+        let mut up = desk.dyno(["up", "tidb", "--option=source=build", last]);
+        up.env("PATH", &path).env("DYNO_CACHE", desk.path().join("cache"));
+        interrupted_at_the_start(&desk, &mut up);
+    }
+}
+
+#[test]
+fn stages_of_a_start_that_take_long_are_told_where_there_is_no_terminal() {
+    let desk = Desk::new();
+    let script = format!("#!/bin/sh\nsleep 1.5\nexec {} \"$@\"\n", binary().display());
+    let argument = format!("tidb:{}", desk.program("tidb-server", &script).display());
+    let up = desk.succeed(["up", &argument, "--detach"]);
+    desk.succeed(["down"]);
+    let told = String::from_utf8(up.stderr).unwrap();
+    assert!(told.contains("tidb: starting TiDB took "), "{told}");
 }
 
 /// The number behind `process` in what `dyno up` prints.
@@ -265,18 +333,14 @@ fn what_cannot_be_kept_up_or_found_is_said() {
 /// A stand-in for TiUP, which cannot be had everywhere: it starts a server as its child and keeps to the
 /// arguments that are documented. It shows how dyno treats it, not what the real one does.
 fn stand_in_for_tiup(desk: &Desk) -> String {
-    let folder = desk.path().join("bin");
-    fs::create_dir(&folder).unwrap();
-    let tiup = folder.join("tiup");
     let script = format!(
         "#!/bin/sh\ntest \"$1 $2 $3 $4\" = 'playground --host 127.0.0.1 --db.port' || exit 9\n\
          {} -store unistore -path $PWD/data -host 127.0.0.1 -P $5 -socket $PWD/s -report-status=0 \
          -temp-dir $PWD &\nwait\n",
         binary().display()
     );
-    fs::write(&tiup, script).unwrap();
-    fs::set_permissions(&tiup, fs::Permissions::from_mode(0o755)).unwrap();
-    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+    let tiup = desk.program("tiup", &script);
+    format!("{}:{}", tiup.parent().unwrap().display(), std::env::var("PATH").unwrap())
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! stores listen on all interfaces, so each cluster has a network of its own.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -101,6 +100,8 @@ fn a_cluster_comes_up_in_order_takes_load_and_is_gone_afterwards() {
     assert_eq!(names, ["pd-server", store, store, store, "tidb-server"]);
     let output = run.finish();
     assert_eq!(servers_of(&desk), []);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("cluster: starting tidb-1 took "), "{told}");
     let report = json(&output);
     for trial in trials(&report) {
         assert_eq!(trial["status"], "complete", "{}", both(&output));
@@ -127,7 +128,12 @@ fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
     for process in ["\"pd\"", "\"tikv-1\"", "\"tikv-2\"", "\"tikv-3\"", "\"tidb\""] {
         assert!(watched.contains(&format!("{{\"name\":{process},")), "{process}: {watched:.2000}");
     }
+    // Its names are within text of JSON.
+    let listed = watched.matches("dyno_pd_store{").count();
+    assert_eq!(listed, 3, "PD told its stores: {watched:.2000}");
     let page = fs::read_to_string(run.join("report.html")).unwrap();
+    // One region has all rows; two stores have no load, and TiDB need not speak to them.
+    assert!(page.contains("of the requests to stores, 33 % would be even"));
     for panel in ["TiDB: gRPC duration by type, p99", "PD: regions by store"] {
         assert!(page.contains(panel), "{panel}");
     }
@@ -170,9 +176,7 @@ fn stand_in_for_tikv(desk: &Desk) -> String {
          --data-dir=*) rm -rf \"${{argument#--data-dir=}}/snap\" ;;\n  esac\ndone\nexec {} \"$@\"\n",
         program("TIKV")
     );
-    let path = desk.file("tikv-server", &script);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path.display().to_string()
+    desk.program("tikv-server", &script).display().to_string()
 }
 
 #[test]
@@ -211,6 +215,24 @@ fn no_member_is_left_running_when_dyno_is_killed() {
     kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
     run.finish();
     wait_until("all servers are gone", || servers_of(&desk).is_empty());
+    wait_until("their data are gone", || desk.scratch_folders().is_empty());
+}
+
+#[test]
+fn ctrl_c_while_it_starts_ends_the_start_and_all_that_was_started() {
+    let desk = Desk::new();
+    let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\n";
+    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + load));
+    let run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
+    let is_store = |(name, _): &(String, i32)| name == "unistore-server";
+    wait_until("a store is there", || servers_of(&desk).iter().any(is_store));
+    run.interrupt();
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+    assert_eq!(servers_of(&desk), []);
+    assert_eq!(desk.scratch_folders().len(), 0);
+    let told = both(&output);
+    assert!(!told.contains("cluster: TiDB"), "it did not wait until the cluster was up: {told}");
 }
 
 #[test]

@@ -143,6 +143,62 @@ fn a_store_that_does_nothing_has_a_share_too() {
     assert_eq!(seen[0].figures, "tikv 1 takes 100 % of the requests, 50 % would be even");
 }
 
+/// A PD that lists three stores of one machine, as dyno keeps its list; each leads some regions.
+fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
+    let mut figures = vec![("pd_cluster_status".to_owned(), 1.0)];
+    for (at, leaders) in leaders.into_iter().enumerate() {
+        let (address, status) = (format!("127.0.0.1:2016{at}"), format!("127.0.0.1:2018{at}"));
+        let store = format!("store=\"{}\",address=\"{address}\"", at + 4);
+        let told = format!("dyno_pd_store{{{store},status_address=\"{status}\",state=\"Up\"}}");
+        figures.push((told, 1.0));
+        let leads = format!("pd_scheduler_store_status{{{store},type=\"leader_count\"}}");
+        figures.push((leads, leaders));
+    }
+    let figures: Vec<(&str, f64)> = figures.iter().map(|(key, it)| (key.as_str(), *it)).collect();
+    server("pd", "http://127.0.0.1:2379/metrics", &figures)
+}
+
+fn figures_of(servers: Vec<Server>) -> Vec<String> {
+    with(servers, observations).into_iter().map(|it| it.figures).collect()
+}
+
+#[test]
+fn a_store_to_which_tidb_never_spoke_has_a_share_too() {
+    let requests = |store: u64| {
+        format!("tidb_tikvclient_request_seconds_count{{store=\"{store}\",type=\"Get\"}}")
+    };
+    let tidb = |figures: &[(&str, f64)]| {
+        let up = ("tidb_server_connections", 1.0);
+        let url = "http://127.0.0.1:10080/metrics";
+        server("tidb", url, &[&[up], figures].concat())
+    };
+    let servers = vec![tidb(&[(&requests(5), 900.0)]), pd_of_one_machine([0.0; 3])];
+    assert_eq!(
+        figures_of(servers),
+        ["store 5 (127.0.0.1:20161) takes 100 % of the requests to stores, 33 % would be even"]
+    );
+    let shared: Vec<String> = [4, 5, 6].map(requests).to_vec();
+    let shared: Vec<(&str, f64)> = shared.iter().map(|key| (key.as_str(), 900.0)).collect();
+    assert_eq!(figures_of(vec![tidb(&shared), pd_of_one_machine([0.0; 3])]), [""; 0]);
+}
+
+#[test]
+fn stores_of_one_machine_are_told_apart_by_their_ports() {
+    let store = |place: &str| server(place, &format!("http://{place}/metrics"), &[(MESSAGES, 9.0)]);
+    let pd = || pd_of_one_machine([2.0, 3.0, 7.0]);
+    let (first, second, third) = ("127.0.0.1:20180", "127.0.0.1:20181", "127.0.0.1:20182");
+    let unknown = figures_of(vec![store(first), store(second), pd()]);
+    assert_eq!(unknown, ["127.0.0.1:20162 leads 7.00 regions"]);
+    assert_eq!(figures_of(vec![store(first), store(second), store(third), pd()]), [""; 0]);
+    assert_eq!(figures_of(vec![store("127.0.0.1"), pd()]), [""; 0], "no port stands for all");
+    assert_eq!(figures_of(vec![pd()]), [""; 0], "the plan wants to know of no store");
+    // Some stores do not tell where they show figures.
+    let mut silent = pd();
+    let addresses = silent.series.iter_mut().flat_map(|it| &mut it.labels);
+    addresses.filter(|(name, _)| name == "status_address").for_each(|(_, at)| at.clear());
+    assert_eq!(figures_of(vec![store(first), silent]), [""; 0]);
+}
+
 #[test]
 fn panels_of_stores_stand_by_their_instances() {
     let panels = with(cluster(), of_trial);

@@ -5,7 +5,7 @@ use analysis::{
 };
 use measure::{Host, Nanos, Server, Side};
 
-use super::window;
+use super::{stores, window};
 use crate::digest::Trial;
 use crate::number::{number, percent};
 use crate::panels;
@@ -18,6 +18,8 @@ const OTHERS_MAX: f64 = 0.1;
 const STOLEN_MAX: f64 = 0.02;
 /// Fewer requests in a second are nothing to share.
 const REQUESTS_MIN: f64 = 10.0;
+/// What is shared out over stores by TiDB, which calls them by their numbers.
+const TO_STORES: &str = "requests to stores";
 /// Less CPU is nothing to share, hardware threads.
 const CPU_MIN: f64 = 0.1;
 
@@ -96,19 +98,17 @@ fn hotspots(servers: &[Server], window: (Nanos, Nanos)) -> Vec<Observation> {
     let cpu = Selection::of("process_cpu_seconds_total").by(INSTANCE);
     let requests = Selection::of("tidb_tikvclient_request_seconds").by("store");
     let names = |servers: &[&Server]| servers.iter().map(|it| it.name.clone()).collect();
+    let stores = stores::told(servers);
+    let ids = stores.iter().filter(|store| store.is_up()).map(|store| store.id.clone()).collect();
     let found = [
         ("queries", shares(names(&tidb), queries.rates(&merged(&tidb)), window), REQUESTS_MIN),
         ("requests", shares(names(&tikv), messages.counts(&merged(&tikv)), window), REQUESTS_MIN),
         ("CPU of stores", shares(names(&tikv), cpu.rates(&merged(&tikv)), window), CPU_MIN),
-        (
-            "requests to stores",
-            shares(Vec::new(), requests.counts(&merged(&tidb)), window),
-            REQUESTS_MIN,
-        ),
+        (TO_STORES, shares(ids, requests.counts(&merged(&tidb)), window), REQUESTS_MIN),
     ];
     let hot = found.into_iter().filter_map(|(what, shares, least)| {
         let Hot { name, share, fair_share } = hottest(&shares, least)?;
-        let name = if what == "requests to stores" { format!("store {name}") } else { name };
+        let name = if what == TO_STORES { stores::name(&stores, &name) } else { name };
         Some(Observation {
             headline: "Load sits on one of several",
             meaning: "it takes far more than its share, so the others wait for it and adding more of \
@@ -140,22 +140,18 @@ fn shares(
     all
 }
 
-/// Stores that lead regions, as PD tells, on hosts of which nothing is watched though stores are.
+/// Stores that lead regions, as PD tells, of which nothing is watched though something is of others.
 fn unknown_stores(servers: &[Server]) -> Vec<Observation> {
-    let stores: Vec<&Server> = servers.iter().filter(|it| ServerKind::TiKv.takes(it)).collect();
-    if stores.is_empty() {
-        return Vec::new();
-    }
-    let known: Vec<&str> = servers.iter().filter_map(|server| host_of(&server.url)).collect();
     let leaders = STORE_STATUS.with(&[("type", "leader_count")]);
     let placed = servers.iter().filter(|it| ServerKind::Pd.takes(it)).find_map(|pd| {
         let levels = leaders.levels(pd);
         (!levels.is_empty()).then_some(levels)
     });
+    let is_watched = stores::watched(servers);
     let placed = placed.unwrap_or_default().into_iter();
     placed
         .filter(|(_, spells)| spells.last().is_some_and(|spell| spell.mean > 0.0))
-        .filter(|(address, _)| !known.contains(&host_of_address(address)))
+        .filter(|(address, _)| !is_watched(address))
         .map(|(address, spells)| Observation {
             headline: "A store takes load that the plan does not know",
             meaning: "what it does is in the figures, and what it uses is not; add its metrics to the \
@@ -166,16 +162,6 @@ fn unknown_stores(servers: &[Server]) -> Vec<Observation> {
             ),
         })
         .collect()
-}
-
-/// The host of `http://HOST:PORT/path`.
-fn host_of(url: &str) -> Option<&str> {
-    let rest = url.split_once("://")?.1;
-    Some(host_of_address(rest.split('/').next()?))
-}
-
-fn host_of_address(address: &str) -> &str {
-    address.rsplit_once(':').map_or(address, |(host, _)| host)
 }
 
 fn gaps(server: &Server) -> Option<Observation> {

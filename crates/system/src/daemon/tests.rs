@@ -7,20 +7,16 @@ use super::*;
 struct Shell {
     script: &'static str,
     scratch: PathBuf,
-    ports_taken: usize,
 }
 
 impl Recipe for Shell {
-    const NAME: &'static str = "Shell";
-
-    fn take_ports(&mut self) -> io::Result<()> {
-        self.ports_taken += 1;
-        Ok(())
+    fn name(&self) -> &'static str {
+        "Shell"
     }
 
-    fn command(&self, _home: &Home) -> Command {
+    fn command(&self, _home: &Home, ports: Ports) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", self.script]).env("TRY", self.ports_taken.to_string());
+        command.args(["-c", self.script]).env("PORT", ports.main.to_string());
         command.current_dir(&self.scratch);
         command
     }
@@ -29,23 +25,46 @@ impl Recipe for Shell {
         None
     }
 
-    fn answers(&self) -> bool {
+    fn answers(&self, _ports: Ports) -> bool {
         self.scratch.join("ready").exists()
     }
 }
 
-fn started(script: &'static str) -> (anyhow::Result<Daemon<Shell>>, TempDir) {
+fn started(script: &'static str) -> (anyhow::Result<Daemon>, TempDir) {
     let scratch = TempDir::new().unwrap();
-    let shell = Shell { script, scratch: scratch.path().to_owned(), ports_taken: 0 };
-    (Daemon::start(shell, scratch.path()), scratch)
+    let shell = Shell { script, scratch: scratch.path().to_owned() };
+    (Daemon::start(shell, scratch.path(), &mut unattended), scratch)
 }
 
 #[test]
 fn other_ports_are_tried_when_somebody_was_faster() {
-    let script = "test $TRY -ge 3 || { echo 'listen: bind: address already in use'; exit 1; }; \
+    let script = "echo $PORT >> ports; test $(wc -l < ports) -ge 3 || \
+                  { echo 'listen: bind: address already in use'; exit 1; }; \
                   touch ready; exec sleep 60";
-    let (daemon, _scratch) = started(script);
-    assert_eq!(daemon.unwrap().recipe.ports_taken, 3);
+    let (daemon, scratch) = started(script);
+    let tried = std::fs::read_to_string(scratch.path().join("ports")).unwrap();
+    let tried: Vec<u16> = tried.lines().map(|port| port.parse().unwrap()).collect();
+    assert_eq!((tried.len(), tried[2]), (3, daemon.unwrap().port()));
+}
+
+#[test]
+fn who_looks_on_can_end_a_start_and_nothing_is_left_of_it() {
+    let scratch = TempDir::new().unwrap();
+    let script = "trap '' TERM; echo $$ > new; mv new pid; sleep 60";
+    let shell = Shell { script, scratch: scratch.path().to_owned() };
+    let pid = scratch.path().join("pid");
+    let mut stages = Vec::new();
+    let mut once_started = |step: Step<'_>| {
+        let Step::Progress { stage, .. } = step else { panic!("{step:?}") };
+        stages.push(stage.to_owned());
+        if pid.exists() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let error = Daemon::start(shell, scratch.path(), &mut once_started).unwrap_err();
+    assert_eq!(error.to_string(), "interrupted while starting Shell");
+    assert!(stages.iter().all(|stage| stage == "starting Shell"), "{stages:?}");
+    let pid = std::fs::read_to_string(&pid).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "process {pid} is still there");
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1, "the file alone");
 }
 
 #[test]

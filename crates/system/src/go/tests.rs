@@ -1,5 +1,7 @@
 //! A small program is built by the Go that is installed.
 
+use std::ops::ControlFlow;
+
 use super::*;
 
 /// What `go` prints while it builds a module of one file.

@@ -3,7 +3,8 @@
 use plan::PhaseSql;
 
 use super::*;
-use crate::{Access, Running, Stall};
+use crate::daemon::unattended;
+use crate::{Access, Running, Stall, testing};
 
 fn plan(kind: &str, options: &str) -> SystemPlan {
     SystemPlan {
@@ -18,21 +19,13 @@ fn plan(kind: &str, options: &str) -> SystemPlan {
 }
 
 fn problems(kind: &str, options: &str) -> String {
-    let Err(problems) = read(&plan(kind, options), Path::new("/")) else {
-        panic!("{kind} was accepted with {options}")
-    };
-    let lines = problems.iter().map(|problem| {
-        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    testing::problems(|| read(&plan(kind, options), Path::new("/")))
 }
 
 fn started(kind: &str, options: &str) -> Running {
     let scratch = tempfile::tempdir().unwrap();
-    read(&plan(kind, options), Path::new("/"))
-        .unwrap()
-        .start(scratch.path(), driver::Timeouts::default())
-        .unwrap()
+    let system = read(&plan(kind, options), Path::new("/")).unwrap();
+    system.start(scratch.path(), driver::Timeouts::default(), &mut unattended).unwrap()
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Finds MariaDB's programs and makes a fresh data folder.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::daemon::Home;
+use crate::errand::run_to_end;
 use crate::programs::{find, is_executable};
+use crate::{Onlooker, Step};
 
 /// MariaDB's programs on this machine.
 #[derive(Clone, Debug)]
@@ -32,29 +35,18 @@ impl Programs {
     }
 
     /// Makes a data folder in which root needs no password and has a database `test`. Temporary
-    /// tables go to `temporary`: a server that starts removes those of others.
-    pub(super) fn make_data(&self, data: &Path, temporary: &Path) -> anyhow::Result<()> {
+    /// tables go to a folder of their own: a server that starts removes those of others.
+    pub(super) fn make_data(&self, home: &Home, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
         let mut command = Command::new(&self.install);
         command
             .arg("--no-defaults")
-            .arg(format!("--datadir={}", data.display()))
+            .arg(format!("--datadir={}", home.data().display()))
             .arg("--auth-root-authentication-method=normal")
             .args(as_root())
-            .env("TMPDIR", temporary)
-            .stdin(Stdio::null());
-        let output =
-            command.output().with_context(|| format!("cannot start {}", self.install.display()))?;
-        if !output.status.success() {
-            let said = [output.stdout, output.stderr].concat();
-            bail!(
-                "{} could not make a data folder at {} ({}); it said:\n{}",
-                self.install.display(),
-                data.display(),
-                output.status,
-                String::from_utf8_lossy(&said).trim_end()
-            );
-        }
-        Ok(())
+            .env("TMPDIR", home.temporary());
+        let stage = format!("making a data folder by {}", self.install.display());
+        let tell = || onlooker(Step::Progress { stage: &stage, done: 0, total: 0 });
+        run_to_end(command, &stage, &home.log(), None, tell)
     }
 }
 

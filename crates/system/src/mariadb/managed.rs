@@ -1,6 +1,5 @@
 //! The kind `mariadb` of a plan: a server of our own as a system under test.
 
-use std::net::SocketAddr;
 use std::path::Path;
 
 use driver::mysql::{Address, Config, StatementProtocol};
@@ -8,13 +7,14 @@ use driver::{Password, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
-use super::{DATABASE, Server, Settings, USER};
+use super::server::start_watched;
+use super::{DATABASE, Settings, USER};
 use crate::ask::ask;
+use crate::daemon::Daemon;
 use crate::mysql::PROTOCOLS;
 use crate::options;
 use crate::ports::local;
-use crate::running::Backing;
-use crate::{Running, ServerProcess, System};
+use crate::{Onlooker, Running, System};
 
 /// How clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,22 +58,25 @@ fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
 }
 
 impl System for Managed {
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
-        let server = Server::start(self.settings.clone(), scratch)?;
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
+        let server = start_watched(self.settings.clone(), scratch, onlooker)?;
         let target = Target::mysql(self.config(&server));
-        let (target, facts) = ask(target.with_timeouts(timeouts))?;
+        let (target, facts) = ask(target.with_timeouts(timeouts), onlooker)?;
         Ok(Running::database(target, facts, server))
     }
 }
 
 impl Managed {
-    fn config(&self, server: &Server) -> Config {
-        let address = local(server.port());
+    fn config(&self, server: &Daemon) -> Config {
+        let (address, socket) = (local(server.port()), server.socket());
         let (name, endpoint) = match self.connect {
             Connect::Tcp => (address.to_string(), Endpoint::Tcp(address)),
-            Connect::Socket => {
-                (server.socket().display().to_string(), Endpoint::Unix(server.socket().to_owned()))
-            }
+            Connect::Socket => (socket.display().to_string(), Endpoint::Unix(socket)),
         };
         Config {
             addresses: vec![Address { name, endpoint }],
@@ -83,32 +86,6 @@ impl Managed {
             protocol: self.protocol,
             ..Config::default()
         }
-    }
-}
-
-impl Backing for Server {
-    fn exited(&mut self) -> Option<String> {
-        Server::exited(self)
-    }
-
-    fn processes(&self) -> Vec<ServerProcess> {
-        vec![ServerProcess { role: "mariadb".to_owned(), pid: self.pid() }]
-    }
-
-    fn addresses(&self) -> Vec<SocketAddr> {
-        vec![local(self.port())]
-    }
-
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        Server::snapshot(self)
-    }
-
-    fn restore(&mut self) -> anyhow::Result<()> {
-        Server::restore(self)
-    }
-
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Server::stop(*self)
     }
 }
 

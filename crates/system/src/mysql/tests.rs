@@ -1,6 +1,7 @@
 //! A server that is there, as `cargo xtask test` provides it.
 
 use super::*;
+use crate::testing::started;
 
 fn server() -> String {
     std::env::var("DYNO_TEST_MYSQL").expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`")
@@ -15,12 +16,8 @@ fn problems(options: &str) -> String {
 
 #[test]
 fn a_server_that_is_there_says_what_it_is() {
-    let options = Options::parse(&format!("url = \"{}\"", server())).unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let mut running = read(&options, Path::new("/"))
-        .unwrap()
-        .start(scratch.path(), driver::Timeouts::default())
-        .unwrap();
+    let options = format!("url = \"{}\"", server());
+    let mut running = started(read, &options, Path::new("/")).unwrap();
     let identity = running.identity();
     assert!(["MariaDB", "MySQL", "TiDB"].contains(&identity.product.as_str()), "{identity:?}");
     assert!(identity.version.starts_with(|first: char| first.is_ascii_digit() || first == 'v'));
@@ -34,11 +31,8 @@ fn a_server_that_is_there_says_what_it_is() {
 
 #[test]
 fn a_server_that_is_not_there_is_said_to_be_unreachable() {
-    let options = Options::parse("url = \"mysql://root@127.0.0.1:1/test\"").unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let Err(error) =
-        read(&options, Path::new("/")).unwrap().start(scratch.path(), driver::Timeouts::default())
-    else {
+    let options = "url = \"mysql://root@127.0.0.1:1/test\"";
+    let Err(error) = started(read, options, Path::new("/")) else {
         panic!("something answers on port 1")
     };
     assert!(format!("{error:#}").contains("127.0.0.1:1"), "{error:#}");

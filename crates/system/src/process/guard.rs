@@ -1,15 +1,17 @@
-//! A guard for a process that starts others: when we go, however we go, it ends them all.
+//! Guards: what is to be done when we go, however we go.
 //!
-//! The kernel binds a single child to us (`bound.rs`); its own children it would leave. So a small
-//! shell waits at a pipe that only we hold open: it is told the process group, and when the pipe
-//! closes without a word that all is over, we are gone, and it asks the group to end and then kills it.
+//! The kernel binds a single child to us (`bound.rs`); its own children it would leave, and our files too.
+//! So a small shell waits at a pipe that only we hold open. When the pipe closes without a word that all is
+//! over, we are gone, and the shell does what is left to do.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// What the shell does; ten seconds are what the group has to end in good order.
-const SCRIPT: &str = r#"
+/// Ends a process group that it is told of; ten seconds are what the group has to end in good order.
+const END_GROUP: &str = r#"
 read -r group || exit 0
 read -r over && exit 0
 kill -s TERM -- "-$group" || exit 0
@@ -21,18 +23,44 @@ done
 kill -s KILL -- "-$group"
 "#;
 
+/// Removes a folder; servers that still write to it have fifteen seconds to be gone.
+const REMOVE_FOLDER: &str = r#"
+read -r over && exit 0
+looks=0
+while [ $looks -lt 150 ]; do
+    rm -rf -- "$1"
+    sleep 0.1
+    [ -e "$1" ] || exit 0
+    looks=$((looks + 1))
+done
+"#;
+
 /// The shell that waits. Dropping it tells it that all is over.
 #[derive(Debug)]
-pub(super) struct Guard(Child);
+pub(crate) struct Guard(Child);
 
 impl Guard {
-    /// Starts it, with nothing to guard yet.
+    /// One that will end a process group, once [`Guard::watch`] tells which.
     ///
     /// # Errors
     /// When there is no shell.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn of_group() -> io::Result<Self> {
+        Self::start(END_GROUP, OsStr::new(""))
+    }
+
+    /// One that will remove a folder with all that is in it.
+    ///
+    /// # Errors
+    /// When there is no shell.
+    pub(crate) fn of_folder(folder: &Path) -> io::Result<Self> {
+        Self::start(REMOVE_FOLDER, folder.as_os_str())
+    }
+
+    fn start(script: &str, argument: &OsStr) -> io::Result<Self> {
         let mut shell = Command::new("sh");
-        shell.args(["-c", SCRIPT]).process_group(0);
+        shell.args(["-c", script, "sh"]).arg(argument).process_group(0);
+        // It keeps no folder of ours busy.
+        shell.current_dir("/");
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         shell.spawn().map(Self)
     }
@@ -77,7 +105,7 @@ mod tests {
     #[test]
     fn the_group_is_ended_when_the_pipe_closes_without_a_word() {
         let mut group = group("sleep 60 & sleep 60");
-        let mut guard = Guard::start().unwrap();
+        let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
         // As the kernel does when we are killed.
         drop(guard.0.stdin.take());
@@ -88,9 +116,24 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_goes_with_us_and_stays_when_all_is_over() {
+        let root = tempfile::tempdir().unwrap();
+        let [left, kept] = ["it's left", "kept"].map(|name| root.path().join(name));
+        for folder in [&left, &kept] {
+            std::fs::create_dir_all(folder.join("data")).unwrap();
+        }
+        let mut guard = Guard::of_folder(&left).unwrap();
+        drop(Guard::of_folder(&kept).unwrap());
+        // As the kernel does when we are killed.
+        drop(guard.0.stdin.take());
+        guard.0.wait().unwrap();
+        assert!(!left.exists() && kept.exists());
+    }
+
+    #[test]
     fn who_does_not_listen_is_killed() {
         let mut group = group("trap '' TERM; while :; do sleep 0.05; done");
-        let mut guard = Guard::start().unwrap();
+        let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
         drop(guard.0.stdin.take());
         let status = group.wait().unwrap();
@@ -101,7 +144,7 @@ mod tests {
     #[test]
     fn when_all_is_over_the_group_is_left_alone() {
         let mut group = group("sleep 60");
-        let mut guard = Guard::start().unwrap();
+        let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
         drop(guard);
         assert_eq!(group.try_wait().unwrap(), None);

@@ -1,44 +1,16 @@
 //! The embedded database on real files.
 
-use net::{Clock, Runtime};
-
 use super::*;
-use crate::Access;
-
-fn started(options: &str, folder: &Path) -> Running {
-    read(&Options::parse(options).unwrap(), folder)
-        .unwrap()
-        .start(folder, driver::Timeouts::default())
-        .unwrap()
-}
-
-/// Runs statements in one session; returns the last one's rows.
-fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
-    let Access::Database(target) = running.access() else { panic!("no database") };
-    let target = target.clone();
-    let statements: Vec<String> = statements.iter().map(ToString::to_string).collect();
-    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
-    let handle = runtime.handle();
-    let future = async move {
-        let mut session = target.connect(&handle, 0).await.unwrap();
-        let mut rows = Vec::new();
-        for statement in &statements {
-            rows = session.rows(statement).await.unwrap();
-        }
-        session.close().await;
-        rows
-    };
-    runtime.block_on(future).unwrap()
-}
+use crate::testing::{rows, started};
 
 #[test]
 fn the_file_lies_where_the_plan_says_or_below_scratch() {
     let folder = tempfile::tempdir().unwrap();
-    let running = started("", folder.path());
+    let running = started(read, "", folder.path()).unwrap();
     assert_eq!(running.identity().product, "SQLite");
     assert_eq!(running.identity().storage, "SQLite file, WAL");
     assert!(folder.path().join("dyno.db").exists());
-    let running = started("path = \"mine.db\"", folder.path());
+    let running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
     running.stop().unwrap();
     assert!(folder.path().join("mine.db").exists(), "a file of the user's stays");
 }
@@ -46,7 +18,8 @@ fn the_file_lies_where_the_plan_says_or_below_scratch() {
 #[test]
 fn settings_reach_the_database() {
     let folder = tempfile::tempdir().unwrap();
-    let running = started("synchronous = \"full\"\nbusy_timeout = \"250ms\"", folder.path());
+    let running =
+        started(read, "synchronous = \"full\"\nbusy_timeout = \"250ms\"", folder.path()).unwrap();
     let settings = &running.identity().settings;
     let value = |name: &str| settings.iter().find(|(this, _)| this == name).unwrap().1.as_str();
     assert_eq!((value("journal_mode"), value("synchronous")), ("wal", "2"));
@@ -56,7 +29,7 @@ fn settings_reach_the_database() {
 #[test]
 fn restore_brings_back_what_snapshot_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let mut running = started("", folder.path());
+    let mut running = started(read, "", folder.path()).unwrap();
     assert!(running.restore().is_err());
     rows(&running, &["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"]);
     running.snapshot().unwrap();

@@ -7,7 +7,8 @@ use net::Endpoint;
 use plan::OptionReader;
 
 use super::{DATABASE, USER};
-use crate::ask::{ask, run};
+use crate::Onlooker;
+use crate::ask::{ask, rows};
 use crate::mysql::PROTOCOLS;
 use crate::ports::local;
 
@@ -33,15 +34,20 @@ impl Greeting {
     ///
     /// # Errors
     /// When a server cannot be reached, or does not like a variable.
-    pub(crate) fn say(&self, ports: &[u16], timeouts: Timeouts) -> anyhow::Result<(Target, Facts)> {
+    pub(crate) fn say(
+        &self,
+        ports: &[u16],
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<(Target, Facts)> {
         for port in ports {
             let target = self.target(&[*port], timeouts);
             for (name, value) in &self.variables {
-                run(&target, &set(name, value))
+                rows(&target, &set(name, value), onlooker)
                     .with_context(|| format!("setting {name} = {value}"))?;
             }
         }
-        ask(self.target(ports, timeouts))
+        ask(self.target(ports, timeouts), onlooker)
     }
 
     fn target(&self, ports: &[u16], timeouts: Timeouts) -> Target {

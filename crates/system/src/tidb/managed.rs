@@ -1,7 +1,5 @@
 //! The kind `tidb` of a plan: a server of our own as a system under test.
 
-use std::net::SocketAddr;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use driver::Timeouts;
@@ -11,11 +9,9 @@ use super::greeting::Greeting;
 use super::members::members;
 use super::playground::Playground;
 use super::source::{Choice, Program, Source};
-use super::{BuildOptions, Server, Settings};
-use crate::options;
-use crate::ports::local;
-use crate::running::Backing;
-use crate::{MetricsEndpoint, Onlooker, Running, ServerProcess, System};
+use super::{BuildOptions, Settings, Storage, TiDb};
+use crate::daemon::Daemon;
+use crate::{Onlooker, Running, System, options};
 
 /// Names of the ways to come to a server, as a plan has them.
 const SOURCES: [(&str, Source); 4] = [
@@ -99,56 +95,29 @@ impl System for Managed {
         self.choice.program(onlooker).map(drop)
     }
 
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
         let settings = self.settings.clone();
-        let running = match self.choice.program(&mut |_| ControlFlow::Continue(()))? {
+        let running = match self.choice.program(onlooker)? {
             Program::Server(binary) => {
-                let server = Server::start(binary, settings, scratch)?;
-                let (target, facts) = self.greeting.say(&[server.port()], timeouts)?;
+                let tidb = TiDb { binary, settings, storage: Storage::Unistore };
+                let server = Daemon::start(tidb, scratch, onlooker)?;
+                let (target, facts) = self.greeting.say(&[server.port()], timeouts, onlooker)?;
                 Running::database(target, facts, server)
             }
             Program::TiUp(tiup) => {
-                let mut playground = Playground::start(tiup, settings, scratch)?;
-                let (target, facts) = self.greeting.say(&[playground.port()], timeouts)?;
-                playground.metrics = members(&target)?;
+                let mut playground = Playground::start(tiup, settings, scratch, onlooker)?;
+                let (target, facts) =
+                    self.greeting.say(&[playground.port()], timeouts, onlooker)?;
+                playground.metrics = members(&target, onlooker)?;
                 Running::database(target, facts, playground)
             }
         };
         Ok(running.with_settings(self.told.clone()))
-    }
-}
-
-impl Backing for Server {
-    fn exited(&mut self) -> Option<String> {
-        Server::exited(self)
-    }
-
-    fn processes(&self) -> Vec<ServerProcess> {
-        vec![ServerProcess { role: "tidb".to_owned(), pid: self.pid() }]
-    }
-
-    fn addresses(&self) -> Vec<SocketAddr> {
-        vec![local(self.port())]
-    }
-
-    fn metrics(&self) -> Vec<MetricsEndpoint> {
-        vec![MetricsEndpoint {
-            role: "tidb".to_owned(),
-            address: local(self.status_port()).to_string(),
-            path: "/metrics".to_owned(),
-        }]
-    }
-
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        Server::snapshot(self)
-    }
-
-    fn restore(&mut self) -> anyhow::Result<()> {
-        Server::restore(self)
-    }
-
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Server::stop(*self)
     }
 }
 

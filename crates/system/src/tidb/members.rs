@@ -2,8 +2,8 @@
 
 use driver::{Datum, Target};
 
-use crate::MetricsEndpoint;
 use crate::ask::rows;
+use crate::{MetricsEndpoint, Onlooker};
 
 /// What TiDB calls its own and the storage's servers, and where they show their state.
 const QUESTION: &str = "SELECT TYPE, STATUS_ADDRESS FROM information_schema.CLUSTER_INFO \
@@ -14,13 +14,16 @@ const QUESTION: &str = "SELECT TYPE, STATUS_ADDRESS FROM information_schema.CLUS
 ///
 /// # Errors
 /// When the server does not answer.
-pub(crate) fn members(target: &Target) -> anyhow::Result<Vec<MetricsEndpoint>> {
+pub(crate) fn members(
+    target: &Target,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<Vec<MetricsEndpoint>> {
     let member = |row: Vec<Datum>| {
         let mut cells = row.into_iter();
         let (Datum::Text(role), Datum::Text(address)) = (cells.next()?, cells.next()?) else {
             return None;
         };
-        Some(MetricsEndpoint { role, address, path: "/metrics".to_owned() })
+        Some(MetricsEndpoint::standard(&role, &address))
     };
-    Ok(rows(target, QUESTION)?.into_iter().filter_map(member).collect())
+    Ok(rows(target, QUESTION, onlooker)?.into_iter().filter_map(member).collect())
 }

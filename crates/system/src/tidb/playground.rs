@@ -1,7 +1,6 @@
 //! `tiup playground`: TiUP's own way to a TiDB on a TiKV, where TiUP is installed. Its arguments are
 //! those of its documentation; a real TiUP has not been tried.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,13 +10,13 @@ use nix::sched::CpuSet;
 
 use super::Settings;
 use crate::daemon::{Daemon, Home, Recipe, Starts};
-use crate::ports::{free_ports, greets, local};
+use crate::ports::{Ports, local};
 use crate::running::Backing;
-use crate::{MetricsEndpoint, ServerProcess};
+use crate::{MetricsEndpoint, Onlooker, ServerProcess};
 
 /// A playground that is up.
 pub(super) struct Playground {
-    daemon: Daemon<TiUp>,
+    daemon: Daemon,
     /// Where its servers show their figures, once they were asked.
     pub(super) metrics: Vec<MetricsEndpoint>,
 }
@@ -27,13 +26,18 @@ impl Playground {
     ///
     /// # Errors
     /// When it does not start, with the last lines that it said.
-    pub(super) fn start(tiup: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Result<Self> {
-        let daemon = Daemon::start(TiUp { tiup, settings, port: 0 }, scratch)?;
+    pub(super) fn start(
+        tiup: PathBuf,
+        settings: Settings,
+        scratch: &Path,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Self> {
+        let daemon = Daemon::start(TiUp { tiup, settings }, scratch, onlooker)?;
         Ok(Self { daemon, metrics: Vec::new() })
     }
 
     pub(super) fn port(&self) -> u16 {
-        self.daemon.recipe.port
+        self.daemon.port()
     }
 }
 
@@ -42,37 +46,29 @@ impl Playground {
 struct TiUp {
     tiup: PathBuf,
     settings: Settings,
-    port: u16,
 }
 
 impl Recipe for TiUp {
-    const NAME: &'static str = "tiup-playground";
-    const STARTS: Starts = Starts::Others;
-
-    fn take_ports(&mut self) -> io::Result<()> {
-        [self.port] = free_ports()?;
-        Ok(())
+    fn name(&self) -> &'static str {
+        "tiup-playground"
     }
 
-    fn command(&self, home: &Home) -> Command {
+    fn starts(&self) -> Starts {
+        Starts::Others
+    }
+
+    fn command(&self, home: &Home, ports: Ports) -> Command {
         let mut command = Command::new(&self.tiup);
         // Without a tag the playground removes its data when it ends.
         command
-            .args(["playground", "--host", "127.0.0.1", "--db.port", &self.port.to_string()])
-            .args(["--db", "1", "--kv", "1", "--pd", "1", "--tiflash", "0", "--without-monitor"])
-            .args(self.settings.config.iter().flat_map(|file| [Path::new("--db.config"), file]))
-            .args(&self.settings.arguments)
-            .envs(self.settings.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(home.temporary());
+            .args(["playground", "--host", "127.0.0.1", "--db.port", &ports.main.to_string()])
+            .args(["--db", "1", "--kv", "1", "--pd", "1", "--tiflash", "0", "--without-monitor"]);
+        self.settings.say(&mut command, "--db.config", home);
         command
     }
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
-    }
-
-    fn answers(&self) -> bool {
-        greets(self.port)
     }
 }
 

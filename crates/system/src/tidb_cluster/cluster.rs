@@ -12,11 +12,11 @@ use super::pd::{Pd, page};
 use super::placement::{lacks, replicas};
 use super::program::Program;
 use super::store::Store;
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, unattended};
 use crate::ports::local;
 use crate::running::Backing;
-use crate::tidb::{Server, Settings, Storage};
-use crate::{MetricsEndpoint, ServerProcess};
+use crate::tidb::{Settings, Storage, TiDb};
+use crate::{MetricsEndpoint, Onlooker, ServerProcess, Step};
 
 /// Between two looks whether the cluster is complete.
 const LOOK: Duration = Duration::from_millis(100);
@@ -50,9 +50,9 @@ pub(super) struct Parts {
 #[derive(Debug, Default)]
 pub(super) struct Cluster {
     // Dropped in this order, which is that of stopping.
-    tidbs: Vec<Server>,
-    stores: Vec<Daemon<Store>>,
-    pds: Vec<Daemon<Pd>>,
+    tidbs: Vec<Daemon>,
+    stores: Vec<Daemon>,
+    pds: Vec<Daemon>,
     replicas: usize,
     /// Whether the stores show figures.
     stores_tell: bool,
@@ -63,26 +63,33 @@ impl Cluster {
     /// `scratch`.
     ///
     /// # Errors
-    /// When one of them does not start or the cluster is not complete in time, with what is missing.
-    pub(super) fn start(parts: &Parts, scratch: &Path) -> anyhow::Result<Self> {
+    /// When one of them does not start or the cluster is not complete in time, with what is missing; or
+    /// when the onlooker wanted it to end.
+    pub(super) fn start(
+        parts: &Parts,
+        scratch: &Path,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Self> {
         let mut cluster = Self::default();
         for number in 1..=parts.pd.count {
-            let pd = start_pd(|| cluster.pd(number, &parts.pd), scratch);
-            cluster.pds.push(named(Role::Pd, number, pd)?);
+            let start = |onlooker: &mut Onlooker<'_>| {
+                start_pd(|| cluster.pd(number, &parts.pd), scratch, onlooker)
+            };
+            let pd = named(Role::Pd, number, onlooker, start)?;
+            cluster.pds.push(pd);
         }
         for number in 1..=parts.tikv.count {
             let store = cluster.store(&parts.tikv);
-            cluster.stores.push(named(Role::TiKv, number, Daemon::start(store, scratch))?);
+            let start = |onlooker: &mut Onlooker<'_>| Daemon::start(store, scratch, onlooker);
+            cluster.stores.push(named(Role::TiKv, number, onlooker, start)?);
         }
-        cluster.settle()?;
+        cluster.settle(onlooker)?;
         for number in 1..=parts.tidb.count {
-            let (program, settings) =
-                (parts.tidb.program.path.clone(), parts.tidb.settings.clone());
-            let storage = Storage::Cluster(cluster.pd_addresses());
-            let tidb = Server::start_on(storage, program, settings, scratch);
-            cluster.tidbs.push(named(Role::TiDb, number, tidb)?);
+            let tidb = cluster.tidb(&parts.tidb);
+            let start = |onlooker: &mut Onlooker<'_>| Daemon::start(tidb, scratch, onlooker);
+            cluster.tidbs.push(named(Role::TiDb, number, onlooker, start)?);
         }
-        let tells = |store: &Daemon<Store>| page(store.recipe.status_address(), METRICS).is_ok();
+        let tells = |store: &Daemon| page(local(store.status_port()), METRICS).is_ok();
         cluster.stores_tell = cluster.stores.iter().all(tells);
         Ok(cluster)
     }
@@ -91,10 +98,8 @@ impl Cluster {
         Pd {
             program: part.program.clone(),
             settings: part.settings.clone(),
-            name: format!("{}-{number}", Role::Pd.name()),
+            name: member(Role::Pd, number),
             joins: self.pd_addresses().first().copied(),
-            port: 0,
-            peer_port: 0,
         }
     }
 
@@ -103,14 +108,20 @@ impl Cluster {
             program: part.program.clone(),
             settings: part.settings.clone(),
             pds: self.pd_addresses(),
-            port: 0,
-            status_port: 0,
+        }
+    }
+
+    fn tidb(&self, part: &Part) -> TiDb {
+        TiDb {
+            binary: part.program.path.clone(),
+            settings: part.settings.clone(),
+            storage: Storage::Cluster(self.pd_addresses()),
         }
     }
 
     /// The ports of 127.0.0.1 on which TiDB listens.
     pub(super) fn ports(&self) -> Vec<u16> {
-        self.tidbs.iter().map(Server::port).collect()
+        self.tidbs.iter().map(Daemon::port).collect()
     }
 
     /// How many replicas each region has.
@@ -119,42 +130,32 @@ impl Cluster {
     }
 
     fn pd_addresses(&self) -> Vec<SocketAddr> {
-        self.pds.iter().map(|pd| pd.recipe.address()).collect()
+        addresses(&self.pds)
     }
 
     /// Waits until every store is up and every region has its replicas; TiDB is not there then.
-    fn settle(&mut self) -> anyhow::Result<()> {
+    fn settle(&mut self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
         let pd = *self.pd_addresses().first().context("a cluster without a PD")?;
-        let stores: Vec<SocketAddr> =
-            self.stores.iter().map(|store| store.recipe.address()).collect();
+        let stores = addresses(&self.stores);
         self.replicas = replicas(pd, stores.len());
+        let stage = format!("waiting for {} replicas of each region", self.replicas);
         let mut lack = String::new();
         for _ in 0..LOOKS {
-            if let Some(why) = told(self.storage_ends()) {
+            if let Some(why) = ends(&self.members()[..2]) {
                 bail!(why);
             }
             match lacks(pd, &stores, self.replicas) {
                 Some(this) => lack = this,
                 None => return Ok(()),
             }
-            thread::sleep(LOOK);
+            pause(LOOK, &stage, onlooker)?;
         }
         bail!("the cluster is not complete after {:?}: {lack}", LOOK * LOOKS)
     }
 
-    /// Which servers have ended, and their last words.
-    fn ended(&self) -> Option<String> {
-        let tidbs = self.tidbs.iter().map(Server::exited).enumerate();
-        let tidbs = tidbs.filter_map(|(at, why)| Some((Role::TiDb, at, why?)));
-        told(self.storage_ends().chain(tidbs))
-    }
-
-    /// Which PDs and stores have ended.
-    fn storage_ends(&self) -> impl Iterator<Item = (Role, usize, String)> {
-        let pds = self.pds.iter().map(Daemon::exited).enumerate();
-        let stores = self.stores.iter().map(Daemon::exited).enumerate();
-        pds.filter_map(|(at, why)| Some((Role::Pd, at, why?)))
-            .chain(stores.filter_map(|(at, why)| Some((Role::TiKv, at, why?))))
+    /// Its members by their roles, in the order in which they need each other.
+    fn members(&self) -> [(Role, &[Daemon]); 3] {
+        [(Role::Pd, &self.pds), (Role::TiKv, &self.stores), (Role::TiDb, &self.tidbs)]
     }
 
     /// Ends all in good order; those of one role at once, because each waits for what it does.
@@ -168,22 +169,17 @@ impl Cluster {
     fn start_again(&mut self) -> anyhow::Result<()> {
         at_once(&mut self.pds, Daemon::start_again)?;
         at_once(&mut self.stores, Daemon::start_again)?;
-        self.settle()?;
-        at_once(&mut self.tidbs, Server::start_again)
+        self.settle(&mut unattended)?;
+        at_once(&mut self.tidbs, Daemon::start_again)
     }
 
     /// Works on the data of all while all are stopped.
-    fn while_halted(
-        &mut self,
-        of_store: fn(&Daemon<Store>) -> anyhow::Result<()>,
-        of_pd: fn(&Daemon<Pd>) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        if let Some(why) = self.ended() {
+    fn while_halted(&mut self, work: fn(&Daemon) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        if let Some(why) = ends(&self.members()) {
             bail!(why);
         }
         self.halt()?;
-        let worked = self.stores.iter().try_for_each(of_store);
-        let worked = worked.and_then(|()| self.pds.iter().try_for_each(of_pd));
+        let worked = self.stores.iter().chain(&self.pds).try_for_each(work);
         // Whatever became of the copy, the cluster is expected to be there afterwards.
         self.start_again()?;
         worked
@@ -192,49 +188,43 @@ impl Cluster {
 
 impl Backing for Cluster {
     fn exited(&mut self) -> Option<String> {
-        self.ended()
+        ends(&self.members())
     }
 
     fn processes(&self) -> Vec<ServerProcess> {
-        let pds = self.pds.iter().map(Daemon::pid).collect();
-        let stores = self.stores.iter().map(Daemon::pid).collect();
-        let tidbs = self.tidbs.iter().map(Server::pid).collect();
-        let roles: [(Role, Vec<u32>); 3] =
-            [(Role::Pd, pds), (Role::TiKv, stores), (Role::TiDb, tidbs)];
-        let of_role = |(role, pids): (Role, Vec<u32>)| {
-            let is_alone = pids.len() == 1;
-            pids.into_iter().enumerate().map(move |(at, pid)| ServerProcess {
-                role: if is_alone { role.name().to_owned() } else { member(role, at + 1) },
-                pid,
-            })
+        let of_role = |(role, servers): (Role, &[Daemon])| {
+            let name = |at: usize| match servers.len() {
+                1 => role.name().to_owned(),
+                _ => member(role, at + 1),
+            };
+            let process = |(at, server): (usize, &Daemon)| ServerProcess {
+                role: name(at),
+                pid: server.pid(),
+            };
+            servers.iter().enumerate().map(process).collect::<Vec<_>>()
         };
-        roles.into_iter().flat_map(of_role).collect()
+        self.members().into_iter().flat_map(of_role).collect()
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
-        self.ports().into_iter().map(local).collect()
+        addresses(&self.tidbs)
     }
 
     fn metrics(&self) -> Vec<MetricsEndpoint> {
-        let tidbs = self.tidbs.iter().map(|tidb| (Role::TiDb, local(tidb.status_port())));
-        let pds = self.pds.iter().map(|pd| (Role::Pd, pd.recipe.address()));
+        let tidbs = self.tidbs.iter().map(|tidb| (Role::TiDb, tidb.status_port()));
+        let pds = self.pds.iter().map(|pd| (Role::Pd, pd.port()));
         let telling = self.stores.iter().filter(|_| self.stores_tell);
-        let stores = telling.map(|store| (Role::TiKv, store.recipe.status_address()));
+        let stores = telling.map(|store| (Role::TiKv, store.status_port()));
         let all = tidbs.chain(pds).chain(stores);
-        all.map(|(role, address)| MetricsEndpoint {
-            role: role.name().to_owned(),
-            address: address.to_string(),
-            path: METRICS.to_owned(),
-        })
-        .collect()
+        all.map(|(role, port)| MetricsEndpoint::standard(role.name(), &local(port))).collect()
     }
 
     fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.while_halted(Daemon::keep, Daemon::keep)
+        self.while_halted(Daemon::keep)
     }
 
     fn restore(&mut self) -> anyhow::Result<()> {
-        self.while_halted(Daemon::bring_back, Daemon::bring_back)
+        self.while_halted(Daemon::bring_back)
     }
 
     fn stop(mut self: Box<Self>) -> anyhow::Result<()> {
@@ -247,34 +237,68 @@ fn member(role: Role, number: usize) -> String {
     format!("{}-{number}", role.name())
 }
 
+/// The last words of those that have ended, if any has.
+fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
+    let mut told = Vec::new();
+    for (role, servers) in members {
+        let ends = servers.iter().map(Daemon::exited).enumerate();
+        told.extend(
+            ends.filter_map(|(at, why)| Some(format!("{}: {}", member(*role, at + 1), why?))),
+        );
+    }
+    (!told.is_empty()).then(|| told.join("\n"))
+}
+
+/// Where these servers listen.
+fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {
+    servers.iter().map(|server| local(server.port())).collect()
+}
+
 /// Starts a PD. Others take it only once each of them has known the others for some seconds, and until
 /// then it ends by itself.
-fn start_pd(pd: impl Fn() -> Pd, scratch: &Path) -> anyhow::Result<Daemon<Pd>> {
+fn start_pd(
+    pd: impl Fn() -> Pd,
+    scratch: &Path,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<Daemon> {
     for _ in 1..JOIN_TRIES {
-        match Daemon::start(pd(), scratch) {
-            Err(error) if format!("{error:#}").contains(NOT_YET) => thread::sleep(JOIN_PAUSE),
+        match Daemon::start(pd(), scratch, onlooker) {
+            Err(error) if format!("{error:#}").contains(NOT_YET) => {
+                pause(JOIN_PAUSE, "joining the other PDs", onlooker)?;
+            }
             started => return started,
         }
     }
-    Daemon::start(pd(), scratch)
+    Daemon::start(pd(), scratch, onlooker)
 }
 
-/// The last words of those that have ended, if any has.
-fn told(ends: impl Iterator<Item = (Role, usize, String)>) -> Option<String> {
-    let ends: Vec<String> =
-        ends.map(|(role, at, why)| format!("{}: {why}", member(role, at + 1))).collect();
-    (!ends.is_empty()).then(|| ends.join("\n"))
+/// Waits a while, and no longer than the onlooker wants to.
+fn pause(length: Duration, stage: &str, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    let step = Step::Progress { stage, done: 0, total: 0 };
+    if onlooker(step).is_break() {
+        bail!("interrupted while {stage}");
+    }
+    thread::sleep(length);
+    Ok(())
 }
 
-/// A start that failed, with the name of the server that it was.
-fn named<T>(role: Role, number: usize, started: anyhow::Result<T>) -> anyhow::Result<T> {
-    started.map_err(|error| anyhow!("{}: {error:#}", member(role, number)))
+/// Starts a server under its name in the cluster, which stands in what is told and in what goes wrong.
+fn named(
+    role: Role,
+    number: usize,
+    onlooker: &mut Onlooker<'_>,
+    start: impl FnOnce(&mut Onlooker<'_>) -> anyhow::Result<Daemon>,
+) -> anyhow::Result<Daemon> {
+    let name = member(role, number);
+    let stage = format!("starting {name}");
+    let mut by_name = |_: Step<'_>| onlooker(Step::Progress { stage: &stage, done: 0, total: 0 });
+    start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))
 }
 
 /// Does the same with all at once; the first error of any.
-fn at_once<T: Send>(
-    servers: &mut [T],
-    work: impl Fn(&mut T) -> anyhow::Result<()> + Sync,
+fn at_once(
+    servers: &mut [Daemon],
+    work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<()> {
     thread::scope(|scope| {
         let jobs: Vec<_> = servers.iter_mut().map(|server| scope.spawn(|| work(server))).collect();

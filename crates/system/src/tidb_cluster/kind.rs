@@ -81,10 +81,15 @@ impl System for Managed {
         Ok(())
     }
 
-    fn start(&self, scratch: &Path, timeouts: Timeouts) -> anyhow::Result<Running> {
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<Running> {
         let parts = Parts { pd: self.pd.part()?, tikv: self.tikv.part()?, tidb: self.tidb.part()? };
-        let cluster = Cluster::start(&parts, scratch)?;
-        let (target, mut facts) = self.greeting.say(&cluster.ports(), timeouts)?;
+        let cluster = Cluster::start(&parts, scratch, onlooker)?;
+        let (target, mut facts) = self.greeting.say(&cluster.ports(), timeouts, onlooker)?;
         facts.identity = with_storage(facts.identity, &parts.tikv.program, parts.tikv.count);
         let told = self.told(&parts, &cluster);
         Ok(Running::database(target, facts, cluster).with_settings(told))

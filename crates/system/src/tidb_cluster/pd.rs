@@ -1,6 +1,5 @@
 //! One PD: how it is started, and what it answers.
 
-use std::io;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use super::program::Program;
 use crate::daemon::{Home, Recipe};
-use crate::ports::{free_ports, local};
+use crate::ports::{Ports, local};
 use crate::tidb::Settings;
 
 /// How long PD may take for an answer.
@@ -26,45 +25,31 @@ pub(super) struct Pd {
     pub(super) name: String,
     /// A PD that is up, whose cluster it joins; it makes one when there is none.
     pub(super) joins: Option<SocketAddr>,
-    pub(super) port: u16,
-    pub(super) peer_port: u16,
 }
 
 impl Pd {
-    /// Where it listens for everyone but other PDs.
-    pub(super) fn address(&self) -> SocketAddr {
-        local(self.port)
-    }
-
-    fn cluster(&self) -> String {
+    fn cluster(&self, ports: Ports) -> String {
         match self.joins {
             Some(other) => format!("--join=http://{other}"),
-            None => format!("--initial-cluster={}=http://{}", self.name, local(self.peer_port)),
+            None => format!("--initial-cluster={}=http://{}", self.name, local(ports.second)),
         }
     }
 }
 
 impl Recipe for Pd {
-    const NAME: &'static str = "PD";
-
-    fn take_ports(&mut self) -> io::Result<()> {
-        [self.port, self.peer_port] = free_ports()?;
-        Ok(())
+    fn name(&self) -> &'static str {
+        "PD"
     }
 
-    fn command(&self, home: &Home) -> Command {
+    fn command(&self, home: &Home, ports: Ports) -> Command {
         let mut command = Command::new(&self.program.path);
         command
             .arg(format!("--name={}", self.name))
             .arg(format!("--data-dir={}", home.data().display()))
-            .arg(format!("--client-urls=http://{}", self.address()))
-            .arg(format!("--peer-urls=http://{}", local(self.peer_port)))
-            .arg(self.cluster())
-            .args(self.settings.config.iter().map(|file| format!("--config={}", file.display())))
-            .args(&self.settings.arguments)
-            .env("TMPDIR", home.temporary())
-            .envs(self.settings.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(home.temporary());
+            .arg(format!("--client-urls=http://{}", local(ports.main)))
+            .arg(format!("--peer-urls=http://{}", local(ports.second)))
+            .arg(self.cluster(ports));
+        self.settings.say(&mut command, "--config", home);
         command
     }
 
@@ -73,8 +58,8 @@ impl Recipe for Pd {
     }
 
     /// PDs that have no leader yet answer nothing of worth.
-    fn answers(&self) -> bool {
-        ask(self.address(), "leader").is_ok_and(|leader| leader["member_id"].is_number())
+    fn answers(&self, ports: Ports) -> bool {
+        ask(local(ports.main), "leader").is_ok_and(|leader| leader["member_id"].is_number())
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use measure::{Answer, Nanos, NewSeries};
 
 use super::exposition::{Line, lines};
+use super::stores;
 
 /// A longer answer is broken off.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -40,7 +41,7 @@ struct Known {
 /// # Errors
 /// Why there was no answer, in words without a password.
 pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
-    ServerWatch::new(url, bound).fetch()
+    fetch(&ServerWatch::new(url, bound).agent, url)
 }
 
 impl ServerWatch {
@@ -67,19 +68,12 @@ impl ServerWatch {
     /// # Errors
     /// Why there was no answer, in words without a password.
     pub fn ask(&mut self, clock: impl Fn() -> Nanos) -> Result<Answer, String> {
-        let text = self.fetch()?;
-        self.take_in(&text, clock())
-    }
-
-    fn fetch(&self) -> Result<String, String> {
-        let answer = self.agent.get(&self.url).call().map_err(|error| explain(&error))?;
-        let status = answer.status();
-        if !status.is_success() {
-            return Err(format!("it answered {status}"));
+        let mut text = fetch(&self.agent, &self.url)?;
+        if let Some(url) = stores::url(&text, &self.url) {
+            // Without it the stores are those that metrics speak of.
+            text.push_str(&stores::exposition(&fetch(&self.agent, &url).unwrap_or_default()));
         }
-        let body = answer.into_body().into_with_config().limit(BODY_BYTES_MAX).read_to_vec();
-        let body = body.map_err(|error| explain(&error))?;
-        Ok(String::from_utf8_lossy(&body).into_owned())
+        self.take_in(&text, clock())
     }
 
     /// What is new in an answer.
@@ -152,6 +146,17 @@ impl ServerWatch {
         });
         Some(number)
     }
+}
+
+fn fetch(agent: &ureq::Agent, url: &str) -> Result<String, String> {
+    let answer = agent.get(url).call().map_err(|error| explain(&error))?;
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(format!("it answered {status}"));
+    }
+    let body = answer.into_body().into_with_config().limit(BODY_BYTES_MAX).read_to_vec();
+    let body = body.map_err(|error| explain(&error))?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
 /// What an answer told of one figure.

@@ -1,40 +1,12 @@
 //! A managed MariaDB as a system under test.
 
-use net::{Clock, Runtime};
-
 use super::*;
-use crate::Access;
-
-fn started(options: &str, scratch: &Path) -> Running {
-    read(&Options::parse(options).unwrap(), Path::new("/"))
-        .unwrap()
-        .start(scratch, driver::Timeouts::default())
-        .unwrap()
-}
-
-/// Runs statements in one session; returns the last one's rows.
-fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<driver::Datum>> {
-    let Access::Database(target) = running.access() else { panic!("no database") };
-    let target = target.clone();
-    let statements: Vec<String> = statements.iter().map(ToString::to_string).collect();
-    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
-    let handle = runtime.handle();
-    let future = async move {
-        let mut session = target.connect(&handle, 0).await.unwrap();
-        let mut rows = Vec::new();
-        for statement in &statements {
-            rows = session.rows(statement).await.unwrap();
-        }
-        session.close().await;
-        rows
-    };
-    runtime.block_on(future).unwrap()
-}
+use crate::testing::{rows, started};
 
 #[test]
 fn data_and_target_survive_a_restore() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut running = started("settings = { max_connections = 33 }", scratch.path());
+    let mut running = started(read, "settings = { max_connections = 33 }", scratch.path()).unwrap();
     assert_eq!(running.identity().product, "MariaDB");
     assert_eq!(running.identity().storage, "InnoDB");
     assert_eq!(running.limits().connections_max, Some(33));
@@ -51,7 +23,7 @@ fn data_and_target_survive_a_restore() {
 #[test]
 fn the_unix_socket_can_be_used_instead_of_tcp() {
     let scratch = tempfile::tempdir().unwrap();
-    let running = started("connect = \"socket\"", scratch.path());
+    let running = started(read, "connect = \"socket\"", scratch.path()).unwrap();
     let found = rows(
         &running,
         &["SELECT SUBSTRING_INDEX(HOST, ':', 1) FROM information_schema.PROCESSLIST \

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::ports::greets;
 
 /// Between two looks at something that will come.
 const LOOK: Duration = Duration::from_millis(20);
@@ -20,7 +21,7 @@ fn process_lives(pid: u32) -> bool {
 #[test]
 fn a_server_answers_and_is_gone_with_its_data_after_stop() {
     let scratch = tempfile::tempdir().unwrap();
-    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
     let (pid, port) = (server.pid(), server.port());
     assert!(greets(port));
     assert!(server.socket().exists());
@@ -34,7 +35,7 @@ fn a_server_answers_and_is_gone_with_its_data_after_stop() {
 #[test]
 fn dropping_a_server_stops_it() {
     let scratch = tempfile::tempdir().unwrap();
-    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
     let pid = server.pid();
     drop(server);
     assert!(!process_lives(pid));
@@ -43,7 +44,7 @@ fn dropping_a_server_stops_it() {
 #[test]
 fn a_server_that_was_killed_is_noticed_with_its_status_and_log() {
     let scratch = tempfile::tempdir().unwrap();
-    let server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
     nix::sys::signal::kill(
         nix::unistd::Pid::from_raw(server.pid().cast_signed()),
         nix::sys::signal::Signal::SIGKILL,
@@ -64,7 +65,7 @@ fn a_setting_that_the_server_does_not_know_is_shown_in_its_own_words() {
     let scratch = tempfile::tempdir().unwrap();
     let arguments = vec!["no-such-setting=1".to_owned()];
     let settings = Settings { arguments, ..Settings::default() };
-    let error = Server::start(settings, scratch.path()).unwrap_err().to_string();
+    let error = start(settings, scratch.path()).unwrap_err().to_string();
     assert!(error.contains("MariaDB did not start"), "{error}");
     assert!(error.contains("unknown variable 'no-such-setting=1'"), "{error}");
 }
@@ -77,7 +78,7 @@ fn settings_and_cpus_reach_the_server() {
         cpus: Some(crate::process::parse_cpus("0").unwrap()),
         ..Settings::default()
     };
-    let server = Server::start(settings, scratch.path()).unwrap();
+    let server = start(settings, scratch.path()).unwrap();
     let process = format!("/proc/{}", server.pid());
     let arguments = std::fs::read_to_string(format!("{process}/cmdline")).unwrap();
     assert!(arguments.ends_with("--max-connections=17\0"), "{arguments}");
@@ -88,11 +89,11 @@ fn settings_and_cpus_reach_the_server() {
 #[test]
 fn restore_brings_back_the_files_that_snapshot_kept() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut server = Server::start(Settings::default(), scratch.path()).unwrap();
+    let mut server = start(Settings::default(), scratch.path()).unwrap();
     let error = server.restore().unwrap_err().to_string();
     assert_eq!(error, "no data was kept that could be restored");
     let (pid, port) = (server.pid(), server.port());
-    let data = server.daemon.home.data();
+    let data = server.home.data();
     server.snapshot().unwrap();
     std::fs::write(data.join("test/later"), "").unwrap();
     server.restore().unwrap();
@@ -110,7 +111,7 @@ const THIS_TEST: &str =
 
 /// What the process that is killed does.
 fn start_a_server_and_wait(folder: &Path) {
-    let server = Server::start(Settings::default(), folder).unwrap();
+    let server = start(Settings::default(), folder).unwrap();
     std::fs::write(folder.join("pid.part"), server.pid().to_string()).unwrap();
     std::fs::rename(folder.join("pid.part"), folder.join("pid")).unwrap();
     thread::sleep(Duration::from_secs(120));

@@ -1,16 +1,7 @@
 //! Plans are read into servers, and wrong ones are told what is right.
 
 use super::*;
-
-fn problems(options: &str) -> String {
-    let Err(problems) = read(&Options::parse(options).unwrap(), Path::new("/plans")) else {
-        panic!("{options} was accepted")
-    };
-    let lines = problems.iter().map(|problem| {
-        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
+use crate::testing::all_problems;
 
 fn chosen(options: &str) -> Choice {
     let options = Options::parse(options).unwrap();
@@ -39,8 +30,7 @@ fn what_does_not_go_together_is_refused() {
         "config = \"nowhere.toml\"",
         "cpus = \"3-1\"",
     ];
-    let said: Vec<String> = wrong.iter().map(|options| problems(options)).collect();
-    insta::assert_snapshot!(said.join("\n"), @r#"
+    insta::assert_snapshot!(all_problems(read, &wrong), @r#"
     `binary` names a server, so nothing is looked for or built | take out `binary`, or `source` and `goamd64`
     `goamd64` is about a build, and `source` wants none | say source = "build", or nothing
     `goamd64` is "v9", not one of the choices | did you mean `v1`? allowed: v1, v2, v3, v4

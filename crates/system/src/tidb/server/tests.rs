@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
+use crate::ports::greets;
 
 /// The server that `cargo xtask test` has built.
 fn binary() -> PathBuf {
@@ -15,13 +16,13 @@ fn binary() -> PathBuf {
         .into()
 }
 
-fn started(settings: Settings) -> (Server, tempfile::TempDir) {
+fn started(settings: Settings) -> (Daemon, tempfile::TempDir) {
     let scratch = tempfile::tempdir().unwrap();
     let binary = binary();
-    (Server::start(binary, settings, scratch.path()).unwrap(), scratch)
+    (start(binary, settings, scratch.path()).unwrap(), scratch)
 }
 
-fn why_it_ended(server: &Server) -> String {
+fn why_it_ended(server: &Daemon) -> String {
     loop {
         match server.exited() {
             Some(why) => return why,
@@ -75,6 +76,6 @@ fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
     let scratch = tempfile::tempdir().unwrap();
     let arguments = vec!["-no-such-argument".to_owned()];
     let settings = Settings { arguments, ..Settings::default() };
-    let error = Server::start(binary(), settings, scratch.path()).unwrap_err().to_string();
+    let error = start(binary(), settings, scratch.path()).unwrap_err().to_string();
     assert!(error.contains("TiDB did not start"), "{error}");
 }

@@ -1,16 +1,7 @@
 //! Plans are read into clusters, and wrong ones are told what is right.
 
 use super::*;
-
-fn problems(options: &str) -> String {
-    let Err(problems) = read(&Options::parse(options).unwrap(), Path::new("/plans")) else {
-        panic!("{options} was accepted")
-    };
-    let lines = problems.iter().map(|problem| {
-        format!("{} | {}", problem.message, problem.help.as_deref().unwrap_or_default())
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
+use crate::testing::all_problems;
 
 #[test]
 fn what_is_wrong_is_told_for_each_role() {
@@ -22,8 +13,7 @@ fn what_is_wrong_is_told_for_each_role() {
         "pd_env = \"GOGC\"",
         "tikv_argument = \"-L\"",
     ];
-    let said: Vec<String> = wrong.iter().map(|options| problems(options)).collect();
-    insta::assert_snapshot!(said.join("\n"), @r#"
+    insta::assert_snapshot!(all_problems(read, &wrong), @r#"
     `stores` is 0, out of range | allowed: 1 to 64
     `tidbs` is 65, out of range | allowed: 1 to 64
     there is no file /plans/nowhere.toml | make it first, or say another path

@@ -1,0 +1,101 @@
+//! The stages of starting a system, as lines for where nothing is redrawn: how long each took, and while
+//! one takes very long, that it still does.
+
+use std::time::Duration;
+
+use net::Clock;
+
+/// What took less is not worth a line.
+const WORTH_A_LINE: Duration = Duration::from_secs(1);
+/// Between two lines about a stage that goes on.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// A system that is being started.
+pub(crate) struct Starting {
+    system: String,
+    stage: Option<Stage>,
+    clock: Clock,
+}
+
+/// What is done now.
+struct Stage {
+    name: String,
+    began: Duration,
+    /// When it was last told of.
+    told: Duration,
+}
+
+impl Starting {
+    pub(crate) fn new(system: &str) -> Self {
+        Self { system: system.to_owned(), stage: None, clock: Clock::monotonic() }
+    }
+
+    /// Takes how far it has come; returns the lines that this is worth.
+    pub(crate) fn step(&mut self, stage: &str, done: u64, total: u64) -> Vec<String> {
+        self.step_at(self.now(), stage, done, total)
+    }
+
+    /// The line for a stage that is over, when it took long enough.
+    pub(crate) fn end_stage(&mut self) -> Option<String> {
+        self.end_stage_at(self.now())
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    fn step_at(&mut self, now: Duration, name: &str, done: u64, total: u64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.stage.as_ref().is_none_or(|stage| stage.name != name) {
+            lines.extend(self.end_stage_at(now));
+            self.stage = Some(Stage { name: name.to_owned(), began: now, told: now });
+        }
+        if let Some(stage) = &mut self.stage
+            && now.saturating_sub(stage.told) >= PERIOD
+        {
+            stage.told = now;
+            let part = if total > 0 { format!(", {done} of {total}") } else { String::new() };
+            let so_far = now.saturating_sub(stage.began).as_secs();
+            lines.push(format!("{}: {name}{part}, {so_far} s so far", self.system));
+        }
+        lines
+    }
+
+    fn end_stage_at(&mut self, now: Duration) -> Option<String> {
+        let stage = self.stage.take()?;
+        let took = now.saturating_sub(stage.began);
+        let line = || format!("{}: {} took {:.1} s", self.system, stage.name, took.as_secs_f64());
+        (took >= WORTH_A_LINE).then(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_told_when_they_are_over_and_while_they_take_long() {
+        let mut starting = Starting::new("cluster");
+        let steps = [
+            (0, "starting pd-1", 0),
+            (900, "starting tikv-1", 0),
+            (2_400, "building TiDB", 2_000),
+            (12_300, "building TiDB", 2_000),
+            (12_500, "building TiDB", 2_000),
+            (22_399, "building TiDB", 2_000),
+            (22_500, "building TiDB", 2_000),
+        ];
+        let mut lines = Vec::new();
+        for (at_ms, stage, total) in steps {
+            lines.extend(starting.step_at(Duration::from_millis(at_ms), stage, at_ms / 100, total));
+        }
+        lines.extend(starting.end_stage_at(Duration::from_millis(25_449)));
+        assert_eq!(starting.end_stage_at(Duration::from_secs(60)), None);
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        cluster: starting tikv-1 took 1.5 s
+        cluster: building TiDB, 125 of 2000, 10 s so far
+        cluster: building TiDB, 225 of 2000, 20 s so far
+        cluster: building TiDB took 23.0 s
+        ");
+    }
+}

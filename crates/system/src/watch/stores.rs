@@ -1,0 +1,94 @@
+//! The stores that PD knows: a list in JSON beside its metrics, kept as if it were one of them.
+
+use serde_json::Value;
+
+/// How the metrics of a PD begin, and of no other server.
+const PD: [&str; 2] = ["\npd_server_", "\npd_cluster_"];
+/// Where on the same server the list is.
+const LIST: &str = "/pd/api/v1/stores";
+/// The key of the label by which TiFlash says that it is no TiKV, and its value.
+const TIFLASH: (&str, &str) = ("engine", "tiflash");
+
+/// Where to ask for the list, when a page of metrics is one of PD's.
+pub(super) fn url(page: &str, page_url: &str) -> Option<String> {
+    if !PD.iter().any(|beginning| page.contains(beginning)) {
+        return None;
+    }
+    let (scheme, rest) = page_url.split_once("://")?;
+    let host = rest.split('/').next()?;
+    Some(format!("{scheme}://{host}{LIST}"))
+}
+
+/// The list in the text form of Prometheus: `dyno_pd_store{store="1",address="10.0.0.7:20160",...} 1`.
+/// What is no list has no lines; TiFlash takes no requests of transactions and is left out.
+pub(super) fn exposition(list: &str) -> String {
+    let list: Value = serde_json::from_str(list).unwrap_or_default();
+    let mut text = String::from("\n# TYPE dyno_pd_store gauge\n");
+    for entry in list["stores"].as_array().into_iter().flatten() {
+        let store = &entry["store"];
+        let is_tiflash = |label: &Value| label["key"] == TIFLASH.0 && label["value"] == TIFLASH.1;
+        let mut labels = store["labels"].as_array().into_iter().flatten();
+        let Some(id) = store["id"].as_u64() else { continue };
+        if labels.any(is_tiflash) {
+            continue;
+        }
+        text.push_str(&format!(
+            "dyno_pd_store{{store=\"{id}\",address={},status_address={},state={}}} 1\n",
+            quoted(&store["address"]),
+            quoted(&store["status_address"]),
+            quoted(&store["state_name"]),
+        ));
+    }
+    text
+}
+
+fn quoted(value: &Value) -> String {
+    let text = value.as_str().unwrap_or_default();
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{text}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What PD of 2021 answered with three stores in Go, in part. TiKV tells a status address too
+    /// (metapb.Store), which was put into the second one by hand.
+    const LIST_OF_2021: &str = r#"{"count": 3, "stores": [
+        {"store": {"id": 1, "address": "127.0.0.1:43887", "version": "3.0.0-bata.1",
+          "last_heartbeat": 1795321747708795761, "state_name": "Up"},
+         "status": {"capacity": "252GiB", "available": "252GiB", "used_size": "0B", "leader_count": 5,
+          "leader_weight": 1, "region_count": 5, "start_ts": "1970-01-01T00:00:00Z"}},
+        {"store": {"id": 12, "address": "127.0.0.1:36919", "version": "3.0.0-bata.1",
+          "status_address": "127.0.0.1:20180", "state_name": "Up"}, "status": {"leader_count": 0}}]}"#;
+
+    #[test]
+    fn only_a_pd_is_asked_for_its_stores() {
+        let page = "# TYPE x gauge\nx 1\npd_cluster_status{type=\"a\"} 1\n";
+        let stores = "http://10.0.0.7:2379/pd/api/v1/stores".to_owned();
+        assert_eq!(url(page, "http://10.0.0.7:2379/metrics"), Some(stores));
+        let tidb = "# TYPE x gauge\nx 1\npd_client_cmd_handle_cmds_duration_seconds_sum 1\n";
+        assert_eq!(url(tidb, "http://10.0.0.7:10080/metrics"), None);
+    }
+
+    #[test]
+    fn each_store_is_a_line() {
+        insta::assert_snapshot!(exposition(LIST_OF_2021), @r#"
+
+        # TYPE dyno_pd_store gauge
+        dyno_pd_store{store="1",address="127.0.0.1:43887",status_address="",state="Up"} 1
+        dyno_pd_store{store="12",address="127.0.0.1:36919",status_address="127.0.0.1:20180",state="Up"} 1
+        "#);
+    }
+
+    #[test]
+    fn what_is_no_list_of_stores_has_none() {
+        let tiflash = r#"{"stores": [{"store": {"id": 9, "labels":
+            [{"key": "engine", "value": "tiflash"}]}}, {"store": {}}, 7]}"#;
+        for text in ["", "no", "[]", r#"{"stores": 3}"#, tiflash] {
+            assert!(!exposition(text).contains("dyno_pd_store{"), "{text}");
+        }
+        let odd = r#"{"stores": [{"store": {"id": 1, "address": "a\"\\\nb"}}]}"#;
+        assert!(exposition(odd).contains(r#"address="a\"\\\nb""#), "{}", exposition(odd));
+    }
+}
