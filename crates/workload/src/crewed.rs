@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driver::{Capabilities, Datum, PlaceholderStyle, Session};
+use driver::{Capabilities, Datum, Loader, PlaceholderStyle, Session, Value};
 use engine::{LocalBoxFuture, Stop, crew};
 use measure::{ErrorClass, Failure};
 
-use crate::Site;
+use crate::{Progress, Site};
 
 /// A failure that dyno itself found: the data or the system is not what the workload needs.
 pub(crate) fn unfit(message: impl Into<String>) -> Failure {
@@ -100,6 +100,54 @@ where
     })
 }
 
+/// Rows on their way into one table, counted as they are taken in.
+pub(crate) struct Filling<'a> {
+    loader: Loader<'a>,
+    progress: &'a Progress,
+    untold_rows: u64,
+}
+
+/// Rows that are told of at once.
+const TOLD_ROWS: u64 = 1_000;
+
+impl<'a> Filling<'a> {
+    pub(crate) fn begin(
+        session: &'a mut Session,
+        (table, columns): (&str, &[&str]),
+        progress: &'a Progress,
+    ) -> Self {
+        Self { loader: session.loader(table, columns), progress, untold_rows: 0 }
+    }
+
+    /// Takes a row, one value for each column.
+    pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
+        self.loader.push(row).await?;
+        self.untold_rows += 1;
+        if self.untold_rows == TOLD_ROWS {
+            self.progress.advance(std::mem::take(&mut self.untold_rows));
+        }
+        Ok(())
+    }
+
+    /// Has the last rows go in.
+    pub(crate) async fn end(self) -> Result<(), Failure> {
+        self.loader.finish().await?;
+        self.progress.advance(self.untold_rows);
+        Ok(())
+    }
+}
+
+/// Starts a transaction that rows are loaded in whose texts are all of ASCII.
+pub(crate) async fn begin_load(
+    session: &mut Session,
+    capabilities: &Capabilities,
+) -> Result<(), Failure> {
+    if let Some(ascii) = capabilities.ascii_session {
+        session.run(ascii).await?;
+    }
+    session.run(capabilities.begin_write).await.map(drop)
+}
+
 /// How many sessions may work side by side on this system.
 pub(crate) fn members(site: &Site<'_>) -> usize {
     if site.target.capabilities().has_concurrent_writers { site.loaders.max(1) } else { 1 }
@@ -149,27 +197,11 @@ pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use driver::BulkLoad;
+    use driver::{Target, mysql};
 
     fn capabilities(placeholder: PlaceholderStyle) -> Capabilities {
-        Capabilities {
-            is_blocking: false,
-            placeholder,
-            bulk_load: BulkLoad::MultiRowInsert,
-            has_concurrent_writers: true,
-            has_auto_commit_ddl: false,
-            begin_write: "BEGIN",
-            begin_read: "BEGIN",
-            auto_increment_key: "SERIAL PRIMARY KEY",
-            has_engine_clause: false,
-            has_isolation_levels: true,
-            analyze: None,
-            ascii_session: None,
-            row_lock: "",
-            has_hash_partitions: false,
-            enforce_foreign_keys: None,
-            list_columns: "",
-        }
+        let target = Target::mysql(mysql::Config::default());
+        Capabilities { placeholder, ..target.capabilities().clone() }
     }
 
     #[test]

@@ -68,7 +68,6 @@ impl ServerError {
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
             3159 => "the server takes encrypted connections only: do not say ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
-            1148 | 3948 | 4166 => "allow it: SET GLOBAL local_infile = 1",
             _ => return None,
         })
     }
