@@ -10,6 +10,7 @@ mod policy;
 mod progress;
 pub mod random;
 mod reconnect;
+mod shared;
 mod sql;
 mod sysbench;
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::survey::{check_columns, columns};
 use super::{schema, survey};
 use crate::crewed::{members, share_out};
 use crate::policy::ErrorPolicy;
+use crate::shared::SharedLoad;
 use crate::{OptionInfo, Site, Workload};
 
 /// The options of `bulk_insert`.
@@ -135,7 +136,8 @@ impl Workload for BulkInsert {
 
     fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
         self.made.use_up(site.target);
-        Box::new(BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone()))
+        let load = BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone());
+        Box::new(SharedLoad::new(load))
     }
 }
 

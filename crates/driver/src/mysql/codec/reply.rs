@@ -13,7 +13,7 @@ use crate::{Answer, Rows};
 /// A message that must be read whole (OK, error, end of rows) may not be longer than this.
 const WHOLE_BYTES_MAX: usize = 64 * 1024;
 /// More columns than any server of this protocol has.
-const COLUMNS_MAX: u64 = 65_535;
+pub(super) const COLUMNS_MAX: u64 = 65_535;
 /// Memory that a session may keep for the next partial answer.
 const KEPT_BYTES: usize = 512;
 
@@ -30,8 +30,9 @@ pub(crate) enum Step {
     Refused(Box<ServerError>),
 }
 
+/// Where in an answer the next message is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// OK, error, or the number of columns.
     #[default]
     First,
