@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use driver::{Capabilities, Datum, Loader, PlaceholderStyle, Session, Value};
+use driver::{Capabilities, Datum, PlaceholderStyle, Session};
 use engine::{LocalBoxFuture, Stop, crew};
 use measure::{ErrorClass, Failure};
 
-use crate::{Progress, Site};
+use crate::Site;
+use crate::loading::Persistence;
 
 /// A failure that dyno itself found: the data or the system is not what the workload needs.
 pub(crate) fn unfit(message: impl Into<String>) -> Failure {
@@ -67,6 +69,33 @@ where
         + Sync
         + 'static,
 {
+    take_in_turn(site, None, (members, jobs), job)
+}
+
+/// The same for pieces of a load, each a transaction, by as many sessions as the system bears. One whose
+/// connection is lost is loaded again.
+pub(crate) fn share_out_pieces<J>(site: &Site<'_>, pieces: u64, job: J) -> Result<(), Failure>
+where
+    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
+        + Send
+        + Sync
+        + 'static,
+{
+    take_in_turn(site, site.reconnect_limit, (members(site), pieces), job)
+}
+
+fn take_in_turn<J>(
+    site: &Site<'_>,
+    reconnect_limit: Option<Duration>,
+    (members, jobs): (usize, u64),
+    job: J,
+) -> Result<(), Failure>
+where
+    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
+        + Send
+        + Sync
+        + 'static,
+{
     let job = Arc::new(job);
     let next = Arc::new(AtomicU64::new(0));
     let failed = Stop::new();
@@ -75,6 +104,11 @@ where
         let (job, next, failed) = (Arc::clone(&job), Arc::clone(&next), failed.clone());
         let (target, stop) = (site.target.clone(), site.stop.clone());
         let setup = site.sql.prepare_session.clone();
+        let persistence = Persistence {
+            limit: reconnect_limit,
+            stop: stop.clone(),
+            progress: site.progress.clone(),
+        };
         Box::pin(async move {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -84,68 +118,20 @@ where
                 if stop.is_asked() {
                     return Err(interrupted());
                 }
-                let done = async {
+                let attempt = async || {
                     let mut session = target.connect(&handle, index).await?;
                     run_all(&mut session, &setup).await?;
                     job(&mut session, number).await?;
                     session.close().await;
                     Ok(())
                 };
-                if let Err(failure) = done.await {
+                if let Err(failure) = persistence.load(&handle, attempt).await {
                     failed.ask();
                     return Err(failure);
                 }
             }
         })
     })
-}
-
-/// Rows on their way into one table, counted as they are taken in.
-pub(crate) struct Filling<'a> {
-    loader: Loader<'a>,
-    progress: &'a Progress,
-    untold_rows: u64,
-}
-
-/// Rows that are told of at once.
-const TOLD_ROWS: u64 = 1_000;
-
-impl<'a> Filling<'a> {
-    pub(crate) fn begin(
-        session: &'a mut Session,
-        (table, columns): (&str, &[&str]),
-        progress: &'a Progress,
-    ) -> Self {
-        Self { loader: session.loader(table, columns), progress, untold_rows: 0 }
-    }
-
-    /// Takes a row, one value for each column.
-    pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
-        self.loader.push(row).await?;
-        self.untold_rows += 1;
-        if self.untold_rows == TOLD_ROWS {
-            self.progress.advance(std::mem::take(&mut self.untold_rows));
-        }
-        Ok(())
-    }
-
-    /// Has the last rows go in.
-    pub(crate) async fn end(self) -> Result<(), Failure> {
-        self.loader.finish().await?;
-        self.progress.advance(self.untold_rows);
-        Ok(())
-    }
-}
-
-/// Starts a transaction that rows are loaded in whose texts are all of ASCII.
-pub(crate) async fn begin_load(
-    session: &mut Session,
-    capabilities: &Capabilities,
-) -> Result<(), Failure> {
-    if let Some(ascii) = capabilities.ascii_session {
-        session.run(ascii).await?;
-    }
-    session.run(capabilities.begin_write).await.map(drop)
 }
 
 /// How many sessions may work side by side on this system.

@@ -6,6 +6,7 @@
 mod catalogue;
 mod crewed;
 mod export;
+mod loading;
 mod policy;
 mod progress;
 pub mod random;

@@ -80,6 +80,7 @@ impl Place {
             occasion: self.occasion,
             sql: &self.sql,
             progress: &self.progress,
+            reconnect_limit: None,
             stop: &self.stop,
         }
     }

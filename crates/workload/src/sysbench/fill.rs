@@ -9,7 +9,8 @@ use measure::Failure;
 use super::rows::{COLUMNS, Row, RowMaker};
 use super::schema;
 use super::settings::Settings;
-use crate::crewed::{Filling, begin_load, members, share_out};
+use crate::crewed::share_out_pieces;
+use crate::loading::Piece;
 use crate::random::Draw;
 use crate::{Progress, Site};
 
@@ -49,7 +50,7 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings, tables: &[u64]) -> Resu
         progress: site.progress.clone(),
     });
     site.progress.begin(stage(tables), rows * tables.len() as u64);
-    share_out(site, members(site), pieces.count(), move |session, number| {
+    share_out_pieces(site, pieces.count(), move |session, number| {
         let (table, ids) = pieces.piece(number);
         let work = Arc::clone(&work);
         Box::pin(async move { work.load(session, table, ids).await })
@@ -79,16 +80,15 @@ impl Work {
         table: u64,
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
-        begin_load(session, &self.system).await?;
-        let name = schema::name(table);
-        let mut filling = Filling::begin(session, (&name, &COLUMNS), &self.progress);
+        let mut piece = Piece::begin(session, &self.system, &self.progress).await?;
+        let mut filling = piece.table(&schema::name(table), &COLUMNS);
         let mut row = Row::new();
         for id in ids {
             row.make(&self.maker, table, id);
             filling.push(&row.values()).await?;
         }
         filling.end().await?;
-        session.run("COMMIT").await.map(drop)
+        piece.commit().await
     }
 }
 

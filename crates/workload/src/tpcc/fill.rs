@@ -10,7 +10,8 @@ use super::buffer::RowBuffer;
 use super::rows::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, ORDERS, Place, RowMaker};
 use super::schema::{COLUMNS_MAX, Table};
 use super::settings::Settings;
-use crate::crewed::{Filling, begin_load, members, on_session, share_out, unfit};
+use crate::crewed::{on_session, share_out_pieces, unfit};
+use crate::loading::{self, Filling};
 use crate::{Progress, Site};
 
 /// Items, and stocks of a warehouse, that one session loads in one transaction.
@@ -143,7 +144,7 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> 
         let count = pieces.len() as u64;
         let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
         let progress = site.progress.clone();
-        share_out(site, members(site), count, move |session, number| {
+        share_out_pieces(site, count, move |session, number| {
             let piece = pieces[number as usize];
             let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
             let progress = progress.clone();
@@ -180,17 +181,15 @@ async fn load(
     piece: Piece,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    begin_load(session, system).await?;
+    let mut together = loading::Piece::begin(session, system, progress).await?;
     for &table in piece.tables() {
         let columns = table.column_names();
-        let mut rows = TableRows {
-            filling: Filling::begin(session, (table.name(), &columns), progress),
-            columns: columns.len(),
-        };
+        let filling = together.table(table.name(), &columns);
+        let mut rows = TableRows { filling, columns: columns.len() };
         piece.make(table, maker, &mut rows).await?;
         rows.filling.end().await?;
     }
-    session.run("COMMIT").await.map(drop)
+    together.commit().await
 }
 
 /// Rows on their way into a table.

@@ -11,7 +11,8 @@ use super::schema::Table;
 use super::settings::Settings;
 use super::statements::present;
 use super::values::ValueMaker;
-use crate::crewed::{Filling, begin_load, members, share_out};
+use crate::crewed::share_out_pieces;
+use crate::loading::Piece;
 use crate::random::Random;
 use crate::{Progress, Site};
 
@@ -44,7 +45,7 @@ pub(super) fn fill(
     let piece = work.piece_rows;
     let (start, count) = (settings.insert_start, settings.insert_count);
     site.progress.begin(format!("loading {}", settings.table.name), count);
-    share_out(site, members(site), count.div_ceil(piece), move |session, number| {
+    share_out_pieces(site, count.div_ceil(piece), move |session, number| {
         let work = Arc::clone(&work);
         let first = start + number * piece;
         let numbers: Vec<u64> = (first..(first + piece).min(start + count)).collect();
@@ -106,9 +107,8 @@ impl Work {
         session: &mut Session,
         records: &[(String, u64)],
     ) -> Result<(), Failure> {
-        begin_load(session, &self.system).await?;
-        let columns = self.table.columns();
-        let mut filling = Filling::begin(session, (&self.table.name, &columns), &self.progress);
+        let mut piece = Piece::begin(session, &self.system, &self.progress).await?;
+        let mut filling = piece.table(&self.table.name, &self.table.columns());
         let mut row = Row::of(&self.table);
         for record in records {
             row.make(self, record);
@@ -116,7 +116,7 @@ impl Work {
             filling.push(&values).await?;
         }
         filling.end().await?;
-        session.run("COMMIT").await.map(drop)
+        piece.commit().await
     }
 }
 
