@@ -186,6 +186,11 @@ fn classes_follow_the_numbers() {
         Server,
     ];
     assert_eq!(told, wanted);
+    let unknown = |message: &str| {
+        ServerError { code: 1105, state: "HY000".to_owned(), message: message.to_owned() }.class()
+    };
+    assert_eq!(unknown("pessimistic lock retry limit reached"), conflict);
+    assert_eq!(unknown("something else"), Server);
 }
 
 #[test]
