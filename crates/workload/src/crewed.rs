@@ -54,48 +54,44 @@ pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Res
     Ok(())
 }
 
-/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
-/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
-/// prepares on the server goes with it.
-pub(crate) fn share_out<J>(
-    site: &Site<'_>,
-    members: usize,
-    jobs: u64,
-    job: J,
-) -> Result<(), Failure>
-where
+/// What is done on a session for each number.
+pub(crate) trait Job:
+    for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>> + Send + Sync + 'static
+{
+}
+
+impl<J> Job for J where
     J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
         + Send
         + Sync
-        + 'static,
+        + 'static
 {
+}
+
+/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
+/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
+/// prepares on the server goes with it.
+pub(crate) fn share_out(
+    site: &Site<'_>,
+    members: usize,
+    jobs: u64,
+    job: impl Job,
+) -> Result<(), Failure> {
     take_in_turn(site, None, (members, jobs), job)
 }
 
 /// The same for pieces of a load, each a transaction, by as many sessions as the system bears. One whose
 /// connection is lost is loaded again.
-pub(crate) fn share_out_pieces<J>(site: &Site<'_>, pieces: u64, job: J) -> Result<(), Failure>
-where
-    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
-        + Send
-        + Sync
-        + 'static,
-{
+pub(crate) fn share_out_pieces(site: &Site<'_>, pieces: u64, job: impl Job) -> Result<(), Failure> {
     take_in_turn(site, site.reconnect_limit, (members(site), pieces), job)
 }
 
-fn take_in_turn<J>(
+fn take_in_turn(
     site: &Site<'_>,
     reconnect_limit: Option<Duration>,
     (members, jobs): (usize, u64),
-    job: J,
-) -> Result<(), Failure>
-where
-    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
-        + Send
-        + Sync
-        + 'static,
-{
+    job: impl Job,
+) -> Result<(), Failure> {
     let job = Arc::new(job);
     let next = Arc::new(AtomicU64::new(0));
     let failed = Stop::new();

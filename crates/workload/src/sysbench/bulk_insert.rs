@@ -9,7 +9,7 @@ use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
-use super::connection::{TRANSACTION, open};
+use super::connection::{open, transacted};
 use crate::Site;
 use crate::crewed::as_integer;
 use crate::policy::ErrorPolicy;
@@ -114,11 +114,7 @@ impl Work for BulkWork {
     }
 
     async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        let answer = self.session.run(&self.text).await;
-        match answer {
-            Ok(_) => Ok(TRANSACTION),
-            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
-        }
+        transacted(self.session.run(&self.text).await)
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {

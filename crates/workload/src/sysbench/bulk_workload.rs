@@ -10,7 +10,7 @@ use plan::{Options, Problem};
 use super::bulk_insert::BulkLoad;
 use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
-use super::settings::{TableMake, option};
+use super::settings::{IGNORE_ERRORS, TableMake, option};
 use super::survey::{check_columns, columns};
 use super::{schema, survey};
 use crate::crewed::{members, share_out};
@@ -25,7 +25,7 @@ pub(crate) const BULK_OPTIONS: &[OptionInfo] = &[
     option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
     option("create_table_options", "", "text at the end of CREATE TABLE"),
     option("transient_errors", "retry", "deadlocks, conflicts and lock time-outs: retry or ignore"),
-    option("ignore_errors", "", "codes of errors that only end their transaction, or all"),
+    IGNORE_ERRORS,
 ];
 
 /// `bulk_insert` with its options.

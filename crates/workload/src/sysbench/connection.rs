@@ -8,9 +8,18 @@ use super::query::Query;
 use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
 use crate::crewed::{placeholders, run_all, unfit};
+use crate::turns::FailedTransaction;
 
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
+
+/// What a transaction of one statement comes to.
+pub(super) fn transacted(
+    answer: Result<Answer, Failure>,
+) -> Result<OperationId, FailedTransaction> {
+    let failed = |failure| FailedTransaction { operation: TRANSACTION, failure };
+    answer.map(|_| TRANSACTION).map_err(failed)
+}
 
 /// The operations of a script and where each statement counts.
 #[derive(Clone, Debug)]

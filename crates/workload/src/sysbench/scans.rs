@@ -8,7 +8,7 @@ use driver::{Session, Statement, Target, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::{TRANSACTION, open};
+use super::connection::{open, transacted};
 use super::script::Script;
 use super::settings::Settings;
 use crate::Site;
@@ -158,11 +158,7 @@ impl Work for ScanWork {
     }
 
     async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        let answer = self.session.execute(&self.statement, &self.values).await;
-        match answer {
-            Ok(_) => Ok(TRANSACTION),
-            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
-        }
+        transacted(self.session.execute(&self.statement, &self.values).await)
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
