@@ -1,7 +1,6 @@
 //! Loading data piece by piece: each piece goes in with one transaction on a session of its own, so that one
 //! whose connection is lost can be loaded again.
 
-use std::ops::AsyncFn;
 use std::time::Duration;
 
 use driver::{Capabilities, Loader, Session, Value};
