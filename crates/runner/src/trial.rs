@@ -54,7 +54,7 @@ pub(crate) fn run(
     header.load.threads = offer.threads();
     let mut keeper = writer.begin_trial(&header)?;
     for phase in ready {
-        keeper.phase(phase.clone())?;
+        keeper.phase(*phase)?;
     }
     let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let mut end = if shortages.is_empty() {

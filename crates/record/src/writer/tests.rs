@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
-    OperationKind, QueryCounts, Rules, Tally, Unfinished,
+    OperationKind, Phase, QueryCounts, Rules, Tally, Unfinished,
 };
 
 use super::*;
