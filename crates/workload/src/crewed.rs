@@ -179,11 +179,10 @@ pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use driver::{Target, mysql};
+    use crate::testing::capabilities_of_mysql;
 
     fn capabilities(placeholder: PlaceholderStyle) -> Capabilities {
-        let target = Target::mysql(mysql::Config::default());
-        Capabilities { placeholder, ..target.capabilities().clone() }
+        Capabilities { placeholder, ..capabilities_of_mysql() }
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(super) fn indexes(table: u64, settings: &Settings) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use driver::{Target, mysql};
+    use crate::testing::capabilities_of_mysql;
     use plan::Options;
 
     pub(crate) fn settings(options: &str) -> Settings {
@@ -102,9 +102,7 @@ pub(super) mod tests {
     }
 
     fn system(has_engine_clause: bool, auto_increment_key: &'static str) -> Capabilities {
-        let target = Target::mysql(mysql::Config::default());
-        let system = target.capabilities().clone();
-        Capabilities { has_engine_clause, auto_increment_key, ..system }
+        Capabilities { has_engine_clause, auto_increment_key, ..capabilities_of_mysql() }
     }
 
     #[test]
