@@ -47,10 +47,10 @@ async fn check(session: &mut Session, rows: i64) {
 
 #[test]
 fn rows_go_in_many_at_a_time() {
-    server::database("driver_many");
+    server::database("driver_load_many");
     run(|handle| async move {
         for way in WAYS {
-            let mut session = loading(&handle, "driver_many", way).await;
+            let mut session = loading(&handle, "driver_load_many", way).await;
             // Several megabytes, which no single statement takes.
             assert_eq!(load(&mut session, 0..60_000).await, Ok(60_000));
             check(&mut session, 60_000).await;
@@ -78,10 +78,10 @@ fn rows_go_in_with_the_transaction_that_is_open() {
 
 #[test]
 fn a_column_may_change_its_type_from_row_to_row() {
-    server::database("driver_types");
+    server::database("driver_load_types");
     run(|handle| async move {
         for way in WAYS {
-            let mut session = loading(&handle, "driver_types", way).await;
+            let mut session = loading(&handle, "driver_load_types", way).await;
             let mut loader = session.loader("t", &["id", "c"]);
             for (id, value) in
                 [(1, Value::Null), (2, Value::Int(7)), (3, Value::Text("x")), (4, Value::Null)]
