@@ -9,17 +9,6 @@ pub enum PlaceholderStyle {
     Dollar,
 }
 
-/// The fastest way that a system has to take many rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BulkLoad {
-    /// A stream of rows beside the statement, such as LOAD DATA LOCAL INFILE.
-    Stream,
-    /// One INSERT with many rows.
-    MultiRowInsert,
-    /// A prepared INSERT for each row, in one transaction.
-    PreparedInsert,
-}
-
 /// What a system can do; found out on connecting, before any load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
@@ -27,8 +16,6 @@ pub struct Capabilities {
     pub is_blocking: bool,
     /// How statements mark parameters.
     pub placeholder: PlaceholderStyle,
-    /// The fastest way to load rows.
-    pub bulk_load: BulkLoad,
     /// Several sessions may write at the same time.
     pub has_concurrent_writers: bool,
     /// DDL ends the open transaction.

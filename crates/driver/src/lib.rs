@@ -17,7 +17,7 @@ mod target;
 mod timeouts;
 mod value;
 
-pub use capabilities::{BulkLoad, Capabilities, PlaceholderStyle};
+pub use capabilities::{Capabilities, PlaceholderStyle};
 pub use facts::{Facts, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::Loader;

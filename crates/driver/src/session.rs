@@ -103,15 +103,12 @@ impl Session {
         }
     }
 
-    /// Starts loading rows into `columns` of `table`, the fastest way that the system has. Dropping
-    /// the loader without [`Loader::finish`] leaves the session of no more use.
-    ///
-    /// # Errors
-    /// What the server says, or the connection's end.
-    pub async fn loader(&mut self, table: &str, columns: &[&str]) -> Result<Loader<'_>, Failure> {
+    /// Starts loading rows into `columns` of `table`, the fastest way that the system has. What was
+    /// pushed last is lost when the loader is dropped without [`Loader::finish`].
+    pub fn loader(&mut self, table: &str, columns: &[&str]) -> Loader<'_> {
         match &mut self.0 {
-            Connection::MySql(session) => Loader::mysql(session, table, columns).await,
-            Connection::Sqlite(session) => Ok(Loader::sqlite(session, table, columns)),
+            Connection::MySql(session) => Loader::mysql(session, table, columns),
+            Connection::Sqlite(session) => Loader::sqlite(session, table, columns),
         }
     }
 

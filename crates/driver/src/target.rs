@@ -10,7 +10,7 @@ use crate::limits::{self, Footprint};
 use crate::mysql::ServerCounters;
 use crate::session::Connection;
 use crate::{
-    BulkLoad, Capabilities, Demand, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
+    Capabilities, Demand, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
 };
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
@@ -93,11 +93,7 @@ impl Target {
     pub async fn connect(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
         let connection = match &self.driver {
             Driver::MySql(config) => {
-                let local_infile = match self.capabilities.bulk_load {
-                    BulkLoad::Stream => mysql::LocalInfile::Offered,
-                    _ => mysql::LocalInfile::Withheld,
-                };
-                let opening = mysql::Opening { index, local_infile, timeouts: self.timeouts };
+                let opening = mysql::Opening { index, timeouts: self.timeouts };
                 let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
             }

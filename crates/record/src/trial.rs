@@ -97,6 +97,8 @@ pub struct PhaseRecord {
     pub started: Timestamp,
     /// How long it took, by the monotonic clock.
     pub duration: Duration,
+    /// Pieces of a load that were loaded again because their connection was lost.
+    pub loaded_again: u64,
 }
 
 /// What is known of a trial once it is over.

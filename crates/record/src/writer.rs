@@ -3,10 +3,9 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Condition, Interval, Phase};
+use measure::{Condition, Interval};
 
 use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
@@ -115,17 +114,12 @@ impl TrialWriter {
         WatchWriter::create(&self.folder)
     }
 
-    /// Notes that a phase is over, when it began by the wall clock and how long it took.
+    /// Notes that a phase is over.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn phase(
-        &mut self,
-        phase: Phase,
-        started: Timestamp,
-        duration: Duration,
-    ) -> Result<(), RecordError> {
-        self.record.phases.push(PhaseRecord { phase, started, duration });
+    pub fn phase(&mut self, phase: PhaseRecord) -> Result<(), RecordError> {
+        self.record.phases.push(phase);
         self.write(Durability::System)
     }
 

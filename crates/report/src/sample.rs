@@ -267,7 +267,8 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
     let started = at("2026-07-30T12:00:01Z");
     TrialRecord {
         phases: [(Phase::WarmUp, seconds.0), (Phase::Measure, seconds.1)]
-            .map(|(phase, s)| PhaseRecord { phase, started, duration: Duration::from_secs(s) })
+            .map(|(phase, s)| (phase, Duration::from_secs(s)))
+            .map(|(phase, duration)| PhaseRecord { phase, started, duration, loaded_again: 0 })
             .to_vec(),
         end: Some(TrialEnd {
             status: TrialStatus::Complete,

@@ -257,11 +257,13 @@ pub(crate) fn outages(trial: &Trial<'_>) -> Table {
 pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("phase").words("began").numbers("took");
     for phase in &trial.record.phases {
-        table.row(vec![
-            phase.phase.name().to_owned(),
-            format!("{:.3}", phase.started),
-            duration(phase.duration),
-        ]);
+        let name = match phase.loaded_again {
+            0 => phase.phase.name().to_owned(),
+            again => {
+                format!("{}, connections lost and pieces loaded again: {again}", phase.phase.name())
+            }
+        };
+        table.row(vec![name, format!("{:.3}", phase.started), duration(phase.duration)]);
     }
     table
 }

@@ -268,7 +268,12 @@ impl<'a> Bed<'a> {
                         looker.unpark();
                         outcome
                     });
+                    let mut told_losses = 0;
                     while !job.is_finished() {
+                        if progress.losses() > told_losses {
+                            told_losses = progress.losses();
+                            watcher.hear(Event::Note { text: &lost_pieces(told_losses) });
+                        }
                         let (stage, done, total) = progress.look();
                         watcher.hear(Event::Progress { stage: &stage, done, total });
                         limit.look_up(timer.elapsed());
@@ -280,7 +285,7 @@ impl<'a> Bed<'a> {
         let done = outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
             format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
         })?;
-        Ok((timer.stop(), done))
+        Ok((PhaseRecord { loaded_again: progress.losses(), ..timer.stop() }, done))
     }
 
     fn bounds(&self) -> &Bounds {
@@ -334,6 +339,8 @@ impl<'a> Bed<'a> {
             occasion,
             sql: &self.sql,
             progress,
+            // A server of dyno's own that is gone does not come back.
+            reconnect_limit: self.bounds().reconnect_limit.filter(|_| !self.is_managed()),
             stop,
         })
     }
@@ -380,6 +387,12 @@ fn loaders() -> usize {
     thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
 }
 
+/// What is said while pieces of a load are tried again.
+fn lost_pieces(count: u64) -> String {
+    let pieces = if count == 1 { "piece" } else { "pieces" };
+    format!("connections were lost while loading: {count} {pieces} so far must be loaded again")
+}
+
 fn run_phase(phase: Phase, workload: &dyn Workload, site: &Site<'_>) -> Result<(), Failure> {
     match phase {
         Phase::Prepare => workload.prepare(site),
@@ -407,7 +420,7 @@ impl Timer {
 
     pub(crate) fn stop(&self) -> PhaseRecord {
         let duration = self.elapsed();
-        PhaseRecord { phase: self.phase, started: self.started, duration }
+        PhaseRecord { phase: self.phase, started: self.started, duration, loaded_again: 0 }
     }
 }
 

@@ -141,8 +141,8 @@ fn check_data(
 ) -> Result<()> {
     match bed.check_data(trial.workload, watcher) {
         Ok(None) => {}
-        Ok(Some((PhaseRecord { phase, started, duration }, conditions))) => {
-            keeper.phase(phase, started, duration)?;
+        Ok(Some((phase, conditions))) => {
+            keeper.phase(phase)?;
             keeper.conditions(conditions)?;
         }
         Err(cause) => {
@@ -275,8 +275,8 @@ impl<'a> Sequence<'a> {
 
     fn clean_up(&mut self, bed: &mut Bed<'_>, watcher: &mut dyn Watcher) -> Result<()> {
         match bed.clean_up(watcher) {
-            Ok(Some(PhaseRecord { phase, started, duration })) => match &mut self.last {
-                Some(last) => Ok(last.phase(phase, started, duration)?),
+            Ok(Some(phase)) => match &mut self.last {
+                Some(last) => Ok(last.phase(phase)?),
                 None => Ok(()),
             },
             Ok(None) => Ok(()),

@@ -54,7 +54,7 @@ pub(crate) fn run(
     header.load.threads = offer.threads();
     let mut keeper = writer.begin_trial(&header)?;
     for phase in ready {
-        keeper.phase(phase.phase, phase.started, phase.duration)?;
+        keeper.phase(*phase)?;
     }
     let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let mut end = if shortages.is_empty() {
@@ -245,10 +245,7 @@ impl<'a, 'b> Keeper<'a, 'b> {
 
     fn close_phase(&mut self) -> io::Result<()> {
         match self.phase.take() {
-            Some(timer) => {
-                let PhaseRecord { phase, started, duration } = timer.stop();
-                self.writer.phase(phase, started, duration).map_err(io::Error::other)
-            }
+            Some(timer) => self.writer.phase(timer.stop()).map_err(io::Error::other),
             None => Ok(()),
         }
     }

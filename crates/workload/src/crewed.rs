@@ -4,12 +4,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use driver::{Capabilities, Datum, PlaceholderStyle, Session};
 use engine::{LocalBoxFuture, Stop, crew};
 use measure::{ErrorClass, Failure};
 
 use crate::Site;
+use crate::loading::Persistence;
 
 /// A failure that dyno itself found: the data or the system is not what the workload needs.
 pub(crate) fn unfit(message: impl Into<String>) -> Failure {
@@ -52,21 +54,44 @@ pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Res
     Ok(())
 }
 
-/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
-/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
-/// prepares on the server goes with it.
-pub(crate) fn share_out<J>(
-    site: &Site<'_>,
-    members: usize,
-    jobs: u64,
-    job: J,
-) -> Result<(), Failure>
-where
+/// What is done on a session for each number.
+pub(crate) trait Job:
+    for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>> + Send + Sync + 'static
+{
+}
+
+impl<J> Job for J where
     J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
         + Send
         + Sync
-        + 'static,
+        + 'static
 {
+}
+
+/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
+/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
+/// prepares on the server goes with it.
+pub(crate) fn share_out(
+    site: &Site<'_>,
+    members: usize,
+    jobs: u64,
+    job: impl Job,
+) -> Result<(), Failure> {
+    take_in_turn(site, None, (members, jobs), job)
+}
+
+/// The same for pieces of a load, each a transaction, by as many sessions as the system bears. One whose
+/// connection is lost is loaded again.
+pub(crate) fn share_out_pieces(site: &Site<'_>, pieces: u64, job: impl Job) -> Result<(), Failure> {
+    take_in_turn(site, site.reconnect_limit, (members(site), pieces), job)
+}
+
+fn take_in_turn(
+    site: &Site<'_>,
+    reconnect_limit: Option<Duration>,
+    (members, jobs): (usize, u64),
+    job: impl Job,
+) -> Result<(), Failure> {
     let job = Arc::new(job);
     let next = Arc::new(AtomicU64::new(0));
     let failed = Stop::new();
@@ -75,6 +100,11 @@ where
         let (job, next, failed) = (Arc::clone(&job), Arc::clone(&next), failed.clone());
         let (target, stop) = (site.target.clone(), site.stop.clone());
         let setup = site.sql.prepare_session.clone();
+        let persistence = Persistence {
+            limit: reconnect_limit,
+            stop: stop.clone(),
+            progress: site.progress.clone(),
+        };
         Box::pin(async move {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -84,14 +114,14 @@ where
                 if stop.is_asked() {
                     return Err(interrupted());
                 }
-                let done = async {
+                let attempt = async || {
                     let mut session = target.connect(&handle, index).await?;
                     run_all(&mut session, &setup).await?;
                     job(&mut session, number).await?;
                     session.close().await;
                     Ok(())
                 };
-                if let Err(failure) = done.await {
+                if let Err(failure) = persistence.load(&handle, attempt).await {
                     failed.ask();
                     return Err(failure);
                 }
@@ -149,27 +179,10 @@ pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use driver::BulkLoad;
+    use crate::testing::capabilities_of_mysql;
 
     fn capabilities(placeholder: PlaceholderStyle) -> Capabilities {
-        Capabilities {
-            is_blocking: false,
-            placeholder,
-            bulk_load: BulkLoad::MultiRowInsert,
-            has_concurrent_writers: true,
-            has_auto_commit_ddl: false,
-            begin_write: "BEGIN",
-            begin_read: "BEGIN",
-            auto_increment_key: "SERIAL PRIMARY KEY",
-            has_engine_clause: false,
-            has_isolation_levels: true,
-            analyze: None,
-            ascii_session: None,
-            row_lock: "",
-            has_hash_partitions: false,
-            enforce_foreign_keys: None,
-            list_columns: "",
-        }
+        Capabilities { placeholder, ..capabilities_of_mysql() }
     }
 
     #[test]

@@ -6,10 +6,12 @@
 mod catalogue;
 mod crewed;
 mod export;
+mod loading;
 mod policy;
 mod progress;
 pub mod random;
 mod reconnect;
+mod shared;
 mod sql;
 mod sysbench;
 #[cfg(test)]

@@ -12,6 +12,7 @@ struct Counts {
     stage: Mutex<String>,
     done: AtomicU64,
     total: AtomicU64,
+    losses: AtomicU64,
 }
 
 impl Progress {
@@ -30,6 +31,21 @@ impl Progress {
     /// So many units more are done.
     pub fn advance(&self, units: u64) {
         self.0.done.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// So many units of those that were done are not, after all.
+    pub(crate) fn take_back(&self, units: u64) {
+        self.0.done.fetch_sub(units, Ordering::Relaxed);
+    }
+
+    /// A piece of the work lost its connection and is tried again.
+    pub(crate) fn lose(&self) {
+        self.0.losses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Pieces of the work that were tried again because their connection was lost, of all stages.
+    pub fn losses(&self) -> u64 {
+        self.0.losses.load(Ordering::Relaxed)
     }
 
     /// The stage, units done, units in all.

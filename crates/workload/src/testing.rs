@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use driver::{Datum, Password, Target, mysql, sqlite};
+use driver::{Capabilities, Datum, Password, Target, mysql, sqlite};
 use engine::{Limit, Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Options, PhaseSql, Problem, WorkloadPlan};
@@ -80,6 +80,7 @@ impl Place {
             occasion: self.occasion,
             sql: &self.sql,
             progress: &self.progress,
+            reconnect_limit: None,
             stop: &self.stop,
         }
     }
@@ -137,6 +138,11 @@ impl Place {
         let outcome = offer(&offered, load, &self.stop, &mut sum).unwrap();
         Trial { names, tally: sum.0, outcome }
     }
+}
+
+/// What every server of the MySQL protocol can do, without one.
+pub(crate) fn capabilities_of_mysql() -> Capabilities {
+    Target::mysql(mysql::Config::default()).capabilities().clone()
 }
 
 fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {

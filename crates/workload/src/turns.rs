@@ -29,7 +29,9 @@ pub(crate) trait Work {
     ///
     /// # Errors
     /// When the session is of no use any more.
-    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure>;
+    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Connects afresh and makes ready everything that transactions need; what was there is given up.
     ///
@@ -39,10 +41,15 @@ pub(crate) trait Work {
 
     /// What the transaction in hand counts as a statement, when it is a single one that is not timed
     /// apart from its transaction.
-    fn single_statement(&self) -> Option<OperationKind>;
+    fn single_statement(&self) -> Option<OperationKind> {
+        None
+    }
 
     /// Bytes since the last call.
     fn take_traffic(&mut self) -> Traffic;
+
+    /// Says goodbye to the server.
+    async fn close(self);
 }
 
 /// A transaction that failed.

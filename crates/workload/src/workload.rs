@@ -1,5 +1,7 @@
 //! What every workload can be asked to do.
 
+use std::time::Duration;
+
 use driver::Target;
 use engine::{Load, Stop};
 use measure::{Condition, Failure, Rules};
@@ -25,6 +27,8 @@ pub struct Site<'a> {
     pub sql: &'a PhaseSql,
     /// Told how far prepare and verify have come.
     pub progress: &'a Progress,
+    /// For how long a piece of a load is tried again whose connection was lost; `None` for not at all.
+    pub reconnect_limit: Option<Duration>,
     /// Heeded by prepare, verify and cleanup.
     pub stop: &'a Stop,
 }

@@ -71,6 +71,30 @@ fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
 }
 
 #[test]
+fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
+    let mut own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--tables=2"]);
+    command.args(["--table-size=250000", "--clients=1", "--events=10", "--warm-up=0s"]);
+    let run = Background::start(&desk, command.args(["--format=json", "--system", &own.url()]));
+    let begun = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 1000";
+    wait_until("rows are on their way", || own.sql(begun).trim() != "0");
+    own.kill();
+    own.server.start_again().unwrap();
+    let output = run.finish();
+    // It would not end well if verify found another number of rows than there should be.
+    assert!(output.status.success(), "{}", both(&output));
+    let trial = fs::read_to_string(desk.runs()[0].join("trials/0000/trial.json")).unwrap();
+    let trial: Value = serde_json::from_str(&trial).unwrap();
+    let prepare = &trial["phases"][0];
+    assert_eq!(prepare["phase"], "prepare");
+    assert!(prepare["loaded_again"].as_u64().unwrap() >= 1, "{prepare}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("connections were lost while loading"), "{told}");
+    assert_eq!(own.sql("SELECT COUNT(*) FROM sbtest1").trim(), "250000");
+}
+
+#[test]
 fn a_server_that_is_away_between_trials_is_waited_for() {
     let mut own = OwnServer::start(&[]);
     let desk = Desk::new();

@@ -21,7 +21,7 @@ impl Session {
         Ok(self.statements.len() - 1)
     }
 
-    async fn prepare_on_server(&mut self, sql: &str) -> Result<Ready, Failure> {
+    pub(super) async fn prepare_on_server(&mut self, sql: &str) -> Result<Ready, Failure> {
         self.build(command::PREPARE, sql);
         self.send().await?;
         let (payload, _) = self.message().await?;

@@ -9,8 +9,8 @@ use plan::fuzz::FuzzTarget;
 use super::Url;
 use super::codec::{
     AuthReply, Bound, Escapes, Greeting, Inbox, Prepared, Reply, RowFormat, RowSet, RowStep,
-    ServerError, Step, TextTemplate, append_literal, append_load_field, append_packet,
-    encode_execute, quote_identifier,
+    ServerError, Step, TextTemplate, append_literal, append_packet, encode_execute,
+    quote_identifier,
 };
 use super::option_file::OptionFile;
 use crate::{Rows, Value};
@@ -27,7 +27,6 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "mysql rows under load", run: fetched, seeds: fetched_answers },
     FuzzTarget { name: "mysql server error", run: server_error, seeds: errors },
     FuzzTarget { name: "mysql prepared", run: prepared, seeds: prepares },
-    FuzzTarget { name: "mysql load data", run: load_data, seeds: answers },
     FuzzTarget { name: "mysql text template", run: template, seeds: statements },
     FuzzTarget { name: "mysql option file", run: option_file, seeds: option_files },
     FuzzTarget { name: "mysql url", run: url, seeds: urls },
@@ -202,28 +201,6 @@ fn prepared(bytes: &[u8]) {
     inbox.push(&request);
     let message = inbox.next();
     assert!(matches!(&message, Ok(Some((payload, 0))) if payload.len() + 4 == request.len()));
-}
-
-/// What a server answers to LOAD DATA, first and last; and fields that stay fields.
-fn load_data(bytes: &[u8]) {
-    let mut reply = Reply::new(true, 0);
-    let mut rest = pieces(bytes).into_iter();
-    for piece in rest.by_ref() {
-        if !matches!(reply.feed(piece), Ok(Step::More)) {
-            break;
-        }
-    }
-    reply.reset();
-    for piece in rest {
-        if !matches!(reply.feed(piece), Ok(Step::More)) {
-            break;
-        }
-    }
-    let _ = (reply.answer(), reply.warnings(), reply.status());
-    let mut field = Vec::new();
-    let text = String::from_utf8_lossy(bytes);
-    let appended = append_load_field(&mut field, Value::Text(&text));
-    assert!(appended.is_ok() && !field.iter().any(|byte| b"\t\n\0".contains(byte)), "{field:?}");
 }
 
 /// A template keeps its text, and a value that is filled in stays within its quotes.

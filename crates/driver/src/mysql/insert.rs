@@ -1,11 +1,10 @@
-//! Rows loaded by INSERTs of many rows each, where the server takes no LOAD DATA LOCAL.
+//! Rows loaded by INSERTs of many rows each, in text: where statements are not to be prepared.
 
-use measure::Failure;
+use measure::{ErrorClass, Failure};
 
 use super::codec::{
     Escapes, NoLiteral, append_literal, command, finish_packet, quote_identifier, start_packet,
 };
-use super::load_data::no_literal;
 use super::session::Session;
 use crate::Value;
 
@@ -24,9 +23,7 @@ pub(crate) struct MultiRowInsert<'s> {
 
 impl<'s> MultiRowInsert<'s> {
     pub(crate) fn new(session: &'s mut Session, table: &str, columns: &[&str]) -> Self {
-        let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
-        let head =
-            format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","));
+        let head = insert_into(table, columns);
         let escapes = session.escapes();
         Self { session, head, escapes, statement: Vec::new(), loaded_rows: 0 }
     }
@@ -71,4 +68,14 @@ impl<'s> MultiRowInsert<'s> {
         self.loaded_rows += asked?.affected;
         Ok(())
     }
+}
+
+/// An INSERT up to its rows.
+pub(super) fn insert_into(table: &str, columns: &[&str]) -> String {
+    let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
+    format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","))
+}
+
+pub(super) fn no_literal() -> Failure {
+    Failure::new(ErrorClass::Server, "", "a row holds a number that is not finite; SQL has no such")
 }

@@ -15,7 +15,7 @@ use super::session::{Session, unreachable};
 use crate::Timeouts;
 
 /// What we can use of what the server offers.
-const WANTED: u32 = capability::LONG_PASSWORD
+const WANTED: u64 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
     | capability::PROTOCOL_41
     | capability::TRANSACTIONS
@@ -23,21 +23,14 @@ const WANTED: u32 = capability::LONG_PASSWORD
     | capability::MULTI_RESULTS
     | capability::PS_MULTI_RESULTS
     | capability::PLUGIN_AUTH
-    | capability::DEPRECATE_EOF;
-
-/// Whether a session may send rows for LOAD DATA LOCAL INFILE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LocalInfile {
-    Offered,
-    Withheld,
-}
+    | capability::DEPRECATE_EOF
+    | capability::BULK_EXECUTE;
 
 /// What a connection is opened for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     /// Which client it is for; several addresses are shared out by it.
     pub(crate) index: usize,
-    pub(crate) local_infile: LocalInfile,
     pub(crate) timeouts: Timeouts,
 }
 
@@ -54,24 +47,19 @@ impl Session {
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
         let _turn = handle.opening_turn().await;
-        let opened = Self::open(handle, config, address, opening.local_infile);
+        let opened = Self::open(handle, config, address);
         let timed_out = || Err(no_answer(address, connect));
         let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
         let patience = query.map(|bound| Patience::new(handle, bound));
         opened.map(|session| Self { patience, ..session })
     }
 
-    async fn open(
-        handle: &Handle,
-        config: &Config,
-        address: &Address,
-        local_infile: LocalInfile,
-    ) -> Result<Self, Failure> {
+    async fn open(handle: &Handle, config: &Config, address: &Address) -> Result<Self, Failure> {
         let connected = Stream::connect(handle, &address.endpoint).await;
         let stream = connected.map_err(|error| unreachable(address, &error))?;
         let mut session = Self::new(stream, address.clone(), config);
         let greeting = session.greeting().await?;
-        session.capabilities = agreed(&greeting, config, local_infile);
+        session.capabilities = agreed(&greeting, config);
         session.secure(&greeting, config).await?;
         let status = session.log_in(&greeting, config).await;
         let status = status.map_err(|failure| session.with_hint(failure, config))?;
@@ -168,14 +156,12 @@ fn no_answer(address: &Address, bound: Duration) -> Failure {
 }
 
 /// The capabilities that both sides have and this connection needs.
-fn agreed(greeting: &Greeting, config: &Config, local_infile: LocalInfile) -> u32 {
+fn agreed(greeting: &Greeting, config: &Config) -> u64 {
     let mut wanted = WANTED;
     if config.database.is_some() {
         wanted |= capability::CONNECT_WITH_DB;
     }
-    if local_infile == LocalInfile::Offered {
-        wanted |= capability::LOCAL_FILES;
-    }
-    // MariaDB clears LONG_PASSWORD to say that it is MariaDB; we send it to say that we are not.
-    greeting.capabilities & wanted | capability::LONG_PASSWORD
+    let agreed = greeting.capabilities & wanted;
+    // MariaDB reads bits of its own from those who clear LONG_PASSWORD, as it does.
+    if agreed & capability::BULK_EXECUTE != 0 { agreed } else { agreed | capability::LONG_PASSWORD }
 }

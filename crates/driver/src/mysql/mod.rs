@@ -1,5 +1,5 @@
 //! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session above it, and
-//! one file for each conversation (login, query, execute, load data, probe).
+//! one file for each conversation (login, query, execute, insert, probe).
 
 mod codec;
 mod config;
@@ -8,10 +8,10 @@ mod execute;
 #[doc(hidden)]
 pub mod fuzz;
 mod insert;
-mod load_data;
 mod login;
 mod login_sources;
 mod option_file;
+mod prepared_insert;
 mod probe;
 mod query;
 mod rsa_key;
@@ -25,9 +25,9 @@ pub use config::{Address, Config, StatementProtocol};
 pub(crate) use counters::read_counters;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub(crate) use insert::MultiRowInsert;
-pub(crate) use load_data::LoadData;
-pub(crate) use login::{LocalInfile, Opening};
+pub(crate) use login::Opening;
 pub use login_sources::LoginSources;
+pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::{probe, without_probe};
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;

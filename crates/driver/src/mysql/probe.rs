@@ -6,7 +6,7 @@ use measure::{ErrorClass, Failure, Identity};
 use net::Handle;
 
 use super::session::Session;
-use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
+use crate::{Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
 
 /// Settings that matter for performance, of all products; a server lists those that it has.
 const SETTINGS: &[&str] = &[
@@ -43,7 +43,6 @@ const SETTINGS: &[&str] = &[
 /// Variables that are asked for besides.
 const QUESTIONS: &[&str] = &[
     "default_storage_engine",
-    "local_infile",
     "max_allowed_packet",
     "max_connections",
     "max_prepared_stmt_count",
@@ -91,7 +90,7 @@ async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
         settings,
     };
     let facts = Facts { identity, limits: limits(product, &variables, &uses) };
-    Ok((facts, capabilities(product, &variables)))
+    Ok((facts, capabilities(product)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +158,6 @@ impl Named {
 
     fn number(&self, name: &str) -> Option<i64> {
         self.text(name)?.parse().ok()
-    }
-
-    fn is_on(&self, name: &str) -> bool {
-        self.text(name).is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("on"))
     }
 
     pub(super) fn only(&self, names: &[&str]) -> Vec<(String, String)> {
@@ -238,11 +233,8 @@ fn limits(product: Product, variables: &Named, uses: &Named) -> ServerLimits {
     }
 }
 
-fn capabilities(product: Product, variables: &Named) -> Capabilities {
+fn capabilities(product: Product) -> Capabilities {
     let mut capabilities = without_probe();
-    if variables.is_on("local_infile") {
-        capabilities.bulk_load = BulkLoad::Stream;
-    }
     // TiDB takes an ENGINE clause and ignores it.
     capabilities.has_engine_clause = product != Product::TiDb;
     capabilities
@@ -253,7 +245,6 @@ pub(crate) fn without_probe() -> Capabilities {
     Capabilities {
         is_blocking: false,
         placeholder: PlaceholderStyle::QuestionMark,
-        bulk_load: BulkLoad::MultiRowInsert,
         has_concurrent_writers: true,
         has_auto_commit_ddl: true,
         begin_write: "BEGIN",

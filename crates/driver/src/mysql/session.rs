@@ -30,7 +30,7 @@ pub(crate) struct Session {
     pub(super) address: Box<Address>,
     pub(super) protocol: StatementProtocol,
     /// The capabilities that both sides agreed on.
-    pub(super) capabilities: u32,
+    pub(super) capabilities: u64,
     pub(super) request: Vec<u8>,
     /// How much of the request the kernel has taken.
     pub(super) sent: usize,
@@ -139,9 +139,9 @@ impl Session {
                 self.forget_types();
                 Poll::Ready(Err(self.refused(&error)))
             }
-            Ok(Step::WantsRows(_)) => Poll::Ready(Err(self.broken(Malformed(
-                "the server asks for a file, which dyno gives only to LOAD DATA of its own",
-            )))),
+            Ok(Step::WantsRows) => Poll::Ready(Err(
+                self.broken(Malformed("the server asks for a file, which it may not"))
+            )),
             Err(failure) => Poll::Ready(Err(failure)),
         }
     }
@@ -210,7 +210,12 @@ impl Session {
         Err(self.broken(Malformed("bytes after the end of an answer")))
     }
 
-    pub(super) fn has(&self, capability: u32) -> bool {
+    /// How statements with parameters travel.
+    pub(crate) fn protocol(&self) -> StatementProtocol {
+        self.protocol
+    }
+
+    pub(super) fn has(&self, capability: u64) -> bool {
         self.capabilities & capability != 0
     }
 

@@ -8,12 +8,14 @@ use crate::Value;
 /// A transaction ends after so many rows, so that the write-ahead log stays small.
 const TRANSACTION_ROWS: u64 = 100_000;
 
-/// Rows on their way into a table. Dropping it without [`Loader::finish`] takes the last ones back.
+/// Rows on their way into a table, in the transaction that is open or in some of its own; of those,
+/// dropping it without [`Loader::finish`] takes the last one back.
 #[derive(Debug)]
 pub(crate) struct Loader<'s> {
     session: &'s mut Session,
     sql: String,
     rows: u64,
+    /// A transaction of its own is open.
     is_open: bool,
 }
 
@@ -26,7 +28,7 @@ impl<'s> Loader<'s> {
     }
 
     pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
-        if !self.is_open {
+        if !self.is_open && self.session.connection.is_autocommit() {
             self.session.run("BEGIN IMMEDIATE")?;
             self.is_open = true;
         }

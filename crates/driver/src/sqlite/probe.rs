@@ -3,7 +3,7 @@
 use measure::{Failure, Identity};
 
 use super::session::Session;
-use crate::{BulkLoad, Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
+use crate::{Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
 
 const PRAGMAS: &[&str] = &[
     "journal_mode",
@@ -48,7 +48,6 @@ pub(crate) fn capabilities() -> Capabilities {
     Capabilities {
         is_blocking: true,
         placeholder: PlaceholderStyle::QuestionMark,
-        bulk_load: BulkLoad::PreparedInsert,
         has_concurrent_writers: false,
         has_auto_commit_ddl: false,
         begin_write: "BEGIN IMMEDIATE",

@@ -115,6 +115,13 @@ struct PhaseFile {
     phase: String,
     started: Timestamp,
     duration_ns: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    loaded_again: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde lends the field")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -304,6 +311,7 @@ impl From<&PhaseRecord> for PhaseFile {
             phase: record.phase.name().to_owned(),
             started: record.started,
             duration_ns: nanos(record.duration),
+            loaded_again: record.loaded_again,
         }
     }
 }
@@ -436,7 +444,8 @@ impl PhaseFile {
         let phase = Phase::from_name(&self.phase)
             .ok_or_else(|| format!("`{}` is no phase of a trial", self.phase))?;
         let duration = Duration::from_nanos(self.duration_ns);
-        Ok(PhaseRecord { phase, started: self.started, duration })
+        let Self { started, loaded_again, .. } = self;
+        Ok(PhaseRecord { phase, started, duration, loaded_again })
     }
 }
 

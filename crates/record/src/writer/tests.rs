@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
-    OperationKind, QueryCounts, Rules, Tally, Unfinished,
+    OperationKind, Phase, QueryCounts, Rules, Tally, Unfinished,
 };
 
 use super::*;
@@ -152,7 +153,13 @@ fn trial_end() -> TrialEnd {
 /// Writes a run of one trial with three intervals; the caller ends it.
 fn write_trial(run: &RunWriter) -> TrialWriter {
     let mut trial = run.begin_trial(&trial_header(0)).unwrap();
-    trial.phase(Phase::Prepare, at("2026-07-30T12:00:00.25Z"), Duration::from_millis(1)).unwrap();
+    let prepare = PhaseRecord {
+        phase: Phase::Prepare,
+        started: at("2026-07-30T12:00:00.25Z"),
+        duration: Duration::from_millis(1),
+        loaded_again: 2,
+    };
+    trial.phase(prepare).unwrap();
     trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
     trial.interval(&interval(Phase::Measure, 1)).unwrap();
     trial.interval(&interval(Phase::Measure, 2)).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use driver::{Capabilities, Session, Statement as Prepared, Target, Value};
-use engine::{Client, Load, LocalBoxFuture, Seat};
+use engine::Seat;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::expression::{CLIENT_ID, Cell, Memory};
@@ -14,17 +14,13 @@ use super::workload::Mix;
 use crate::Site;
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
+use crate::shared::Shared;
 use crate::sysbench::open_session;
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::turns::{FailedTransaction, Work};
 
-/// The load of a mix of transactions.
+/// The load of a mix of transactions: what its clients share.
 pub(super) struct SqlLoad {
     operations: Vec<Operation>,
-    shared: Arc<Shared>,
-}
-
-/// What its clients share.
-struct Shared {
     target: Target,
     run_session: Vec<String>,
     isolation: Option<&'static str>,
@@ -49,7 +45,8 @@ impl SqlLoad {
         errors: &ErrorPolicy,
     ) -> Self {
         let (operations, ids) = operations(&mix.transactions);
-        let shared = Shared {
+        Self {
+            operations,
             target: site.target.clone(),
             run_session: site.sql.run_session.clone(),
             isolation,
@@ -57,8 +54,7 @@ impl SqlLoad {
             mix,
             ids,
             seed: site.client_seed(),
-        };
-        Self { operations, shared: Arc::new(shared) }
+        }
     }
 }
 
@@ -104,29 +100,30 @@ fn statement_names(statements: &[Statement]) -> Vec<String> {
         .collect()
 }
 
-impl Load for SqlLoad {
+impl Shared for SqlLoad {
+    type Work = SqlWork;
+
     fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        Box::new(SqlClient { shared: Arc::clone(&self.shared), index })
+    fn errors(&self) -> &ErrorPolicy {
+        &self.errors
     }
-}
 
-struct SqlClient {
-    shared: Arc<Shared>,
-    index: usize,
-}
-
-impl Client for SqlClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let Self { shared, index } = *self;
-            let mut work = SqlWork::open(&shared, index, &seat).await?;
-            take_turns(&mut seat, &mut work, &shared.errors).await?;
-            work.session.close().await;
-            Ok(())
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<SqlWork, Failure> {
+        let (session, ready) = connect(&self, seat).await?;
+        let mut slots = self.mix.slots.clone();
+        slots[CLIENT_ID] = Cell::Int(index as i64);
+        let memory = Memory { slots, random: Random::of_part(self.seed, &[index as u64]) };
+        Ok(SqlWork {
+            shared: self,
+            session,
+            ready,
+            memory,
+            drawn: 0,
+            trouble: None,
+            is_in_transaction: false,
         })
     }
 }
@@ -138,8 +135,8 @@ enum Ready {
     Prepared(Prepared),
 }
 
-struct SqlWork {
-    shared: Arc<Shared>,
+pub(super) struct SqlWork {
+    shared: Arc<SqlLoad>,
     session: Session,
     /// For each transaction, its statements.
     ready: Vec<Vec<Ready>>,
@@ -152,22 +149,6 @@ struct SqlWork {
 }
 
 impl SqlWork {
-    async fn open(shared: &Arc<Shared>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let (session, ready) = connect(shared, seat).await?;
-        let mut slots = shared.mix.slots.clone();
-        slots[CLIENT_ID] = Cell::Int(index as i64);
-        let memory = Memory { slots, random: Random::of_part(shared.seed, &[index as u64]) };
-        Ok(Self {
-            shared: Arc::clone(shared),
-            session,
-            ready,
-            memory,
-            drawn: 0,
-            trouble: None,
-            is_in_transaction: false,
-        })
-    }
-
     /// Runs statement `number` of the transaction in hand.
     async fn statement(&mut self, seat: &mut Seat, number: usize) -> Result<(), Failure> {
         let Self { shared, session, ready, memory, drawn, .. } = self;
@@ -208,7 +189,7 @@ impl SqlWork {
 }
 
 /// A session with every statement made ready.
-async fn connect(shared: &Shared, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
+async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
     let target = &shared.target;
     let mut session = open_session(target, seat, shared.isolation, &shared.run_session).await?;
     let mut ready = Vec::new();
@@ -311,5 +292,9 @@ impl Work for SqlWork {
 
     fn take_traffic(&mut self) -> Traffic {
         self.session.take_traffic()
+    }
+
+    async fn close(self) {
+        self.session.close().await;
     }
 }

@@ -16,6 +16,7 @@ use super::script::{Reading, read};
 use super::section::{Script, Setup, Slots, Transaction};
 use crate::crewed::{interrupted, on_session, run_all, unfit};
 use crate::policy::ErrorPolicy;
+use crate::shared::SharedLoad;
 use crate::sysbench::read_isolation;
 use crate::{OptionInfo, Site, Workload};
 
@@ -350,7 +351,8 @@ impl Workload for SqlWorkload {
     }
 
     fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
-        Box::new(SqlLoad::new(site, Arc::clone(&self.shared), self.isolation, &self.errors))
+        let mix = Arc::clone(&self.shared);
+        Box::new(SharedLoad::new(SqlLoad::new(site, mix, self.isolation, &self.errors)))
     }
 }
 

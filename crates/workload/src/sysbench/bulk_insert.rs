@@ -5,24 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::{Session, Target};
-use engine::{Client, Load, LocalBoxFuture, Seat};
+use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
-use super::connection::{TRANSACTION, open};
+use super::connection::{open, transacted};
 use crate::Site;
 use crate::crewed::as_integer;
 use crate::policy::ErrorPolicy;
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::shared::Shared;
+use crate::turns::{FailedTransaction, Work};
 
-/// The load of `bulk_insert`.
+/// The load of `bulk_insert`: what its clients share.
 pub(super) struct BulkLoad {
-    operations: Vec<Operation>,
-    shared: Arc<Shared>,
-}
-
-/// What its clients share.
-struct Shared {
+    operations: [Operation; 1],
     target: Target,
     run_session: Vec<String>,
     errors: ErrorPolicy,
@@ -38,54 +34,42 @@ impl BulkLoad {
         statement_bytes: usize,
         errors: ErrorPolicy,
     ) -> Self {
-        let shared = Shared {
+        Self {
+            operations: [Operation::new("bulk_insert", OperationKind::Transaction)],
             target: site.target.clone(),
             run_session: site.sql.run_session.clone(),
             errors,
             statement_bytes,
             next_ids: (0..tables).map(|_| AtomicU64::new(1)).collect(),
-        };
-        let operations = vec![Operation::new("bulk_insert", OperationKind::Transaction)];
-        Self { operations, shared: Arc::new(shared) }
+        }
     }
 }
 
-impl Load for BulkLoad {
+impl Shared for BulkLoad {
+    type Work = BulkWork;
+
     fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        Box::new(BulkClient { shared: Arc::clone(&self.shared), index })
+    fn errors(&self) -> &ErrorPolicy {
+        &self.errors
     }
-}
 
-struct BulkClient {
-    shared: Arc<Shared>,
-    index: usize,
-}
-
-impl Client for BulkClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let Self { shared, index } = *self;
-            let mut session = open(&shared.target, &seat, None, &shared.run_session).await?;
-            let table = index % shared.next_ids.len();
-            if index == table {
-                begin_after_last_row(&shared, &mut session, table).await?;
-            }
-            let text = String::with_capacity(shared.statement_bytes);
-            let mut work = BulkWork { shared: Arc::clone(&shared), session, table, text };
-            take_turns(&mut seat, &mut work, &shared.errors).await?;
-            work.session.close().await;
-            Ok(())
-        })
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<BulkWork, Failure> {
+        let mut session = open(&self.target, seat, None, &self.run_session).await?;
+        let table = index % self.next_ids.len();
+        if index == table {
+            begin_after_last_row(&self, &mut session, table).await?;
+        }
+        let text = String::with_capacity(self.statement_bytes);
+        Ok(BulkWork { shared: self, session, table, text })
     }
 }
 
 /// Finds the first free id. The first client of each table asks: none begins before all are ready.
 async fn begin_after_last_row(
-    shared: &Shared,
+    shared: &BulkLoad,
     session: &mut Session,
     table: usize,
 ) -> Result<(), Failure> {
@@ -95,8 +79,8 @@ async fn begin_after_last_row(
     Ok(())
 }
 
-struct BulkWork {
-    shared: Arc<Shared>,
+pub(super) struct BulkWork {
+    shared: Arc<BulkLoad>,
     session: Session,
     /// Counted from 0.
     table: usize,
@@ -130,19 +114,11 @@ impl Work for BulkWork {
     }
 
     async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        let answer = self.session.run(&self.text).await;
-        match answer {
-            Ok(_) => Ok(TRANSACTION),
-            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
-        }
-    }
-
-    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
-        Ok(())
+        transacted(self.session.run(&self.text).await)
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        let Shared { target, run_session, .. } = &*self.shared;
+        let BulkLoad { target, run_session, .. } = &*self.shared;
         self.session = open(target, seat, None, run_session).await?;
         Ok(())
     }
@@ -153,6 +129,10 @@ impl Work for BulkWork {
 
     fn take_traffic(&mut self) -> Traffic {
         self.session.take_traffic()
+    }
+
+    async fn close(self) {
+        self.session.close().await;
     }
 }
 

@@ -10,11 +10,12 @@ use plan::{Options, Problem};
 use super::bulk_insert::BulkLoad;
 use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
-use super::settings::{TableMake, option};
+use super::settings::{IGNORE_ERRORS, TableMake, option};
 use super::survey::{check_columns, columns};
 use super::{schema, survey};
 use crate::crewed::{members, share_out};
 use crate::policy::ErrorPolicy;
+use crate::shared::SharedLoad;
 use crate::{OptionInfo, Site, Workload};
 
 /// The options of `bulk_insert`.
@@ -24,7 +25,7 @@ pub(crate) const BULK_OPTIONS: &[OptionInfo] = &[
     option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
     option("create_table_options", "", "text at the end of CREATE TABLE"),
     option("transient_errors", "retry", "deadlocks, conflicts and lock time-outs: retry or ignore"),
-    option("ignore_errors", "", "codes of errors that only end their transaction, or all"),
+    IGNORE_ERRORS,
 ];
 
 /// `bulk_insert` with its options.
@@ -135,7 +136,8 @@ impl Workload for BulkInsert {
 
     fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
         self.made.use_up(site.target);
-        Box::new(BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone()))
+        let load = BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone());
+        Box::new(SharedLoad::new(load))
     }
 }
 

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use driver::Value;
-use engine::{Client, LocalBoxFuture, Seat};
-use measure::{Failure, OperationId, OperationKind, Traffic};
+use engine::Seat;
+use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::connection::{Connection, ConnectionPlan, TRANSACTION};
 use super::load::OltpLoad;
@@ -13,29 +13,29 @@ use super::query::Query;
 use super::script::{Bracket, Step};
 use super::values::{C_LENGTH, Digits, PAD_LENGTH};
 use crate::crewed::as_integer;
+use crate::policy::ErrorPolicy;
 use crate::random::{Draw, Random};
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::shared::Shared;
+use crate::turns::{FailedTransaction, Work};
 
-/// A client before it is connected.
-pub(super) struct OltpClient {
-    pub(super) load: Arc<OltpLoad>,
-    pub(super) index: usize,
-}
+impl Shared for OltpLoad {
+    type Work = OltpWork;
 
-impl Client for OltpClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let mut work = OltpWork::open(self.load, self.index, &seat).await?;
-            let load = Arc::clone(&work.load);
-            take_turns(&mut seat, &mut work, &load.settings.errors).await?;
-            work.hand.connection.close().await;
-            Ok(())
-        })
+    fn operations(&self) -> &[Operation] {
+        &self.operations.list
+    }
+
+    fn errors(&self) -> &ErrorPolicy {
+        &self.settings.errors
+    }
+
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<OltpWork, Failure> {
+        OltpWork::open(self, index, seat).await
     }
 }
 
 /// A connected client.
-struct OltpWork {
+pub(super) struct OltpWork {
     load: Arc<OltpLoad>,
     hand: Hand,
     /// The stream as it was when the transaction in hand was drawn.
@@ -254,5 +254,9 @@ impl Work for OltpWork {
 
     fn take_traffic(&mut self) -> Traffic {
         self.hand.connection.take_traffic()
+    }
+
+    async fn close(self) {
+        self.hand.connection.close().await;
     }
 }

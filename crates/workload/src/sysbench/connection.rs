@@ -7,10 +7,19 @@ use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 use super::query::Query;
 use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
-use crate::crewed::{placeholders, run_all};
+use crate::crewed::{placeholders, run_all, unfit};
+use crate::turns::FailedTransaction;
 
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
+
+/// What a transaction of one statement comes to.
+pub(super) fn transacted(
+    answer: Result<Answer, Failure>,
+) -> Result<OperationId, FailedTransaction> {
+    let failed = |failure| FailedTransaction { operation: TRANSACTION, failure };
+    answer.map(|_| TRANSACTION).map_err(failed)
+}
 
 /// The operations of a script and where each statement counts.
 #[derive(Clone, Debug)]
@@ -151,9 +160,8 @@ impl Connection {
         (query, table): (Query, u64),
         parameters: &[Value<'_>],
     ) -> Result<(), Failure> {
-        // Every query of the script was prepared on every table.
         let Some(statement) = &self.statements[index(query, table, self.tables)] else {
-            return Ok(());
+            return Err(not_prepared(query, table));
         };
         let Some(operation) = operations.queries[query as usize] else {
             return self.session.execute(statement, parameters).await.map(drop);
@@ -200,6 +208,12 @@ impl Connection {
         seat.count(OperationKind::Other);
         answer.map(drop)
     }
+}
+
+/// Every query of the script is prepared on every table, so this is a mistake of dyno's own.
+#[cold]
+fn not_prepared(query: Query, table: u64) -> Failure {
+    unfit(format!("{} on table {table} was not prepared", query.name()))
 }
 
 #[inline]

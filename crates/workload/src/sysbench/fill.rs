@@ -3,22 +3,20 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use driver::{BulkLoad, Capabilities, Session, Statement, Value};
+use driver::{Capabilities, Session};
 use measure::Failure;
 
 use super::rows::{COLUMNS, Row, RowMaker};
 use super::schema;
 use super::settings::Settings;
-use crate::crewed::{members, placeholders, share_out};
+use crate::crewed::share_out_pieces;
+use crate::loading::Piece;
 use crate::random::Draw;
 use crate::{Progress, Site};
 
 /// Rows that one session loads, in one transaction: 5 MB, so that waiting for the disk at its end
 /// costs little.
 const PIECE_ROWS: u64 = 25_000;
-/// Rows of one INSERT. Four columns times this are well below 65,535, the most parameters that a
-/// statement may have in the MySQL protocol, and its 200 KB below any max_allowed_packet.
-const INSERT_ROWS: usize = 1_000;
 
 /// Which rows each piece of work holds: consecutive pieces belong to different tables, so that
 /// loaders are rarely in each other's way, and to the same when there is only one.
@@ -52,7 +50,7 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings, tables: &[u64]) -> Resu
         progress: site.progress.clone(),
     });
     site.progress.begin(stage(tables), rows * tables.len() as u64);
-    share_out(site, members(site), pieces.count(), move |session, number| {
+    share_out_pieces(site, pieces.count(), move |session, number| {
         let (table, ids) = pieces.piece(number);
         let work = Arc::clone(&work);
         Box::pin(async move { work.load(session, table, ids).await })
@@ -82,81 +80,16 @@ impl Work {
         table: u64,
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
-        let ids: Vec<u64> = ids.collect();
-        match self.insert(session, table, ids.len()).await? {
-            Some(mut insert) => self.insert_rows(session, &mut insert, table, &ids).await,
-            None => self.load_rows(session, table, &ids).await,
-        }
-    }
-
-    /// A prepared INSERT of many rows, where that is faster than the driver's own way: on servers
-    /// of the MySQL protocol. LOAD DATA takes a server half as much time again, because it looks
-    /// at every character (docs/sysbench.md has the figures).
-    async fn insert(
-        &self,
-        session: &mut Session,
-        table: u64,
-        rows: usize,
-    ) -> Result<Option<Insert>, Failure> {
-        if self.system.bulk_load == BulkLoad::PreparedInsert || rows < INSERT_ROWS {
-            return Ok(None);
-        }
-        if let Some(ascii) = self.system.ascii_session {
-            session.run(ascii).await?;
-        }
-        let marks = vec!["(?, ?, ?, ?)"; INSERT_ROWS].join(", ");
-        let columns = COLUMNS.join(", ");
-        let sql = format!("INSERT INTO {} ({columns}) VALUES {marks}", schema::name(table));
-        let statement = session.prepare(&placeholders(&sql, &self.system)).await?;
-        Ok(Some(Insert { statement, rows: vec![Row::new(); INSERT_ROWS] }))
-    }
-
-    async fn insert_rows(
-        &self,
-        session: &mut Session,
-        insert: &mut Insert,
-        table: u64,
-        ids: &[u64],
-    ) -> Result<(), Failure> {
-        let (full, rest) = ids.as_chunks::<INSERT_ROWS>();
-        if !full.is_empty() {
-            session.run(self.system.begin_write).await?;
-            for ids in full {
-                for (row, &id) in insert.rows.iter_mut().zip(ids) {
-                    row.make(&self.maker, table, id);
-                }
-                let values: Vec<Value<'_>> = insert.rows.iter().flat_map(Row::values).collect();
-                session.execute(&insert.statement, &values).await?;
-                self.progress.advance(ids.len() as u64);
-            }
-            session.run("COMMIT").await?;
-        }
-        if rest.is_empty() { Ok(()) } else { self.load_rows(session, table, rest).await }
-    }
-
-    /// The driver's own way.
-    async fn load_rows(
-        &self,
-        session: &mut Session,
-        table: u64,
-        ids: &[u64],
-    ) -> Result<(), Failure> {
-        let mut loader = session.loader(&schema::name(table), &COLUMNS).await?;
+        let mut piece = Piece::begin(session, &self.system, &self.progress).await?;
+        let mut filling = piece.table(&schema::name(table), &COLUMNS);
         let mut row = Row::new();
-        for &id in ids {
+        for id in ids {
             row.make(&self.maker, table, id);
-            loader.push(&row.values()).await?;
+            filling.push(&row.values()).await?;
         }
-        loader.finish().await?;
-        self.progress.advance(ids.len() as u64);
-        Ok(())
+        filling.end().await?;
+        piece.commit().await
     }
-}
-
-/// An INSERT of [`INSERT_ROWS`] rows with the place where they are made.
-struct Insert {
-    statement: Statement,
-    rows: Vec<Row>,
 }
 
 #[cfg(test)]

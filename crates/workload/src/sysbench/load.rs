@@ -1,12 +1,7 @@
 //! The load of an OLTP script: what its clients share.
 
-use std::sync::Arc;
-
 use driver::Target;
-use engine::{Client, Load};
-use measure::Operation;
 
-use super::client::OltpClient;
 use super::connection::Operations;
 use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
@@ -52,18 +47,5 @@ impl OltpLoad {
             unique: UniqueNumbers::new(site.seed),
             settings: settings.clone(),
         }
-    }
-}
-
-/// The load as the engine drives it.
-pub(super) struct SharedLoad(pub(super) Arc<OltpLoad>);
-
-impl Load for SharedLoad {
-    fn operations(&self) -> &[Operation] {
-        &self.0.operations.list
-    }
-
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        Box::new(OltpClient { load: Arc::clone(&self.0), index })
     }
 }

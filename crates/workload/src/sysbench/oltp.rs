@@ -1,13 +1,11 @@
 //! The OLTP scripts as workloads.
 
-use std::sync::Arc;
-
 use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
 
 use super::fill;
-use super::load::{OltpLoad, SharedLoad};
+use super::load::OltpLoad;
 use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
 use super::scans::ScanLoad;
@@ -16,6 +14,7 @@ use super::script::{RowCount, Script, Step};
 use super::settings::Settings;
 use super::verify::{Expected, verify};
 use crate::crewed::unfit;
+use crate::shared::SharedLoad;
 use crate::{Site, Workload};
 
 /// A script with its options.
@@ -136,8 +135,8 @@ impl Workload for Oltp {
     fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
         self.made.use_up(site.target);
         if self.script.is_scan() {
-            return Box::new(ScanLoad::new(self.script, &self.settings, site));
+            return Box::new(SharedLoad::new(ScanLoad::new(self.script, &self.settings, site)));
         }
-        Box::new(SharedLoad(Arc::new(OltpLoad::new(self.script, &self.settings, site))))
+        Box::new(SharedLoad::new(OltpLoad::new(self.script, &self.settings, site)))
     }
 }

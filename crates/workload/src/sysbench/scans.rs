@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::{Session, Statement, Target, Value};
-use engine::{Client, Load, LocalBoxFuture, Seat};
+use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::{TRANSACTION, open};
+use super::connection::{open, transacted};
 use super::script::Script;
 use super::settings::Settings;
 use crate::Site;
 use crate::crewed::placeholders;
 use crate::policy::ErrorPolicy;
 use crate::random::{Draw, Random, Shape};
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::shared::Shared;
+use crate::turns::{FailedTransaction, Work};
 
 impl Script {
     /// Whether it has a client of its own, in this file.
@@ -24,14 +25,9 @@ impl Script {
     }
 }
 
-/// The load of either script.
+/// The load of either script: what its clients share.
 pub(super) struct ScanLoad {
-    operations: Vec<Operation>,
-    shared: Arc<Shared>,
-}
-
-/// What its clients share.
-struct Shared {
+    operations: [Operation; 1],
     target: Target,
     run_session: Vec<String>,
     isolation: Option<&'static str>,
@@ -57,7 +53,8 @@ impl ScanLoad {
         } else {
             (ranges_sql(settings.number_of_ranges), settings.number_of_ranges)
         };
-        let shared = Shared {
+        Self {
+            operations: [Operation::new(script.name(), OperationKind::Transaction)],
             target: site.target.clone(),
             run_session: site.sql.run_session.clone(),
             isolation: settings.isolation,
@@ -69,9 +66,7 @@ impl ScanLoad {
             values: values as usize,
             delta: (!is_points).then_some(settings.delta.cast_signed()),
             clients: AtomicU64::new(0),
-        };
-        let operations = vec![Operation::new(script.name(), OperationKind::Transaction)];
-        Self { operations, shared: Arc::new(shared) }
+        }
     }
 }
 
@@ -89,54 +84,44 @@ fn ranges_sql(ranges: u64) -> String {
     sql
 }
 
-impl Load for ScanLoad {
+impl Shared for ScanLoad {
+    type Work = ScanWork;
+
     fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        self.shared.clients.fetch_add(1, Ordering::Relaxed);
-        Box::new(ScanClient { shared: Arc::clone(&self.shared), index })
+    fn errors(&self) -> &ErrorPolicy {
+        &self.errors
     }
-}
 
-struct ScanClient {
-    shared: Arc<Shared>,
-    index: usize,
-}
+    fn count_client(&self) {
+        self.clients.fetch_add(1, Ordering::Relaxed);
+    }
 
-impl Client for ScanClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let Self { shared, index } = *self;
-            let (session, statement) = connect(&shared, &seat).await?;
-            let random = Random::of_part(shared.seed, &[index as u64]);
-            let values = Vec::with_capacity(2 * shared.values);
-            let mut work = ScanWork {
-                segment: None,
-                index: index as u64,
-                shared: Arc::clone(&shared),
-                session,
-                statement,
-                random,
-                values,
-            };
-            take_turns(&mut seat, &mut work, &shared.errors).await?;
-            work.session.close().await;
-            Ok(())
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<ScanWork, Failure> {
+        let (session, statement) = connect(&self, seat).await?;
+        Ok(ScanWork {
+            segment: None,
+            index: index as u64,
+            session,
+            statement,
+            random: Random::of_part(self.seed, &[index as u64]),
+            values: Vec::with_capacity(2 * self.values),
+            shared: self,
         })
     }
 }
 
-async fn connect(shared: &Shared, seat: &Seat) -> Result<(Session, Statement), Failure> {
-    let Shared { target, run_session, isolation, .. } = shared;
+async fn connect(shared: &ScanLoad, seat: &Seat) -> Result<(Session, Statement), Failure> {
+    let ScanLoad { target, run_session, isolation, .. } = shared;
     let mut session = open(target, seat, *isolation, run_session).await?;
     let statement = session.prepare(&shared.sql).await?;
     Ok((session, statement))
 }
 
-struct ScanWork {
-    shared: Arc<Shared>,
+pub(super) struct ScanWork {
+    shared: Arc<ScanLoad>,
     index: u64,
     session: Session,
     statement: Statement,
@@ -173,15 +158,7 @@ impl Work for ScanWork {
     }
 
     async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        let answer = self.session.execute(&self.statement, &self.values).await;
-        match answer {
-            Ok(_) => Ok(TRANSACTION),
-            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
-        }
-    }
-
-    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
-        Ok(())
+        transacted(self.session.execute(&self.statement, &self.values).await)
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
@@ -195,6 +172,10 @@ impl Work for ScanWork {
 
     fn take_traffic(&mut self) -> Traffic {
         self.session.take_traffic()
+    }
+
+    async fn close(self) {
+        self.session.close().await;
     }
 }
 

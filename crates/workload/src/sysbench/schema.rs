@@ -90,7 +90,7 @@ pub(super) fn indexes(table: u64, settings: &Settings) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use driver::{BulkLoad, PlaceholderStyle};
+    use crate::testing::capabilities_of_mysql;
     use plan::Options;
 
     pub(crate) fn settings(options: &str) -> Settings {
@@ -102,24 +102,7 @@ pub(super) mod tests {
     }
 
     fn system(has_engine_clause: bool, auto_increment_key: &'static str) -> Capabilities {
-        Capabilities {
-            is_blocking: false,
-            placeholder: PlaceholderStyle::QuestionMark,
-            bulk_load: BulkLoad::MultiRowInsert,
-            has_concurrent_writers: true,
-            has_auto_commit_ddl: true,
-            begin_write: "BEGIN",
-            begin_read: "BEGIN",
-            auto_increment_key,
-            has_engine_clause,
-            has_isolation_levels: true,
-            analyze: None,
-            ascii_session: None,
-            row_lock: "",
-            has_hash_partitions: false,
-            enforce_foreign_keys: None,
-            list_columns: "",
-        }
+        Capabilities { has_engine_clause, auto_increment_key, ..capabilities_of_mysql() }
     }
 
     #[test]

@@ -26,21 +26,26 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     option("create_secondary", "true", "an index on k"),
     option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
     option("create_table_options", "", "text at the end of CREATE TABLE"),
-    option(
-        "isolation",
-        "",
-        "isolation level of clients: read-uncommitted, read-committed, repeatable-read, serializable",
-    ),
-    option(
-        "transient_errors",
-        "retry",
-        "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
-    ),
-    option("ignore_errors", "", "codes of errors that only end their transaction, or all"),
+    ISOLATION,
+    TRANSIENT_ERRORS,
+    IGNORE_ERRORS,
     option("random_points", "10", "select_random_points: values of k in a query"),
     option("number_of_ranges", "10", "select_random_ranges: ranges of k in a query"),
     option("delta", "5", "select_random_ranges: width of a range"),
 ];
+
+pub(crate) const ISOLATION: OptionInfo = option(
+    "isolation",
+    "",
+    "isolation level of clients: read-uncommitted, read-committed, repeatable-read, serializable",
+);
+pub(crate) const TRANSIENT_ERRORS: OptionInfo = option(
+    "transient_errors",
+    "retry",
+    "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
+);
+pub(crate) const IGNORE_ERRORS: OptionInfo =
+    option("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
 pub(crate) const fn option(
     name: &'static str,

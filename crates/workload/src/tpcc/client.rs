@@ -2,50 +2,49 @@
 
 use std::sync::Arc;
 
-use engine::{Client, LocalBoxFuture, Seat};
-use measure::{Failure, OperationId, OperationKind, Traffic};
+use engine::Seat;
+use measure::{Failure, Operation, OperationId, Traffic};
 use net::Nanos;
 
 use super::deck::{Cards, Kind};
 use super::delivery::delivery;
 use super::hand::Hand;
 use super::inputs::{Inputs, Terminal, Typist};
-use super::load::{ROLLED_BACK, Shared, operation};
+use super::load::{ROLLED_BACK, TpccLoad, operation};
 use super::new_order::{Placed, new_order};
 use super::order_status::order_status;
 use super::payment::payment;
 use super::statements::Statements;
 use super::stock_level::stock_level;
 use super::waits::{keying_ns, think_ns};
+use crate::policy::ErrorPolicy;
 use crate::random::Random;
+use crate::shared::Shared;
 use crate::sysbench::open_session;
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::turns::{FailedTransaction, Work};
 
 /// What a client's stream is drawn from, apart from those that data is made from.
 const STREAM: u64 = 0x7e41;
 
-/// A client before it is connected.
-pub(super) struct TpccClient {
-    pub(super) shared: Arc<Shared>,
-    pub(super) index: usize,
-}
+impl Shared for TpccLoad {
+    type Work = Terminals;
 
-impl Client for TpccClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let Self { shared, index } = *self;
-            let mut work = Terminals::open(shared, index, &seat).await?;
-            let shared = Arc::clone(&work.shared);
-            take_turns(&mut seat, &mut work, &shared.settings.errors).await?;
-            work.hand.session.close().await;
-            Ok(())
-        })
+    fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    fn errors(&self) -> &ErrorPolicy {
+        &self.settings.errors
+    }
+
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<Terminals, Failure> {
+        Terminals::open(self, index, seat).await
     }
 }
 
 /// A connected terminal.
-struct Terminals {
-    shared: Arc<Shared>,
+pub(super) struct Terminals {
+    shared: Arc<TpccLoad>,
     hand: Hand,
     typist: Typist,
     cards: Cards,
@@ -58,7 +57,7 @@ struct Terminals {
 }
 
 impl Terminals {
-    async fn open(shared: Arc<Shared>, index: usize, seat: &Seat) -> Result<Self, Failure> {
+    async fn open(shared: Arc<TpccLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
         let hand = connect(&shared, seat).await?;
         let settings = &shared.settings;
         let typist = Typist {
@@ -95,8 +94,8 @@ impl Terminals {
     }
 }
 
-async fn connect(shared: &Shared, seat: &Seat) -> Result<Hand, Failure> {
-    let Shared { target, run_session, settings, .. } = shared;
+async fn connect(shared: &TpccLoad, seat: &Seat) -> Result<Hand, Failure> {
+    let TpccLoad { target, run_session, settings, .. } = shared;
     let system = target.capabilities();
     let mut session = open_session(target, seat, settings.isolation, run_session).await?;
     if let Some(enforce) = system.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
@@ -147,11 +146,11 @@ impl Work for Terminals {
         Ok(())
     }
 
-    fn single_statement(&self) -> Option<OperationKind> {
-        None
-    }
-
     fn take_traffic(&mut self) -> Traffic {
         self.hand.session.take_traffic()
+    }
+
+    async fn close(self) {
+        self.hand.session.close().await;
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -55,15 +55,17 @@ pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Fai
 /// Job 0 is the items; the others are a warehouse each.
 fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Failure> {
     let mut files = Files { export, job, open: BTreeMap::new() };
-    let mut buffer = RowBuffer::default();
     for piece in stages(job.max(1)).into_iter().flatten() {
         let of_job = match piece {
             Piece::Items(_) => 0,
             Piece::Warehouse(warehouse) | Piece::Stock(warehouse, _) => warehouse,
             Piece::Customers(place) | Piece::Orders(place) => place.warehouse,
         };
-        if of_job == job {
-            at_once(piece.make(maker, &mut files, &mut buffer))?;
+        if of_job != job {
+            continue;
+        }
+        for &table in piece.tables() {
+            at_once(piece.make(table, maker, &mut files.of(table)?))?;
         }
     }
     files.close()
@@ -94,16 +96,16 @@ struct Files<'a> {
     open: BTreeMap<Table, (PathBuf, BufWriter<File>)>,
 }
 
-impl Files<'_> {
-    fn write(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        let mut bytes = Vec::new();
-        buffer.append_csv(&mut bytes, table.column_names().len());
-        buffer.clear();
-        let (path, file) = self.file(table)?;
-        file.write_all(&bytes).map_err(|error| failed(path, &error))
-    }
+/// The file of one table.
+struct TableFile<'a> {
+    path: &'a Path,
+    file: &'a mut BufWriter<File>,
+    columns: usize,
+    line: Vec<u8>,
+}
 
-    fn file(&mut self, table: Table) -> Result<&mut (PathBuf, BufWriter<File>), Failure> {
+impl Files<'_> {
+    fn of(&mut self, table: Table) -> Result<TableFile<'_>, Failure> {
         if !self.open.contains_key(&table) {
             let Export { folder, database, .. } = self.export;
             let name = table.name();
@@ -114,7 +116,9 @@ impl Files<'_> {
             let file = File::create(&path).map_err(|error| failed(&path, &error))?;
             self.open.insert(table, (path, BufWriter::with_capacity(WRITE_BYTES, file)));
         }
-        self.open.get_mut(&table).ok_or_else(|| unfit("a file that was opened is not there"))
+        let opened = self.open.get_mut(&table);
+        let (path, file) = opened.ok_or_else(|| unfit("a file that was opened is not there"))?;
+        Ok(TableFile { path, file, columns: table.column_names().len(), line: Vec::new() })
     }
 
     fn close(self) -> Result<(), Failure> {
@@ -125,19 +129,14 @@ impl Files<'_> {
     }
 }
 
-impl Sink for Files<'_> {
-    async fn row(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        if buffer.cells() < table.insert_rows() * table.column_names().len() {
-            return Ok(());
-        }
-        self.write(table, buffer)
-    }
-
-    async fn end(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        self.write(table, buffer)
+impl Sink for TableFile<'_> {
+    async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure> {
+        self.line.clear();
+        rows.append_csv(&mut self.line, self.columns);
+        self.file.write_all(&self.line).map_err(|error| failed(self.path, &error))
     }
 }
 
-fn failed(path: &std::path::Path, error: &io::Error) -> Failure {
+fn failed(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorClass::Server, "", format!("cannot write {}: {error}", path.display()))
 }

@@ -1,14 +1,17 @@
 //! Loads the initial database, by several sessions side by side.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use driver::{BulkLoad, Capabilities, Session, Value};
+use driver::{Capabilities, Session, Value};
 use measure::Failure;
 
 use super::buffer::RowBuffer;
 use super::rows::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, ORDERS, Place, RowMaker};
-use super::schema::Table;
-use crate::crewed::{members, on_session, placeholders, share_out, unfit};
+use super::schema::{COLUMNS_MAX, Table};
+use super::settings::Settings;
+use crate::crewed::{on_session, share_out_pieces, unfit};
+use crate::loading::{self, Filling};
 use crate::{Progress, Site};
 
 /// Items, and stocks of a warehouse, that one session loads in one transaction.
@@ -47,130 +50,118 @@ pub(super) fn stages(warehouses: u64) -> [Vec<Piece>; 3] {
     ]
 }
 
-/// Where rows go.
+/// Where the rows of one table go.
 pub(super) trait Sink {
-    /// Takes a row of `table`, which has just been written to the end of the buffer.
-    ///
-    /// # Errors
-    /// When it cannot be kept.
-    async fn row(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure>;
-
-    /// No more rows come for `table`.
+    /// Takes the rows that have just been made: one, or those of one order.
     ///
     /// # Errors
     /// When they cannot be kept.
-    async fn end(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure>;
+    async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure>;
 }
 
 impl Piece {
-    /// Makes every row of the piece.
+    /// The tables that it has rows of; each after those that its foreign keys name.
+    pub(super) fn tables(self) -> &'static [Table] {
+        match self {
+            Self::Items(_) => &[Table::Item],
+            Self::Warehouse(_) => &[Table::Warehouse, Table::District],
+            Self::Customers(_) => &[Table::Customer, Table::History],
+            Self::Stock(..) => &[Table::Stock],
+            Self::Orders(_) => &[Table::Orders, Table::NewOrder, Table::OrderLine],
+        }
+    }
+
+    /// Makes its rows of one of its tables.
     ///
     /// # Errors
     /// Those of the sink.
     pub(super) async fn make(
         self,
+        table: Table,
         maker: &RowMaker,
         sink: &mut impl Sink,
-        buffer: &mut RowBuffer,
     ) -> Result<(), Failure> {
-        buffer.clear();
-        match self {
-            Self::Items(first) => {
-                for item in first..first + PIECE {
-                    maker.item(buffer, item);
-                    sink.row(Table::Item, buffer).await?;
+        let customers = match (self, table) {
+            (Self::Orders(place), Table::Orders) => maker.customers_of_orders(place),
+            _ => Vec::new(),
+        };
+        let mut rows = RowBuffer::default();
+        for number in self.numbers(table) {
+            rows.clear();
+            match self {
+                Self::Items(_) => maker.item(&mut rows, number),
+                Self::Warehouse(warehouse) if table == Table::Warehouse => {
+                    maker.warehouse(&mut rows, warehouse);
                 }
-                sink.end(Table::Item, buffer).await
-            }
-            Self::Warehouse(warehouse) => {
-                maker.warehouse(buffer, warehouse);
-                sink.row(Table::Warehouse, buffer).await?;
-                sink.end(Table::Warehouse, buffer).await?;
-                for district in 1..=DISTRICTS {
-                    maker.district(buffer, Place { warehouse, district });
-                    sink.row(Table::District, buffer).await?;
+                Self::Warehouse(warehouse) => {
+                    maker.district(&mut rows, Place { warehouse, district: number });
                 }
-                sink.end(Table::District, buffer).await
-            }
-            Self::Customers(place) => customers(maker, place, sink, buffer).await,
-            Self::Stock(warehouse, first) => {
-                for item in first..first + PIECE {
-                    maker.stock(buffer, warehouse, item);
-                    sink.row(Table::Stock, buffer).await?;
+                Self::Customers(place) if table == Table::Customer => {
+                    maker.customer(&mut rows, place, number);
                 }
-                sink.end(Table::Stock, buffer).await
+                Self::Customers(place) => maker.history(&mut rows, place, number),
+                Self::Stock(warehouse, _) => maker.stock(&mut rows, warehouse, number),
+                Self::Orders(place) if table == Table::NewOrder => {
+                    RowMaker::new_order(&mut rows, place, number);
+                }
+                Self::Orders(place) if table == Table::OrderLine => {
+                    maker.order_lines(&mut rows, place, number);
+                }
+                Self::Orders(place) => {
+                    let customer = customers[(number - 1) as usize];
+                    maker.order(&mut rows, place, number, customer);
+                }
             }
-            Self::Orders(place) => orders(maker, place, sink, buffer).await,
+            sink.take(&rows).await?;
+        }
+        Ok(())
+    }
+
+    /// What the rows of one of its tables are numbered by; lines by their orders.
+    fn numbers(self, table: Table) -> RangeInclusive<u64> {
+        match (self, table) {
+            (Self::Items(first) | Self::Stock(_, first), _) => first..=first + PIECE - 1,
+            (Self::Warehouse(warehouse), Table::Warehouse) => warehouse..=warehouse,
+            (Self::Warehouse(_), _) => 1..=DISTRICTS,
+            (Self::Customers(_), _) => 1..=CUSTOMERS,
+            (Self::Orders(_), Table::NewOrder) => FIRST_NEW_ORDER..=ORDERS,
+            (Self::Orders(_), _) => 1..=ORDERS,
         }
     }
 }
 
-async fn customers(
-    maker: &RowMaker,
-    place: Place,
-    sink: &mut impl Sink,
-    buffer: &mut RowBuffer,
-) -> Result<(), Failure> {
-    for customer in 1..=CUSTOMERS {
-        maker.customer(buffer, place, customer);
-        sink.row(Table::Customer, buffer).await?;
-    }
-    sink.end(Table::Customer, buffer).await?;
-    for customer in 1..=CUSTOMERS {
-        maker.history(buffer, place, customer);
-        sink.row(Table::History, buffer).await?;
-    }
-    sink.end(Table::History, buffer).await
-}
-
-async fn orders(
-    maker: &RowMaker,
-    place: Place,
-    sink: &mut impl Sink,
-    buffer: &mut RowBuffer,
-) -> Result<(), Failure> {
-    for (order, customer) in (1..=ORDERS).zip(maker.customers_of_orders(place)) {
-        maker.order(buffer, place, order, customer);
-        sink.row(Table::Orders, buffer).await?;
-    }
-    sink.end(Table::Orders, buffer).await?;
-    for order in FIRST_NEW_ORDER..=ORDERS {
-        RowMaker::new_order(buffer, place, order);
-        sink.row(Table::NewOrder, buffer).await?;
-    }
-    sink.end(Table::NewOrder, buffer).await?;
-    let columns = Table::OrderLine.column_names().len();
-    for order in 1..=ORDERS {
-        maker.order_lines(buffer, place, order);
-        // A sink takes rows one by one; lines are made by the order.
-        debug_assert!(buffer.cells().is_multiple_of(columns));
-        sink.row(Table::OrderLine, buffer).await?;
-    }
-    sink.end(Table::OrderLine, buffer).await
-}
-
 /// Puts every row into tables that were just made.
-pub(super) fn fill(site: &Site<'_>, warehouses: u64) -> Result<(), Failure> {
+pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
+    let warehouses = settings.warehouses;
     let maker = Arc::new(RowMaker::new(site.seed, now(site)?));
     let system = Arc::new(site.target.capabilities().clone());
-    let stages = stages(warehouses);
     let rows_per_warehouse = 530_000;
     site.progress.begin(
         format!("loading {warehouses} warehouse{}", if warehouses == 1 { "" } else { "s" }),
         ITEMS + warehouses * rows_per_warehouse,
     );
-    for pieces in stages {
+    for pieces in order(stages(warehouses), settings.foreign_keys) {
         let count = pieces.len() as u64;
         let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
         let progress = site.progress.clone();
-        share_out(site, members(site), count, move |session, number| {
+        share_out_pieces(site, count, move |session, number| {
             let piece = pieces[number as usize];
             let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
             let progress = progress.clone();
-            Box::pin(async move { load(session, &system, &maker, piece, progress).await })
+            Box::pin(async move { load(session, &system, &maker, piece, &progress).await })
         })?;
     }
     Ok(())
+}
+
+/// Stages in their order where foreign keys ask for it. Without them all is one stage, the longest pieces
+/// first, so that no session waits for others but at the very end.
+fn order(stages: [Vec<Piece>; 3], has_foreign_keys: bool) -> Vec<Vec<Piece>> {
+    if has_foreign_keys {
+        stages.into()
+    } else {
+        vec![stages.into_iter().rev().flatten().collect()]
+    }
 }
 
 /// The system's own time, in its own spelling.
@@ -182,83 +173,40 @@ fn now(site: &Site<'_>) -> Result<String, Failure> {
     })
 }
 
+/// Loads a piece in one transaction.
 async fn load(
     session: &mut Session,
     system: &Capabilities,
     maker: &RowMaker,
     piece: Piece,
-    progress: Progress,
+    progress: &Progress,
 ) -> Result<(), Failure> {
-    let mut buffer = RowBuffer::default();
-    if system.bulk_load != BulkLoad::PreparedInsert {
-        // As in sysbench's load: a prepared INSERT of many rows costs a server of the MySQL protocol
-        // less than LOAD DATA (docs/sysbench.md), and its text is taken as it is.
-        if let Some(ascii) = system.ascii_session {
-            session.run(ascii).await?;
-        }
-    }
-    session.run(system.begin_write).await?;
-    let mut inserter = Inserter { session, system, insert: None, progress };
-    piece.make(maker, &mut inserter, &mut buffer).await?;
-    session.run("COMMIT").await.map(drop)
-}
-
-/// Inserts rows, many in a statement.
-struct Inserter<'a> {
-    session: &'a mut Session,
-    system: &'a Capabilities,
-    /// The statement for full batches of the table in hand.
-    insert: Option<(Table, driver::Statement)>,
-    progress: Progress,
-}
-
-impl Sink for Inserter<'_> {
-    async fn row(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        let columns = table.column_names().len();
-        let full = table.insert_rows() * columns;
-        if buffer.cells() < full {
-            return Ok(());
-        }
-        let statement = match &self.insert {
-            Some((of, statement)) if *of == table => statement.clone(),
-            _ => {
-                let statement = self.prepare(table, table.insert_rows()).await?;
-                self.insert = Some((table, statement.clone()));
-                statement
-            }
-        };
-        let values: Vec<Value<'_>> = buffer.values().collect();
-        let inserted = self.session.execute(&statement, &values[..full]);
-        drop(values);
-        inserted.await?;
-        self.progress.advance(table.insert_rows() as u64);
-        buffer.drop_front(full);
-        Ok(())
-    }
-
-    async fn end(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        let rows = buffer.cells() / table.column_names().len();
-        if rows > 0 {
-            let statement = self.prepare(table, rows).await?;
-            let values: Vec<Value<'_>> = buffer.values().collect();
-            self.session.execute(&statement, &values).await?;
-            self.progress.advance(rows as u64);
-        }
-        buffer.clear();
-        Ok(())
-    }
-}
-
-impl Inserter<'_> {
-    async fn prepare(&mut self, table: Table, rows: usize) -> Result<driver::Statement, Failure> {
+    let mut together = loading::Piece::begin(session, system, progress).await?;
+    for &table in piece.tables() {
         let columns = table.column_names();
-        let row = format!("({})", vec!["?"; columns.len()].join(", "));
-        let sql = format!(
-            "INSERT INTO {} ({}) VALUES {}",
-            table.name(),
-            columns.join(", "),
-            vec![row; rows].join(", ")
-        );
-        self.session.prepare(&placeholders(&sql, self.system)).await
+        let filling = together.table(table.name(), &columns);
+        let mut rows = TableRows { filling, columns: columns.len() };
+        piece.make(table, maker, &mut rows).await?;
+        rows.filling.end().await?;
+    }
+    together.commit().await
+}
+
+/// Rows on their way into a table.
+struct TableRows<'a> {
+    filling: Filling<'a>,
+    columns: usize,
+}
+
+impl Sink for TableRows<'_> {
+    async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure> {
+        let mut values = [Value::Null; COLUMNS_MAX];
+        for row in rows.rows(self.columns) {
+            for (value, cell) in values.iter_mut().zip(row) {
+                *value = cell;
+            }
+            self.filling.push(&values[..self.columns]).await?;
+        }
+        Ok(())
     }
 }

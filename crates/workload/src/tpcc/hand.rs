@@ -23,16 +23,17 @@ pub(super) struct Hand {
 impl Hand {
     /// Starts a transaction that writes.
     pub(super) async fn begin(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        seat.count(OperationKind::Other);
-        self.session.run(self.begin_write).await?;
-        self.is_in_transaction = true;
-        Ok(())
+        self.start(seat, self.begin_write).await
     }
 
     /// Starts one that only reads.
     pub(super) async fn begin_reading(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        self.start(seat, self.begin_read).await
+    }
+
+    async fn start(&mut self, seat: &mut Seat, begin: &str) -> Result<(), Failure> {
         seat.count(OperationKind::Other);
-        self.session.run(self.begin_read).await?;
+        self.session.run(begin).await?;
         self.is_in_transaction = true;
         Ok(())
     }

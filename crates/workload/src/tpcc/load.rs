@@ -1,12 +1,8 @@
 //! What the clients of one trial share.
 
-use std::sync::Arc;
-
 use driver::Target;
-use engine::{Client, Load};
 use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
 
-use super::client::TpccClient;
 use super::deck::{Kind, TYPES};
 use super::nurand::Constants;
 use super::settings::Settings;
@@ -25,14 +21,9 @@ pub(super) fn operation(kind: Kind) -> OperationId {
 /// 18 s of keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
 const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
 
-/// The load of TPC-C.
+/// The load of TPC-C: what its clients share.
 pub(super) struct TpccLoad {
-    operations: Vec<Operation>,
-    shared: Arc<Shared>,
-}
-
-/// What its clients share.
-pub(super) struct Shared {
+    pub(super) operations: Vec<Operation>,
     pub(super) target: Target,
     pub(super) run_session: Vec<String>,
     pub(super) settings: Settings,
@@ -43,27 +34,14 @@ pub(super) struct Shared {
 impl TpccLoad {
     pub(super) fn new(settings: &Settings, site: &Site<'_>) -> Self {
         let kinds = Kind::ALL.iter().map(|kind| kind.name()).chain(["new_order_rollback"]);
-        let shared = Shared {
+        Self {
+            operations: kinds.map(|it| Operation::new(it, OperationKind::Transaction)).collect(),
             target: site.target.clone(),
             run_session: site.sql.run_session.clone(),
             settings: settings.clone(),
             constants: Constants::of_run(site.seed),
             seed: site.seed,
-        };
-        Self {
-            operations: kinds.map(|it| Operation::new(it, OperationKind::Transaction)).collect(),
-            shared: Arc::new(shared),
         }
-    }
-}
-
-impl Load for TpccLoad {
-    fn operations(&self) -> &[Operation] {
-        &self.operations
-    }
-
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        Box::new(TpccClient { shared: Arc::clone(&self.shared), index })
     }
 }
 

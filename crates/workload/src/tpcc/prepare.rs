@@ -167,7 +167,7 @@ fn create_and_fill(
         return Err(interrupted());
     }
     on_session(site, async move |session| run_all(session, &creates).await)?;
-    fill(site, settings.warehouses)?;
+    fill(site, settings)?;
     finish(site)
 }
 

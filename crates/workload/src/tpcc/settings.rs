@@ -5,7 +5,7 @@ use plan::OptionReader;
 use super::deck::{Mix, TYPES};
 use crate::OptionInfo;
 use crate::policy::ErrorPolicy;
-use crate::sysbench::{option, read_isolation};
+use crate::sysbench::{IGNORE_ERRORS, ISOLATION, TRANSIENT_ERRORS, option, read_isolation};
 
 /// The options of `tpcc`.
 pub(crate) const OPTIONS: &[OptionInfo] = &[
@@ -33,17 +33,9 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         "true",
         "the twelve consistency conditions (clause 3.3.2) are checked before and after the load",
     ),
-    option(
-        "isolation",
-        "",
-        "isolation level of clients: read-uncommitted, read-committed, repeatable-read, serializable",
-    ),
-    option(
-        "transient_errors",
-        "retry",
-        "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
-    ),
-    option("ignore_errors", "", "codes of errors that only end their transaction, or all"),
+    ISOLATION,
+    TRANSIENT_ERRORS,
+    IGNORE_ERRORS,
 ];
 
 /// More than any test bed holds; numbers stay far from the ends of INT.

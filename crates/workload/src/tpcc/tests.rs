@@ -9,33 +9,30 @@ use super::schema::Table;
 use crate::testing::{Place, message, try_workload, workload};
 use measure::Failure;
 
-/// Counts cells.
-#[derive(Default)]
-struct Counter(Vec<(Table, usize)>);
+/// Counts the rows of one table.
+struct Counter {
+    columns: usize,
+    rows: usize,
+}
 
 impl Sink for Counter {
-    async fn row(&mut self, table: Table, buffer: &mut RowBuffer) -> Result<(), Failure> {
-        let rows = buffer.cells() / table.column_names().len();
-        assert_eq!(buffer.cells() % table.column_names().len(), 0, "{}", table.name());
-        match self.0.last_mut() {
-            Some((last, count)) if *last == table => *count += rows,
-            _ => self.0.push((table, rows)),
+    async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure> {
+        for row in rows.rows(self.columns) {
+            assert_eq!(row.count(), self.columns);
+            self.rows += 1;
         }
-        buffer.clear();
-        Ok(())
-    }
-
-    async fn end(&mut self, _table: Table, _buffer: &mut RowBuffer) -> Result<(), Failure> {
         Ok(())
     }
 }
 
 fn made(piece: Piece) -> Vec<(Table, usize)> {
     let maker = RowMaker::new(42, "2026-01-01 00:00:00".to_owned());
-    let mut counter = Counter::default();
-    let mut buffer = RowBuffer::default();
-    super::csv::at_once(piece.make(&maker, &mut counter, &mut buffer)).unwrap();
-    counter.0
+    let count = |table: &Table| {
+        let mut counter = Counter { columns: table.column_names().len(), rows: 0 };
+        super::csv::at_once(piece.make(*table, &maker, &mut counter)).unwrap();
+        (*table, counter.rows)
+    };
+    piece.tables().iter().map(count).collect()
 }
 
 #[test]
@@ -62,7 +59,7 @@ fn a_database_has_the_cardinality_of_clause_1_2_1() {
 fn line(columns: usize, make: impl FnOnce(&mut RowBuffer)) -> Vec<String> {
     let mut buffer = RowBuffer::default();
     make(&mut buffer);
-    assert_eq!(buffer.cells(), columns);
+    assert_eq!(buffer.rows(columns).map(Iterator::count).collect::<Vec<_>>(), [columns]);
     let mut out = Vec::new();
     buffer.append_csv(&mut out, columns);
     String::from_utf8(out).unwrap().trim_end().split(',').map(str::to_owned).collect()

@@ -11,6 +11,7 @@ use super::prepare::{Made, clean_up, prepare};
 use super::settings::Settings;
 use super::statements::Statements;
 use super::verify::verify_shape;
+use crate::shared::SharedLoad;
 use crate::{Export, Site, Workload};
 
 /// TPC-C with its options.
@@ -90,6 +91,6 @@ impl Workload for Tpcc {
 
     fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
         self.made.use_up(site.target);
-        Box::new(TpccLoad::new(&self.settings, site))
+        Box::new(SharedLoad::new(TpccLoad::new(&self.settings, site)))
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use driver::{Answer, Session, Value};
-use engine::{Client, LocalBoxFuture, Seat};
-use measure::{ErrorClass, Failure, OperationId, OperationKind, Traffic};
+use engine::Seat;
+use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 use net::Nanos;
 
 use super::chooser::Chooser;
@@ -14,30 +14,30 @@ use super::operations::Act;
 use super::resume::find_start;
 use super::settings::{ScanLength, Settings};
 use super::statements::{Checker, Statements, not_found, with_values};
+use crate::policy::ErrorPolicy;
 use crate::random::{Random, Zipfian};
+use crate::shared::Shared;
 use crate::sysbench::open_session;
-use crate::turns::{FailedTransaction, Work, take_turns};
+use crate::turns::{FailedTransaction, Work};
 
-/// A client before it is connected.
-pub(super) struct YcsbClient {
-    pub(super) load: Arc<YcsbLoad>,
-    pub(super) index: usize,
-}
+impl Shared for YcsbLoad {
+    type Work = YcsbWork;
 
-impl Client for YcsbClient {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let mut work = YcsbWork::open(self.load, self.index, &seat).await?;
-            let load = Arc::clone(&work.load);
-            take_turns(&mut seat, &mut work, &load.settings.errors).await?;
-            work.session.close().await;
-            Ok(())
-        })
+    fn operations(&self) -> &[Operation] {
+        &self.timed.list
+    }
+
+    fn errors(&self) -> &ErrorPolicy {
+        &self.settings.errors
+    }
+
+    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<YcsbWork, Failure> {
+        YcsbWork::open(self, index, seat).await
     }
 }
 
 /// A connected client.
-struct YcsbWork {
+pub(super) struct YcsbWork {
     load: Arc<YcsbLoad>,
     session: Session,
     statements: Statements,
@@ -271,6 +271,10 @@ impl Work for YcsbWork {
 
     fn take_traffic(&mut self) -> Traffic {
         self.session.take_traffic()
+    }
+
+    async fn close(self) {
+        self.session.close().await;
     }
 }
 

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use driver::Target;
-use engine::{Client, Load};
-use measure::Operation;
 
 use super::chooser::{Chooser, Range};
-use super::client::YcsbClient;
 use super::inserts::Inserts;
 use super::key::{KeyFormat, Maker};
 use super::operations::{Act, Timed};
@@ -70,17 +67,4 @@ impl YcsbLoad {
 pub(super) fn value_maker(settings: &Settings, maker: Maker) -> ValueMaker {
     let checkable = settings.checks_integrity.then_some(maker);
     ValueMaker { lengths: settings.lengths.clone(), checkable }
-}
-
-/// The load as the engine drives it.
-pub(super) struct SharedLoad(pub(super) Arc<YcsbLoad>);
-
-impl Load for SharedLoad {
-    fn operations(&self) -> &[Operation] {
-        &self.0.timed.list
-    }
-
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        Box::new(YcsbClient { load: Arc::clone(&self.0), index })
-    }
 }

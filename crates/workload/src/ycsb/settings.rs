@@ -15,7 +15,7 @@ use super::sheet::Sheet;
 use super::statements::{NOT_FOUND, UNEXPECTED_STATE};
 use crate::OptionInfo;
 use crate::policy::ErrorPolicy;
-use crate::sysbench::read_isolation;
+use crate::sysbench::{option, read_isolation};
 
 /// Numbers of records are signed 64-bit integers in both tools.
 const MOST_RECORDS: u64 = 1 << 62;
@@ -238,10 +238,6 @@ fn refuse(sheet: &mut Sheet<'_>) {
         let help = format!("only the core workload is offered: {}", classes.join(", "));
         sheet.wrong("workload", format!("`workload` is {class:?}"), help);
     }
-}
-
-const fn option(name: &'static str, default: &'static str, meaning: &'static str) -> OptionInfo {
-    OptionInfo { name, default, meaning }
 }
 
 /// The options of every YCSB workload, with the core workload's own defaults.

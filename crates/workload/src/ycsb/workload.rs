@@ -14,13 +14,14 @@ use plan::{Existing, Limit, Options, Problem};
 use super::fill::{Goal, fill};
 use super::inserts::Inserts;
 use super::key::Maker;
-use super::load::{SharedLoad, YcsbLoad};
+use super::load::YcsbLoad;
 use super::operations::Act;
 use super::preset::Preset;
 use super::settings::Settings;
 use super::statements;
 use super::survey::{self, Found, Holds};
 use crate::crewed::{interrupted, on_session, run_all, unfit};
+use crate::shared::SharedLoad;
 use crate::{Site, Workload};
 
 /// YCSB's core workload with its properties.

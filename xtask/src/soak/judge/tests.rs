@@ -52,7 +52,7 @@ fn trial(index: usize) -> TrialRecord {
     });
     let started = load_of(i64::try_from(index).unwrap());
     let duration = Duration::from_secs(SECONDS);
-    trial.phases.push(PhaseRecord { phase: Phase::Measure, started, duration });
+    trial.phases.push(PhaseRecord { phase: Phase::Measure, started, duration, loaded_again: 0 });
     (0..SECONDS).for_each(|second| trial.add(&interval(second, &working())));
     let counts = QueryCounts { read: 2 * SECONDS, ..QueryCounts::default() };
     trial.end = Some(TrialEnd {
@@ -412,7 +412,9 @@ fn statements_before_the_load_are_none_of_its_own() {
     let mut case = Case::right();
     let started = at(-800);
     let duration = Duration::from_millis(300);
-    case.trial().phases.insert(0, PhaseRecord { phase: Phase::Verify, started, duration });
+    case.trial()
+        .phases
+        .insert(0, PhaseRecord { phase: Phase::Verify, started, duration, loaded_again: 0 });
     send(&case.sent, at(-600), 40);
     assert_eq!(case.wrong(), []);
 }
@@ -422,7 +424,12 @@ fn statements_of_a_trial_that_only_prepared_are_not_those_of_the_next() {
     let mut case = failed();
     case.suffered(Disturbance::Cut(100), -400, -390);
     let (started, duration) = (at(-800), Duration::from_millis(300));
-    case.trial().phases.push(PhaseRecord { phase: Phase::Verify, started, duration });
+    case.trial().phases.push(PhaseRecord {
+        phase: Phase::Verify,
+        started,
+        duration,
+        loaded_again: 0,
+    });
     send(&case.sent, at(-600), 25);
     assert_eq!(case.wrong(), []);
 }

@@ -21,6 +21,12 @@ fn kind_of(value: &Value<'_>) -> u64 {
     }
 }
 
+/// The type that a value travels as.
+#[inline]
+pub(super) fn type_of(value: &Value<'_>) -> u8 {
+    TYPES[kind_of(value) as usize]
+}
+
 /// Which parameter types the server knows for a statement: they are sent again only when they change.
 /// It is one word, for many sessions' worth of these must fit into the processor's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,8 +114,9 @@ fn append_null_bits(out: &mut Vec<u8>, values: &[Value<'_>]) {
     }
 }
 
+/// Appends a value as parameters travel; nothing for NULL.
 #[inline]
-fn append_value(out: &mut Vec<u8>, value: Value<'_>) {
+pub(super) fn append_value(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Null => {}
         Value::Int(number) => out.extend_from_slice(&number.to_le_bytes()),

@@ -22,7 +22,7 @@ pub(crate) struct Greeting {
     /// As the server spells it, such as `8.0.11-TiDB-v8.5.0`.
     pub(crate) version: String,
     pub(crate) connection_id: u32,
-    pub(crate) capabilities: u32,
+    pub(crate) capabilities: u64,
     /// The challenge that the password is mixed with.
     pub(crate) nonce: Vec<u8>,
     /// The login method that the server would like.
@@ -39,12 +39,17 @@ impl Greeting {
         let connection_id = cursor.u32()?;
         let mut nonce = cursor.bytes(8)?.to_vec();
         cursor.u8()?;
-        let mut capabilities = u32::from(cursor.u16()?);
+        let mut capabilities = u64::from(cursor.u16()?);
         let _charset = cursor.u8()?;
         let _status = cursor.u16()?;
-        capabilities |= u32::from(cursor.u16()?) << 16;
+        capabilities |= u64::from(cursor.u16()?) << 16;
         let nonce_length = usize::from(cursor.u8()?);
-        cursor.bytes(10)?;
+        cursor.bytes(6)?;
+        let own = u64::from(cursor.u32()?);
+        // MariaDB clears LONG_PASSWORD to say that it is MariaDB, and then has bits of its own here.
+        if capabilities & capability::LONG_PASSWORD == 0 {
+            capabilities |= own << 32;
+        }
         let rest = nonce_length.saturating_sub(8).max(13).min(cursor.0.len());
         nonce.extend_from_slice(cursor.bytes(rest)?);
         nonce.truncate(NONCE_BYTES);
@@ -56,7 +61,7 @@ impl Greeting {
 /// The client's answer to the greeting.
 #[derive(Debug)]
 pub(crate) struct LoginRequest<'a> {
-    pub(crate) capabilities: u32,
+    pub(crate) capabilities: u64,
     pub(crate) user: &'a str,
     /// What proves the password, by `method`.
     pub(crate) proof: &'a [u8],
@@ -85,17 +90,19 @@ impl LoginRequest<'_> {
 
 /// Appends the packet that comes before the login when both travel in TLS: the login's own head, so that
 /// the server knows what comes.
-pub(crate) fn append_tls_request(out: &mut Vec<u8>, capabilities: u32, sequence: u8) {
+pub(crate) fn append_tls_request(out: &mut Vec<u8>, capabilities: u64, sequence: u8) {
     let start = start_packet(out);
     append_login_head(out, capabilities);
     finish_packet(out, start, sequence);
 }
 
-fn append_login_head(out: &mut Vec<u8>, capabilities: u32) {
-    out.extend_from_slice(&capabilities.to_le_bytes());
+fn append_login_head(out: &mut Vec<u8>, capabilities: u64) {
+    let (usual, own_of_mariadb) = (capabilities as u32, (capabilities >> 32) as u32);
+    out.extend_from_slice(&usual.to_le_bytes());
     out.extend_from_slice(&LONGEST_PACKET.to_le_bytes());
     out.push(UTF8MB4);
-    out.extend_from_slice(&[0; 23]);
+    out.extend_from_slice(&[0; 19]);
+    out.extend_from_slice(&own_of_mariadb.to_le_bytes());
 }
 
 fn append_zero_ended(out: &mut Vec<u8>, text: &str) {

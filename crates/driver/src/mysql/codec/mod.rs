@@ -5,6 +5,7 @@
 //! what is only skipped is never stored.
 
 mod auth;
+mod batch;
 mod catch;
 mod execute;
 mod handshake;
@@ -16,15 +17,14 @@ mod wire;
 
 pub use auth::ServerKey;
 pub(crate) use auth::{Channel, Credentials, Login, LoginError, PublicKey, Turn};
+pub(crate) use batch::{ManyRows, RowArray};
 pub(crate) use catch::RowFormat;
 pub(crate) use execute::{Bound, Prepared, encode_execute};
 pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, append_tls_request};
 pub(crate) use reply::{Reply, Step};
 pub(crate) use rows::{RowSet, RowStep};
 pub(crate) use server_error::ServerError;
-pub(crate) use text::{
-    Escapes, NoLiteral, TextTemplate, append_literal, append_load_field, quote_identifier,
-};
+pub(crate) use text::{Escapes, NoLiteral, TextTemplate, append_literal, quote_identifier};
 pub(crate) use wire::{Inbox, Malformed, append_packet, finish_packet, start_packet};
 
 /// The longest payload of one packet; longer messages go on in the next.
@@ -32,18 +32,19 @@ pub(crate) const PACKET_BYTES_MAX: usize = 0xff_ffff;
 
 /// Capability bits, as both sides name them in the handshake.
 pub(crate) mod capability {
-    pub(crate) const LONG_PASSWORD: u32 = 0x1;
-    pub(crate) const LONG_FLAG: u32 = 0x4;
-    pub(crate) const CONNECT_WITH_DB: u32 = 0x8;
-    pub(crate) const LOCAL_FILES: u32 = 0x80;
-    pub(crate) const PROTOCOL_41: u32 = 0x200;
-    pub(crate) const TLS: u32 = 0x800;
-    pub(crate) const TRANSACTIONS: u32 = 0x2000;
-    pub(crate) const SECURE_CONNECTION: u32 = 0x8000;
-    pub(crate) const MULTI_RESULTS: u32 = 0x2_0000;
-    pub(crate) const PS_MULTI_RESULTS: u32 = 0x4_0000;
-    pub(crate) const PLUGIN_AUTH: u32 = 0x8_0000;
-    pub(crate) const DEPRECATE_EOF: u32 = 0x100_0000;
+    pub(crate) const LONG_PASSWORD: u64 = 0x1;
+    pub(crate) const LONG_FLAG: u64 = 0x4;
+    pub(crate) const CONNECT_WITH_DB: u64 = 0x8;
+    pub(crate) const PROTOCOL_41: u64 = 0x200;
+    pub(crate) const TLS: u64 = 0x800;
+    pub(crate) const TRANSACTIONS: u64 = 0x2000;
+    pub(crate) const SECURE_CONNECTION: u64 = 0x8000;
+    pub(crate) const MULTI_RESULTS: u64 = 0x2_0000;
+    pub(crate) const PS_MULTI_RESULTS: u64 = 0x4_0000;
+    pub(crate) const PLUGIN_AUTH: u64 = 0x8_0000;
+    pub(crate) const DEPRECATE_EOF: u64 = 0x100_0000;
+    /// MariaDB's: COM_STMT_BULK_EXECUTE. Bits from 32 on are its own.
+    pub(crate) const BULK_EXECUTE: u64 = 0x4_0000_0000;
 }
 
 /// Status bits that the server sends with the end of each answer.
@@ -58,6 +59,7 @@ pub(crate) mod command {
     pub(crate) const QUERY: u8 = 0x03;
     pub(crate) const PREPARE: u8 = 0x16;
     pub(crate) const EXECUTE: u8 = 0x17;
+    pub(crate) const BULK_EXECUTE: u8 = 0xfa;
 }
 
 #[cfg(test)]

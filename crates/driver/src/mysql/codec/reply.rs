@@ -13,7 +13,7 @@ use crate::{Answer, Rows};
 /// A message that must be read whole (OK, error, end of rows) may not be longer than this.
 const WHOLE_BYTES_MAX: usize = 64 * 1024;
 /// More columns than any server of this protocol has.
-const COLUMNS_MAX: u64 = 65_535;
+pub(super) const COLUMNS_MAX: u64 = 65_535;
 /// Memory that a session may keep for the next partial answer.
 const KEPT_BYTES: usize = 512;
 
@@ -24,14 +24,15 @@ pub(crate) enum Step {
     More,
     /// It is complete.
     Done,
-    /// The server waits for the rows of LOAD DATA LOCAL INFILE; the next packet has this number.
-    WantsRows(u8),
+    /// The server asks for the rows of a LOAD DATA LOCAL INFILE.
+    WantsRows,
     /// The server refused.
     Refused(Box<ServerError>),
 }
 
+/// Where in an answer the next message is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// OK, error, or the number of columns.
     #[default]
     First,
@@ -56,7 +57,6 @@ pub(crate) struct Reply {
     kept: Vec<u8>,
     answer: Answer,
     status: u16,
-    warnings: u16,
     /// Whether rows of this answer are kept.
     is_catching: bool,
     /// Where they are kept; made by the first session that asks for rows.
@@ -76,7 +76,6 @@ impl Reply {
         self.is_continued = false;
         self.skip = 0;
         self.answer = Answer::default();
-        self.warnings = 0;
         self.is_catching = false;
         if !self.kept.is_empty() {
             self.kept.clear();
@@ -105,11 +104,6 @@ impl Reply {
     /// The server's status bits at the end of the last answer.
     pub(crate) fn status(&self) -> u16 {
         self.status
-    }
-
-    /// Warnings of the last answer.
-    pub(crate) fn warnings(&self) -> u16 {
-        self.warnings
     }
 
     /// Bytes that are kept for the next read.
@@ -177,7 +171,7 @@ impl Reply {
                 return Ok((at, Step::More));
             };
             at += 4 + length;
-            if let Some(step) = self.message(payload, header[3])? {
+            if let Some(step) = self.message(payload)? {
                 return Ok((at, step));
             }
         }
@@ -232,7 +226,7 @@ impl Reply {
 
     /// Reads a whole message; `None` means that the answer goes on.
     #[inline]
-    fn message(&mut self, payload: &[u8], sequence: u8) -> Result<Option<Step>, Malformed> {
+    fn message(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
         let first = payload[0];
         if first == 0xff {
             return Ok(Some(Step::Refused(Box::new(ServerError::parse(payload)?))));
@@ -240,7 +234,7 @@ impl Reply {
         match self.stage {
             Stage::First => match first {
                 0x00 => self.end(payload, true),
-                0xfb => Ok(Some(Step::WantsRows(sequence.wrapping_add(1)))),
+                0xfb => Ok(Some(Step::WantsRows)),
                 _ => self.columns(payload),
             },
             Stage::ColumnsEnd if first == 0xfe => {
@@ -295,9 +289,9 @@ impl Reply {
             self.answer.affected = self.answer.affected.saturating_add(cursor.length()?);
             let _last_insert_id = cursor.length()?;
             self.status = cursor.u16()?;
-            self.warnings = cursor.u16()?;
+            let _warnings = cursor.u16()?;
         } else {
-            self.warnings = cursor.u16()?;
+            let _warnings = cursor.u16()?;
             self.status = cursor.u16()?;
         }
         if self.status & status::MORE_RESULTS != 0 {

@@ -1,12 +1,12 @@
 //! Rows of the text protocol, decoded: for the few queries whose answer is wanted.
 
+use super::reply::{COLUMNS_MAX, Stage};
 use super::wire::{Cursor, Malformed};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::Datum;
 
 /// More than this in one answer is refused: it is for questions, not for load.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
-const COLUMNS_MAX: u64 = 65_535;
 
 /// How far an answer with rows has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +19,6 @@ pub(crate) enum RowStep {
     WantsRows,
     /// The server refused.
     Refused(ServerError),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    First,
-    Columns(u64),
-    ColumnsEnd,
-    Rows,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

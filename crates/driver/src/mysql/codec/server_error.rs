@@ -42,6 +42,11 @@ impl ServerError {
             1213 => ErrorClass::Deadlock,
             1205 => ErrorClass::LockTimeout,
             1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
+            // TiDB has no number of its own for a statement that met conflict after conflict
+            // (max-retry-count of its pessimistic transactions).
+            1105 if self.message.contains("pessimistic lock retry limit reached") => {
+                ErrorClass::WriteConflict
+            }
             1062 => ErrorClass::DuplicateKey,
             1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 3159 | 4151 => {
                 ErrorClass::Login
@@ -68,7 +73,6 @@ impl ServerError {
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
             3159 => "the server takes encrypted connections only: do not say ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
-            1148 | 3948 | 4166 => "allow it: SET GLOBAL local_infile = 1",
             _ => return None,
         })
     }

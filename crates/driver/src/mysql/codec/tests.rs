@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::reply::{Reply, Step};
 use super::rows::{RowSet, RowStep};
-use super::text::{Escapes, NoLiteral, TextTemplate, append_literal, append_load_field};
+use super::text::{Escapes, NoLiteral, TextTemplate, append_literal};
 use super::wire::{Cursor, Inbox, Malformed, append_packet};
 use super::{
-    AuthReply, Bound, Greeting, LoginRequest, PACKET_BYTES_MAX, Prepared, ServerError, capability,
-    encode_execute,
+    AuthReply, Bound, Greeting, LoginRequest, ManyRows, PACKET_BYTES_MAX, Prepared, RowArray,
+    ServerError, capability, encode_execute,
 };
 use crate::{Answer, Datum, Value};
 
@@ -186,6 +186,11 @@ fn classes_follow_the_numbers() {
         Server,
     ];
     assert_eq!(told, wanted);
+    let unknown = |message: &str| {
+        ServerError { code: 1105, state: "HY000".to_owned(), message: message.to_owned() }.class()
+    };
+    assert_eq!(unknown("pessimistic lock retry limit reached"), conflict);
+    assert_eq!(unknown("something else"), Server);
 }
 
 #[test]
@@ -278,6 +283,29 @@ fn a_greeting_is_read_and_answered() {
 }
 
 #[test]
+fn mariadb_has_capabilities_of_its_own() {
+    let greeting = |lower: &[u8; 2]| {
+        let mut payload = b"\x0a5.5.5-10.11.6-MariaDB\0\x01\x02\0\0abcdefgh\0".to_vec();
+        payload.extend_from_slice(lower);
+        payload.extend_from_slice(b"\x2d\x02\x00\x09\x00\x15\0\0\0\0\0\0\x1d\0\0\0ijklmnopqrst\0");
+        Greeting::parse(&payload).unwrap().capabilities
+    };
+    assert_eq!(greeting(b"\xfe\xf7"), 0x001d_0009_f7fe);
+    // Who sets the first bit says that it is no MariaDB.
+    assert_eq!(greeting(b"\xff\xf7"), 0x0009_f7ff);
+    let login = LoginRequest {
+        capabilities: capability::BULK_EXECUTE,
+        user: "",
+        proof: b"",
+        database: None,
+        method: "",
+    };
+    let mut out = Vec::new();
+    login.encode(&mut out, 1);
+    assert_eq!((&out[4..8], &out[32..36]), (&[0; 4][..], &[4, 0, 0, 0][..]));
+}
+
+#[test]
 fn a_server_may_ask_for_another_login_method() {
     let switch = AuthReply::parse(b"\xfecaching_sha2_password\x0012345678901234567890\0").unwrap();
     let AuthReply::Switch { method, nonce } = switch else { panic!("a switch was due") };
@@ -322,13 +350,48 @@ fn values_are_filled_in_escaped() {
     assert_eq!(append_literal(&mut out, infinite, Escapes::Backslash), Err(NoLiteral));
 }
 
+/// A NULL, a number, a text and another number in each row.
+const ROWS: [[Value<'_>; 4]; 2] = [
+    [Value::Null, Value::Int(-2), Value::Text("ab"), Value::Float(0.5)],
+    [Value::Text("c"), Value::Null, Value::Text(""), Value::Float(1.0)],
+];
+
 #[test]
-fn fields_of_load_data_are_escaped() {
-    let mut out = Vec::new();
-    for value in [Value::Text("a\tb\nc\\d\r\0"), Value::Null, Value::Int(7)] {
-        append_load_field(&mut out, value).unwrap();
+fn rows_are_the_parameters_of_one_insert() {
+    let mut rows = ManyRows::default();
+    let (mut many, mut one) = (Vec::new(), Vec::new());
+    // Twice, for nothing of the first request may be in the second.
+    for _ in 0..2 {
+        ROWS.iter().for_each(|row| rows.push(row));
+        rows.encode(&mut many, 9);
+        let values = ROWS.concat();
+        encode_execute(&mut one, 9, &mut Bound::new(8), &values);
+        // As many parameters of one statement travel; a NULL's own type is told here.
+        assert_eq!(many, one);
     }
-    assert_eq!(out, b"a\\tb\\nc\\\\d\\r\\0\\N7");
+}
+
+#[test]
+fn rows_are_an_array_for_one_insert() {
+    let mut rows = RowArray::default();
+    for _ in 0..2 {
+        for row in &ROWS {
+            assert!(rows.fits(row));
+            rows.push(row);
+        }
+        assert!(!rows.fits(&[Value::Int(1), Value::Int(1), Value::Null, Value::Null]));
+        let mut out = Vec::new();
+        rows.encode(&mut out, 9);
+        let mut wanted = vec![56, 0, 0, 0, 0xfa, 9, 0, 0, 0, 128, 0, 253, 0, 8, 0, 253, 0, 5, 0];
+        wanted.extend([1, 0]);
+        wanted.extend((-2_i64).to_le_bytes());
+        wanted.extend(b"\0\x02ab\0");
+        wanted.extend(0.5_f64.to_le_bytes());
+        wanted.extend(b"\0\x01c\x01\0\0\0");
+        wanted.extend(1.0_f64.to_le_bytes());
+        wanted[0] = (wanted.len() - 4) as u8;
+        assert_eq!(out, wanted);
+    }
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! SQL text with its parameters filled in by the client, and fields of LOAD DATA.
+//! SQL text with its parameters filled in by the client.
 
 use std::io::Write as _;
 
@@ -143,30 +143,6 @@ fn append_string(out: &mut Vec<u8>, text: &str, escapes: Escapes) {
         }
     }
     out.push(b'\'');
-}
-
-/// Appends one field of a row for LOAD DATA with its default format: fields end with a tab, rows with
-/// a newline, a backslash escapes and `\N` is NULL.
-pub(crate) fn append_load_field(out: &mut Vec<u8>, value: Value<'_>) -> Result<(), NoLiteral> {
-    match value {
-        Value::Null => out.extend_from_slice(b"\\N"),
-        Value::Text(text) => append_load_text(out, text),
-        number => append_literal(out, number, Escapes::QuotesOnly)?,
-    }
-    Ok(())
-}
-
-fn append_load_text(out: &mut Vec<u8>, text: &str) {
-    for &byte in text.as_bytes() {
-        match byte {
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            0 => out.extend_from_slice(b"\\0"),
-            other => out.push(other),
-        }
-    }
 }
 
 /// A name between backticks.
