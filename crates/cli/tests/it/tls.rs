@@ -333,7 +333,10 @@ fn a_benchmark_over_tls_loads_runs_and_says_that_it_was_encrypted() {
     assert_eq!(trial["status"], "complete");
     assert!(trial["transactions"].as_u64().unwrap() > 0);
     for error in trial["errors"].as_array().unwrap() {
-        assert_eq!(error["class"], "deadlock", "clients in each other's way, and nothing else: {error}");
+        assert_eq!(
+            error["class"], "deadlock",
+            "clients in each other's way, and nothing else: {error}"
+        );
         assert_eq!(error["fatal"], 0, "{error}");
     }
     let encryption = report["systems"][0]["settings"]["encryption"].as_str().unwrap().to_owned();
