@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use measure::{Answer, Gap, Host, HostReading, Server};
+use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, Server};
 
 use crate::files::Appender;
 use crate::wire::WatchLine;
@@ -68,6 +68,22 @@ impl WatchWriter {
     /// When it cannot be written.
     pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
         self.write(&WatchLine::gap(server, gap.at_ns, scrubbed(&gap.reason)))
+    }
+
+    /// Adds what was counted of dyno's connections to the system.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn connections(&mut self, reading: &ConnectionsReading) -> Result<(), RecordError> {
+        self.write(&WatchLine::connections(*reading))
+    }
+
+    /// Notes why nothing is known of dyno's connections to the system.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn no_connections(&mut self, reason: &str) -> Result<(), RecordError> {
+        self.write(&WatchLine::NoConnections { reason: scrubbed(reason) })
     }
 
     /// Waits until the disk has all of it.
