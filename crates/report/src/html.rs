@@ -10,7 +10,7 @@ use record::Run;
 use crate::digest::{Digest, Trial};
 use crate::finding::{groups, sentences};
 use crate::table::{Table, escape};
-use crate::{cross_check, operations, rules, settings, tables};
+use crate::{cross_check, messages, operations, rules, settings, tables};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -41,6 +41,7 @@ pub fn html(run: &Run) -> String {
     out.push_str(&plots(&digest));
     out.push_str(&operations(&digest));
     out.push_str(&costs(&digest));
+    out.push_str(&between(&digest));
     out.push_str(&servers(&digest));
     out.push_str(&trials(&digest));
     out.push_str(&surroundings(&digest));
@@ -198,6 +199,19 @@ fn costs(digest: &Digest<'_>) -> String {
     section("costs", "What the load generator spent on a query", &body)
 }
 
+fn between(digest: &Digest<'_>) -> String {
+    let messages = messages::by_point(digest);
+    if messages.is_empty() {
+        return String::new();
+    }
+    let note = "Requests and responses in bytes as dyno hands them on and takes them. Segments are those of \
+                TCP on dyno's own connections; what is not with data acknowledges, and carries nothing.";
+    let absences = messages::absences(digest).join(" ");
+    let note = paragraph(format!("{note} {absences}").trim_end());
+    let body = format!("{}{note}", folded(&messages, &digest.under_test()));
+    section("messages", "Messages between dyno and the systems", &body)
+}
+
 fn servers(digest: &Digest<'_>) -> String {
     let servers = crate::watch::servers(digest);
     if servers.is_empty() {
@@ -260,6 +274,8 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
+    out.push_str(&table(&messages::of_trial(trial), "Messages"));
+    out.push_str(&messages::note(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
     out.push_str("</div>\n");
     for host in crate::watch::hosts(trial) {

@@ -97,7 +97,7 @@ impl Peers {
         for endpoint in &endpoints {
             match endpoint {
                 NetEndpoint::Tcp(address) if !addresses.contains(address) => {
-                    addresses.push(*address)
+                    addresses.push(*address);
                 }
                 NetEndpoint::Tcp(_) | NetEndpoint::Unix(_) => {}
             }
