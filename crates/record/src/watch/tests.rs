@@ -8,6 +8,7 @@ use measure::{
 };
 
 use super::*;
+use crate::zipped::each_line;
 
 fn host() -> Host {
     let process = |name: &str, pid, side| Process { name: name.to_owned(), pid, side };
@@ -123,8 +124,17 @@ fn write(folder: &Path) -> Watched {
     Watched { hosts: vec![host], servers: vec![server], connections }
 }
 
+/// Of hosts and connections, then of servers.
 fn lines(folder: &Path) -> String {
-    fs::read_to_string(folder.join(FILE)).unwrap()
+    let mut text = fs::read_to_string(folder.join(FILE)).unwrap();
+    let path = folder.join(SERVERS_FILE);
+    let zipped = fs::File::open(&path).unwrap();
+    let taken = each_line(&path, zipped, |_, line| {
+        text.push_str(&format!("{}\n", String::from_utf8_lossy(line)));
+        Ok(())
+    });
+    taken.unwrap();
+    text
 }
 
 fn read(text: &str) -> Result<Watched, String> {
