@@ -12,10 +12,14 @@ pub enum ConnectionFigure {
     SegmentsSent,
     /// Segments sent that carried data, 1/s.
     DataSegmentsSent,
+    /// Segments sent that carried nothing: acknowledgements, beginnings and ends, 1/s.
+    EmptySegmentsSent,
     /// Segments received, 1/s.
     SegmentsReceived,
     /// Segments received that carried data, 1/s.
     DataSegmentsReceived,
+    /// Segments received that carried nothing, 1/s.
+    EmptySegmentsReceived,
     /// Segments sent again, 1/s.
     SegmentsRetransmitted,
     /// Bytes sent and acknowledged, 1/s.
@@ -30,11 +34,13 @@ pub enum ConnectionFigure {
 
 impl ConnectionFigure {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::SegmentsSent,
         Self::DataSegmentsSent,
+        Self::EmptySegmentsSent,
         Self::SegmentsReceived,
         Self::DataSegmentsReceived,
+        Self::EmptySegmentsReceived,
         Self::SegmentsRetransmitted,
         Self::BytesSent,
         Self::BytesReceived,
@@ -60,8 +66,14 @@ impl ConnectionFigure {
         let count = match self {
             Self::SegmentsSent => counted.segments_sent,
             Self::DataSegmentsSent => counted.data_segments_sent,
+            Self::EmptySegmentsSent => {
+                counted.segments_sent.saturating_sub(counted.data_segments_sent)
+            }
             Self::SegmentsReceived => counted.segments_received,
             Self::DataSegmentsReceived => counted.data_segments_received,
+            Self::EmptySegmentsReceived => {
+                counted.segments_received.saturating_sub(counted.data_segments_received)
+            }
             Self::SegmentsRetransmitted => counted.segments_retransmitted,
             Self::BytesSent => counted.bytes_acknowledged,
             Self::BytesReceived => counted.bytes_received,
@@ -100,6 +112,7 @@ mod tests {
         };
         assert_eq!(whole(ConnectionFigure::SegmentsSent), Some((200.0, 400.0)));
         assert_eq!(whole(ConnectionFigure::DataSegmentsSent), Some((100.0, 200.0)));
+        assert_eq!(whole(ConnectionFigure::EmptySegmentsSent), Some((100.0, 200.0)));
         assert_eq!(whole(ConnectionFigure::SegmentsRetransmitted), Some((0.0, 0.0)));
         assert_eq!(whole(ConnectionFigure::RoundTrip), Some((0.00004, 0.00004)));
         assert_eq!(whole(ConnectionFigure::Open), Some((16.0, 16.0)));

@@ -264,9 +264,13 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
     let caption = format!("{title}: {under_test}");
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
-    out.push_str("<div class=\"side\">\n");
+    out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));
-    out.push_str("<div class=\"column\">\n");
+    for host in crate::watch::hosts(trial) {
+        let caption = crate::watch::host_caption(&host);
+        out.push_str(&table(&crate::watch::host(trial, &host), &caption));
+    }
+    out.push_str("</div>\n<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
     out.push_str(&table(&rules::condition_table(trial), "Conditions on the data"));
@@ -277,12 +281,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&messages::of_trial(trial), "Messages"));
     out.push_str(&messages::note(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
-    out.push_str("</div>\n");
-    for host in crate::watch::hosts(trial) {
-        let caption = crate::watch::host_caption(&host);
-        out.push_str(&table(&crate::watch::host(trial, &host), &caption));
-    }
-    out.push_str("</div>\n");
+    out.push_str("</div>\n</div>\n");
     out.push_str(&own_metrics(trial, at));
     out.push_str("</details>\n");
     out

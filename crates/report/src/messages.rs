@@ -166,11 +166,11 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
         .numbers("response B")
         .numbers("sent MB/s")
         .numbers("received MB/s")
-        .numbers("segments sent /s")
+        .numbers("segments sent per s")
         .numbers("with data")
-        .numbers("segments received /s")
+        .numbers("segments received per s")
         .numbers("with data")
-        .numbers("sent again /s")
+        .numbers("sent again per s")
         .numbers("TCP round trip");
     for point in &digest.points {
         let of_trial = middle_trial(digest, point).and_then(Messages::of);

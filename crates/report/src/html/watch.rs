@@ -48,10 +48,10 @@ pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &Drawn) -> Chart {
 fn segments(frame: &Frame<'_, '_>) -> Option<Chart> {
     let connections = &frame.trial.record.watched.connections;
     let lines = [
-        ("sent", ConnectionFigure::SegmentsSent),
         ("sent with data", ConnectionFigure::DataSegmentsSent),
-        ("received", ConnectionFigure::SegmentsReceived),
+        ("sent without", ConnectionFigure::EmptySegmentsSent),
         ("received with data", ConnectionFigure::DataSegmentsReceived),
+        ("received without", ConnectionFigure::EmptySegmentsReceived),
         ("sent again", ConnectionFigure::SegmentsRetransmitted),
     ];
     let lines = lines.map(|(name, figure)| Line::new(name, figure.of(connections)));
@@ -177,7 +177,7 @@ fn runnable(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
         }
     }
     lines.push(Line::of(host, "all programs, at each reading", HostFigure::Runnable));
-    let label = "threads that run or wait for a CPU";
+    let label = "runnable threads";
     chart(frame, &of("runnable threads", host), label, lines, 0.0)
 }
 

@@ -152,6 +152,12 @@ pub(crate) fn of_connections(figure: ConnectionFigure) -> Figure {
         ConnectionFigure::DataSegmentsReceived => {
             ("data_segments_received_per_s", "segments with data received", PerSecond)
         }
+        ConnectionFigure::EmptySegmentsSent => {
+            ("empty_segments_sent_per_s", "segments without data sent", PerSecond)
+        }
+        ConnectionFigure::EmptySegmentsReceived => {
+            ("empty_segments_received_per_s", "segments without data received", PerSecond)
+        }
         ConnectionFigure::SegmentsRetransmitted => {
             ("segments_retransmitted_per_s", "segments sent again", PerSecond)
         }
