@@ -1,8 +1,6 @@
 //! Everything that dyno reads from outside, run for long on random and on changed real inputs. The
 //! properties stand beside the code, in the `fuzz` modules of the rooms; the tests run them briefly.
 
-mod input;
-
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -14,12 +12,10 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use net::Clock;
-use plan::fuzz::FuzzTarget;
+use plan::fuzz::{FuzzTarget, Inputs};
 
 use crate::interrupt::Interrupt;
 use crate::paths;
-
-use self::input::Inputs;
 
 /// An input that takes longer than this has hung its reader.
 const HUNG: Duration = Duration::from_secs(10);
@@ -55,6 +51,7 @@ struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let targets = plan::fuzz::TARGETS.iter().chain(driver::mysql::fuzz::TARGETS);
+    let targets = targets.chain(system::watch::fuzz::TARGETS);
     let mut failures = Vec::new();
     panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     println!("{:>12}  target, {} s each, seed {}", "inputs", arguments.seconds, arguments.seed);

@@ -121,7 +121,8 @@ impl HostFigure {
 
     /// This figure of a host over time; empty where the kernel does not tell it.
     pub fn of(self, host: &Host) -> Vec<Spell> {
-        spells(&host.readings, |from, to, seconds| self.between(host, from, to, seconds))
+        let value = |from: &_, to: &_, seconds| self.between(host, from, to, seconds);
+        spells(&host.readings, |reading| reading.at_ns, value)
     }
 
     fn between(
@@ -177,8 +178,8 @@ impl ProcessFigure {
     /// This figure of process `number` of a host over time; empty where it was not looked at.
     pub fn of(self, host: &Host, number: usize) -> Vec<Spell> {
         let of = |reading: &HostReading| reading.processes.get(number).copied().flatten();
-        let mut spells =
-            spells(&host.readings, |from, to, seconds| self.between(&of(from)?, &of(to)?, seconds));
+        let value = |from: &_, to: &_, seconds| self.between(&of(from)?, &of(to)?, seconds);
+        let mut spells = spells(&host.readings, |reading| reading.at_ns, value);
         if self == Self::Runnable {
             for spell in &mut spells {
                 let at_end = host.readings.iter().find(|reading| reading.at_ns == spell.to_ns);
@@ -200,14 +201,15 @@ impl ProcessFigure {
 }
 
 /// One spell for each two readings that are apart in time, where there is a value.
-fn spells(
-    readings: &[HostReading],
-    value: impl Fn(&HostReading, &HostReading, f64) -> Option<f64>,
+pub(crate) fn spells<R>(
+    readings: &[R],
+    at_ns: impl Fn(&R) -> Nanos,
+    value: impl Fn(&R, &R, f64) -> Option<f64>,
 ) -> Vec<Spell> {
-    let pairs = readings.windows(2).filter(|pair| pair[1].at_ns > pair[0].at_ns);
+    let pairs = readings.windows(2).filter(|pair| at_ns(&pair[1]) > at_ns(&pair[0]));
     pairs
         .filter_map(|pair| {
-            let (from_ns, to_ns) = (pair[0].at_ns, pair[1].at_ns);
+            let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));
             let mean = value(&pair[0], &pair[1], (to_ns - from_ns) as f64 / 1e9)?;
             Some(Spell { from_ns, to_ns, mean, peak: mean })
         })

@@ -7,6 +7,7 @@
 
 mod check;
 mod compare;
+mod connections;
 mod estimate;
 mod host;
 mod hot;
@@ -22,6 +23,7 @@ mod trend;
 
 pub use check::{Finding, check};
 pub use compare::{Comparison, RoundFigure, Verdict, compare, over_points};
+pub use connections::ConnectionFigure;
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, Spell, mean_peak, thin};
 pub use hot::{Hot, hottest};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use measure::Failure;
-use net::Handle;
+use net::{Endpoint, Handle};
 
 use crate::limits::{self, Footprint};
 use crate::mysql::ServerCounters;
@@ -109,20 +109,27 @@ impl Target {
     }
 
     fn footprint(&self) -> Footprint {
+        let endpoints = self.endpoints();
         match &self.driver {
             Driver::MySql(config) => Footprint {
                 files_per_session: 1,
                 prepares_on_server: config.protocol == mysql::StatementProtocol::Prepared,
-                endpoints: config
-                    .addresses
-                    .iter()
-                    .map(|address| address.endpoint.clone())
-                    .collect(),
+                endpoints,
             },
             // The database, its write-ahead log and the log's index.
             Driver::Sqlite(_) => {
-                Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() }
+                Footprint { files_per_session: 3, prepares_on_server: false, endpoints }
             }
+        }
+    }
+
+    /// Where its sessions connect to; nothing when it is embedded.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        match &self.driver {
+            Driver::MySql(config) => {
+                config.addresses.iter().map(|it| it.endpoint.clone()).collect()
+            }
+            Driver::Sqlite(_) => Vec::new(),
         }
     }
 

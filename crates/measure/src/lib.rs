@@ -6,6 +6,7 @@
 
 mod answer;
 mod condition;
+mod connections;
 mod error;
 mod histogram;
 mod host;
@@ -20,6 +21,7 @@ mod watched;
 
 pub use answer::{Answer, NewSeries};
 pub use condition::{Condition, Verdict};
+pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use host::{

@@ -1,6 +1,6 @@
 //! What was watched beside the load of a trial: hosts, and servers that tell figures of their own.
 
-use crate::{HostReading, Nanos};
+use crate::{Connections, HostReading, Nanos};
 
 /// Everything that was watched in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +9,8 @@ pub struct Watched {
     pub hosts: Vec<Host>,
     /// Servers that were asked for their figures.
     pub servers: Vec<Server>,
+    /// dyno's connections to the system.
+    pub connections: Connections,
 }
 
 /// A host over the time of a trial.

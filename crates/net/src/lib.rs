@@ -14,6 +14,7 @@ mod opening;
 mod patience;
 mod runtime;
 mod stream;
+mod tcp_info;
 pub mod tls;
 mod within;
 
@@ -22,6 +23,7 @@ pub use opening::{OpeningTurn, WaitForTurn};
 pub use patience::Patience;
 pub use runtime::{Gate, Handle, Remote, Runtime, Sleep};
 pub use stream::{Endpoint, Stream};
+pub use tcp_info::{Ended, TcpConnection, TcpDiagnosis, TcpInfo};
 pub use within::within;
 
 /// Nanoseconds: a point on a [`Clock`], or a length of time.

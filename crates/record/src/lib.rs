@@ -18,6 +18,7 @@ mod trial;
 mod watch;
 mod wire;
 mod writer;
+mod zipped;
 
 pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};

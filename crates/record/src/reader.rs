@@ -9,7 +9,7 @@ use measure::{Operation, OperationTally, Watched};
 
 use crate::hlog::{Kind, Log};
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
-use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire};
+use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
 
 /// A run in a list of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,12 +150,29 @@ fn watched(folder: &Path) -> Result<Watched, RecordError> {
     let lines = read_optional(&path)?.unwrap_or_default();
     let mut watched = Watched::default();
     for (index, line) in whole_lines(&lines).enumerate() {
-        let damaged = |what: String| RecordError::malformed(&path, index + 1, what);
-        let line: WatchLine =
-            serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
-        line.add_to(&mut watched).map_err(damaged)?;
+        add_watched(&mut watched, &path, index + 1, line)?;
+    }
+    let path = folder.join(watch::SERVERS_FILE);
+    match File::open(&path) {
+        Ok(file) => zipped::each_line(&path, file, |number, line| {
+            add_watched(&mut watched, &path, number, line)
+        })?,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+        Err(cause) => return Err(RecordError::io("read", &path, cause)),
     }
     Ok(watched)
+}
+
+fn add_watched(
+    watched: &mut Watched,
+    path: &Path,
+    number: usize,
+    line: &[u8],
+) -> Result<(), RecordError> {
+    let damaged = |what: String| RecordError::malformed(path, number, what);
+    let line: WatchLine =
+        serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
+    line.add_to(watched).map_err(damaged)
 }
 
 /// The lines that were written to their end: what follows the last end of line is a line that a

@@ -1,28 +1,41 @@
 //! Writes what is watched beside the load of a trial, as it is seen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use measure::{Answer, Gap, Host, HostReading, Server};
+use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, Server};
 
 use crate::files::Appender;
 use crate::wire::WatchLine;
+use crate::zipped::ZippedAppender;
 use crate::{RecordError, scrubbed};
 
 /// The file's name in the trial's folder.
 pub(crate) const FILE: &str = "watch.jsonl";
 
+/// What servers told, in the same folder: it is compressed, for a TiDB tells 25 kB of news a second.
+pub(crate) const SERVERS_FILE: &str = "servers.jsonl.gz";
+
 /// Writes what is watched in one trial. Each call adds one whole line, so that a crash of dyno loses
 /// nothing that was seen before.
 #[derive(Debug)]
 pub struct WatchWriter {
+    folder: PathBuf,
     file: Appender,
     hosts: usize,
+    /// From the first server on.
+    servers_file: Option<ZippedAppender>,
     servers: usize,
 }
 
 impl WatchWriter {
     pub(crate) fn create(folder: &Path) -> Result<Self, RecordError> {
-        Ok(Self { file: Appender::create(folder.join(FILE))?, hosts: 0, servers: 0 })
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            file: Appender::create(folder.join(FILE))?,
+            hosts: 0,
+            servers_file: None,
+            servers: 0,
+        })
     }
 
     /// Declares a host, whose readings come later. Returns its number.
@@ -49,7 +62,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn server(&mut self, server: &Server) -> Result<usize, RecordError> {
-        self.write(&WatchLine::server(&server.name, &scrubbed(&server.url)))?;
+        self.tell(&WatchLine::server(&server.name, &scrubbed(&server.url)))?;
         self.servers += 1;
         Ok(self.servers - 1)
     }
@@ -59,7 +72,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn answer(&mut self, server: usize, answer: &Answer) -> Result<(), RecordError> {
-        self.write(&WatchLine::answer(server, answer))
+        self.tell(&WatchLine::answer(server, answer))
     }
 
     /// Notes that a server did not answer.
@@ -67,7 +80,23 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
-        self.write(&WatchLine::gap(server, gap.at_ns, scrubbed(&gap.reason)))
+        self.tell(&WatchLine::gap(server, gap.at_ns, scrubbed(&gap.reason)))
+    }
+
+    /// Adds what was counted of dyno's connections to the system.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn connections(&mut self, reading: &ConnectionsReading) -> Result<(), RecordError> {
+        self.write(&WatchLine::connections(*reading))
+    }
+
+    /// Notes why nothing is known of dyno's connections to the system.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn no_connections(&mut self, reason: &str) -> Result<(), RecordError> {
+        self.write(&WatchLine::NoConnections { reason: scrubbed(reason) })
     }
 
     /// Waits until the disk has all of it.
@@ -75,7 +104,17 @@ impl WatchWriter {
     /// # Errors
     /// When it does not take it.
     pub fn finish(self) -> Result<(), RecordError> {
+        self.servers_file.map_or(Ok(()), ZippedAppender::finish)?;
         self.file.sync()
+    }
+
+    /// Writes of a server.
+    fn tell(&mut self, line: &WatchLine) -> Result<(), RecordError> {
+        let file = match &mut self.servers_file {
+            Some(file) => file,
+            none => none.insert(ZippedAppender::create(self.folder.join(SERVERS_FILE))?),
+        };
+        file.append(line.text().as_bytes())
     }
 
     fn write(&mut self, line: &WatchLine) -> Result<(), RecordError> {

@@ -4,6 +4,7 @@
 mod cross_check;
 mod environment;
 mod interval;
+mod mirror;
 mod rules;
 mod run;
 mod trial;

@@ -1,12 +1,18 @@
 //! The report as CSV: a row for each trial and each of its operations.
 
+mod watch;
+
 use analysis::Summary;
 use measure::OperationKind;
 use record::Run;
 
 use crate::digest::{Digest, Trial};
+use crate::messages::{Messages, Way};
 use crate::number::percentile_name;
 use crate::tables::kind_name;
+use crate::watch::{host_busy, server_figures};
+
+pub use watch::watch_csv;
 
 /// What stands in `operation` for all transactions of a trial together.
 const ALL: &str = "(all transactions)";
@@ -43,7 +49,7 @@ const LEAD: [&str; 13] = [
     "seconds",
 ];
 
-const TRIAL: [&str; 21] = [
+const TRIAL: [&str; 35] = [
     "transactions_per_s",
     "queries",
     "queries_per_s",
@@ -64,6 +70,20 @@ const TRIAL: [&str; 21] = [
     "arrivals",
     "in_system",
     "generator_late_p99_ns",
+    "sent_bytes_per_s",
+    "received_bytes_per_s",
+    "segments_sent_per_s",
+    "data_segments_sent_per_s",
+    "segments_received_per_s",
+    "data_segments_received_per_s",
+    "segments_retransmitted_per_s",
+    "tcp_round_trip_s",
+    "server_cpu_threads_mean",
+    "server_cpu_threads_peak",
+    "server_runnable_threads_mean",
+    "server_runnable_threads_peak",
+    "host_cpu_part_mean",
+    "host_cpu_part_peak",
     "reason",
 ];
 
@@ -135,14 +155,13 @@ fn trial_row(trial: &Trial<'_>) -> Vec<String> {
 }
 
 /// The figures of a whole trial.
-fn trial_cells(trial: &Trial<'_>) -> [String; TRIAL.len()] {
+fn trial_cells(trial: &Trial<'_>) -> Vec<String> {
     let summary = &trial.summary;
-    let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let cost = summary.cost_per_query;
     let open = summary.open.as_ref();
     let arrivals = trial.record.header.load.open.as_ref().map(|open| open.arrivals.name());
     let late = open.and_then(|open| open.lateness.percentile_ns(99.0));
-    [
+    let mut cells = vec![
         summary.transactions_per_s.to_string(),
         summary.queries.total().to_string(),
         summary.queries_per_s.to_string(),
@@ -163,8 +182,42 @@ fn trial_cells(trial: &Trial<'_>) -> [String; TRIAL.len()] {
         arrivals.unwrap_or_default().to_owned(),
         optional(open.map(|open| open.in_system)),
         late.map_or(String::new(), |late| late.to_string()),
-        trial.reason().unwrap_or_default().to_owned(),
+    ];
+    cells.extend(watched_cells(trial));
+    cells.push(trial.reason().unwrap_or_default().to_owned());
+    cells
+}
+
+/// What went over the wire, and what the servers and their host took; all of it over time is in
+/// [`watch_csv`].
+fn watched_cells(trial: &Trial<'_>) -> [String; 14] {
+    let messages = Messages::of(trial);
+    let tcp = messages.and_then(|it| it.tcp);
+    let server = server_figures(trial);
+    let host = host_busy(trial);
+    let segments = |of: fn(&Messages) -> Way| messages.as_ref().and_then(|it| of(it).segments);
+    let (sent, received) = (segments(|it| it.sent), segments(|it| it.received));
+    [
+        messages.map(|it| it.sent.bytes_per_s),
+        messages.map(|it| it.received.bytes_per_s),
+        sent.map(|it| it.per_s),
+        sent.map(|it| it.with_data_per_s),
+        received.map(|it| it.per_s),
+        received.map(|it| it.with_data_per_s),
+        tcp.map(|it| it.retransmitted_per_s),
+        tcp.and_then(|it| it.round_trip_s),
+        server.map(|it| it.cpu.mean),
+        server.map(|it| it.cpu.peak),
+        server.and_then(|it| it.runnable).map(|it| it.mean),
+        server.and_then(|it| it.runnable).map(|it| it.peak),
+        host.map(|it| it.mean),
+        host.map(|it| it.peak),
     ]
+    .map(optional)
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
 fn timed_out(summary: &Summary) -> u64 {

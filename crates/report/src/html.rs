@@ -10,7 +10,7 @@ use record::Run;
 use crate::digest::{Digest, Trial};
 use crate::finding::{groups, sentences};
 use crate::table::{Table, escape};
-use crate::{cross_check, operations, rules, settings, tables};
+use crate::{cross_check, messages, operations, rules, settings, tables};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -41,6 +41,7 @@ pub fn html(run: &Run) -> String {
     out.push_str(&plots(&digest));
     out.push_str(&operations(&digest));
     out.push_str(&costs(&digest));
+    out.push_str(&between(&digest));
     out.push_str(&servers(&digest));
     out.push_str(&trials(&digest));
     out.push_str(&surroundings(&digest));
@@ -198,6 +199,19 @@ fn costs(digest: &Digest<'_>) -> String {
     section("costs", "What the load generator spent on a query", &body)
 }
 
+fn between(digest: &Digest<'_>) -> String {
+    let messages = messages::by_point(digest);
+    if messages.is_empty() {
+        return String::new();
+    }
+    let note = "Requests and responses in bytes as dyno hands them on and takes them. Segments are those of \
+                TCP on dyno's own connections; what is not with data acknowledges, and carries nothing.";
+    let absences = messages::absences(digest).join(" ");
+    let note = paragraph(format!("{note} {absences}").trim_end());
+    let body = format!("{}{note}", folded(&messages, &digest.under_test()));
+    section("messages", "Messages between dyno and the systems", &body)
+}
+
 fn servers(digest: &Digest<'_>) -> String {
     let servers = crate::watch::servers(digest);
     if servers.is_empty() {
@@ -250,9 +264,13 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
     let caption = format!("{title}: {under_test}");
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
-    out.push_str("<div class=\"side\">\n");
+    out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));
-    out.push_str("<div class=\"column\">\n");
+    for host in crate::watch::hosts(trial) {
+        let caption = crate::watch::host_caption(&host);
+        out.push_str(&table(&crate::watch::host(trial, &host), &caption));
+    }
+    out.push_str("</div>\n<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
     out.push_str(&table(&rules::condition_table(trial), "Conditions on the data"));
@@ -260,13 +278,10 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
+    out.push_str(&table(&messages::of_trial(trial), "Messages"));
+    out.push_str(&messages::note(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
-    out.push_str("</div>\n");
-    for host in crate::watch::hosts(trial) {
-        let caption = crate::watch::host_caption(&host);
-        out.push_str(&table(&crate::watch::host(trial, &host), &caption));
-    }
-    out.push_str("</div>\n");
+    out.push_str("</div>\n</div>\n");
     out.push_str(&own_metrics(trial, at));
     out.push_str("</details>\n");
     out

@@ -9,9 +9,11 @@ use crate::comparison::{self, Figure, Group, verdict};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding::sentences;
+use crate::messages;
 use crate::number::percentile_name;
 use crate::rules;
 use crate::tables::kind_name;
+use crate::watch;
 
 /// The version of this view's shape.
 const VERSION: u32 = 1;
@@ -194,6 +196,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "client_cpu_threads": summary.client_cpu_threads,
         "cost_per_transaction": summary.cost_per_transaction.map(cost),
         "cost_per_query": summary.cost_per_query.map(cost),
+        "messages": messages::json(trial),
+        "watched": watch::json::json(trial),
         "findings": sentences(trial),
         "intervals": trial
             .record

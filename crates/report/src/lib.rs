@@ -12,6 +12,7 @@ mod finding;
 mod html;
 mod json;
 mod markdown;
+mod messages;
 mod number;
 mod operations;
 mod panels;
@@ -28,7 +29,7 @@ mod write;
 #[cfg(test)]
 mod sample;
 
-pub use csv::csv;
+pub use csv::{csv, watch_csv};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;

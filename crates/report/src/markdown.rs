@@ -6,7 +6,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
-use crate::{comparison, operations, rules, settings, tables, watch};
+use crate::{comparison, messages, operations, rules, settings, tables, watch};
 
 /// The whole report as Markdown (GitHub's tables).
 pub fn markdown(run: &Run) -> String {
@@ -25,6 +25,10 @@ pub fn markdown(run: &Run) -> String {
     section(&mut out, "What the load generator spent on a query", &tables::costs(&digest, None));
     if let Some(note) = tables::embedded_note(&digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
+    }
+    section(&mut out, "Messages between dyno and the systems", &messages::by_point(&digest));
+    for sentence in messages::absences(&digest) {
+        out.push_str(&format!("{}\n\n", escape_markdown(&sentence)));
     }
     section(&mut out, "What the servers took", &watch::servers(&digest));
     findings(&mut out, &digest);

@@ -26,13 +26,19 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         unit,
     );
     table = table.words("began (UTC)").words("ended");
+    let format = time_format(digest, &trials);
     for trial in trials {
         let header = &trial.record.header;
         let mut lead = vec![header.system.clone(), header.clients.to_string()];
         if digest.is_open() {
             lead.push(offered_in(trial));
         }
-        add_operations(&mut table, trial, &Around { lead, tail: measured_between(trial) }, unit);
+        add_operations(
+            &mut table,
+            trial,
+            &Around { lead, tail: measured_between(trial, format) },
+            unit,
+        );
     }
     without_empty_time_outs(table)
 }
@@ -50,11 +56,22 @@ pub(crate) fn in_short(digest: &Digest<'_>, workload: &str) -> Table {
 }
 
 /// When the measured load of a trial began and ended.
-fn measured_between(trial: &Trial<'_>) -> Vec<String> {
+fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
     let end = trial.record.end.as_ref();
-    let times = [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)];
-    let shown = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %T").to_string());
-    times.map(|time| shown(time).unwrap_or_default()).into()
+    [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
+}
+
+/// The time of day alone when everything was on the day on which the run began.
+fn time_format(digest: &Digest<'_>, trials: &[&Trial<'_>]) -> &'static str {
+    let day = |time: Timestamp| time.strftime("%F").to_string();
+    let first = day(digest.run.header.started);
+    let mut times = trials.iter().flat_map(|trial| measured(trial)).flatten();
+    if times.all(|time| day(time) == first) { "%T" } else { "%F %T" }
+}
+
+fn measured_between(trial: &Trial<'_>, format: &str) -> Vec<String> {
+    let shown = |time: Option<Timestamp>| time.map(|time| time.strftime(format).to_string());
+    measured(trial).map(|time| shown(time).unwrap_or_default()).into()
 }
 
 /// A row for each operation of one trial.
@@ -185,6 +202,16 @@ mod tests {
         }
         let table = in_short(&Digest::new(&run), "oltp_point_select");
         insta::assert_snapshot!(table.text());
+    }
+
+    #[test]
+    fn times_bear_their_day_when_it_is_not_that_of_the_run() {
+        let mut run = sample::run();
+        run.trials.truncate(1);
+        let end = run.trials[0].end.as_mut().unwrap();
+        end.measure_ended = Some("2026-07-31T00:00:05Z".parse().unwrap());
+        let text = by_point(&Digest::new(&run), "oltp_point_select").text();
+        assert!(text.contains("2026-07-30 12:00:01  2026-07-31 00:00:05"), "{text}");
     }
 
     #[test]

@@ -19,7 +19,9 @@ const LINES_MAX: usize = 8;
 /// A panel with its figures.
 #[derive(Debug)]
 pub(crate) struct Drawn {
-    pub(crate) title: String,
+    /// Which kind of server tells.
+    pub(crate) source: &'static str,
+    pub(crate) what: &'static str,
     pub(crate) quantity: Quantity,
     /// Names and figures over time, those that were the most first.
     pub(crate) lines: Vec<(String, Vec<Spell>)>,
@@ -89,8 +91,14 @@ fn draw(panel: &Panel, server: &Server) -> Option<Drawn> {
     }
     let left_out = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
-    let title = format!("{}: {}", panel.kind.name(), panel.title);
-    Some(Drawn { title, quantity: panel.quantity, lines, left_out })
+    let (source, what) = (panel.kind.name(), panel.title);
+    Some(Drawn { source, what, quantity: panel.quantity, lines, left_out })
+}
+
+impl Drawn {
+    pub(crate) fn title(&self) -> String {
+        format!("{}: {}", self.source, self.what)
+    }
 }
 
 fn figures(line: &Line, server: &Server) -> Vec<(String, Vec<Spell>)> {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Disposition, ErrorClass, ErrorKey, Interval, LatencyHistogram, Operation, OperationId,
-    OperationKind, Phase, Rules, Tally, Unfinished,
+    Connections, ConnectionsReading, CpuTimes, DiskCounters, Disposition, ErrorClass, ErrorKey,
+    Host, HostReading, Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
+    Process, ProcessReading, Rules, Runnable, Side, Tally, TcpCounters, Unfinished, Watched,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
@@ -32,6 +33,67 @@ pub(crate) fn run() -> Run {
         repetitions: 1,
         seconds: (1, 4),
     })
+}
+
+/// One system beside whose load this machine and dyno's connections were watched.
+pub(crate) fn watched() -> Run {
+    let mut run = run();
+    run.trials.retain(|trial| trial.header.system == "mariadb");
+    for trial in &mut run.trials {
+        trial.watched = beside(trial.header.clients as u64);
+    }
+    run
+}
+
+/// A reading each second: each client sends 1,000 requests of 90 bytes a second in a segment each, and
+/// acknowledges every other response by itself.
+fn beside(clients: u64) -> Watched {
+    let process = |name: &str, side| Process { name: name.to_owned(), pid: 7, side };
+    let host = Host {
+        name: "pioneer".to_owned(),
+        cpu_threads: 2,
+        memory_bytes: Some(1 << 30),
+        processes: vec![process("dyno", Side::Client), process("mariadb", Side::Server)],
+        readings: (0..=5).map(|second| host_reading(second, clients)).collect(),
+    };
+    let connections = (0..=5).map(|second| ConnectionsReading {
+        at_ns: second * 1_000_000_000,
+        open: clients,
+        counters: TcpCounters {
+            segments_sent: 1_500 * second * clients,
+            data_segments_sent: 1_000 * second * clients,
+            segments_received: 1_000 * second * clients,
+            data_segments_received: 1_000 * second * clients,
+            segments_retransmitted: second / 5,
+            bytes_acknowledged: 90_000 * second * clients,
+            bytes_received: 265_000 * second * clients,
+        },
+        round_trip_ns: Some(31_000),
+        ..ConnectionsReading::default()
+    });
+    let connections = Connections { absent: None, readings: connections.collect() };
+    Watched { hosts: vec![host], servers: Vec::new(), connections }
+}
+
+fn host_reading(second: u64, clients: u64) -> HostReading {
+    let process = |user_ns| {
+        let runnable = Runnable { looks: 10, sum: 5 * clients, max: clients };
+        Some(ProcessReading { user_ns, rss_bytes: 64 << 20, threads: 9, runnable, system_ns: 0 })
+    };
+    HostReading {
+        at_ns: second * 1_000_000_000,
+        cpu: CpuTimes {
+            user_ns: second * 750_000_000,
+            idle_ns: second * 1_250_000_000,
+            ..CpuTimes::default()
+        },
+        runnable: Some(clients),
+        context_switches: Some(second * 4_000),
+        memory_available_bytes: Some(1 << 29),
+        disk: Some(DiskCounters { written_bytes: second << 20, ..DiskCounters::default() }),
+        processes: vec![process(second * 250_000_000), process(second * 500_000_000)],
+        ..HostReading::default()
+    }
 }
 
 /// Three workloads, four levels, two repetitions.

@@ -7,6 +7,12 @@ pub(crate) enum Align {
     Right,
 }
 
+/// Columns with no longer text than this are not broken into lines.
+const NAME_MAX: usize = 28;
+/// Classes of cells on a page.
+const NUMBERS: &str = " class=\"n\"";
+const NAMES: &str = " class=\"w\"";
+
 /// Rows of text under heads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
@@ -103,18 +109,31 @@ impl Table {
         }
         out.push_str("<thead><tr>");
         for (head, align) in &self.heads {
-            out.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(*align), escape(head)));
+            let class = if *align == Align::Right { NUMBERS } else { "" };
+            out.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
+        let classes = self.classes();
         for row in &self.rows {
             out.push_str("<tr>");
-            for (cell, (_, align)) in row.iter().zip(&self.heads) {
-                out.push_str(&format!("<td{}>{}</td>", class(*align), escape(cell)));
+            for (cell, class) in row.iter().zip(&classes) {
+                out.push_str(&format!("<td{class}>{}</td>", escape(cell)));
             }
             out.push_str("</tr>\n");
         }
         out.push_str("</tbody></table></div>\n");
         out
+    }
+
+    /// How the cells of each column are set: numbers, names that stay on one line, or text.
+    fn classes(&self) -> Vec<&'static str> {
+        let widths = self.widths(|cell| cell.chars().count());
+        let class = |((_, align), width): (&(String, Align), &usize)| match align {
+            Align::Right => NUMBERS,
+            Align::Left if *width <= NAME_MAX => NAMES,
+            Align::Left => "",
+        };
+        self.heads.iter().zip(&widths).map(class).collect()
     }
 
     fn borrowed_rows(&self) -> impl Iterator<Item = Vec<&str>> {
@@ -145,13 +164,6 @@ fn pad(cell: &str, align: Align, width: usize) -> String {
     match align {
         Align::Left => format!("{cell:<width$}"),
         Align::Right => format!("{cell:>width$}"),
-    }
-}
-
-fn class(align: Align) -> &'static str {
-    match align {
-        Align::Left => "",
-        Align::Right => " class=\"n\"",
     }
 }
 
@@ -223,9 +235,20 @@ mod tests {
     #[test]
     fn html_escapes_everything() {
         let html = sample().html("x & y");
-        assert!(html.contains("<td>a|b &lt;i&gt;</td><td class=\"n\">1,234</td>"), "{html}");
+        let row = "<td class=\"w\">a|b &lt;i&gt;</td><td class=\"n\">1,234</td>";
+        assert!(html.contains(row), "{html}");
         assert!(html.contains("<caption>x &amp; y</caption>"));
         assert_eq!(escape("\u{1}\"'"), "\u{fffd}&quot;&#39;");
+    }
+
+    #[test]
+    fn names_stay_on_one_line_and_sentences_may_be_broken() {
+        let mut table = Table::new().words("name").words("value");
+        let sentence = "closed loop, no think time, for 10 s";
+        table.row(vec!["load".to_owned(), sentence.to_owned()]);
+        let html = table.html("");
+        let row = format!("<td class=\"w\">load</td><td>{sentence}</td>");
+        assert!(html.contains(&row), "{html}");
     }
 
     #[test]

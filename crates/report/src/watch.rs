@@ -2,6 +2,8 @@
 
 pub(crate) mod care;
 pub(crate) mod figure;
+pub(crate) mod json;
+pub(crate) mod listing;
 mod stores;
 
 use analysis::{HostFigure, MeanPeak, ProcessFigure, host_of_node, mean_peak};
@@ -12,6 +14,7 @@ use crate::number::number;
 use crate::table::Table;
 use crate::tables::middle_trial;
 use figure::Quantity;
+use listing::Line;
 
 /// From where to where the measured load went, on the trial's clock.
 pub(crate) fn window(trial: &Trial<'_>) -> (Nanos, Nanos) {
@@ -33,22 +36,12 @@ pub(crate) fn hosts(trial: &Trial<'_>) -> Vec<Host> {
 pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     let window = window(trial);
     let mut table = Table::new().words("figure").numbers("mean").numbers("peak");
-    let mut row = |name: String, quantity: Quantity, figures: Option<MeanPeak>| {
-        let Some(figures) = figures else { return };
+    for Line { part, name, quantity, spells, .. } in listing::of_host(host) {
+        let Some(figures) = mean_peak(&spells, window) else { continue };
         if figures.peak > 0.0 || quantity == Quantity::CpuThreads {
+            let name = if part.is_empty() { name } else { format!("{part}: {name}") };
             table.row(vec![name, quantity.show(figures.mean), quantity.show(figures.peak)]);
         }
-    };
-    for (number, process) in host.processes.iter().enumerate() {
-        for figure in ProcessFigure::ALL {
-            let name = format!("{}: {}", process.name, figure::process_name(figure));
-            let figures = mean_peak(&figure.of(host, number), window);
-            row(name, figure::process_quantity(figure), figures);
-        }
-    }
-    for figure in HostFigure::ALL {
-        let figures = mean_peak(&figure.of(host), window);
-        row(figure::host_name(figure).to_owned(), figure::host_quantity(figure), figures);
     }
     table
 }
@@ -141,7 +134,7 @@ fn server_row(point: &Point<'_>, trial: &Trial<'_>) -> Option<Vec<String>> {
 }
 
 /// The part of its CPU threads that the host with the servers kept busy, whoever used them.
-fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
+pub(crate) fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
     let window = window(trial);
     let is_servers = |host: &&Host| host.processes.iter().any(|it| it.side == Side::Server);
     let host = trial.record.watched.hosts.iter().find(is_servers)?;

@@ -17,7 +17,7 @@ pub struct ReportError {
     pub cause: io::Error,
 }
 
-/// Writes report.html, report.md, report.csv and report.json into `folder`, in place of those that
+/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, in place of those that
 /// are there. Returns where report.html lies.
 ///
 /// # Errors
@@ -25,6 +25,7 @@ pub struct ReportError {
 pub fn write_all(run: &Run, folder: &Path) -> Result<PathBuf, ReportError> {
     write(folder, "report.md", &crate::markdown(run))?;
     write(folder, "report.csv", &crate::csv(run))?;
+    write(folder, "report-watch.csv", &crate::watch_csv(run))?;
     write(folder, "report.json", &crate::json(run))?;
     write(folder, "report.html", &crate::html(run))
 }
@@ -53,7 +54,8 @@ mod tests {
         let mut names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, ["report.csv", "report.html", "report.json", "report.md"]);
+        let views = ["report-watch.csv", "report.csv", "report.html", "report.json", "report.md"];
+        assert_eq!(names, views);
     }
 
     #[test]

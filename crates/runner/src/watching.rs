@@ -1,5 +1,6 @@
 //! Watches hosts and servers while load runs, on threads of their own, far from the event loops.
 
+mod connections;
 mod host;
 mod notes;
 mod plan;
@@ -11,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use measure::{Nanos, Server};
-use net::Clock;
+use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
 
+use connections::Watch;
 use notes::Notes;
-pub(crate) use plan::{Endpoint, Periods, ToWatch};
+pub(crate) use plan::{Endpoint, Peers, Periods, ToWatch};
 
 /// How long the end of a trial waits for what is being read then.
 const END_BOUND: Duration = Duration::from_secs(2);
@@ -33,6 +35,22 @@ struct Watcher {
     commands: Sender<Command>,
     /// Hears nothing but that the thread has ended.
     ended: Receiver<()>,
+}
+
+/// What a thread that watches works with.
+struct Post<'a> {
+    clock: &'a Clock,
+    commands: &'a Receiver<Command>,
+    notes: &'a Notes,
+    period: Duration,
+}
+
+impl Post<'_> {
+    /// The next whole period, so that readings keep to the rhythm of the intervals; the one after it
+    /// when it comes at once. What was missed meanwhile is not made up for.
+    fn next(&self) -> Nanos {
+        next(self.clock.now(), self.period)
+    }
 }
 
 /// What a watching thread is told.
@@ -53,6 +71,7 @@ impl Watching {
         let notes = Notes::new(writer);
         let mut watching = Self { watchers: Vec::new(), notes, origin: net::origin() };
         watching.host(what.host, what.periods.host)?;
+        watching.connections(what.peers, what.periods.host)?;
         for endpoint in what.endpoints {
             watching.server(endpoint, what.periods)?;
         }
@@ -69,9 +88,29 @@ impl Watching {
             }
         };
         let (number, _) = self.notes.write(|writer| writer.host(&description));
-        self.spawn("host watcher", move |clock, commands, notes| {
-            host::watch(number, host, period, clock, commands, notes)
-        })
+        self.spawn("host watcher", period, move |post| host::watch(number, host, post))
+    }
+
+    /// Where the kernel does not tell of connections, or there are none, it says why.
+    fn connections(&mut self, peers: Peers, period: Duration) -> Result<()> {
+        let addresses = match peers {
+            Peers::Tcp(addresses) => addresses,
+            Peers::None(reason) => {
+                self.notes.write(|writer| writer.no_connections(reason));
+                return Ok(());
+            }
+        };
+        match TcpDiagnosis::open() {
+            Ok(diagnosis) => {
+                let watch = Watch::new(diagnosis, addresses);
+                self.spawn("connection watcher", period, move |post| watch.until_the_end(post))
+            }
+            Err(cause) => {
+                let reason = format!("the kernel does not tell of TCP connections: {cause}");
+                self.notes.write(|writer| writer.no_connections(&reason));
+                Ok(())
+            }
+        }
     }
 
     /// Servers are declared before any is asked, so that they stand in the order of the plan.
@@ -80,21 +119,24 @@ impl Watching {
         let server = ServerWatch::new(&url, periods.answer);
         let description = Server { name, url, ..Server::default() };
         let (number, _) = self.notes.write(|writer| writer.server(&description));
-        self.spawn("server watcher", move |clock, commands, notes| {
-            server::watch(number, server, periods.server, clock, commands, notes)
+        self.spawn("server watcher", periods.server, move |post| {
+            server::watch(number, server, post)
         })
     }
 
     fn spawn(
         &mut self,
         name: &str,
-        watch: impl FnOnce(&Clock, &Receiver<Command>, &Notes) -> Result<()> + Send + 'static,
+        period: Duration,
+        watch: impl FnOnce(&Post<'_>) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let (commands, inbox) = mpsc::channel();
         let (ends, ended) = mpsc::channel();
         let (notes, origin) = (self.notes.clone(), self.origin);
         let work = move || {
-            if let Err(cause) = watch(&Clock::since(origin), &inbox, &notes) {
+            let clock = Clock::since(origin);
+            let post = Post { clock: &clock, commands: &inbox, notes: &notes, period };
+            if let Err(cause) = watch(&post) {
                 notes.complain(format!("{cause:#}"));
             }
             // Tells by its end alone.
@@ -134,8 +176,6 @@ impl Watching {
     }
 }
 
-/// The next whole period, so that readings keep to the rhythm of the intervals; the one after it when it
-/// comes at once. What was missed meanwhile is not made up for.
 fn next(now: Nanos, period: Duration) -> Nanos {
     let period = nanos(period).max(1);
     (now.saturating_add(period / 2) / period + 1).saturating_mul(period)

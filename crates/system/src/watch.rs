@@ -6,6 +6,7 @@
 
 mod discover;
 pub(crate) mod exposition;
+pub mod fuzz;
 mod host;
 mod process;
 mod server;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use record::Run;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
@@ -119,14 +120,17 @@ fn a_cluster_comes_up_in_order_takes_load_and_is_gone_afterwards() {
 
 fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
     let run = &desk.runs()[0];
-    let watched = fs::read_to_string(run.join("trials/0001/watch.jsonl")).unwrap();
+    let watched = Run::open(run).unwrap().trials[1].watched.clone();
+    let servers: Vec<&str> = watched.servers.iter().map(|server| server.name.as_str()).collect();
     for role in ["pd", "tikv", "tidb"] {
-        let endpoint = format!("{{\"what\":\"server\",\"name\":\"{role} 127.0.0.1:");
-        let count = watched.matches(&endpoint).count();
-        assert_eq!(count, if role == "tikv" { 3 } else { 1 }, "{role}: {watched:.2000}");
+        let endpoint = format!("{role} 127.0.0.1:");
+        let count = servers.iter().filter(|name| name.starts_with(&endpoint)).count();
+        assert_eq!(count, if role == "tikv" { 3 } else { 1 }, "{role}: {servers:?}");
     }
-    for process in ["\"pd\"", "\"tikv-1\"", "\"tikv-2\"", "\"tikv-3\"", "\"tidb\""] {
-        assert!(watched.contains(&format!("{{\"name\":{process},")), "{process}: {watched:.2000}");
+    let processes: Vec<&str> =
+        watched.hosts[0].processes.iter().map(|process| process.name.as_str()).collect();
+    for process in ["pd", "tikv-1", "tikv-2", "tikv-3", "tidb"] {
+        assert!(processes.contains(&process), "{process}: {processes:?}");
     }
     // Its names are within text of JSON.
     let listed = watched.matches("dyno_pd_store{").count();
@@ -198,9 +202,10 @@ fn several_tidbs_share_the_load_and_a_store_for_debugging_is_warned_of() {
         assert_eq!(trial["status"], "complete", "{said}");
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
     }
-    let watched = desk.runs()[0].join("trials/0001/watch.jsonl");
-    let watched = fs::read_to_string(watched).unwrap();
-    assert_eq!(watched.matches("\"name\":\"tidb 127.0.0.1:").count(), 2, "{watched:.2000}");
+    let run = Run::open(&desk.runs()[0]).unwrap();
+    let servers = run.trials[1].watched.servers.iter().map(|server| server.name.as_str());
+    let tidbs = servers.clone().filter(|name| name.starts_with("tidb 127.0.0.1:")).count();
+    assert_eq!(tidbs, 2, "{:?}", servers.collect::<Vec<_>>());
 }
 
 #[test]

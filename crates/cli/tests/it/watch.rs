@@ -67,6 +67,65 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
 }
 
 #[test]
+fn segments_of_dynos_own_connections_are_told_and_those_without_data_apart() {
+    let desk = Desk::new();
+    desk.succeed([
+        "bench",
+        "sysbench/oltp_point_select",
+        "--system=mariadb",
+        "--table-size=1000",
+        "--clients=8",
+        "--time=3s",
+        "--warm-up=1s",
+    ]);
+    let run = only_run(&desk);
+    let connections = &run.trials[0].watched.connections;
+    assert_eq!(connections.absent, None);
+    let (first, last) = (connections.readings[0], *connections.readings.last().unwrap());
+    assert_eq!((first.open, first.ended), (8, 0), "{connections:?}");
+    assert_eq!((last.open, last.ended, last.ended_unheard), (0, 8, 0), "{connections:?}");
+    assert!(connections.readings.iter().any(|reading| reading.round_trip_ns.is_some()));
+    // Each statement is one segment there and one back. Clients may begin before the first reading,
+    // and each says farewell without an answer.
+    let counted = last.counters.since(&first.counters);
+    let queries: u64 = run.trials[0].intervals.iter().map(|it| it.tally.queries.total()).sum();
+    assert!(queries > 1_000, "{queries}");
+    let (sent, received) = (counted.data_segments_sent, counted.data_segments_received);
+    let few = queries / 20;
+    assert!(sent.abs_diff(queries) <= few, "{counted:?} of {queries}");
+    assert!(received.abs_diff(queries) <= few, "{counted:?} of {queries}");
+    assert!(counted.segments_sent >= sent && counted.segments_received >= received);
+    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let sent = &report["trials"][0]["messages"]["sent"];
+    let (segment, request) = (&sent["data_segment_bytes"], &sent["bytes_per_query"]);
+    let ratio = segment.as_f64().unwrap() / request.as_f64().unwrap();
+    assert!((ratio - 1.0).abs() < 0.1, "{sent}");
+    assert!(page(&desk).contains("Messages between dyno and the systems"));
+}
+
+#[test]
+fn systems_without_tcp_are_said_to_have_no_segments() {
+    let desk = Desk::new();
+    let plan = desk.path().join("plan.toml");
+    let text = "[systems.socket]\nkind = \"mariadb\"\nconnect = \"socket\"\n[systems.inside]\n\
+                kind = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
+                [load]\ntime = \"1s\"\nwarm_up = \"0s\"\n";
+    fs::write(&plan, text).unwrap();
+    desk.succeed(["run", plan.to_str().unwrap()]);
+    let run = only_run(&desk);
+    let absent =
+        run.trials.iter().map(|trial| trial.watched.connections.absent.as_deref().unwrap());
+    assert_eq!(
+        absent.collect::<Vec<_>>(),
+        ["dyno reaches the system over a unix socket", "the system runs inside dyno's process"]
+    );
+    let text = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    assert!(text.contains("socket has no figures of TCP segments"), "{text}");
+    assert!(page(&desk).contains("There are no figures of TCP segments"));
+}
+
+#[test]
 fn a_record_of_what_was_watched_is_readable_wherever_it_is_cut() {
     let desk = Desk::new();
     desk.succeed([

@@ -3,11 +3,12 @@
 use std::fs;
 
 use measure::{
-    CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessReading, Runnable,
-    SegmentCounters, Series, Side, Watched,
+    Connections, CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessReading,
+    Runnable, SegmentCounters, Series, Side, TcpCounters, Watched,
 };
 
 use super::*;
+use crate::zipped::each_line;
 
 fn host() -> Host {
     let process = |name: &str, pid, side| Process { name: name.to_owned(), pid, side };
@@ -59,6 +60,29 @@ fn reading(at_ns: u64) -> HostReading {
     }
 }
 
+/// Two readings, and what stands where there are none.
+fn connections() -> Connections {
+    let counters = TcpCounters {
+        segments_sent: 1,
+        segments_received: 2,
+        data_segments_sent: 3,
+        data_segments_received: 4,
+        segments_retransmitted: 5,
+        bytes_acknowledged: 6,
+        bytes_received: 7,
+    };
+    let at = |at_ns, ended_unheard, round_trip_ns| ConnectionsReading {
+        at_ns,
+        open: 16,
+        ended: 3,
+        ended_unheard,
+        counters,
+        round_trip_ns,
+    };
+    let readings = vec![at(1, 0, Some(30_000)), at(2, 1, None)];
+    Connections { absent: Some("dyno reaches the system over a unix socket".to_owned()), readings }
+}
+
 /// Declares a host and a server; the host has a reading, the server an answer and a gap.
 fn write(folder: &Path) -> Watched {
     let mut writer = WatchWriter::create(folder).unwrap();
@@ -81,6 +105,11 @@ fn write(folder: &Path) -> Watched {
     writer.answer(0, &answer).unwrap();
     let gap = Gap { at_ns: 300, reason: "timed out".to_owned() };
     writer.gap(0, &gap).unwrap();
+    let connections = connections();
+    for reading in &connections.readings {
+        writer.connections(reading).unwrap();
+    }
+    writer.no_connections(connections.absent.as_deref().unwrap()).unwrap();
     writer.finish().unwrap();
     server.add(&answer);
     server.gaps.push(gap);
@@ -92,11 +121,20 @@ fn write(folder: &Path) -> Watched {
             points: vec![(150, 0.5), (200, 1e18)],
         }]
     );
-    Watched { hosts: vec![host], servers: vec![server] }
+    Watched { hosts: vec![host], servers: vec![server], connections }
 }
 
+/// Of hosts and connections, then of servers.
 fn lines(folder: &Path) -> String {
-    fs::read_to_string(folder.join(FILE)).unwrap()
+    let mut text = fs::read_to_string(folder.join(FILE)).unwrap();
+    let path = folder.join(SERVERS_FILE);
+    let zipped = fs::File::open(&path).unwrap();
+    let taken = each_line(&path, zipped, |_, line| {
+        text.push_str(&format!("{}\n", String::from_utf8_lossy(line)));
+        Ok(())
+    });
+    taken.unwrap();
+    text
 }
 
 fn read(text: &str) -> Result<Watched, String> {

@@ -1,8 +1,8 @@
 //! The cross-check with the server, in trial.json.
 
-use measure::QueryCounts;
 use serde::{Deserialize, Serialize};
 
+use super::interval::QueriesFile;
 use crate::{Counted, CrossCheck};
 
 /// All but `missing`, or that and `by_dyno`.
@@ -11,18 +11,11 @@ pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_dyno: Option<StatementsFile>,
+    by_dyno: Option<QueriesFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_server: Option<StatementsFile>,
+    by_server: Option<QueriesFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counters: Vec<CounterFile>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct StatementsFile {
-    read: u64,
-    write: u64,
-    other: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,17 +53,5 @@ impl From<CrossCheckFile> for CrossCheck {
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),
         }
-    }
-}
-
-impl From<QueryCounts> for StatementsFile {
-    fn from(counts: QueryCounts) -> Self {
-        Self { read: counts.read, write: counts.write, other: counts.other }
-    }
-}
-
-impl From<StatementsFile> for QueryCounts {
-    fn from(file: StatementsFile) -> Self {
-        Self { read: file.read, write: file.write, other: file.other }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::mirror::mirror;
 use crate::{Cpu, Disk, Environment, System};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -50,25 +51,6 @@ struct SystemFile {
     virtualization: Option<String>,
 }
 
-/// Both ways between two structs with the same fields.
-macro_rules! mirror {
-    ($domain:ident, $file:ident, $($field:ident),+) => {
-        impl From<$domain> for $file {
-            fn from(from: $domain) -> Self {
-                let $domain { $($field),+ } = from;
-                Self { $($field),+ }
-            }
-        }
-
-        impl From<$file> for $domain {
-            fn from(from: $file) -> Self {
-                let $file { $($field),+ } = from;
-                Self { $($field),+ }
-            }
-        }
-    };
-}
-
 mirror!(
     Cpu,
     CpuFile,
@@ -85,26 +67,4 @@ mirror!(
 mirror!(Disk, DiskFile, purpose, path, filesystem, options, device, model, is_rotational);
 mirror!(System, SystemFile, hostname, os, kernel, virtualization);
 
-impl From<Environment> for EnvironmentFile {
-    fn from(from: Environment) -> Self {
-        Self {
-            cpu: from.cpu.into(),
-            memory_bytes: from.memory_bytes,
-            disks: from.disks.into_iter().map(Into::into).collect(),
-            system: from.system.into(),
-            load_average: from.load_average,
-        }
-    }
-}
-
-impl From<EnvironmentFile> for Environment {
-    fn from(from: EnvironmentFile) -> Self {
-        Self {
-            cpu: from.cpu.into(),
-            memory_bytes: from.memory_bytes,
-            disks: from.disks.into_iter().map(Into::into).collect(),
-            system: from.system.into(),
-            load_average: from.load_average,
-        }
-    }
-}
+mirror!(Environment, EnvironmentFile, memory_bytes, load_average; into cpu, system; each disks);

@@ -5,6 +5,8 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::mirror::mirror;
+
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalLine {
     phase: String,
@@ -22,8 +24,8 @@ pub(crate) struct IntervalLine {
     errors: Vec<ErrorFile>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct QueriesFile {
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct QueriesFile {
     read: u64,
     write: u64,
     other: u64,
@@ -34,6 +36,9 @@ struct TrafficFile {
     sent_bytes: u64,
     received_bytes: u64,
 }
+
+mirror!(QueryCounts, QueriesFile, read, write, other);
+mirror!(Traffic, TrafficFile, sent_bytes, received_bytes);
 
 /// How many values the histograms of an operation have in this interval.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +52,7 @@ pub(crate) struct OperationFile {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -71,8 +76,6 @@ pub(crate) fn interval_line(interval: &Interval) -> String {
 impl From<&Interval> for IntervalLine {
     fn from(interval: &Interval) -> Self {
         let tally = &interval.tally;
-        let QueryCounts { read, write, other } = tally.queries;
-        let Traffic { sent_bytes, received_bytes } = tally.traffic;
         Self {
             phase: interval.phase.name().to_owned(),
             start_ns: interval.start_ns,
@@ -80,8 +83,8 @@ impl From<&Interval> for IntervalLine {
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
             reconnects: tally.reconnects,
-            queries: QueriesFile { read, write, other },
-            traffic: TrafficFile { sent_bytes, received_bytes },
+            queries: tally.queries.into(),
+            traffic: tally.traffic.into(),
             busy_ns: tally.busy_ns,
             operations: tally
                 .operations
@@ -128,18 +131,16 @@ impl IntervalLine {
         if self.end_ns < self.start_ns {
             return Err("the interval ends before it begins".to_owned());
         }
-        let QueriesFile { read, write, other } = self.queries;
-        let TrafficFile { sent_bytes, received_bytes } = self.traffic;
         let errors =
             self.errors.into_iter().map(ErrorFile::into_counts).collect::<Result<_, _>>()?;
         let tally = Tally {
             operations,
-            queries: QueryCounts { read, write, other },
+            queries: self.queries.into(),
             transactions: self.transactions,
             failed_transactions: self.failed_transactions,
             reconnects: self.reconnects,
             errors,
-            traffic: Traffic { sent_bytes, received_bytes },
+            traffic: self.traffic.into(),
             busy_ns: self.busy_ns,
         };
         Ok(Interval { phase, start_ns: self.start_ns, end_ns: self.end_ns, tally })

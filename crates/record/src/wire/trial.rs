@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use super::cross_check::CrossCheckFile;
+use super::mirror::mirror;
 use super::rules::{ConditionFile, RulesFile, rules_file};
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, OpenRecord,
@@ -234,10 +235,9 @@ fn system_file(header: &TrialHeader) -> SystemFile {
     let Identity { product, version, build, storage, settings } = header.identity.clone();
     let settings = settings.into_iter().map(|(name, value)| SettingFile { name, value }).collect();
     let is_embedded = header.is_embedded;
-    let variant = header.variant.clone();
     SystemFile {
         name: header.system.clone(),
-        variant: variant.map(|VariantRecord { of, name, place }| VariantFile { of, name, place }),
+        variant: header.variant.clone().map(VariantFile::from),
         product,
         version,
         build,
@@ -345,43 +345,17 @@ impl From<&TrialEnd> for EndFile {
     }
 }
 
-impl From<Outage> for OutageFile {
-    fn from(outage: Outage) -> Self {
-        let Outage { start_ns, end_ns, failures, reconnects } = outage;
-        Self { start_ns, end_ns, failures, reconnects }
-    }
-}
-
-impl From<OutageFile> for Outage {
-    fn from(file: OutageFile) -> Self {
-        let OutageFile { start_ns, end_ns, failures, reconnects } = file;
-        Self { start_ns, end_ns, failures, reconnects }
-    }
-}
-
-impl From<ClientUsage> for UsageFile {
-    fn from(usage: ClientUsage) -> Self {
-        Self {
-            user_ns: usage.user_ns,
-            system_ns: usage.system_ns,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
-            peak_rss_bytes: usage.peak_rss_bytes,
-        }
-    }
-}
-
-impl From<UsageFile> for ClientUsage {
-    fn from(file: UsageFile) -> Self {
-        Self {
-            user_ns: file.user_ns,
-            system_ns: file.system_ns,
-            voluntary_switches: file.voluntary_switches,
-            involuntary_switches: file.involuntary_switches,
-            peak_rss_bytes: file.peak_rss_bytes,
-        }
-    }
-}
+mirror!(Outage, OutageFile, start_ns, end_ns, failures, reconnects);
+mirror!(VariantRecord, VariantFile, of, name, place);
+mirror!(
+    ClientUsage,
+    UsageFile,
+    user_ns,
+    system_ns,
+    voluntary_switches,
+    involuntary_switches,
+    peak_rss_bytes
+);
 
 impl From<&ClientRecord> for ClientFile {
     fn from(client: &ClientRecord) -> Self {
@@ -405,11 +379,7 @@ impl TrialFile {
         let header = TrialHeader {
             index: self.index,
             system: self.system.name,
-            variant: self.system.variant.map(|VariantFile { of, name, place }| VariantRecord {
-                of,
-                name,
-                place,
-            }),
+            variant: self.system.variant.map(VariantRecord::from),
             identity: Identity {
                 product: self.system.product,
                 version: self.system.version,

@@ -1,11 +1,15 @@
 //! One line of watch.jsonl: a host or a server that is watched, or what was seen of it.
 
 use measure::{
-    Answer, CpuTimes, DiskCounters, Gap, Host, HostReading, NetworkCounters, NewSeries, Process,
-    ProcessReading, Runnable, SegmentCounters, Server, Side, Watched,
+    Answer, ConnectionsReading, CpuTimes, DiskCounters, Gap, Host, HostReading, NetworkCounters,
+    NewSeries, Process, ProcessReading, Runnable, SegmentCounters, Server, Side, TcpCounters,
+    Watched,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+
+use super::interval::is_zero;
+use super::mirror::mirror;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
@@ -15,6 +19,10 @@ pub(crate) enum WatchLine {
     Server(ServerFile),
     Answer(AnswerFile),
     Gap(GapFile),
+    Connections(ConnectionsFile),
+    NoConnections {
+        reason: String,
+    },
     /// What a later dyno of this version of the format may add.
     #[serde(other)]
     Other,
@@ -142,6 +150,30 @@ pub(crate) struct GapFile {
     reason: String,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ConnectionsFile {
+    at_ns: u64,
+    open: u64,
+    ended: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    ended_unheard: u64,
+    #[serde(flatten)]
+    counters: TcpFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round_trip_ns: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct TcpFile {
+    segments_sent: u64,
+    segments_received: u64,
+    data_segments_sent: u64,
+    data_segments_received: u64,
+    segments_retransmitted: u64,
+    bytes_acknowledged: u64,
+    bytes_received: u64,
+}
+
 impl WatchLine {
     pub(crate) fn host(host: &Host) -> Self {
         let process = |process: &Process| ProcessFile {
@@ -183,6 +215,10 @@ impl WatchLine {
         Self::Gap(GapFile { server, at_ns, reason })
     }
 
+    pub(crate) fn connections(reading: ConnectionsReading) -> Self {
+        Self::Connections(reading.into())
+    }
+
     /// The line with its end.
     pub(crate) fn text(&self) -> String {
         let mut line = serde_json::to_string(self)
@@ -206,6 +242,8 @@ impl WatchLine {
             Self::Gap(GapFile { server: number, at_ns, reason }) => {
                 server(watched, number)?.gaps.push(Gap { at_ns, reason });
             }
+            Self::Connections(reading) => watched.connections.readings.push(reading.into()),
+            Self::NoConnections { reason } => watched.connections.absent = Some(reason),
             Self::Other => {}
         }
         Ok(())
@@ -266,15 +304,13 @@ impl AnswerFile {
 
 impl ReadingFile {
     fn new(host: usize, reading: &HostReading) -> Self {
-        let HostReading { at_ns, cpu, runnable, blocked, context_switches, .. } = reading.clone();
-        let CpuTimes { user_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns } = cpu;
         Self {
             host,
-            at_ns,
-            cpu: CpuFile { user_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns },
-            runnable,
-            blocked,
-            context_switches,
+            at_ns: reading.at_ns,
+            cpu: reading.cpu.into(),
+            runnable: reading.runnable,
+            blocked: reading.blocked,
+            context_switches: reading.context_switches,
             memory_available_bytes: reading.memory_available_bytes,
             disk: reading.disk.map(DiskFile::from),
             network: reading.network.map(NetworkFile::from),
@@ -285,11 +321,9 @@ impl ReadingFile {
     }
 
     fn into_reading(self) -> HostReading {
-        let CpuFile { user_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns } =
-            self.cpu;
         HostReading {
             at_ns: self.at_ns,
-            cpu: CpuTimes { user_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns },
+            cpu: self.cpu.into(),
             runnable: self.runnable,
             blocked: self.blocked,
             context_switches: self.context_switches,
@@ -303,72 +337,47 @@ impl ReadingFile {
     }
 }
 
-impl From<DiskCounters> for DiskFile {
-    fn from(disk: DiskCounters) -> Self {
-        let DiskCounters { read_bytes, written_bytes, requests, busy_ns } = disk;
-        Self { read_bytes, written_bytes, requests, busy_ns }
-    }
-}
-
-impl From<DiskFile> for DiskCounters {
-    fn from(file: DiskFile) -> Self {
-        let DiskFile { read_bytes, written_bytes, requests, busy_ns } = file;
-        Self { read_bytes, written_bytes, requests, busy_ns }
-    }
-}
-
-impl From<NetworkCounters> for NetworkFile {
-    fn from(network: NetworkCounters) -> Self {
-        let NetworkCounters { received_bytes, sent_bytes, received_packets, sent_packets } =
-            network;
-        Self { received_bytes, sent_bytes, received_packets, sent_packets }
-    }
-}
-
-impl From<NetworkFile> for NetworkCounters {
-    fn from(file: NetworkFile) -> Self {
-        let NetworkFile { received_bytes, sent_bytes, received_packets, sent_packets } = file;
-        Self { received_bytes, sent_bytes, received_packets, sent_packets }
-    }
-}
-
-impl From<SegmentCounters> for SegmentsFile {
-    fn from(segments: SegmentCounters) -> Self {
-        let SegmentCounters { received, sent, retransmitted } = segments;
-        Self { received, sent, retransmitted }
-    }
-}
-
-impl From<SegmentsFile> for SegmentCounters {
-    fn from(file: SegmentsFile) -> Self {
-        let SegmentsFile { received, sent, retransmitted } = file;
-        Self { received, sent, retransmitted }
-    }
-}
+mirror!(CpuTimes, CpuFile, user_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns);
+mirror!(DiskCounters, DiskFile, read_bytes, written_bytes, requests, busy_ns);
+mirror!(NetworkCounters, NetworkFile, received_bytes, sent_bytes, received_packets, sent_packets);
+mirror!(SegmentCounters, SegmentsFile, received, sent, retransmitted);
+mirror!(Runnable, RunnableFile, looks, sum, max);
+mirror!(
+    TcpCounters,
+    TcpFile,
+    segments_sent,
+    segments_received,
+    data_segments_sent,
+    data_segments_received,
+    segments_retransmitted,
+    bytes_acknowledged,
+    bytes_received
+);
+mirror!(
+    ConnectionsReading, ConnectionsFile, at_ns, open, ended, ended_unheard, round_trip_ns;
+    into counters
+);
 
 impl From<ProcessReading> for ProcessReadingFile {
     fn from(reading: ProcessReading) -> Self {
-        let Runnable { looks, sum, max } = reading.runnable;
         Self {
             user_ns: reading.user_ns,
             system_ns: reading.system_ns,
             rss_bytes: reading.rss_bytes,
             threads: reading.threads,
-            runnable: (looks > 0).then_some(RunnableFile { looks, sum, max }),
+            runnable: (reading.runnable.looks > 0).then(|| reading.runnable.into()),
         }
     }
 }
 
 impl From<ProcessReadingFile> for ProcessReading {
     fn from(file: ProcessReadingFile) -> Self {
-        let runnable =
-            file.runnable.map(|it| Runnable { looks: it.looks, sum: it.sum, max: it.max });
         Self {
             user_ns: file.user_ns,
             system_ns: file.system_ns,
             rss_bytes: file.rss_bytes,
             threads: file.threads,
-            runnable: runnable.unwrap_or_default(),
+            runnable: file.runnable.map(Runnable::from).unwrap_or_default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The plots of hosts over the time of one trial, on the time axis of its throughput.
 
-use analysis::{HostFigure, ProcessFigure, Spell, thin};
+use analysis::{ConnectionFigure, HostFigure, ProcessFigure, Spell, thin};
 use measure::{Host, Side};
 
 use crate::html::over_time::Frame;
@@ -17,7 +17,9 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 /// Every plot of every host of a trial that there are figures for.
 pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
-    hosts(frame.trial).iter().flat_map(|host| of_host(frame, host)).collect()
+    let hosts = hosts(frame.trial);
+    let of_hosts = hosts.iter().flat_map(|host| of_host(frame, host));
+    of_hosts.chain(segments(frame)).collect()
 }
 
 /// A plot of what servers told.
@@ -39,7 +41,21 @@ pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &Drawn) -> Chart {
         [only] => format!(", {}", only.name),
         _ => String::new(),
     };
-    frame.chart(&format!("{}{only}{more}", panel.title), y, series)
+    frame.chart(&format!("{}{only}{more}", panel.title()), y, series)
+}
+
+/// The segments of dyno's own connections: those with data, and those that only acknowledge.
+fn segments(frame: &Frame<'_, '_>) -> Option<Chart> {
+    let connections = &frame.trial.record.watched.connections;
+    let lines = [
+        ("sent with data", ConnectionFigure::DataSegmentsSent),
+        ("sent without", ConnectionFigure::EmptySegmentsSent),
+        ("received with data", ConnectionFigure::DataSegmentsReceived),
+        ("received without", ConnectionFigure::EmptySegmentsReceived),
+        ("sent again", ConnectionFigure::SegmentsRetransmitted),
+    ];
+    let lines = lines.map(|(name, figure)| Line::new(name, figure.of(connections)));
+    chart(frame, "TCP segments of dyno's connections", "segments per second", lines.into(), 0.0)
 }
 
 fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
@@ -100,8 +116,8 @@ impl Line {
 /// too.
 fn chart(
     frame: &Frame<'_, '_>,
-    host: &Host,
-    (what, label): (&str, &str),
+    what: &str,
+    label: &str,
     lines: Vec<Line>,
     at_least: f64,
 ) -> Option<Chart> {
@@ -112,13 +128,18 @@ fn chart(
     }
     let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y).chain([at_least]);
     let y = Axis::new(label, Scale::Linear, Unit::Number, values);
-    let host = if host.name.is_empty() { "this machine" } else { &host.name };
     // A line that is alone has no legend.
     let only = match &series[..] {
-        [only] if only.name != what => format!(", {}", only.name),
+        [only] if !what.starts_with(&only.name) => format!(", {}", only.name),
         _ => String::new(),
     };
-    Some(frame.chart(&format!("{what} of {host}{only}"), y, series))
+    Some(frame.chart(&format!("{what}{only}"), y, series))
+}
+
+/// What a plot of a host shows.
+fn of(what: &str, host: &Host) -> String {
+    let host = if host.name.is_empty() { "this machine" } else { &host.name };
+    format!("{what} of {host}")
 }
 
 fn cpu(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
@@ -131,13 +152,13 @@ fn cpu(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     ];
     let lines = lines.map(|(name, figure)| Line::of(host, name, figure));
     let threads = host.cpu_threads as f64;
-    chart(frame, host, ("CPU", "CPU threads"), lines.into(), threads)
+    chart(frame, &of("CPU", host), "CPU threads", lines.into(), threads)
 }
 
 fn processes(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let threads = host.cpu_threads as f64;
     let lines = each_process(host, ProcessFigure::Cpu);
-    chart(frame, host, ("CPU by process", "CPU threads"), lines, threads)
+    chart(frame, &of("CPU by process", host), "CPU threads", lines, threads)
 }
 
 fn each_process(host: &Host, figure: ProcessFigure) -> Vec<Line> {
@@ -156,26 +177,26 @@ fn runnable(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
         }
     }
     lines.push(Line::of(host, "all programs, at each reading", HostFigure::Runnable));
-    let label = "threads that run or wait for a CPU";
-    chart(frame, host, ("runnable threads", label), lines, 0.0)
+    let label = "runnable threads";
+    chart(frame, &of("runnable threads", host), label, lines, 0.0)
 }
 
 fn switches(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let lines = vec![Line::of(host, "context switches", HostFigure::ContextSwitches)];
-    chart(frame, host, ("context switches", "per second"), lines, 0.0)
+    chart(frame, &of("context switches", host), "per second", lines, 0.0)
 }
 
 fn memory(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let mut lines = vec![Line::of(host, "all programs", HostFigure::MemoryUsed)];
     lines.extend(each_process(host, ProcessFigure::Memory));
     let lines = lines.into_iter().map(|line| line.in_units_of(MIB)).collect();
-    chart(frame, host, ("memory", "MiB"), lines, 0.0)
+    chart(frame, &of("memory", host), "MiB", lines, 0.0)
 }
 
 fn disk(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let lines = [("read", HostFigure::DiskRead), ("written", HostFigure::DiskWritten)];
     let lines = lines.map(|(name, figure)| Line::of(host, name, figure).in_units_of(MB));
-    chart(frame, host, ("disks", "MB per second"), lines.into(), 0.0)
+    chart(frame, &of("disks", host), "MB per second", lines.into(), 0.0)
 }
 
 fn network(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
@@ -185,7 +206,7 @@ fn network(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
         ("sent", HostFigure::NetworkSent),
     ];
     let lines = lines.map(|(name, figure)| Line::of(host, name, figure).in_units_of(MB));
-    chart(frame, host, ("network", "MB per second"), lines.into(), 0.0)
+    chart(frame, &of("network", host), "MB per second", lines.into(), 0.0)
 }
 
 fn packets(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
@@ -196,5 +217,5 @@ fn packets(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
         ("TCP segments sent again", HostFigure::SegmentsRetransmitted),
     ];
     let lines = lines.map(|(name, figure)| Line::of(host, name, figure));
-    chart(frame, host, ("packets", "packets per second"), lines.into(), 0.0)
+    chart(frame, &of("packets", host), "packets per second", lines.into(), 0.0)
 }

@@ -72,7 +72,7 @@ fn with<T>(servers: Vec<Server>, look: impl FnOnce(&Trial<'_>) -> T) -> T {
 fn text(panels: &Panels) -> String {
     let mut text = String::new();
     for panel in &panels.drawn {
-        text.push_str(&format!("{}\n", panel.title));
+        text.push_str(&format!("{}\n", panel.title()));
         for (name, spells) in &panel.lines {
             let values = spells.iter().map(|spell| panel.quantity.show(spell.mean));
             text.push_str(&format!("    {name}: {}\n", values.collect::<Vec<_>>().join(", ")));
@@ -202,7 +202,7 @@ fn stores_of_one_machine_are_told_apart_by_their_ports() {
 #[test]
 fn panels_of_stores_stand_by_their_instances() {
     let panels = with(cluster(), of_trial);
-    let by_instance = panels.drawn.iter().find(|it| it.title.ends_with("requests by instance"));
+    let by_instance = panels.drawn.iter().find(|it| it.what.ends_with("requests by instance"));
     let names: Vec<&str> = by_instance.unwrap().lines.iter().map(|line| line.0.as_str()).collect();
     assert_eq!(names, ["tikv 1", "tikv 2", "tikv 3"]);
 }

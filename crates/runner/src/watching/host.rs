@@ -1,25 +1,18 @@
 //! Watches this machine: a reading each period, and looks at the servers' threads in between.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Result;
 use measure::Nanos;
-use net::Clock;
 use system::watch::HostWatch;
 
-use super::notes::{GoOn, Notes};
-use super::{Command, nanos, next};
+use super::notes::GoOn;
+use super::{Command, Post, nanos};
 
 /// Watches host `number` of the notes until it is told to end.
-pub(super) fn watch(
-    number: usize,
-    mut host: HostWatch,
-    period: Duration,
-    clock: &Clock,
-    commands: &Receiver<Command>,
-    notes: &Notes,
-) -> Result<()> {
+pub(super) fn watch(number: usize, mut host: HostWatch, post: &Post<'_>) -> Result<()> {
+    let Post { clock, commands, .. } = post;
     let mut go_on = GoOn::Yes;
     let mut read_at: Nanos = 0;
     let mut look_at: Nanos = 0;
@@ -37,8 +30,8 @@ pub(super) fn watch(
         };
         if is_due {
             let reading = host.read(clock.now())?;
-            go_on = notes.write(|writer| writer.reading(number, &reading)).1;
-            read_at = next(clock.now(), period);
+            go_on = post.notes.write(|writer| writer.reading(number, &reading)).1;
+            read_at = post.next();
         }
         if told == Ok(Command::End) {
             return Ok(());

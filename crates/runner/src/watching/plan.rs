@@ -1,11 +1,13 @@
 //! What is watched in a trial, and how often.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use measure::{Process, Side};
+use net::Endpoint as NetEndpoint;
 use plan::{Limit, LoadPlan, SystemPlan, WatchPlan};
-use system::Running;
 use system::watch::{HostWatch, server_processes};
+use system::{Access, Running};
 
 /// Hosts are read each second; with shorter intervals as often as these, but no more often than counters
 /// in ticks of 10 ms are worth.
@@ -24,6 +26,7 @@ const ANSWER_BOUND: Duration = Duration::from_secs(10);
 pub(crate) struct ToWatch {
     pub(super) host: HostWatch,
     pub(super) endpoints: Vec<Endpoint>,
+    pub(super) peers: Peers,
     pub(super) periods: Periods,
 }
 
@@ -32,6 +35,15 @@ pub(crate) struct ToWatch {
 pub(crate) struct Endpoint {
     pub(super) name: String,
     pub(super) url: String,
+}
+
+/// The other ends of dyno's TCP connections to the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Peers {
+    /// Where its servers listen.
+    Tcp(Vec<SocketAddr>),
+    /// There are none, for this reason.
+    None(&'static str),
 }
 
 /// How often something is looked at.
@@ -66,7 +78,35 @@ impl ToWatch {
                 endpoints.push(endpoint);
             }
         }
-        Self { host: HostWatch::new(processes(running)), endpoints, periods: Periods::of(load) }
+        Self {
+            host: HostWatch::new(processes(running)),
+            endpoints,
+            peers: Peers::of(running),
+            periods: Periods::of(load),
+        }
+    }
+}
+
+impl Peers {
+    fn of(running: &Running) -> Self {
+        let Access::Database(target) = running.access() else {
+            return Self::None("the system is simulated");
+        };
+        let mut addresses = Vec::new();
+        let endpoints = target.endpoints();
+        for endpoint in &endpoints {
+            match endpoint {
+                NetEndpoint::Tcp(address) if !addresses.contains(address) => {
+                    addresses.push(*address);
+                }
+                NetEndpoint::Tcp(_) | NetEndpoint::Unix(_) => {}
+            }
+        }
+        match (addresses.is_empty(), endpoints.is_empty()) {
+            (false, _) => Self::Tcp(addresses),
+            (true, false) => Self::None("dyno reaches the system over a unix socket"),
+            (true, true) => Self::None("the system runs inside dyno's process"),
+        }
     }
 }
 

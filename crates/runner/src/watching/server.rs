@@ -1,25 +1,18 @@
 //! Watches a server that tells its metrics: it is asked each period, and at the edges of phases.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Result;
 use measure::{Gap, Nanos};
-use net::Clock;
 use system::watch::ServerWatch;
 
-use super::notes::{GoOn, Notes};
-use super::{Command, next};
+use super::notes::GoOn;
+use super::{Command, Post};
 
 /// Watches server `number` of the notes until it is told to end. What it does not answer is a gap.
-pub(super) fn watch(
-    number: usize,
-    mut server: ServerWatch,
-    period: Duration,
-    clock: &Clock,
-    commands: &Receiver<Command>,
-    notes: &Notes,
-) -> Result<()> {
+pub(super) fn watch(number: usize, mut server: ServerWatch, post: &Post<'_>) -> Result<()> {
+    let Post { clock, commands, notes, .. } = post;
     let mut go_on = GoOn::Yes;
     let mut ask_at: Nanos = 0;
     while go_on == GoOn::Yes {
@@ -37,7 +30,7 @@ pub(super) fn watch(
         if told == Ok(Command::End) {
             return Ok(());
         }
-        ask_at = next(clock.now(), period);
+        ask_at = post.next();
     }
     Ok(())
 }

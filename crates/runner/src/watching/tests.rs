@@ -52,6 +52,7 @@ fn to_watch(urls: &[String]) -> ToWatch {
     ToWatch {
         host: myself(),
         endpoints: urls.iter().map(endpoint).collect(),
+        peers: Peers::None("nothing is connected"),
         periods: Periods { host: hour, server: hour, answer: Duration::from_secs(30) },
     }
 }

@@ -77,7 +77,7 @@ impl ServerWatch {
     }
 
     /// What is new in an answer.
-    fn take_in(&mut self, text: &str, at_ns: Nanos) -> Result<Answer, String> {
+    pub(super) fn take_in(&mut self, text: &str, at_ns: Nanos) -> Result<Answer, String> {
         let mut answer = Answer { at_ns, ..Answer::default() };
         let mut families = BTreeSet::new();
         let mut gauge = "";

@@ -9,18 +9,19 @@ const TELLING: &[u8] =
     b"\x00\x01\x7f\x80\xfa\xfb\xfc\xfd\xfe\xff'\"`\\\n\r\t =[]{}#@:/?%&;,.-_09eE*";
 
 /// An endless row of inputs, the same for the same seed.
-pub(crate) struct Inputs {
+pub struct Inputs {
     seeds: Vec<Vec<u8>>,
     random: u64,
 }
 
 impl Inputs {
-    pub(crate) fn new(seeds: Vec<Vec<u8>>, seed: u64) -> Self {
+    /// Begins from these real inputs.
+    pub fn new(seeds: Vec<Vec<u8>>, seed: u64) -> Self {
         Self { seeds, random: seed }
     }
 
     /// Puts the next input in place of the last.
-    pub(crate) fn next(&mut self, input: &mut Vec<u8>) {
+    pub fn next(&mut self, input: &mut Vec<u8>) {
         input.clear();
         if self.seeds.is_empty() || self.below(8) == 0 {
             let length = self.below(RANDOM_BYTES_MAX + 1);

@@ -1,0 +1,87 @@
+//! What the kernel counted of dyno's TCP connections to the system under test (TCP_INFO), over time.
+
+use crate::Nanos;
+
+/// Segments and bytes of several TCP connections together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpCounters {
+    /// Segments sent: with data, acknowledgements alone, and those sent again.
+    pub segments_sent: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Segments sent that carried data.
+    pub data_segments_sent: u64,
+    /// Segments received that carried data.
+    pub data_segments_received: u64,
+    /// Segments sent again.
+    pub segments_retransmitted: u64,
+    /// Bytes sent that were acknowledged. The beginning and the end of a connection count as one each.
+    pub bytes_acknowledged: u64,
+    /// Bytes received. The end of a connection counts as one.
+    pub bytes_received: u64,
+}
+
+impl TcpCounters {
+    /// Each counter by itself between `earlier` and this.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let since = |of: fn(&Self) -> u64| of(self).saturating_sub(of(earlier));
+        Self {
+            segments_sent: since(|it| it.segments_sent),
+            segments_received: since(|it| it.segments_received),
+            data_segments_sent: since(|it| it.data_segments_sent),
+            data_segments_received: since(|it| it.data_segments_received),
+            segments_retransmitted: since(|it| it.segments_retransmitted),
+            bytes_acknowledged: since(|it| it.bytes_acknowledged),
+            bytes_received: since(|it| it.bytes_received),
+        }
+    }
+}
+
+/// What had been counted at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionsReading {
+    /// When, on the trial's clock.
+    pub at_ns: Nanos,
+    /// Connections that were open.
+    pub open: u64,
+    /// Connections that had been open at a reading before and were no longer.
+    pub ended: u64,
+    /// Of these, those whose end the kernel did not tell: what they did after the last reading at which
+    /// they were open is not counted.
+    pub ended_unheard: u64,
+    /// Of all of them, those that ended included, each since it was made.
+    pub counters: TcpCounters,
+    /// The mean of the smoothed round-trip times of those that were open, as TCP estimates them; `None`
+    /// without any.
+    pub round_trip_ns: Option<Nanos>,
+}
+
+/// dyno's TCP connections to the system over the time of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// Why nothing is known of them, in words.
+    pub absent: Option<String>,
+    /// In the order of time.
+    pub readings: Vec<ConnectionsReading>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_counter_is_taken_by_itself() {
+        let of = |by: u64| TcpCounters {
+            segments_sent: by,
+            segments_received: 2 * by,
+            data_segments_sent: 3 * by,
+            data_segments_received: 4 * by,
+            segments_retransmitted: 5 * by,
+            bytes_acknowledged: 6 * by,
+            bytes_received: 7 * by,
+        };
+        assert_eq!(of(10).since(&of(3)), of(7));
+        assert_eq!(of(3).since(&of(10)), TcpCounters::default());
+    }
+}

@@ -1,0 +1,87 @@
+//! What this machine's kernel tells of connections over loopback.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+
+use super::*;
+
+/// Longer than the kernel takes to tell of an end, on the busiest machine.
+const PATIENCE_NS: crate::Nanos = 20_000_000_000;
+
+/// A connection over which 1,000 bytes went there and 10 came back, and its other end.
+fn talk() -> (TcpStream, TcpStream, SocketAddr) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut client = TcpStream::connect(address).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    client.write_all(&[7; 1_000]).unwrap();
+    server.read_exact(&mut [0; 1_000]).unwrap();
+    server.write_all(&[8; 10]).unwrap();
+    client.read_exact(&mut [0; 10]).unwrap();
+    (client, server, address)
+}
+
+fn only(diagnosis: &mut TcpDiagnosis, address: SocketAddr) -> TcpConnection {
+    let found = diagnosis.connections_to(address).unwrap();
+    let [connection] = found[..] else { panic!("one connection to {address}: {found:?}") };
+    connection
+}
+
+#[test]
+fn segments_with_data_are_told_from_those_without() {
+    let mut diagnosis = TcpDiagnosis::open().unwrap();
+    let (client, _server, address) = talk();
+    let TcpConnection { inode, remote, info, .. } = only(&mut diagnosis, address);
+    assert_eq!(remote, address);
+    let link = format!("/proc/self/fd/{}", client.as_raw_fd());
+    let link = std::fs::read_link(link).unwrap();
+    assert_eq!(link.to_str().unwrap(), format!("socket:[{inode}]"));
+    assert_eq!((info.data_segments_sent, info.data_segments_received), (1, 1), "{info:?}");
+    // The segment that begins a connection counts as one byte.
+    assert_eq!((info.bytes_acknowledged, info.bytes_received), (1_001, 10));
+    // The beginning: one that asks, one that acknowledges the answer.
+    assert!(info.segments_sent >= 3 && info.segments_received >= 2, "{info:?}");
+    assert!(info.round_trip_us > 0);
+}
+
+#[test]
+fn only_connections_to_the_address_are_told() {
+    let mut diagnosis = TcpDiagnosis::open().unwrap();
+    let (_client, _server, address) = talk();
+    let elsewhere = SocketAddr::from(([127, 0, 0, 2], address.port()));
+    assert_eq!(diagnosis.connections_to(elsewhere).unwrap(), []);
+    let by_six = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, address.port()));
+    assert_eq!(diagnosis.connections_to(by_six).unwrap(), []);
+}
+
+#[test]
+fn a_connection_that_ends_is_told_of_with_all_that_was_counted() {
+    let mut diagnosis = TcpDiagnosis::open().unwrap();
+    let (mut client, mut server, address) = talk();
+    let before = only(&mut diagnosis, address);
+    client.write_all(&[7; 100]).unwrap();
+    server.read_exact(&mut [0; 100]).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(server.read(&mut [0; 1]).unwrap(), 0);
+    drop((client, server));
+    let clock = crate::Clock::monotonic();
+    let ended = loop {
+        match diagnosis.next_ended(Duration::from_millis(100)).unwrap() {
+            Ended::Connection(it) if it.cookie == before.cookie => break it,
+            _ => assert!(clock.now() < PATIENCE_NS, "nothing was told of its end"),
+        }
+    };
+    assert_eq!(ended.remote, address);
+    assert_eq!(ended.info.data_segments_sent, 2);
+    // The segment that ends it counts as one byte too.
+    assert_eq!(ended.info.bytes_acknowledged, 1_102);
+    assert_eq!(diagnosis.connections_to(address).unwrap(), []);
+}
+
+#[test]
+fn waiting_for_an_end_has_an_end() {
+    let mut diagnosis = TcpDiagnosis::open().unwrap();
+    // Others may end connections meanwhile, but not for ever without a pause.
+    let is_quiet = |_| diagnosis.next_ended(Duration::from_millis(1)).unwrap() == Ended::None;
+    assert!((0..1_000_000).any(is_quiet));
+}

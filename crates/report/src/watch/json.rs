@@ -1,0 +1,49 @@
+//! What was watched beside the load, for programs: means and peaks over the measured time.
+
+use analysis::mean_peak;
+use serde_json::{Value, json};
+
+use super::listing::{Line, of_trial};
+use super::{hosts, window};
+use crate::digest::Trial;
+use crate::panels;
+
+/// Which hosts and servers were watched, and every figure that is known of them.
+pub(crate) fn json(trial: &Trial<'_>) -> Value {
+    let hosts = hosts(trial).into_iter().map(|host| {
+        json!({
+            "name": host.name,
+            "cpu_threads": host.cpu_threads,
+            "memory_bytes": host.memory_bytes,
+        })
+    });
+    let servers = trial.record.watched.servers.iter().map(|server| {
+        json!({
+            "name": server.name,
+            "url": server.url,
+            "answers": server.answers_ns.len(),
+            "gaps": server.gaps.len(),
+            "last_gap": server.gaps.last().map(|gap| &gap.reason),
+        })
+    });
+    let figures = of_trial(trial);
+    json!({
+        "hosts": hosts.collect::<Vec<_>>(),
+        "servers": servers.collect::<Vec<_>>(),
+        "figures": figures.iter().filter_map(|line| figure(trial, line)).collect::<Vec<_>>(),
+        "absent": panels::of_trial(trial).absent,
+    })
+}
+
+fn figure(trial: &Trial<'_>, line: &Line) -> Option<Value> {
+    let figures = mean_peak(&line.spells, window(trial))?;
+    Some(json!({
+        "of": line.subject.name(),
+        "source": line.source,
+        "part": line.part,
+        "figure": line.key,
+        "unit": line.quantity.unit(),
+        "mean": figures.mean,
+        "peak": figures.peak,
+    }))
+}

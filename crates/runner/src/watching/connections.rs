@@ -1,0 +1,95 @@
+//! Watches dyno's TCP connections to the system: the kernel is asked for all of them each period, and tells
+//! of each that ends in between.
+
+mod ledger;
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use measure::Nanos;
+use net::{Clock, Ended, TcpDiagnosis};
+
+use super::notes::GoOn;
+use super::{Command, Post, nanos};
+use ledger::Ledger;
+
+/// How long to listen for connections that end before looking for commands.
+const LISTEN: Duration = Duration::from_millis(50);
+/// How long the end of a connection that is gone may take to be told: the kernel does it in the background.
+const SETTLE: Duration = Duration::from_millis(500);
+
+/// The connections that are watched, and those who tell of them.
+pub(super) struct Watch {
+    diagnosis: TcpDiagnosis,
+    addresses: Vec<SocketAddr>,
+    ledger: Ledger,
+}
+
+impl Watch {
+    pub(super) fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
+        Self { diagnosis, addresses, ledger: Ledger::default() }
+    }
+
+    /// Watches until it is told to end.
+    pub(super) fn until_the_end(mut self, post: &Post<'_>) -> Result<()> {
+        let mut go_on = GoOn::Yes;
+        let mut read_at: Nanos = 0;
+        while go_on == GoOn::Yes {
+            let told = post.commands.try_recv();
+            if told == Err(TryRecvError::Disconnected) {
+                return Ok(());
+            }
+            if told.is_ok() || read_at <= post.clock.now() {
+                let reading = self.read(post.clock)?;
+                go_on = post.notes.write(|writer| writer.connections(&reading)).1;
+                read_at = post.next();
+            }
+            if told == Ok(Command::End) {
+                return Ok(());
+            }
+            let wait = Duration::from_nanos(read_at.saturating_sub(post.clock.now()));
+            self.listen(wait.min(LISTEN))?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, clock: &Clock) -> Result<measure::ConnectionsReading> {
+        let mut found = Vec::new();
+        for address in &self.addresses {
+            let of_one = self.diagnosis.connections_to(*address);
+            found.extend(of_one.context("the kernel does not tell of TCP connections")?);
+        }
+        let at_ns = clock.now();
+        self.ledger.take_in(&found, own_sockets);
+        while self.ledger.has_gone() && clock.now() < at_ns + nanos(SETTLE) {
+            self.listen(LISTEN)?;
+        }
+        Ok(self.ledger.close(at_ns))
+    }
+
+    fn listen(&mut self, bound: Duration) -> Result<()> {
+        let ended = self.diagnosis.next_ended(bound);
+        // What was missed is noticed at the next reading, where it is no longer there.
+        if let Ended::Connection(ended) = ended.context("the kernel does not tell of ends")? {
+            self.ledger.ended(&ended);
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of the sockets that this process holds.
+fn own_sockets() -> HashSet<u32> {
+    let Ok(files) = fs::read_dir("/proc/self/fd") else { return HashSet::new() };
+    let links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+    let number = |link: std::path::PathBuf| {
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    links.filter_map(number).collect()
+}
+
+#[cfg(test)]
+mod tests;
