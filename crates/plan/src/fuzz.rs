@@ -16,6 +16,25 @@ pub struct FuzzTarget {
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
+impl FuzzTarget {
+    /// Takes every real input.
+    pub fn run_seeds(&self) {
+        (self.seeds)().iter().for_each(|seed| (self.run)(seed));
+    }
+
+    /// Takes a real input with other bytes in some places. Every number stands for an input, and for a place
+    /// in it.
+    pub fn run_changed(&self, seed: usize, changes: &[(usize, u8)]) {
+        let mut seeds = (self.seeds)();
+        let mut bytes = seeds.swap_remove(seed % seeds.len());
+        for (place, byte) in changes {
+            let place = place % bytes.len();
+            bytes[place] = *byte;
+        }
+        (self.run)(&bytes);
+    }
+}
+
 /// What this room reads from outside.
 pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "plan", run: plan, seeds: plans },
@@ -27,13 +46,15 @@ pub const TARGETS: &[FuzzTarget] = &[
 /// A password that no input holds by chance.
 const SECRET: &str = "hors3-carr1age-Z9";
 
-const PLAN: &str = r#"
+/// A plan that says everything.
+pub(crate) const PLAN: &str = r#"
 name = "whole"
 title = "Everything said"
 seed = 7
 repetitions = 3
 between = "restore"
 existing = "replace"
+cleanup = true
 percentiles = [99.9, 50]
 
 [sql]
@@ -46,21 +67,27 @@ cache-size = "64MiB"
 
 [systems.far]
 use = "mysql://root:pw@127.0.0.1:3306/test"
+[systems.far.sql]
+run_session = "SET c = 3"
 
-[workloads."sysbench/oltp_read_write"]
+[workloads.points]
+kind = "sysbench/oltp_point_select"
 tables = 4
-table_size = "10k"
+table_size = "100k"
 
 [load]
-clients = [1, 16]
-warm_up = "2s"
-time = "1m30s"
+clients = [1, 8]
+time = "5s"
+warm_up = "1s"
+interval = "500ms"
+think_time = "10ms"
+workers = 2
 "#;
 
 const OPEN: &str = r#"
 name = "é"
 systems = { sqlite = {} }
-workloads.simulated = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
+workloads."sysbench/x" = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
 load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arrivals = "poisson" }
 """
 '''"#;
@@ -81,7 +108,8 @@ fn quantities() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-fn source(text: &str) -> Source {
+/// A plan of this text.
+pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),
         text: text.to_owned(),
@@ -144,25 +172,17 @@ mod tests {
 
     #[test]
     fn every_target_takes_its_seeds() {
-        for target in TARGETS {
-            (target.seeds)().iter().for_each(|seed| (target.run)(seed));
-        }
+        TARGETS.iter().for_each(FuzzTarget::run_seeds);
     }
 
     proptest! {
         #[test]
         fn changed_seeds_break_nothing(
-            target in 0..TARGETS.len(),
-            seed in any::<prop::sample::Index>(),
-            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+            target in prop::sample::select(TARGETS),
+            seed in any::<usize>(),
+            changes in prop::collection::vec(any::<(usize, u8)>(), 0..8),
         ) {
-            let seeds = (TARGETS[target].seeds)();
-            let mut bytes = seeds[seed.index(seeds.len())].clone();
-            for (place, byte) in changes {
-                let place = place.index(bytes.len());
-                bytes[place] = byte;
-            }
-            (TARGETS[target].run)(&bytes);
+            target.run_changed(seed, &changes);
         }
 
         #[test]

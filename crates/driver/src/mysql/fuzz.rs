@@ -397,9 +397,7 @@ mod tests {
 
     #[test]
     fn every_target_takes_its_seeds() {
-        for target in TARGETS {
-            (target.seeds)().iter().for_each(|seed| (target.run)(seed));
-        }
+        TARGETS.iter().for_each(FuzzTarget::run_seeds);
     }
 
     #[test]
@@ -424,17 +422,11 @@ mod tests {
     proptest! {
         #[test]
         fn changed_seeds_break_nothing(
-            target in 0..TARGETS.len(),
-            seed in any::<prop::sample::Index>(),
-            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+            target in prop::sample::select(TARGETS),
+            seed in any::<usize>(),
+            changes in prop::collection::vec(any::<(usize, u8)>(), 0..8),
         ) {
-            let seeds = (TARGETS[target].seeds)();
-            let mut bytes = seeds[seed.index(seeds.len())].clone();
-            for (place, byte) in changes {
-                let place = place.index(bytes.len());
-                bytes[place] = byte;
-            }
-            (TARGETS[target].run)(&bytes);
+            target.run_changed(seed, &changes);
         }
 
         #[test]
