@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Condition, Interval, Phase};
+use measure::{Condition, Interval, Outage, Phase};
 
 use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
@@ -126,6 +126,15 @@ impl TrialWriter {
         duration: Duration,
     ) -> Result<(), RecordError> {
         self.record.phases.push(PhaseRecord { phase, started, duration });
+        self.write(Durability::System)
+    }
+
+    /// Notes when clients had lost the system until now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn outages(&mut self, outages: &[Outage]) -> Result<(), RecordError> {
+        self.record.outages = outages.to_vec();
         self.write(Durability::System)
     }
 

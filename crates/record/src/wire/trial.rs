@@ -31,6 +31,8 @@ pub(crate) struct TrialFile {
     load: LoadFile,
     phases: Vec<PhaseFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outages: Vec<OutageFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionFile>,
     end: Option<EndFile>,
 }
@@ -131,8 +133,6 @@ struct EndFile {
     /// As in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    outages: Vec<OutageFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
     usage: Option<UsageFile>,
@@ -217,6 +217,7 @@ impl From<&TrialRecord> for TrialFile {
                 open: header.load.open.as_ref().map(OpenFile::from),
             },
             phases: record.phases.iter().map(PhaseFile::from).collect(),
+            outages: record.outages.iter().copied().map(OutageFile::from).collect(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             end: record.end.as_ref().map(EndFile::from),
         }
@@ -329,7 +330,6 @@ impl From<&TrialEnd> for EndFile {
             },
             lateness: hlog::encode(&end.lateness),
             idle_round_trips: hlog::encode(&end.idle_round_trips),
-            outages: end.outages.iter().copied().map(OutageFile::from).collect(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
@@ -391,6 +391,7 @@ impl TrialFile {
     pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
         let phases =
             self.phases.into_iter().map(PhaseFile::into_record).collect::<Result<_, _>>()?;
+        let outages = self.outages.into_iter().map(Outage::from).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
         let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
@@ -427,7 +428,7 @@ impl TrialFile {
                 open: self.load.open.map(OpenFile::into_record).transpose()?,
             },
         };
-        Ok(TrialRecord { phases, conditions, end, ..TrialRecord::new(header) })
+        Ok(TrialRecord { phases, outages, conditions, end, ..TrialRecord::new(header) })
     }
 }
 
@@ -461,7 +462,6 @@ impl EndFile {
             },
             lateness: hlog::decode(&self.lateness)?,
             idle_round_trips: hlog::decode(&self.idle_round_trips)?,
-            outages: self.outages.into_iter().map(Outage::from).collect(),
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage.map(ClientUsage::from),
         })

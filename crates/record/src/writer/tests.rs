@@ -115,6 +115,13 @@ fn unfinished() -> Unfinished {
     Unfinished { latencies, unanswered: 1 }
 }
 
+fn outages() -> [Outage; 2] {
+    [
+        Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
+        Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
+    ]
+}
+
 fn trial_end() -> TrialEnd {
     TrialEnd {
         status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
@@ -130,10 +137,6 @@ fn trial_end() -> TrialEnd {
         unfinished: unfinished(),
         lateness: unfinished().latencies,
         idle_round_trips: unfinished().latencies,
-        outages: vec![
-            measure::Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
-            measure::Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
-        ],
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
             by_server: QueryCounts { read: 4, write: 5, other: 6 },
@@ -155,7 +158,9 @@ fn write_trial(run: &RunWriter) -> TrialWriter {
     trial.phase(Phase::Prepare, at("2026-07-30T12:00:00.25Z"), Duration::from_millis(1)).unwrap();
     trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
     trial.interval(&interval(Phase::Measure, 1)).unwrap();
+    trial.outages(&outages()[..1]).unwrap();
     trial.interval(&interval(Phase::Measure, 2)).unwrap();
+    trial.outages(&outages()).unwrap();
     trial
 }
 
@@ -197,6 +202,7 @@ fn what_was_written_is_read_back_exactly() {
     let mut total = intervals[1].tally.clone();
     total.merge(&intervals[2].tally);
     assert_eq!(trial.total, total);
+    assert_eq!(trial.outages, outages());
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 
@@ -224,6 +230,7 @@ fn a_run_in_progress_reads_as_running_and_a_dropped_one_as_cut() {
     assert_eq!(read.status, RunStatus::Cut);
     assert_eq!(read.trials[0].end, None);
     assert_eq!(read.trials[0].intervals.len(), 3);
+    assert_eq!(read.trials[0].outages, outages());
 }
 
 #[test]
