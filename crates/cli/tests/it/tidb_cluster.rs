@@ -208,7 +208,7 @@ fn no_member_is_left_running_when_dyno_is_killed() {
     let mut run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);
     assert_eq!(servers_of(&desk).len(), 3);
-    kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
+    run.signal(Signal::SIGKILL);
     run.finish();
     wait_until("all servers are gone", || servers_of(&desk).is_empty());
 }
