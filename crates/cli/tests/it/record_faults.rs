@@ -100,9 +100,10 @@ fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
     let listed = String::from_utf8(output.stdout).unwrap();
-    assert!(listed.contains(" cut ") || listed.contains(" failed "), "{listed}");
+    assert!(listed.contains(" failed "), "there was room for the run's end: {listed}");
     let report = fs::read_to_string(desk.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
     let trial = &report["trials"][0];
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{report}");
     assert!(trial["intervals"].as_array().unwrap().len() > 10, "{report}");

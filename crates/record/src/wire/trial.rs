@@ -1,5 +1,6 @@
 //! trial.json.
 
+use std::mem;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -133,6 +134,9 @@ struct EndFile {
     /// As in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
+    /// Where the trial's outages stood when only its end told them.
+    #[serde(default, skip_serializing)]
+    outages: Vec<OutageFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
     usage: Option<UsageFile>,
@@ -330,6 +334,7 @@ impl From<&TrialEnd> for EndFile {
             },
             lateness: hlog::encode(&end.lateness),
             idle_round_trips: hlog::encode(&end.idle_round_trips),
+            outages: Vec::new(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
@@ -388,10 +393,11 @@ impl From<&ClientRecord> for ClientFile {
 
 impl TrialFile {
     /// The trial without its intervals, or what is wrong with it.
-    pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
+    pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let phases =
             self.phases.into_iter().map(PhaseFile::into_record).collect::<Result<_, _>>()?;
-        let outages = self.outages.into_iter().map(Outage::from).collect();
+        let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
+        let outages = self.outages.into_iter().chain(of_end).map(Outage::from).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
         let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();

@@ -207,6 +207,19 @@ fn what_was_written_is_read_back_exactly() {
 }
 
 #[test]
+fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    let path = run.folder().join("trials/0000/trial.json");
+    let mut file: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    file["end"]["outages"] = file.as_object_mut().unwrap().remove("outages").unwrap();
+    fs::write(&path, file.to_string()).unwrap();
+    assert_eq!(Run::open(run.folder()).unwrap().trials[0].outages, outages());
+}
+
+#[test]
 fn histograms_that_were_read_back_still_grow() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
