@@ -1,7 +1,7 @@
 //! One figure out of several repetitions, and how sure it is.
 
-use crate::moments::{mean, median_of_sorted, standard_deviation};
-use crate::student::t_95;
+use crate::moments::{mean, median_of_sorted};
+use crate::student::half_width_95;
 
 /// From so many repetitions on, the interval needs no assumption about how the values are spread:
 /// with fewer, even the whole range covers the median with less than 95 %, as 1 - 2^(1 - n).
@@ -18,7 +18,8 @@ pub struct Estimate {
     pub max: f64,
     /// How many repetitions.
     pub count: usize,
-    /// Where the figure lies with 95 % confidence; `None` of one repetition.
+    /// Where the figure lies with 95 % confidence; `None` of one repetition, and of few with a zero among
+    /// them.
     pub interval: Option<Interval95>,
 }
 
@@ -36,9 +37,11 @@ pub struct Interval95 {
 /// How an interval was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Mean and standard deviation with Student's t, for 2 to 5 values; supposes that they are
-    /// spread normally, which so few cannot show. Source: Student, The Probable Error of a Mean,
-    /// Biometrika 6 (1908).
+    /// Geometric mean with Student's t over the logarithms, for 2 to 5 values; supposes that these are
+    /// spread normally, which so few cannot show. Rates and times are positive, and so is all of the
+    /// interval, which it is not over the values themselves. Sources: Student, The Probable Error of a
+    /// Mean, Biometrika 6 (1908); Limpert, Stahel and Abbt, Log-normal Distributions across the
+    /// Sciences, BioScience 51 (2001), for the logarithms.
     StudentT,
     /// Order statistics around the median, from 6 values on; supposes nothing but independence.
     /// Source: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems, SC 2015,
@@ -46,8 +49,8 @@ pub enum Method {
     Ranks,
 }
 
-/// Median and 95 % interval of one figure's repetitions; `None` of nothing. Values that are not
-/// finite are left out.
+/// Median and 95 % interval of the repetitions of a figure that is never negative; `None` of nothing.
+/// Values that are not finite are left out.
 pub fn over_repetitions(values: &[f64]) -> Option<Estimate> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -61,11 +64,16 @@ pub fn over_repetitions(values: &[f64]) -> Option<Estimate> {
     })
 }
 
+/// `None` when one of few is zero too, such as the throughput of a trial in which nothing was done: zero has
+/// no logarithm, and what makes it is no spread around the others.
 fn by_student(values: &[f64]) -> Option<Interval95> {
-    let mean = mean(values)?;
-    let deviation = standard_deviation(values)?;
-    let half = t_95(values.len() - 1)? * deviation / (values.len() as f64).sqrt();
-    Some(Interval95 { low: mean - half, high: mean + half, method: Method::StudentT })
+    if values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let (centre, half) = (mean(&logs)?, half_width_95(&logs)?);
+    let [low, high] = [centre - half, centre + half].map(f64::exp);
+    Some(Interval95 { low, high, method: Method::StudentT })
 }
 
 fn by_ranks(sorted: &[f64]) -> Option<Interval95> {
@@ -95,14 +103,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_values_get_a_student_interval() {
-        let estimate = over_repetitions(&[12.0, 10.0, 11.0]).unwrap();
-        assert_eq!((estimate.median, estimate.count), (11.0, 3));
+    fn three_values_get_a_student_interval_over_their_logarithms() {
+        let estimate = over_repetitions(&[20.0, 10.0, 40.0]).unwrap();
+        assert_eq!((estimate.median, estimate.count), (20.0, 3));
         let interval = estimate.interval.unwrap();
-        // 11 -+ 4.3027 x 1 / sqrt 3.
-        assert!((interval.low - 8.5159).abs() < 0.001, "{interval:?}");
-        assert!((interval.high - 13.4841).abs() < 0.001, "{interval:?}");
+        // The logarithms are ln 20 and ln 2 to both sides of it, so that their deviation is ln 2:
+        // 20 x 2 ^ (-+ 4.3027 / sqrt 3).
+        assert!((interval.low - 3.5746).abs() < 0.001, "{interval:?}");
+        assert!((interval.high - 111.90).abs() < 0.01, "{interval:?}");
         assert_eq!(interval.method, Method::StudentT);
+    }
+
+    #[test]
+    fn two_values_that_differ_much_do_not_reach_below_zero() {
+        // Over the values themselves it would be 100 -+ 12.706 x 20, from below zero.
+        let interval = over_repetitions(&[80.0, 120.0]).unwrap().interval.unwrap();
+        // The logarithms differ by ln 1.5: sqrt 9600 x 1.5 ^ (-+ 12.7062 / 2).
+        assert!((interval.low - 7.4544).abs() < 0.001, "{interval:?}");
+        assert!((interval.high - 1287.84).abs() < 0.1, "{interval:?}");
+    }
+
+    #[test]
+    fn a_zero_among_few_leaves_no_interval_and_the_median_stands() {
+        let estimate = over_repetitions(&[0.0, 5.0, 6.0]).unwrap();
+        assert_eq!((estimate.median, estimate.min, estimate.interval), (5.0, 0.0, None));
+    }
+
+    #[test]
+    fn values_that_hardly_differ_get_what_student_gives_over_the_values() {
+        let interval = over_repetitions(&[999.0, 1000.0, 1001.0]).unwrap().interval.unwrap();
+        // 1000 -+ 4.3027 x 1 / sqrt 3.
+        assert!((interval.low - 997.516).abs() < 0.01, "{interval:?}");
+        assert!((interval.high - 1002.484).abs() < 0.01, "{interval:?}");
     }
 
     /// Source: the table of ranks for the median in W. J. Conover, Practical Nonparametric

@@ -1,7 +1,7 @@
 //! How many times one thing is another, from rounds in which both were measured.
 
-use crate::moments::{mean, standard_deviation};
-use crate::student::t_95;
+use crate::moments::mean;
+use crate::student::half_width_95;
 
 /// A ratio over paired rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,10 +35,7 @@ pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
         .collect();
     let logs = logs?;
     let centre = mean(&logs)?;
-    let half = match (standard_deviation(&logs), t_95(logs.len() - 1)) {
-        (Some(deviation), Some(t)) => t * deviation / (logs.len() as f64).sqrt(),
-        _ => 0.0,
-    };
+    let half = half_width_95(&logs).unwrap_or(0.0);
     Some(Ratio {
         ratio: centre.exp(),
         low: (centre - half).exp(),

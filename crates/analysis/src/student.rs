@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::moments::standard_deviation;
+
 /// The number t for which a value of Student's distribution lies within -t and t with 95 %
 /// probability; `None` without degrees of freedom.
 pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
@@ -10,6 +12,13 @@ pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
     }
     let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).ok()?;
     Some(distribution.inverse_cdf(0.975))
+}
+
+/// How far the mean of what these values are a sample of may lie from their mean, with 95 % confidence and if
+/// they are spread normally; `None` of fewer than two.
+pub(crate) fn half_width_95(values: &[f64]) -> Option<f64> {
+    let deviation = standard_deviation(values)?;
+    Some(t_95(values.len() - 1)? * deviation / (values.len() as f64).sqrt())
 }
 
 #[cfg(test)]

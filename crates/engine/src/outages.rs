@@ -19,21 +19,26 @@ pub(crate) enum Tie {
 
 /// All outages of a trial. News of one worker come in order; those of different workers nearly.
 #[derive(Debug, Default)]
-pub(crate) struct Outages(Vec<Outage>);
+pub(crate) struct Outages {
+    all: Vec<Outage>,
+    /// Whether they are other than when they were last told.
+    are_new: bool,
+}
 
 impl Outages {
     /// Takes in what happened at `at` on the trial's clock.
     pub(crate) fn hear(&mut self, at: Nanos, tie: Tie) {
+        self.are_new = true;
         match tie {
             Tie::Lost => self.lost(at),
             Tie::Reconnected => {
-                if let Some(last) = self.0.last_mut() {
+                if let Some(last) = self.all.last_mut() {
                     last.reconnects += 1;
                 }
             }
             Tie::Back => {
                 // An answer from before the failure, told late by another worker, ends nothing.
-                if let Some(last) = self.0.last_mut()
+                if let Some(last) = self.all.last_mut()
                     && last.end_ns.is_none()
                     && at > last.start_ns
                 {
@@ -44,8 +49,8 @@ impl Outages {
     }
 
     fn lost(&mut self, at: Nanos) {
-        let is_full = self.0.len() == OUTAGES_MAX;
-        match self.0.last_mut() {
+        let is_full = self.all.len() == OUTAGES_MAX;
+        match self.all.last_mut() {
             Some(last) if last.end_ns.is_none() => {
                 last.start_ns = last.start_ns.min(at);
                 last.failures += 1;
@@ -56,13 +61,13 @@ impl Outages {
                 last.end_ns = None;
                 last.failures += 1;
             }
-            _ => self.0.push(Outage { start_ns: at, end_ns: None, failures: 1, reconnects: 0 }),
+            _ => self.all.push(Outage { start_ns: at, end_ns: None, failures: 1, reconnects: 0 }),
         }
     }
 
-    /// All of them, in order.
-    pub(crate) fn into_vec(self) -> Vec<Outage> {
-        self.0
+    /// All of them, in order, when something was heard since this was asked.
+    pub(crate) fn news(&mut self) -> Option<&[Outage]> {
+        std::mem::take(&mut self.are_new).then_some(&self.all)
     }
 }
 
@@ -73,7 +78,9 @@ mod tests {
     fn outages(news: &[(Nanos, Tie)]) -> Vec<Outage> {
         let mut outages = Outages::default();
         news.iter().for_each(|(at, tie)| outages.hear(*at, *tie));
-        outages.into_vec()
+        let seen = outages.news().unwrap().to_vec();
+        assert_eq!(outages.news(), None, "they are told once");
+        seen
     }
 
     #[test]
@@ -110,7 +117,7 @@ mod tests {
             all.hear(3 * at, Tie::Lost);
             all.hear(3 * at + 1, Tie::Back);
         }
-        let all = all.into_vec();
+        let all = all.news().unwrap();
         assert_eq!(all.len(), OUTAGES_MAX);
         assert_eq!(all.iter().map(|outage| outage.failures).sum::<u64>(), 5_000);
     }

@@ -43,6 +43,15 @@ pub trait Observer {
     /// When it cannot keep the interval, as on a full disk; the trial ends.
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
+    /// When clients had lost the system, all of it until now; told behind an interval in which that changed, and
+    /// a last time before the end.
+    ///
+    /// # Errors
+    /// When it cannot keep it; the trial ends.
+    fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
+        Ok(())
+    }
+
     /// The measured load is over.
     ///
     /// # Errors
@@ -69,8 +78,6 @@ pub struct Outcome {
     /// How late the load generator itself was: measured transactions that a free client waited for,
     /// from their intended start to the actual one. Empty in a closed loop.
     pub lateness: LatencyHistogram,
-    /// When clients had lost the system.
-    pub outages: Vec<Outage>,
 }
 
 /// How a trial's load ended.
@@ -307,6 +314,7 @@ impl<'a> Coordinator<'a> {
             self.look_up()?;
         }
         self.hand_on()?;
+        self.tell_outages()?;
         if self.phase.is_some() {
             self.observer.ends()?;
         }
@@ -376,8 +384,16 @@ impl<'a> Coordinator<'a> {
             self.handed_on += 1;
             self.enter(interval.phase)?;
             self.observer.interval(&interval)?;
+            self.tell_outages()?;
         }
         Ok(())
+    }
+
+    fn tell_outages(&mut self) -> Result<(), TrialError> {
+        match self.outages.news() {
+            Some(outages) => Ok(self.observer.outages(outages)?),
+            None => Ok(()),
+        }
     }
 
     fn closed_by_all(&self, index: usize) -> bool {
@@ -469,7 +485,6 @@ impl<'a> Coordinator<'a> {
             unfinished: self.unfinished,
             late_queries: self.late_queries,
             lateness: self.lateness,
-            outages: self.outages.into_vec(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub const TARGETS: &[FuzzTarget] = &[
 /// A password that no input holds by chance.
 const SECRET: &str = "hors3-carr1age-Z9";
 
-const PLAN: &str = r#"
+pub(crate) const PLAN: &str = r#"
 name = "whole"
 title = "Everything said"
 seed = 7
@@ -106,7 +106,7 @@ fn quantities() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-fn source(text: &str) -> Source {
+pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),
         text: text.to_owned(),

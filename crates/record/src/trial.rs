@@ -120,8 +120,6 @@ pub struct TrialEnd {
     /// Round trips of the smallest statement before the load, when every client was connected and none
     /// asked anything; empty when not known.
     pub idle_round_trips: LatencyHistogram,
-    /// When clients had lost the system.
-    pub outages: Vec<Outage>,
     /// What the server counted beside what dyno counted; `None` when the system does not tell.
     pub cross_check: Option<CrossCheck>,
     /// What the load generator itself used during the measured load; `None` when not known.
@@ -178,6 +176,8 @@ pub struct TrialRecord {
     pub total: Tally,
     /// What was watched beside the load; empty when nothing was.
     pub watched: Watched,
+    /// When clients had lost the system, as far as that is known.
+    pub outages: Vec<Outage>,
     /// What was found of the conditions on the data after the load; empty when there are none, or they were
     /// not checked.
     pub conditions: Vec<Condition>,
@@ -196,7 +196,6 @@ impl TrialEnd {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             idle_round_trips: LatencyHistogram::new(),
-            outages: Vec::new(),
             cross_check: None,
             usage: None,
         }
@@ -225,6 +224,7 @@ impl TrialRecord {
             intervals: Vec::new(),
             total,
             watched: Watched::default(),
+            outages: Vec::new(),
             conditions: Vec::new(),
             end: None,
         }

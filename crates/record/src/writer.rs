@@ -1,11 +1,11 @@
 //! Writes a run while it goes on.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Condition, Interval};
+use measure::{Condition, Interval, Outage};
 
 use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
@@ -13,6 +13,9 @@ use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
     WatchWriter, hlog, wire,
 };
+
+/// Room on the disk that is kept for how the run ended, should the disk be full by then.
+const ROOM_BYTES: usize = 64 * 1024;
 
 /// How many runs of one plan may begin within one second.
 const FOLDERS_PER_SECOND: u32 = 1_000;
@@ -23,8 +26,8 @@ pub struct RunWriter {
     folder: PathBuf,
     header: RunHeader,
     /// Held locked while the run goes on, so that readers tell a run that goes on from one that was
-    /// cut.
-    _lock: File,
+    /// cut; what it holds is the room that is kept.
+    lock: File,
 }
 
 impl RunWriter {
@@ -38,7 +41,7 @@ impl RunWriter {
         let folder = make_folder(out, &header)?;
         let lock = lock(&folder)?;
         replace(&folder.join("plan.toml"), header.plan_text.as_bytes(), Durability::System)?;
-        let writer = Self { folder, header, _lock: lock };
+        let writer = Self { folder, header, lock };
         writer.write(&RunStatus::Running, None, Durability::Disk)?;
         let trials = writer.folder.join("trials");
         fs::create_dir(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
@@ -74,6 +77,8 @@ impl RunWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(self, status: &RunStatus) -> Result<(), RecordError> {
+        // Only a full disk needs the room.
+        let _ = self.lock.set_len(0);
         self.write(status, Some(Timestamp::now()), Durability::Disk)
     }
 
@@ -120,6 +125,15 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn phase(&mut self, phase: PhaseRecord) -> Result<(), RecordError> {
         self.record.phases.push(phase);
+        self.write(Durability::System)
+    }
+
+    /// Notes when clients had lost the system until now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn outages(&mut self, outages: &[Outage]) -> Result<(), RecordError> {
+        self.record.outages = outages.to_vec();
         self.write(Durability::System)
     }
 
@@ -201,8 +215,10 @@ fn folder_name(header: &RunHeader) -> String {
 /// cut, and nothing else changes.
 fn lock(folder: &Path) -> Result<File, RecordError> {
     let path = folder.join(".lock");
-    let file = File::create(&path).map_err(|cause| RecordError::io("create", &path, cause))?;
+    let failed = |cause| RecordError::io("create", &path, cause);
+    let mut file = File::create(&path).map_err(failed)?;
     let _ = file.try_lock();
+    file.write_all(&[0; ROOM_BYTES]).map_err(failed)?;
     Ok(file)
 }
 

@@ -181,7 +181,7 @@ impl<'a> Trial<'a> {
             rules: &record.header.workload.rules,
             conditions: &record.conditions,
             unfinished: end.map_or(&none, |end| &end.unfinished),
-            outages: end.map_or(&[], |end| &end.outages),
+            outages: &record.outages,
             server_difference: cross_checked(end).map(Counted::difference),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
@@ -215,7 +215,7 @@ impl<'a> Trial<'a> {
 
     /// When clients had lost the system.
     pub(crate) fn outages(&self) -> &'a [Outage] {
-        self.record.end.as_ref().map_or(&[], |end| &end.outages)
+        &self.record.outages
     }
 
     pub(crate) fn status(&self) -> &'static str {

@@ -345,7 +345,6 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             idle_round_trips: idle_round_trips(header.is_embedded),
-            outages: Vec::new(),
             cross_check: None,
             usage: Some(ClientUsage {
                 user_ns: events * 20_000,

@@ -9,7 +9,7 @@ use engine::{
     TrialError, Workers,
 };
 use jiff::Timestamp;
-use measure::{Interval, LatencyHistogram, Operation, Phase, Unfinished};
+use measure::{Interval, LatencyHistogram, Operation, Outage, Phase, Unfinished};
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
 use record::{
     ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
@@ -260,7 +260,6 @@ impl<'a, 'b> Keeper<'a, 'b> {
             unfinished: Unfinished::default(),
             lateness: LatencyHistogram::new(),
             idle_round_trips: self.idle_round_trips,
-            outages: Vec::new(),
             cross_check: None,
             usage: self.usage,
         };
@@ -301,7 +300,6 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.clients = outcome.clients.into_iter().map(record).collect();
     end.unfinished = outcome.unfinished;
     end.lateness = outcome.lateness;
-    end.outages = outcome.outages;
 }
 
 impl Observer for Keeper<'_, '_> {
@@ -334,6 +332,10 @@ impl Observer for Keeper<'_, '_> {
         self.check.add(interval);
         self.watcher.hear(Event::Interval { interval, operations: self.operations });
         Ok(())
+    }
+
+    fn outages(&mut self, outages: &[Outage]) -> io::Result<()> {
+        self.writer.outages(outages).map_err(io::Error::other)
     }
 
     fn ends(&mut self) -> io::Result<()> {

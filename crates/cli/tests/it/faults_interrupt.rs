@@ -1,8 +1,7 @@
 //! Ctrl-C in each phase: what was measured is kept, and what dyno made half-way is taken away.
 
-use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::fs;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -25,7 +24,7 @@ fn assert_interrupted(output: &Output) {
 }
 
 fn report(desk: &Desk) -> Value {
-    let text = std::fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -44,126 +43,123 @@ fn in_prepare_half_made_tables_are_taken_away() {
     assert_eq!(report(&desk)["status"], "interrupted");
 }
 
+/// Interrupts a run when it has done some work in a phase; returns its trial.
+fn interrupted_in(phase: &str, warm_up: &str, database: &str) -> Value {
+    let desk = Desk::new();
+    let mut command = bench(&desk, &server::database(database));
+    command.args(["--table-size=200", "--warm-up", warm_up, "--cleanup"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", phase, 2);
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert_eq!(tables(database), "", "the cleanup is done");
+    let trial = report(&desk)["trials"][0].clone();
+    assert_eq!(trial["status"], "interrupted");
+    trial
+}
+
 #[test]
 fn in_the_warm_up_nothing_was_measured_and_that_is_said() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_warm_up");
-    let url = server::database(database);
-    let mut command = bench(&desk, &url);
-    command.args(["--table-size=200", "--warm-up=60s", "--cleanup"]);
-    let mut run = Background::start(&desk, &mut command);
-    run.wait_for("0000", "warm-up", 2);
-    run.interrupt();
-    assert_interrupted(&run.finish());
-    let report = report(&desk);
-    let trial = &report["trials"][0];
-    assert_eq!((&trial["status"], &trial["transactions"]), (&"interrupted".into(), &0.into()));
-    assert!(trial["intervals"][0]["transactions"].as_u64().unwrap() > 0, "{trial}");
-    assert_eq!(tables(database), "");
+    let trial = interrupted_in("warm-up", "60s", "dyno_interrupt_warm_up");
+    assert_eq!(trial["transactions"], 0);
+    let mut intervals = trial["intervals"].as_array().unwrap().iter();
+    assert!(intervals.any(|interval| interval["transactions"] != 0), "{trial}");
 }
 
 #[test]
-fn in_the_measured_time_what_was_measured_is_kept_and_the_cleanup_done() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_measure");
-    let url = server::database(database);
-    let mut command = bench(&desk, &url);
-    command.args(["--table-size=200", "--warm-up=0s", "--cleanup"]);
-    let mut run = Background::start(&desk, &mut command);
-    run.wait_for("0000", "measure", 2);
-    run.interrupt();
-    assert_interrupted(&run.finish());
-    let report = report(&desk);
-    let trial = &report["trials"][0];
-    assert_eq!(trial["status"], "interrupted");
-    assert!(trial["transactions"].as_u64().unwrap() > 0);
-    assert_eq!(tables(database), "");
+fn in_the_measured_time_what_was_measured_is_kept() {
+    let trial = interrupted_in("measure", "0s", "dyno_interrupt_measure");
+    assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
 }
 
-/// Holds back whoever wants to drop a table, until it is killed.
-fn reader_of(database: &str) -> std::process::Child {
-    let statements = format!("BEGIN; SELECT COUNT(*) FROM {database}.sbtest1; DO SLEEP(600)");
-    server::client(&statements).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+/// A workload of one's own with a table `held`; its verification and its transaction ask these.
+fn one_table(desk: &Desk, url: &str, verify: &str, transaction: &str) -> Command {
+    let text = format!(
+        "\\prepare\nCREATE TABLE held (id INTEGER);\n\\verify\n{verify};\n\
+         \\cleanup\nDROP TABLE held;\n\\transaction ask\n{transaction};\n"
+    );
+    desk.file("held.sql", &text);
+    let mut command = desk.dyno(["bench", "held.sql", "--events=1", "--warm-up=0s", "--cleanup"]);
+    command.args(["--system", url]);
+    command
 }
 
 #[test]
 fn in_the_cleanup_it_is_brought_to_its_end() {
     let (desk, database) = (Desk::new(), "dyno_interrupt_cleanup");
     let url = server::database(database);
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_only", "--table-size=200"]);
-    command.args([
-        "--warm-up=0s",
-        "--time=2s",
-        "--interval=200ms",
-        "--think-time=5ms",
-        "--cleanup",
-    ]);
-    let mut run = Background::start(&desk, command.args(["--system", &url]));
-    run.wait_for("0000", "measure", 1);
-    let mut reader = reader_of(database);
-    let of_database = format!("FROM information_schema.PROCESSLIST WHERE db = '{database}'");
-    let dropping = format!("SELECT COUNT(*) {of_database} AND info LIKE 'DROP TABLE%'");
-    wait_until("the cleanup waits for the reader", || server::sql(&dropping).trim() == "1");
+    let load = server::hold(database, "");
+    let mut command = one_table(&desk, &url, "SELECT 1", &load.question());
+    let run = Background::start(&desk, &mut command);
+    wait_until("the load has begun", || load.is_asked());
+    // A transaction that has read the table holds back whoever wants to drop it.
+    let reader = server::hold(
+        &format!("{database}_reader"),
+        &format!("BEGIN; SELECT COUNT(*) FROM {database}.held;"),
+    );
+    load.release();
+    let dropping = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE 'DROP TABLE%' \
+                    AND db = 'dyno_interrupt_cleanup'";
+    wait_until("the cleanup waits for the reader", || server::sql(dropping).trim() == "1");
     run.interrupt();
-    // The reader's end lets the cleanup go on; killing its client alone would not end its sleep.
-    let kill = "SELECT id INTO @reader FROM information_schema.PROCESSLIST WHERE info = \
-                'DO SLEEP(600)' AND id <> CONNECTION_ID() LIMIT 1; \
-                EXECUTE IMMEDIATE CONCAT('KILL ', @reader)";
-    server::sql(kill);
-    reader.wait().unwrap();
+    reader.release();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
-    assert!(report(&desk)["trials"][0]["transactions"].as_u64().unwrap() > 0);
-}
-
-/// A workload of one's own whose verification takes so many seconds.
-fn slow_to_verify(desk: &Desk, url: &str, seconds: u32, more: &[&str]) -> Command {
-    let text = format!(
-        "\\prepare\nCREATE TABLE slow (id INTEGER);\n\\verify\nSELECT SLEEP({seconds}) = 0;\n\
-         \\cleanup\nDROP TABLE slow;\n\\transaction look\nSELECT id FROM slow;\n"
-    );
-    desk.file("slow.sql", &text);
-    let mut command = desk.dyno(["bench", "slow.sql", "--time=1s", "--cleanup", "--system", url]);
-    command.args(more);
-    command
-}
-
-fn is_verifying(seconds: u32) -> bool {
-    let sleeping = format!(
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info = 'SELECT SLEEP({seconds}) = 0'"
-    );
-    server::sql(&sleeping).trim() == "1"
+    assert_eq!(report(&desk)["trials"][0]["transactions"], 1);
 }
 
 #[test]
 fn in_verify_the_tables_go_when_that_was_asked_for() {
     let (desk, database) = (Desk::new(), "dyno_interrupt_verify");
     let url = server::database(database);
-    let run = Background::start(&desk, &mut slow_to_verify(&desk, &url, 3, &[]));
-    wait_until("it verifies", || is_verifying(3));
+    let lock = server::hold(database, "");
+    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
+    let run = Background::start(&desk, &mut command);
+    wait_until("it verifies", || lock.is_asked());
     run.interrupt();
+    lock.release();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
     assert_eq!(report(&desk)["status"], "interrupted");
+}
+
+/// How often dyno's thread for signals has gone to sleep.
+fn signals_heard(run: &Background<'_>) -> u64 {
+    let tasks = fs::read_dir(format!("/proc/{}/task", run.pid())).unwrap();
+    let statuses =
+        tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("status")).ok());
+    let of_signals = |status: &String| status.starts_with("Name:\tsignals\n");
+    let status = statuses.into_iter().find(of_signals).expect("dyno listens to signals");
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:\t"));
+    count.unwrap().parse().unwrap()
 }
 
 #[test]
 fn the_second_one_does_not_wait_for_the_server() {
     let (desk, database) = (Desk::new(), "dyno_interrupt_twice");
     let url = server::database(database);
-    let run = Background::start(&desk, &mut slow_to_verify(&desk, &url, 601, &[]));
-    wait_until("it verifies", || is_verifying(601));
+    let lock = server::hold(database, "");
+    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
+    let run = Background::start(&desk, &mut command);
+    wait_until("it verifies", || lock.is_asked());
+    let before = signals_heard(&run);
     run.interrupt();
-    thread::sleep(Duration::from_millis(50));
+    // Two that come at once are one to the kernel.
+    wait_until("the first one is heard", || signals_heard(&run) > before);
     run.interrupt();
     assert_interrupted(&run.finish());
+    lock.release();
 }
 
 #[test]
 fn a_phase_that_takes_too_long_is_broken_off() {
     let (desk, database) = (Desk::new(), "dyno_phase_timeout");
     let url = server::database(database);
-    let more = ["--phase-timeout=300ms"];
-    let output = slow_to_verify(&desk, &url, 602, &more).output().unwrap();
+    let lock = server::hold(database, "");
+    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
+    let output = command.arg("--phase-timeout=300ms").output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let told = both(&output);
     assert!(told.contains("it took longer than 300ms, its phase_timeout"), "{told}");
+    lock.release();
 }

@@ -12,10 +12,11 @@ use serde_json::Value;
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::support::{Desk, both, json};
 
-/// A load on two small tables that ends as JSON; it pauses, to leave room for other tests.
+/// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests, and so
+/// that so many events take so long at the least, however long the server is away.
 fn bench(desk: &Desk, workload: &str, url: &str) -> Command {
     let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
-    command.args(["--warm-up=0s", "--interval=200ms", "--think-time=5ms", "--format=json"]);
+    command.args(["--warm-up=0s", "--interval=200ms", "--think-time=20ms", "--format=json"]);
     command.args(["--system", url]);
     command
 }
@@ -45,7 +46,7 @@ fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
     let mut own = OwnServer::start(&[]);
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_read_write", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=4", "--time=10s"]));
+    let mut run = Background::start(&desk, command.args(["--clients=4", "--events=1000"]));
     run.wait_for("0000", "measure", 3);
     own.kill();
     own.server.start_again().unwrap();
@@ -95,19 +96,35 @@ fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
 }
 
 #[test]
+fn an_outage_that_goes_on_is_in_the_record_of_a_dyno_that_is_killed() {
+    let own = OwnServer::start(&[]);
+    let desk = Desk::new();
+    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
+    let mut run = Background::start(&desk, command.args(["--clients=2", "--time=60s"]));
+    run.wait_for("0000", "measure", 1);
+    own.kill();
+    let trial = desk.runs()[0].join("trials/0000/trial.json");
+    let is_kept = || fs::read_to_string(&trial).unwrap().contains("\"outages\"");
+    wait_until("the outage is on disk", is_kept);
+    run.signal(Signal::SIGKILL);
+    run.finish();
+    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "cut");
+    assert_eq!(trial["outages"][0]["end_ns"], Value::Null, "{}", trial["outages"]);
+    assert!(trial["outages"][0]["failures"].as_u64().unwrap() >= 1, "{}", trial["outages"]);
+    assert!(has_finding(trial, "The system was away"), "{}", trial["findings"]);
+}
+
+#[test]
 fn a_server_that_is_away_between_trials_is_waited_for() {
     let mut own = OwnServer::start(&[]);
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=2,3,4", "--time=2s"]));
-    run.wait_for("0000", "measure", 3);
+    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=4s"]));
+    run.wait_for("0000", "measure", 1);
     own.kill();
-    let end = || {
-        let trial = desk.runs()[0].join("trials/0000/trial.json");
-        fs::read_to_string(trial).unwrap().contains("measure_ended")
-    };
-    wait_until("the first trial is over", end);
-    thread::sleep(Duration::from_millis(500));
+    wait_until("it is waited for", || run.said().contains("waiting for the server"));
     own.server.start_again().unwrap();
     let output = run.finish();
     assert!(output.status.success(), "{}", both(&output));
@@ -116,8 +133,6 @@ fn a_server_that_is_away_between_trials_is_waited_for() {
         assert_eq!(trial["status"], "complete", "{trial}");
         assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
     }
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("waiting for the server"), "{told}");
 }
 
 #[test]
@@ -190,15 +205,26 @@ fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
     assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
 }
 
-/// Runs a load, stops the server for two seconds in the middle, and returns the trial.
+/// How many connections to a port hold bytes that have not been read. Source: proc_net(5).
+fn unread(port: u16) -> usize {
+    let table = fs::read_to_string("/proc/net/tcp").unwrap();
+    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let of_port = rows.filter(|fields| fields[1].ends_with(&format!(":{port:04X}")));
+    of_port.filter(|fields| !fields[4].ends_with(":00000000")).count()
+}
+
+/// Runs a load, stops the server in the middle until each client has waited for two seconds, and returns
+/// the trial.
 fn stopped_for_two_seconds(more: &[&str]) -> Value {
     let own = OwnServer::start(&[]);
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=4", "--time=6s"]).args(more));
+    let mut run =
+        Background::start(&desk, command.args(["--clients=4", "--events=800"]).args(more));
     run.wait_for("0000", "measure", 2);
     own.signal(Signal::SIGSTOP);
-    thread::sleep(Duration::from_millis(2_050));
+    wait_until("every client waits", || unread(own.server.port()) >= 4);
+    thread::sleep(Duration::from_secs(2));
     own.signal(Signal::SIGCONT);
     let output = run.finish();
     assert!(output.status.success(), "{}", both(&output));
@@ -237,7 +263,7 @@ fn clients_come_back_when_a_full_server_has_room_again() {
     own.make_user("guest", "");
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
-    let mut run = Background::start(&desk, command.args(["--clients=14", "--time=8s"]));
+    let mut run = Background::start(&desk, command.args(["--clients=14", "--events=4000"]));
     run.wait_for("0000", "measure", 2);
     own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
     let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
@@ -271,7 +297,8 @@ fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
     ] {
         let desk = Desk::new();
         desk.file("mine.sql", sql);
-        let mut command = desk.dyno(["bench", workload, "--time=3s", "--warm-up=0s", "--cleanup"]);
+        let mut command =
+            desk.dyno(["bench", workload, "--events=450", "--warm-up=0s", "--cleanup"]);
         command.args(["--clients=3", "--interval=200ms", "--think-time=20ms", "--format=json"]);
         command.args(["--ps", ps, "--system", &own.url_of("guest")]);
         if workload != "mine.sql" {

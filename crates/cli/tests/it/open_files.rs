@@ -12,7 +12,8 @@ fn limited(desk: &Desk, limits: &str, url: &str) -> Command {
     let mut shell = Command::new("sh");
     let bench = format!(
         "{limits} && exec \"$0\" bench sysbench/oltp_point_select --table-size=50 --ps=off \
-         --clients={CLIENTS} --events={CLIENTS} --warm-up=0s --format=json --cleanup --system {url}"
+         --clients={CLIENTS} --events={CLIENTS} --warm-up=0s --connect-timeout=200s --format=json \
+         --cleanup --system {url}"
     );
     shell.args(["-c", &bench, env!("CARGO_BIN_EXE_dyno")]);
     shell.current_dir(desk.path()).env("HOME", desk.path());

@@ -2,12 +2,14 @@
 //! its limits. And a `dyno` in the background, to do that to it in mid-run.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value;
 use system::Daemon;
 use system::mariadb::{Settings, start};
 use tempfile::TempDir;
@@ -104,24 +106,42 @@ pub(crate) struct Background<'d> {
 
 impl<'d> Background<'d> {
     pub(crate) fn start(desk: &'d Desk, command: &mut Command) -> Self {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let errors = fs::File::create(Self::errors(desk)).unwrap();
+        let child = command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         Self { desk, child }
+    }
+
+    /// Where its standard error goes, to be read while it runs.
+    fn errors(desk: &Desk) -> PathBuf {
+        desk.path().join("stderr")
     }
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub(crate) fn interrupt(&self) {
-        kill(Pid::from_raw(self.pid().cast_signed()), Signal::SIGINT).unwrap();
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.pid().cast_signed()), signal).unwrap();
     }
 
-    /// Waits until a trial has so many intervals of a phase on disk.
+    pub(crate) fn interrupt(&self) {
+        self.signal(Signal::SIGINT);
+    }
+
+    /// What it has said on standard error by now.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(Self::errors(self.desk)).unwrap()
+    }
+
+    /// Waits until a trial has so many intervals of a phase on disk in which transactions ended; on a
+    /// busy machine there are some in which none did.
     pub(crate) fn wait_for(&mut self, trial: &str, phase: &str, intervals: usize) {
-        let name = format!("\"phase\":\"{phase}\"");
         for _ in 0..LOOKS {
             let text = self.intervals(trial).unwrap_or_default();
-            if text.matches(&name).count() >= intervals {
+            let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            let all = whole.map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let busy = all.filter(|it| it["phase"] == phase && it["transactions"] != 0);
+            if busy.count() >= intervals {
                 return;
             }
             assert_eq!(self.child.try_wait().unwrap(), None, "it ended before its time");
@@ -136,6 +156,8 @@ impl<'d> Background<'d> {
     }
 
     pub(crate) fn finish(self) -> Output {
-        self.child.wait_with_output().unwrap()
+        let mut output = self.child.wait_with_output().unwrap();
+        output.stderr = fs::read(Self::errors(self.desk)).unwrap();
+        output
     }
 }

@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::process::{Command, Output};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
+use crate::own_server::Background;
 use crate::support::{Desk, both, json};
 
 /// A load that goes on for a minute when nothing stops it.
@@ -22,35 +20,11 @@ const LOAD: [&str; 6] = [
     "--interval=50ms",
 ];
 
-/// Starts the load; returns once a measured interval is in the record.
-fn start(desk: &Desk, warm_up: &str) -> (Child, PathBuf) {
-    let child = desk
-        .dyno(LOAD)
-        .args(["--warm-up", warm_up])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let run = wait_for("a run", || desk.path().join("results").read_dir().ok()?.next()?.ok());
-    (child, run.path())
-}
-
-fn wait_for_interval(run: &Path, phase: &str) {
-    let intervals = run.join("trials/0000/intervals.jsonl");
-    wait_for("an interval", || {
-        let text = fs::read_to_string(&intervals).ok()?;
-        text.contains(&format!("\"{phase}\"")).then_some(())
-    });
-}
-
-fn wait_for<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    for _ in 0..1_200 {
-        if let Some(seen) = look() {
-            return seen;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("no {what} within a minute");
+/// Starts the load; returns once something was done in the phase.
+fn start<'d>(desk: &'d Desk, warm_up: &str, phase: &str) -> (Background<'d>, PathBuf) {
+    let mut run = Background::start(desk, desk.dyno(LOAD).args(["--warm-up", warm_up]));
+    run.wait_for("0000", phase, 1);
+    (run, desk.runs().remove(0))
 }
 
 /// The run's error, and that it is one.
@@ -64,10 +38,9 @@ fn failed(output: &Output) -> String {
 #[test]
 fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
     let desk = Desk::new();
-    let (mut child, run) = start(&desk, "100ms");
-    wait_for_interval(&run, "measure");
-    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGKILL).unwrap();
-    child.wait().unwrap();
+    let (dyno, run) = start(&desk, "100ms", "measure");
+    dyno.signal(Signal::SIGKILL);
+    dyno.finish();
     let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
     assert!(listed.contains(" cut "), "{listed}");
     let report = json(&desk.succeed(["report", "results", "--format=json"]));
@@ -84,10 +57,9 @@ fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
 #[test]
 fn a_folder_that_is_removed_ends_the_run_and_is_named() {
     let desk = Desk::new();
-    let (child, run) = start(&desk, "100ms");
-    wait_for_interval(&run, "measure");
+    let (dyno, run) = start(&desk, "100ms", "measure");
     fs::remove_dir_all(&run).unwrap();
-    let text = failed(&child.wait_with_output().unwrap());
+    let text = failed(&dyno.finish());
     assert!(text.contains("was removed while the run was writing to it"), "{text}");
     assert!(text.contains(&run.file_name().unwrap().to_str().unwrap().to_owned()), "{text}");
     assert!(!run.exists(), "nothing is made again behind the back of who removed it");
@@ -97,10 +69,9 @@ fn a_folder_that_is_removed_ends_the_run_and_is_named() {
 #[test]
 fn a_disk_that_is_full_at_the_end_of_a_phase_is_said() {
     let desk = Desk::new();
-    let (child, run) = start(&desk, "2s");
-    wait_for_interval(&run, "warm-up");
+    let (dyno, run) = start(&desk, "2s", "warm-up");
     symlink("/dev/full", run.join("trials/0000/trial.tmp")).unwrap();
-    let text = failed(&child.wait_with_output().unwrap());
+    let text = failed(&dyno.finish());
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
     let report = json(&desk.succeed(["report", "results", "--format=json"]));
@@ -129,9 +100,10 @@ fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
     let listed = String::from_utf8(output.stdout).unwrap();
-    assert!(listed.contains(" cut ") || listed.contains(" failed "), "{listed}");
+    assert!(listed.contains(" failed "), "there was room for the run's end: {listed}");
     let report = fs::read_to_string(desk.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
     let trial = &report["trials"][0];
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{report}");
     assert!(trial["intervals"].as_array().unwrap().len() > 10, "{report}");

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
 
+use crate::own_server::Background;
 use crate::server;
 use crate::support::{Desk, both};
 
@@ -33,18 +32,14 @@ fn a_password_in_a_url_is_scrubbed_everywhere() {
     let desk = Desk::new();
     let user = server::user_with_password("dyno_secret_url", PASSWORD);
     let url = user.url(Some(PASSWORD));
-    let child = desk
-        .dyno(["bench", "sysbench/oltp_point_select", "--table-size=50", "--time=3s"])
-        .args(["--system", &url, "--existing=replace", "--cleanup"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
+    command.args(["--time=3s", "--system", &url, "--existing=replace", "--cleanup"]);
+    let mut run = Background::start(&desk, &mut command);
     // Replacing itself is the first thing that the process does.
-    std::thread::sleep(Duration::from_millis(1500));
-    let shown = fs::read(format!("/proc/{}/cmdline", child.id())).unwrap();
+    run.wait_for("0000", "warm-up", 1);
+    let shown = fs::read(format!("/proc/{}/cmdline", run.pid())).unwrap();
     let shown = String::from_utf8_lossy(&shown).into_owned();
-    let output = child.wait_with_output().unwrap();
+    let output = run.finish();
     assert!(output.status.success(), "{}", both(&output));
     assert!(shown.contains("oltp_point_select"), "{shown}");
     assert!(!shown.contains(PASSWORD), "{shown}");

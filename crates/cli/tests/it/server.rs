@@ -1,7 +1,9 @@
 //! The MariaDB that `cargo xtask test` starts, and users on it.
 
 use std::env;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+
+use crate::own_server::wait_until;
 
 /// The variable that says where the server is.
 const SERVER: &str = "DYNO_TEST_MYSQL";
@@ -52,6 +54,47 @@ pub(crate) fn database(name: &str) -> String {
     sql(&format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}"));
     let (host, port, _) = address();
     format!("mysql://root@{host}:{port}/{name}")
+}
+
+/// A lock that statements of a test wait for, as long as this holds it.
+pub(crate) struct Held {
+    name: String,
+    client: Child,
+}
+
+/// Runs statements as root and takes the lock of this name then, in a session that goes on.
+pub(crate) fn hold(name: &str, after: &str) -> Held {
+    let statements = format!("{after} DO GET_LOCK('{name}', 0); DO SLEEP(600)");
+    let client = client(&statements).stdout(Stdio::null()).spawn().unwrap();
+    let is_held = format!("SELECT IS_USED_LOCK('{name}') IS NOT NULL");
+    wait_until("the lock is held", || sql(&is_held).trim() == "1");
+    Held { name: name.to_owned(), client }
+}
+
+impl Held {
+    /// The question that is answered with 1 as soon as the lock is free.
+    pub(crate) fn question(&self) -> String {
+        format!("SELECT GET_LOCK('{}', 600)", self.name)
+    }
+
+    /// Whether somebody has asked it and waits.
+    pub(crate) fn is_asked(&self) -> bool {
+        let question = self.question().replace('\'', "''");
+        let waiting = format!(
+            "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info = '{question}'"
+        );
+        sql(&waiting).trim() == "1"
+    }
+
+    /// Ends the session, with all that it holds.
+    pub(crate) fn release(mut self) {
+        // The end of its client alone would not end its sleep.
+        let Self { name, client } = &mut self;
+        sql(&format!(
+            "SELECT IS_USED_LOCK('{name}') INTO @holder; EXECUTE IMMEDIATE CONCAT('KILL ', @holder)"
+        ));
+        client.wait().unwrap();
+    }
 }
 
 /// A user of one test's own, with a database of the same name.

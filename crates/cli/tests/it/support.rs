@@ -91,6 +91,13 @@ pub(crate) fn both(output: &Output) -> String {
     )
 }
 
+/// Runs a command that ends with a report as JSON, expects success and returns the report.
+pub(crate) fn report(command: &mut Command) -> serde_json::Value {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", both(&output));
+    json(&output)
+}
+
 /// Standard output as JSON.
 pub(crate) fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout)

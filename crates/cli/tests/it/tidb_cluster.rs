@@ -132,9 +132,9 @@ fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
     for process in ["pd", "tikv-1", "tikv-2", "tikv-3", "tidb"] {
         assert!(processes.contains(&process), "{process}: {processes:?}");
     }
-    // Its names are within text of JSON.
-    let listed = watched.matches("dyno_pd_store{").count();
-    assert_eq!(listed, 3, "PD told its stores: {watched:.2000}");
+    let series = watched.servers.iter().flat_map(|server| &server.series);
+    let listed = series.filter(|series| series.name == "dyno_pd_store").count();
+    assert_eq!(listed, 3, "PD told its stores: {servers:?}");
     let page = fs::read_to_string(run.join("report.html")).unwrap();
     // One region has all rows; two stores have no load, and TiDB need not speak to them.
     assert!(page.contains("of the requests to stores, 33 % would be even"));
@@ -217,7 +217,7 @@ fn no_member_is_left_running_when_dyno_is_killed() {
     let mut run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);
     assert_eq!(servers_of(&desk).len(), 3);
-    kill(Pid::from_raw(run.pid().cast_signed()), Signal::SIGKILL).unwrap();
+    run.signal(Signal::SIGKILL);
     run.finish();
     wait_until("all servers are gone", || servers_of(&desk).is_empty());
     wait_until("their data are gone", || desk.scratch_folders().is_empty());

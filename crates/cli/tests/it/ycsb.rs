@@ -1,10 +1,10 @@
 //! YCSB through the command line: on real servers, and beside go-ycsb on the same data.
 
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::own_server::{Background, wait_until};
 use crate::server;
 use crate::support::{Desk, both, json};
 
@@ -202,24 +202,17 @@ fn a_load_that_was_interrupted_goes_on() {
     let bench = |existing: &str| {
         let mut command = desk.dyno(["bench", "ycsb/c", "--events=100", "--warm-up=0s"]);
         command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     };
-    let child = bench("--existing=refuse").spawn().unwrap();
-    let loaded = || {
+    let run = Background::start(&desk, &mut bench("--existing=refuse"));
+    let is_loading = || {
         let table =
             "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_SCHEMA = 'ycsb_resumed'";
-        if server::sql(table).trim() == "0" { 0 } else { rows("ycsb_resumed") }
+        server::sql(table).trim() == "1" && rows("ycsb_resumed") > 0
     };
-    for _ in 0..600 {
-        if loaded() > 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
-    let output = child.wait_with_output().unwrap();
+    wait_until("it loads", is_loading);
+    run.interrupt();
+    let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
     let left = rows("ycsb_resumed");
     assert!(left > 0 && left < 120_000, "{left}");

@@ -1,56 +1,10 @@
 //! Right plans are read, wrong plans are explained.
 
-use std::path::PathBuf;
-
 use proptest::prelude::*;
 
 use super::*;
+use crate::fuzz::{PLAN, source};
 use crate::{Arrivals, Color, RateStep};
-
-const WHOLE: &str = r#"
-name = "whole"
-title = "Everything said"
-seed = 7
-repetitions = 3
-between = "restore"
-existing = "replace"
-cleanup = true
-percentiles = [99.9, 50]
-
-[sql]
-after_prepare = "ANALYZE TABLE sbtest1"
-run_session = ["SET a = 1", "SET b = 2"]
-
-[systems.lite]
-kind = "sqlite"
-cache-size = "64MiB"
-
-[systems.far]
-use = "mysql://root@127.0.0.1:3306/test"
-[systems.far.sql]
-run_session = "SET c = 3"
-
-[workloads.points]
-kind = "sysbench/oltp_point_select"
-tables = 4
-table_size = "100k"
-
-[load]
-clients = [1, 8]
-time = "5s"
-warm_up = "1s"
-interval = "500ms"
-think_time = "10ms"
-workers = 2
-"#;
-
-fn source(text: &str) -> Source {
-    Source {
-        name: "plans/x.toml".to_owned(),
-        text: text.to_owned(),
-        folder: PathBuf::from("plans"),
-    }
-}
 
 fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
@@ -73,7 +27,7 @@ fn wrong_top(top: &str) -> String {
 
 #[test]
 fn reads_a_whole_plan() {
-    let plan = parse(WHOLE);
+    let plan = parse(PLAN);
     assert_eq!((plan.name.as_str(), plan.seed, plan.repetitions), ("whole", 7, 3));
     assert_eq!(plan.title.as_deref(), Some("Everything said"));
     assert_eq!((plan.between, plan.existing), (Between::Restore, Existing::Replace));
@@ -85,7 +39,7 @@ fn reads_a_whole_plan() {
     assert_eq!((lite.name.as_str(), lite.kind.as_str()), ("lite", "sqlite"));
     assert_eq!(lite.options, Options::parse("cache_size = \"64MiB\"").unwrap());
     assert_eq!((far.name.as_str(), far.kind.as_str()), ("far", "mysql"));
-    assert_eq!(far.options, Options::parse("url = 'mysql://root@127.0.0.1:3306/test'").unwrap());
+    assert_eq!(far.options, Options::parse("url = 'mysql://root:pw@127.0.0.1:3306/test'").unwrap());
     assert_eq!(plan.sql_for(far).run_session, ["SET a = 1", "SET b = 2", "SET c = 3"]);
     let [points] = plan.workloads.as_slice() else { panic!("one workload") };
     assert_eq!(
@@ -282,7 +236,9 @@ fn a_list_may_be_a_text_with_commas() {
 fn the_name_defaults_to_the_stem_of_the_file() {
     let name = |file: &str| {
         let text = "system = \"a\"\nworkload = \"b\"".to_owned();
-        Plan::parse(Source { name: file.to_owned(), text, folder: PathBuf::new() }).unwrap().name
+        Plan::parse(Source { name: file.to_owned(), text, folder: std::path::PathBuf::new() })
+            .unwrap()
+            .name
     };
     assert_eq!(name("plans/quickstart.toml"), "quickstart");
     assert_eq!(name("my plan.toml"), "my_plan");
@@ -887,9 +843,9 @@ fn a_plan_that_is_not_there() {
 /// A text near a right plan: some bytes removed, some put in.
 fn mutated() -> impl Strategy<Value = String> {
     let pieces = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";
-    let edits = prop::collection::vec((0..WHOLE.len(), 0..12_usize, pieces), 1..4);
+    let edits = prop::collection::vec((0..PLAN.len(), 0..12_usize, pieces), 1..4);
     edits.prop_map(|edits| {
-        let mut text = WHOLE.to_owned();
+        let mut text = PLAN.to_owned();
         for (at, length, piece) in edits {
             let start = floor(&text, at);
             let end = floor(&text, start + length);

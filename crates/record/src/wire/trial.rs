@@ -1,5 +1,6 @@
 //! trial.json.
 
+use std::mem;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -31,6 +32,8 @@ pub(crate) struct TrialFile {
     repetition: u32,
     load: LoadFile,
     phases: Vec<PhaseFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outages: Vec<OutageFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionFile>,
     end: Option<EndFile>,
@@ -139,7 +142,8 @@ struct EndFile {
     /// As in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Where the trial's outages stood when only its end told them.
+    #[serde(default, skip_serializing)]
     outages: Vec<OutageFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
@@ -225,6 +229,7 @@ impl From<&TrialRecord> for TrialFile {
                 open: header.load.open.as_ref().map(OpenFile::from),
             },
             phases: record.phases.iter().map(PhaseFile::from).collect(),
+            outages: record.outages.iter().copied().map(OutageFile::from).collect(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             end: record.end.as_ref().map(EndFile::from),
         }
@@ -337,7 +342,7 @@ impl From<&TrialEnd> for EndFile {
             },
             lateness: hlog::encode(&end.lateness),
             idle_round_trips: hlog::encode(&end.idle_round_trips),
-            outages: end.outages.iter().copied().map(OutageFile::from).collect(),
+            outages: Vec::new(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage.map(UsageFile::from),
             clients: end.clients.iter().map(ClientFile::from).collect(),
@@ -370,9 +375,11 @@ impl From<&ClientRecord> for ClientFile {
 
 impl TrialFile {
     /// The trial without its intervals, or what is wrong with it.
-    pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
+    pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let phases =
             self.phases.into_iter().map(PhaseFile::into_record).collect::<Result<_, _>>()?;
+        let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
+        let outages = self.outages.into_iter().chain(of_end).map(Outage::from).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
         let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
@@ -405,7 +412,7 @@ impl TrialFile {
                 open: self.load.open.map(OpenFile::into_record).transpose()?,
             },
         };
-        Ok(TrialRecord { phases, conditions, end, ..TrialRecord::new(header) })
+        Ok(TrialRecord { phases, outages, conditions, end, ..TrialRecord::new(header) })
     }
 }
 
@@ -440,7 +447,6 @@ impl EndFile {
             },
             lateness: hlog::decode(&self.lateness)?,
             idle_round_trips: hlog::decode(&self.idle_round_trips)?,
-            outages: self.outages.into_iter().map(Outage::from).collect(),
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage.map(ClientUsage::from),
         })

@@ -116,6 +116,13 @@ fn unfinished() -> Unfinished {
     Unfinished { latencies, unanswered: 1 }
 }
 
+fn outages() -> [Outage; 2] {
+    [
+        Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
+        Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
+    ]
+}
+
 fn trial_end() -> TrialEnd {
     TrialEnd {
         status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
@@ -131,10 +138,6 @@ fn trial_end() -> TrialEnd {
         unfinished: unfinished(),
         lateness: unfinished().latencies,
         idle_round_trips: unfinished().latencies,
-        outages: vec![
-            measure::Outage { start_ns: 1, end_ns: Some(2), failures: 3, reconnects: 4 },
-            measure::Outage { start_ns: 5, end_ns: None, failures: 6, reconnects: 0 },
-        ],
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
             by_server: QueryCounts { read: 4, write: 5, other: 6 },
@@ -162,7 +165,9 @@ fn write_trial(run: &RunWriter) -> TrialWriter {
     trial.phase(prepare).unwrap();
     trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
     trial.interval(&interval(Phase::Measure, 1)).unwrap();
+    trial.outages(&outages()[..1]).unwrap();
     trial.interval(&interval(Phase::Measure, 2)).unwrap();
+    trial.outages(&outages()).unwrap();
     trial
 }
 
@@ -204,7 +209,21 @@ fn what_was_written_is_read_back_exactly() {
     let mut total = intervals[1].tally.clone();
     total.merge(&intervals[2].tally);
     assert_eq!(trial.total, total);
+    assert_eq!(trial.outages, outages());
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
+}
+
+#[test]
+fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    let path = run.folder().join("trials/0000/trial.json");
+    let mut file: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    file["end"]["outages"] = file.as_object_mut().unwrap().remove("outages").unwrap();
+    fs::write(&path, file.to_string()).unwrap();
+    assert_eq!(Run::open(run.folder()).unwrap().trials[0].outages, outages());
 }
 
 #[test]
@@ -231,6 +250,7 @@ fn a_run_in_progress_reads_as_running_and_a_dropped_one_as_cut() {
     assert_eq!(read.status, RunStatus::Cut);
     assert_eq!(read.trials[0].end, None);
     assert_eq!(read.trials[0].intervals.len(), 3);
+    assert_eq!(read.trials[0].outages, outages());
 }
 
 #[test]

@@ -13,6 +13,9 @@ const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
 /// More lines than this are not told apart.
 const LINES_MAX: usize = 8;
 
+/// A bar ends at so many times its dot: what two repetitions leave open would press all dots to the ground.
+const HIGHEST_BAR: f64 = 4.0;
+
 /// Steps along the percentile axis.
 const SPECTRUM_STEPS: u32 = 96;
 
@@ -155,7 +158,7 @@ impl<'d, 'a> Context<'d, 'a> {
             });
             let clients = load_of(point);
             Some(Dot {
-                error: interval.map(|interval| (interval.low.max(0.0), interval.high)),
+                error: interval.map(|i| (i.low, i.high.min(HIGHEST_BAR * estimate.median))),
                 note: Some(format!("{clients}: {} per s{spread}", number(estimate.median))),
                 ..Dot::at(self.sweep.of(point), estimate.median)
             })

@@ -16,7 +16,7 @@ const SILENT: Duration = Duration::from_millis(1_200);
 
 impl Judgement {
     pub(super) fn outages(&mut self, trial: &TrialRecord, evidence: &Evidence<'_>) {
-        let (Some(start), Some(end)) = (load_start(trial), trial.end.as_ref()) else { return };
+        let Some(start) = load_start(trial) else { return };
         let Some(last) = trial.intervals.last() else { return };
         let load_until = at(start, last.end_ns);
         for done in evidence.done {
@@ -26,7 +26,7 @@ impl Judgement {
                 continue;
             }
             self.figures.outages += 1;
-            let is_found = end.outages.iter().any(|outage| {
+            let is_found = trial.outages.iter().any(|outage| {
                 let from = at(start, outage.start_ns);
                 // One that was not over when the trial ended lasts until then.
                 let until = outage.end_ns.map(|end_ns| at(start, end_ns)).or(load_end(trial));
@@ -35,7 +35,7 @@ impl Judgement {
             if !is_found {
                 let text = format!(
                     "the server was {} at {}, and none of its outages says so: {:?}",
-                    done.disturbance, done.from, end.outages
+                    done.disturbance, done.from, trial.outages
                 );
                 self.complain(Check::Outages, Some(trial), text);
             }

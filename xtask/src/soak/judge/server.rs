@@ -109,7 +109,7 @@ impl Unknown {
         // may have met one refusal, when others have.
         let late = end.unfinished.latencies.count() - end.unfinished.unanswered;
         Self {
-            lost: end.outages.iter().map(|outage| outage.failures).sum(),
+            lost: trial.outages.iter().map(|outage| outage.failures).sum(),
             refused: if refused == 0 { 0 } else { refused + late },
             unanswered: end.unfinished.unanswered.min(trial.header.clients as u64),
         }

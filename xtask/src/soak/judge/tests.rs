@@ -147,7 +147,7 @@ impl Case {
     /// The middle trial lost connections.
     fn lost(&mut self, start_ms: u64, end_ms: u64, failures: u64) {
         let ns = |millis: u64| millis * 1_000_000;
-        self.end().outages.push(Outage {
+        self.trial().outages.push(Outage {
             start_ns: ns(start_ms),
             end_ns: Some(ns(end_ms)),
             failures,
