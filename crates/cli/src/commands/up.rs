@@ -151,20 +151,20 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Re
     let mut told = 0;
     let mut is_ending = false;
     loop {
-        if let Some(standing) = standing::read(&entry) {
+        let standing = standing::read(&entry);
+        // All that was said before the entry was made is there by now.
+        let said = standing::log_of(&entry);
+        told += pass_on(said.get(told..).unwrap_or_default(), progress);
+        if let Some(standing) = standing {
             progress.finish();
             return super::print(&format!("{}`dyno down {kind}` stops it.\n", standing.text));
         }
         if let Some(status) = keeper.try_wait()? {
+            // Whole, though some of it was told before: the reason may be in any of it.
             let said = standing::log_of(&entry);
             standing::remove(&entry);
-            bail!(
-                "{kind} did not come up ({status}):\n{}",
-                said.get(told..).unwrap_or_default().trim_end()
-            );
+            bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
         }
-        let said = standing::log_of(&entry);
-        told += pass_on(said.get(told..).unwrap_or_default(), progress);
         if stop.is_asked() && !is_ending {
             standing::end(keeper.id())?;
             is_ending = true;
