@@ -15,38 +15,62 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         || digest.points.iter().filter(|point| workload.is_none_or(|name| name == point.workload));
     let trials = || points().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials().map(|trial| trial.summary.latency.mean_ns));
-    let mut table = Table::new().words("system");
-    if workload.is_none() {
-        table = table.words("workload");
-    }
-    table = load_columns(digest, table).numbers("tps");
+    let mut table = load_columns(digest, name_columns(workload)).numbers("tps");
     if digest.is_repeated() {
         table = table.numbers("95 % interval");
     }
-    table = table.numbers("qps").numbers(format!("mean {}", unit.name()));
-    for percent in &digest.run.header.percentiles {
-        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
-    }
-    table = table.numbers(format!("max {}", unit.name())).numbers("failed").numbers("retries");
+    table =
+        latency_columns(digest, table.numbers("qps"), unit).numbers("failed").numbers("retries");
     for point in points() {
-        table.row(result_row(digest, point, workload.is_none(), unit));
+        let mut row = names(point, workload);
+        row.extend(result_cells(digest, point, unit));
+        table.row(row);
     }
     table
 }
 
-fn result_row(
+/// What a point is called; its workload only where the table is of several.
+fn name_columns(workload: Option<&str>) -> Table {
+    let table = Table::new().words("system");
+    if workload.is_none() { table.words("workload") } else { table }
+}
+
+fn names(point: &Point<'_>, workload: Option<&str>) -> Vec<String> {
+    let names = [Some(point.system), Some(point.workload).filter(|_| workload.is_none())];
+    names.into_iter().flatten().map(str::to_owned).collect()
+}
+
+fn latency_columns(digest: &Digest<'_>, table: Table, unit: TimeUnit) -> Table {
+    let mut table = table.numbers(format!("mean {}", unit.name()));
+    for percent in &digest.run.header.percentiles {
+        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
+    }
+    table.numbers(format!("max {}", unit.name()))
+}
+
+/// The cells of those columns, of one latency of each trial of a point.
+fn latency_cells(
     digest: &Digest<'_>,
     point: &Point<'_>,
-    has_workload: bool,
     unit: TimeUnit,
+    latency: impl Fn(&Summary) -> Latency,
 ) -> Vec<String> {
+    let time = |of: &dyn Fn(&Latency) -> f64| {
+        let figure = digest.estimate(point, |summary| of(&latency(summary)));
+        middle(figure, |value| unit.show(value))
+    };
+    let mut cells = vec![time(&|latency| latency.mean_ns)];
+    for percent in &digest.run.header.percentiles {
+        cells.push(time(&|latency| latency.percentile_ns(*percent).unwrap_or_default() as f64));
+    }
+    cells.push(time(&|latency| latency.max_ns as f64));
+    cells
+}
+
+fn result_cells(digest: &Digest<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<String> {
     let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of);
     let rate = |of: &dyn Fn(&Summary) -> f64| middle(figure(of), number);
-    let time = |of: &dyn Fn(&Summary) -> f64| middle(figure(of), |value| unit.show(value));
-    let mut row = vec![point.system.to_owned()];
-    if has_workload {
-        row.push(point.workload.to_owned());
-    }
+    let mut row = Vec::new();
     row.push(point.clients.to_string());
     if digest.is_open() {
         row.push(offered(point));
@@ -56,11 +80,7 @@ fn result_row(
         row.push(interval(figure(&|summary| summary.transactions_per_s)));
     }
     row.push(rate(&|summary| summary.queries_per_s));
-    row.push(time(&|summary| summary.latency.mean_ns));
-    for percent in &digest.run.header.percentiles {
-        row.push(time(&|summary| percentile(&summary.latency, *percent)));
-    }
-    row.push(time(&|summary| summary.latency.max_ns as f64));
+    row.extend(latency_cells(digest, point, unit, |summary| summary.latency.clone()));
     row.push(count(digest.sum(point, |summary| summary.failed_transactions)));
     row.push(count(digest.sum(point, |summary| summary.retries)));
     row
@@ -93,46 +113,18 @@ pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         .collect();
     let trials = points.iter().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials.map(|trial| service_of(&trial.summary).mean_ns));
-    let mut table = Table::new().words("system");
-    if workload.is_none() {
-        table = table.words("workload");
-    }
-    table = table.numbers("clients").numbers("offered per s").numbers("in system");
-    table = table.numbers(format!("mean {}", unit.name()));
-    for percent in &digest.run.header.percentiles {
-        table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
-    }
-    table = table.numbers(format!("max {}", unit.name()));
+    let table = name_columns(workload).numbers("clients").numbers("offered per s");
+    let mut table = latency_columns(digest, table.numbers("in system"), unit);
+    let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
     for point in points {
-        table.row(service_row(digest, point, workload.is_none(), unit));
+        let mut row = names(point, workload);
+        row.push(point.clients.to_string());
+        row.push(offered(point));
+        row.push(middle(digest.estimate(point, in_system), number));
+        row.extend(latency_cells(digest, point, unit, service_of));
+        table.row(row);
     }
     table
-}
-
-fn service_row(
-    digest: &Digest<'_>,
-    point: &Point<'_>,
-    has_workload: bool,
-    unit: TimeUnit,
-) -> Vec<String> {
-    let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of);
-    let time = |of: &dyn Fn(&Latency) -> f64| {
-        middle(figure(&|summary| of(&service_of(summary))), |value| unit.show(value))
-    };
-    let mut row = vec![point.system.to_owned()];
-    if has_workload {
-        row.push(point.workload.to_owned());
-    }
-    row.push(point.clients.to_string());
-    row.push(offered(point));
-    let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
-    row.push(middle(figure(&in_system), number));
-    row.push(time(&|service| service.mean_ns));
-    for percent in &digest.run.header.percentiles {
-        row.push(time(&|service| percentile(service, *percent)));
-    }
-    row.push(time(&|service| service.max_ns as f64));
-    row
 }
 
 /// Service times of a trial's transactions; those of none in a closed loop.
@@ -147,10 +139,6 @@ fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
 fn interval(estimate: Option<Estimate>) -> String {
     let interval = estimate.and_then(|estimate| estimate.interval);
     interval.map_or(String::new(), |i| format!("{} to {}", number(i.low), number(i.high)))
-}
-
-fn percentile(latency: &Latency, percent: f64) -> f64 {
-    latency.percentile_ns(percent).unwrap_or_default() as f64
 }
 
 /// The trial that stands for its point where a median makes no sense.

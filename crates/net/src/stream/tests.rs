@@ -13,20 +13,22 @@ use super::*;
 use crate::{Clock, Gate, Runtime, within};
 
 /// A peer that lets `serve` talk to the first who connects.
-fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Endpoint, JoinHandle<()>) {
+pub(super) fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Endpoint, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
     (endpoint, thread::spawn(move || serve(listener.accept().unwrap().0)))
 }
 
-fn run<T: 'static, F: Future<Output = T> + 'static>(body: impl FnOnce(Handle) -> F) -> T {
+pub(super) fn run<T: 'static, F: Future<Output = T> + 'static>(
+    body: impl FnOnce(Handle) -> F,
+) -> T {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     runtime.block_on(body(handle)).unwrap()
 }
 
 /// Reads until `wanted` bytes have come or the peer has closed.
-async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
+pub(super) async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
     let mut all = Vec::new();
     while all.len() < wanted {
         let read = stream.read_with(|bytes| {

@@ -13,7 +13,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, Error, InconsistentKeys, RootCertStore, SignatureScheme};
 
 use super::SetupFault;
-use super::verifier::{TakesAny, TakesAnyName};
+use super::verifier::Lenient;
 
 /// How much of a server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +119,8 @@ fn verifier(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, SetupFault> {
     Ok(match trust {
-        Trust::Anyone => Arc::new(TakesAny(Arc::clone(provider))),
-        Trust::Authority(roots) => Arc::new(TakesAnyName(checking(roots, provider)?)),
+        Trust::Anyone => Arc::new(Lenient::Any(Arc::clone(provider))),
+        Trust::Authority(roots) => Arc::new(Lenient::AnyName(checking(roots, provider)?)),
         Trust::Identity(roots) => checking(roots, provider)?,
     })
 }

@@ -1,28 +1,21 @@
 //! Secured streams over real sockets: rustls on the other side, or a peer that does not play along.
 
-use std::future::Future;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::stream::tests::{peer, read_bytes, run};
 use crate::tls::tests::{Authority, Lifetime, VERSIONS, client, server_config};
 use crate::tls::{TlsClient, TlsFault};
-use crate::{Clock, Endpoint, Handle, Runtime, Stream, within};
+use crate::{Endpoint, Stream, within};
 
 const HOST: &str = "db.example";
 
-/// A peer that lets `serve` talk to the first who connects.
-fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Endpoint, JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
-    (endpoint, thread::spawn(move || serve(listener.accept().unwrap().0)))
-}
-
-/// The same in TLS, and who trusts it.
+/// Peers in TLS, one for each version, and who trusts them.
 fn secure_peers(
     serve: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Clone + Send + 'static,
 ) -> (TlsClient, Vec<(Endpoint, JoinHandle<()>)>) {
@@ -36,27 +29,6 @@ fn secure_peers(
         })
     });
     (client(&authority), peers.into())
-}
-
-fn run<T: 'static, F: Future<Output = T> + 'static>(body: impl FnOnce(Handle) -> F) -> T {
-    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
-    let handle = runtime.handle();
-    runtime.block_on(body(handle)).unwrap()
-}
-
-/// Reads until `wanted` bytes have come or the peer has closed.
-async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
-    let mut all = Vec::new();
-    while all.len() < wanted {
-        let read = stream.read_with(|bytes| {
-            all.extend_from_slice(bytes);
-            bytes.len()
-        });
-        if read.await.unwrap() == 0 {
-            break;
-        }
-    }
-    all
 }
 
 #[test]
