@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::own_server::{Background, OwnServer};
-use crate::support::{Desk, both, json};
+use crate::support::{Desk, both, json, report};
 
 fn bench(desk: &Desk, server: &OwnServer, workload: &str) -> Command {
     let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=500"]);
@@ -16,10 +16,8 @@ fn bench(desk: &Desk, server: &OwnServer, workload: &str) -> Command {
 
 /// The only trial's cross-check, and its findings as one text.
 fn checked(mut command: Command) -> (Value, String) {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", both(&output));
-    let trial = json(&output)["trials"][0].clone();
-    assert_eq!(trial["status"], "complete", "{}", both(&output));
+    let trial = report(&mut command)["trials"][0].clone();
+    assert_eq!(trial["status"], "complete", "{trial}");
     (trial["cross_check"].clone(), trial["findings"].to_string())
 }
 

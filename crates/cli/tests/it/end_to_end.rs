@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::own_server::Background;
-use crate::support::{Desk, both, json};
+use crate::support::{Desk, both, json, report};
 
 /// 2 servers of 10 ms: 1 client makes 100 transactions a second, 6 make 200 at 30 ms each.
 const SIMULATED: &str = r#"
@@ -60,18 +60,9 @@ fn views_are_made_again_from_the_record_alone() {
 #[test]
 fn sqlite_is_prepared_measured_and_reported() {
     let desk = Desk::new();
-    let report = json(&desk.succeed([
-        "bench",
-        "sysbench/oltp_read_write",
-        "--system",
-        "sqlite",
-        "--tables=2",
-        "--table-size=500",
-        "--clients=1,3",
-        "--events=60",
-        "--warm-up=200ms",
-        "--format=json",
-    ]));
+    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--tables=2"]);
+    command.args(["--table-size=500", "--clients=1,3", "--events=60", "--warm-up=200ms"]);
+    let report = report(command.args(["--system=sqlite", "--format=json"]));
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!((&trial["status"], &trial["transactions"]), (&"complete".into(), &60.into()));
         // 14 reads and 4 writes in each transaction, as sysbench has it; those whose transaction
@@ -85,14 +76,8 @@ fn sqlite_is_prepared_measured_and_reported() {
 #[test]
 fn an_event_limit_measures_exactly_so_many_transactions() {
     let desk = Desk::new();
-    let report = json(&desk.succeed([
-        "bench",
-        "sysbench/oltp_point_select",
-        "--table-size=100",
-        "--clients=2",
-        "--events=1234",
-        "--format=json",
-    ]));
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100"]);
+    let report = report(command.args(["--clients=2", "--events=1234", "--format=json"]));
     assert_eq!(report["trials"][0]["transactions"], 1234);
 }
 

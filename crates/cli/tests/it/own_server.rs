@@ -14,7 +14,7 @@ use system::Daemon;
 use system::mariadb::{Settings, start};
 use tempfile::TempDir;
 
-use crate::support::{Desk, both};
+use crate::support::{Desk, both, json};
 
 /// Between two looks at something that will come.
 const LOOK: Duration = Duration::from_millis(20);
@@ -153,6 +153,13 @@ impl<'d> Background<'d> {
     fn intervals(&self, trial: &str) -> Option<String> {
         let run = self.desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
         fs::read_to_string(run.join("trials").join(trial).join("intervals.jsonl")).ok()
+    }
+
+    /// Waits for its end, expects success and returns the report that it has printed as JSON.
+    pub(crate) fn report(self) -> Value {
+        let output = self.finish();
+        assert!(output.status.success(), "{}", both(&output));
+        json(&output)
     }
 
     pub(crate) fn finish(self) -> Output {

@@ -1,11 +1,11 @@
 //! TPC-C through the command line: on real servers, beside go-tpc on the same data, and as files.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::server;
-use crate::support::{Desk, both, json};
+use crate::support::{Desk, both, json, report};
 
 /// Where `cargo xtask test` has put go-tpc.
 fn go_tpc() -> String {
@@ -25,11 +25,9 @@ fn their(desk: &Desk, verb: &str, url: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn ours(desk: &Desk, url: &str, arguments: &[&str]) -> Output {
+fn ours(desk: &Desk, url: &str, arguments: &[&str]) -> Value {
     let mut command = desk.dyno(["bench", "tpcc", "--warm-up=0s", "--format=json", "--quiet"]);
-    let output = command.args(["--system", url]).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", both(&output));
-    output
+    report(command.args(["--system", url]).args(arguments))
 }
 
 /// Conditions by verdict, such as `holds`.
@@ -50,7 +48,7 @@ fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
     let desk = Desk::new();
     // A server of its own: nobody else's statements are among those that it counts.
     let arguments = ["--clients=4", "--events=920", "--cleanup"];
-    let report = json(&ours(&desk, "mariadb", &arguments));
+    let report = ours(&desk, "mariadb", &arguments);
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "complete", "{trial}");
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&920.into(), &0.into()));
@@ -72,7 +70,7 @@ fn partitions_and_foreign_keys_hold_on_mariadb() {
     let url = server::database("tpcc_parts");
     let events = ["--clients=2", "--events=46"];
     let options = ["--option=partitions=2", "--option=warehouses=1"];
-    let report = json(&ours(&desk, &url, &[&events[..], &options].concat()));
+    let report = ours(&desk, &url, &[&events[..], &options].concat());
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let parts = server::sql(
         "SELECT COUNT(*) FROM information_schema.partitions \
@@ -80,7 +78,7 @@ fn partitions_and_foreign_keys_hold_on_mariadb() {
     );
     assert_eq!(parts.trim(), "16", "eight tables of two");
     let options = ["--option=foreign_keys=true", "--existing=replace"];
-    let report = json(&ours(&desk, &url, &[&events[..], &options].concat()));
+    let report = ours(&desk, &url, &[&events[..], &options].concat());
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let keys = server::sql(
         "SELECT COUNT(*) FROM information_schema.table_constraints \
@@ -95,7 +93,7 @@ fn dyno_runs_on_what_go_tpc_prepared_and_says_what_it_does_not_know() {
     let desk = Desk::new();
     let url = server::database("tpcc_theirs");
     their(&desk, "prepare", &url, &["--no-check"]);
-    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=3", "--events=230"]));
+    let report = ours(&desk, &url, &["--existing=reuse", "--clients=3", "--events=230"]);
     let trial = &report["trials"][0];
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
     assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
@@ -114,7 +112,7 @@ fn go_tpc_runs_on_what_dyno_prepared_and_leaves_it_consistent() {
     assert!(said.contains("tpmC"), "{said}");
     let ran = server::sql("SELECT COUNT(*) > 30000 FROM tpcc_shared.orders");
     assert_eq!(ran.trim(), "1", "{said}");
-    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=2", "--events=46"]));
+    let report = ours(&desk, &url, &["--existing=reuse", "--clients=2", "--events=46"]);
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     server::sql("DROP DATABASE tpcc_shared");
 }
@@ -154,7 +152,7 @@ fn files_of_csv_load_into_the_same_database() {
         };
         assert_eq!(sum("tpcc_csv"), sum("tpcc_loaded"), "{table}");
     }
-    let report = json(&ours(&desk, &url, &["--existing=reuse", "--clients=1", "--events=23"]));
+    let report = ours(&desk, &url, &["--existing=reuse", "--clients=1", "--events=23"]);
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let told = desk.fail(1, ["generate", "tpcc", "--out", "files"]);
     assert!(told.contains("is not empty"), "{told}");
@@ -191,7 +189,7 @@ fn a_run_on_tidb_keeps_every_condition() {
     std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
     let desk = Desk::new();
-    let report = json(&ours(&desk, &tidb(), &["--clients=4", "--events=230"]));
+    let report = ours(&desk, &tidb(), &["--clients=4", "--events=230"]);
     let trial = &report["trials"][0];
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
     assert_eq!(conditions(trial, "broken"), Vec::<String>::new());

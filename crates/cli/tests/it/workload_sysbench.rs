@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::server;
-use crate::support::{Desk, both, json};
+use crate::support::{Desk, both, report};
 
 /// Operations that succeeded, by name.
 fn succeeded(trial: &Value, name: &str) -> u64 {
@@ -31,18 +31,9 @@ fn sysbench_options(url: &str) -> Vec<String> {
 fn transactions_are_counted_statement_by_statement() {
     let desk = Desk::new();
     let url = server::database("workload_counts");
-    let report = json(&desk.succeed([
-        "bench",
-        "sysbench/oltp_read_write",
-        "--system",
-        &url,
-        "--tables=3",
-        "--table-size=5000",
-        "--clients=2",
-        "--events=300",
-        "--warm-up=0s",
-        "--format=json",
-    ]));
+    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--tables=3"]);
+    command.args(["--table-size=5000", "--clients=2", "--events=300", "--warm-up=0s"]);
+    let report = report(command.args(["--system", &url, "--format=json"]));
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "complete", "{trial}");
     assert_eq!(trial["transactions"], 300);
@@ -61,15 +52,9 @@ fn transactions_are_counted_statement_by_statement() {
 #[test]
 fn a_single_statement_counts_as_often_as_its_transaction() {
     let desk = Desk::new();
-    let report = json(&desk.succeed([
-        "bench",
-        "sysbench/oltp_point_select",
-        "--clients=2",
-        "--events=500",
-        "--warm-up=200ms",
-        "--table-size=1000",
-        "--format=json",
-    ]));
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000"]);
+    command.args(["--clients=2", "--events=500", "--warm-up=200ms", "--format=json"]);
+    let report = report(&mut command);
     for interval in report["trials"][0]["intervals"].as_array().unwrap() {
         assert_eq!(interval["transactions"], interval["queries"], "{interval}");
     }

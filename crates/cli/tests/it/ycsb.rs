@@ -1,12 +1,12 @@
 //! YCSB through the command line: on real servers, and beside go-ycsb on the same data.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
 use crate::server;
-use crate::support::{Desk, both, json};
+use crate::support::{Desk, both, json, report};
 
 /// Where `cargo xtask test` has put go-ycsb.
 fn go_ycsb() -> String {
@@ -40,12 +40,9 @@ fn their_count(said: &str, operation: &str) -> u64 {
     count.parse().unwrap()
 }
 
-fn ours(desk: &Desk, workload: &str, url: &str, options: &[&str]) -> Output {
+fn ours(desk: &Desk, workload: &str, url: &str, options: &[&str]) -> Value {
     let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--format=json", "--quiet"]);
-    command.args(["--system", url, "--option=dataintegrity=true"]).args(options);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", both(&output));
-    output
+    report(command.args(["--system", url, "--option=dataintegrity=true"]).args(options))
 }
 
 /// Operations that succeeded, by name; 0 when there are none of that name.
@@ -92,7 +89,7 @@ fn every_workload_runs_on_what_go_ycsb_loaded() {
     for (name, clients) in [("a", 3), ("b", 2), ("c", 8), ("d", 5), ("e", 4), ("f", 6)] {
         let clients = format!("--clients={clients}");
         let options = ["--option=recordcount=900", "--existing=reuse", "--events=900", &clients];
-        let report = json(&ours(&desk, &format!("ycsb/{name}"), &url, &options));
+        let report = ours(&desk, &format!("ycsb/{name}"), &url, &options);
         let trial = &report["trials"][0];
         assert_eq!(trial["status"], "complete", "{trial}");
         assert_eq!(trial["transactions"], 900, "{name}");
@@ -123,7 +120,7 @@ fn go_ycsb_runs_on_what_dyno_loaded_and_finds_every_record() {
     let inserted = their_count(&said, "INSERT");
     assert_eq!(rows("ycsb_of_ours"), 800 + inserted);
     let options = ["--option=recordcount=800", "--existing=reuse", "--events=500", "--clients=4"];
-    let report = json(&ours(&desk, "ycsb/d", &url, &options));
+    let report = ours(&desk, "ycsb/d", &url, &options);
     let trial = &report["trials"][0];
     assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
     assert_eq!(rows("ycsb_of_ours"), 800 + inserted + succeeded(trial, "insert"));
@@ -184,9 +181,8 @@ fn a_property_file_bounds_the_run_unless_the_command_line_does() {
     );
     let run = |more: &[&str]| {
         let mut command = desk.dyno(["bench", "ycsb/core", "-o", "properties=workloadb"]);
-        let output = command.args(["--warm-up=0s", "--format=json"]).args(more).output().unwrap();
-        assert!(output.status.success(), "{}", both(&output));
-        json(&output)["trials"][0]["transactions"].as_u64().unwrap()
+        let report = report(command.args(["--warm-up=0s", "--format=json"]).args(more));
+        report["trials"][0]["transactions"].as_u64().unwrap()
     };
     assert_eq!(run(&[]), 321);
     assert_eq!(run(&["--events=54"]), 54);
@@ -229,7 +225,7 @@ fn inserts_go_on_from_trial_to_trial_and_the_data_is_dropped_at_the_end() {
     let desk = Desk::new();
     let url = server::database("ycsb_trials");
     let options = ["--option=recordcount=500", "--clients=1,6", "--events=1500", "--cleanup"];
-    let report = json(&ours(&desk, "ycsb/d", &url, &options));
+    let report = ours(&desk, "ycsb/d", &url, &options);
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
         assert!(succeeded(trial, "insert") > 30);
