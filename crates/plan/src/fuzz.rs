@@ -3,6 +3,8 @@
 
 mod input;
 
+pub use input::Inputs;
+
 use std::path::PathBuf;
 
 use crate::{Color, Plan, Source, parse_bytes, parse_count, parse_duration, scrub, show_duration};
@@ -17,8 +19,6 @@ pub struct FuzzTarget {
     /// Real inputs, to begin from.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
-
-pub use input::Inputs;
 
 /// So many inputs each target takes in a test.
 const BRIEFLY: usize = 400;
