@@ -105,6 +105,8 @@ pub enum Finding {
         percent: f64,
         /// What is required, percent.
         least_percent: f64,
+        /// Standard deviation that chance alone gives such a share over as many transactions, percent.
+        chance_percent: f64,
     },
     /// Clients were not served evenly.
     Unfair {
@@ -154,6 +156,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         name: share.name.clone(),
         percent: share.percent,
         least_percent: share.least_percent,
+        chance_percent: share.chance_percent,
     });
     broken.chain(of_figures(measured, summary)).chain(mix).collect()
 }

@@ -25,6 +25,9 @@ pub struct ShareSummary {
     pub percent: f64,
     /// The least that is required, percent.
     pub least_percent: f64,
+    /// Standard deviation of a share that is drawn at random with that chance, over as many transactions,
+    /// percent: sqrt(p (1 - p) / n), of the binomial distribution.
+    pub chance_percent: f64,
 }
 
 impl ShareSummary {
@@ -51,10 +54,14 @@ pub(crate) fn shares(measured: &Measured<'_>) -> Vec<ShareSummary> {
     if all == 0 {
         return Vec::new();
     }
-    let share = |share: &measure::Share| ShareSummary {
-        name: share.name.clone(),
-        percent: 100.0 * successes(measured.total, &share.operations) as f64 / all as f64,
-        least_percent: share.least_percent,
+    let share = |share: &measure::Share| {
+        let least = (share.least_percent / 100.0).clamp(0.0, 1.0);
+        ShareSummary {
+            name: share.name.clone(),
+            percent: 100.0 * successes(measured.total, &share.operations) as f64 / all as f64,
+            least_percent: share.least_percent,
+            chance_percent: 100.0 * (least * (1.0 - least) / all as f64).sqrt(),
+        }
     };
     measured.rules.shares.iter().map(share).collect()
 }
@@ -99,12 +106,21 @@ mod tests {
     }
 
     #[test]
+    fn what_chance_does_to_a_share_is_its_binomial_deviation() {
+        let (trial, rules) = (seconds_of(&[18, 18]), rules(10.0));
+        let summary = summarize(&Measured { rules: &rules, ..trial.measured() });
+        // sqrt(0.1 x 0.9 / 36) = 0.05.
+        assert!((summary.shares[0].chance_percent - 5.0).abs() < 1e-9, "{:?}", summary.shares);
+    }
+
+    #[test]
     fn a_mix_that_was_not_kept_is_found() {
         let (trial, rules) = (seconds_of(&[20, 20, 20]), rules(101.0));
         let measured = Measured { rules: &rules, percentiles: &[50.0], ..trial.measured() };
         let found = check(&measured, &summarize(&measured));
         let name = "payment".to_owned();
-        let wanted = Finding::MixMissed { name, percent: 100.0, least_percent: 101.0 };
+        let (percent, least_percent, chance_percent) = (100.0, 101.0, 0.0);
+        let wanted = Finding::MixMissed { name, percent, least_percent, chance_percent };
         assert_eq!(found, [wanted]);
     }
 }

@@ -52,6 +52,7 @@ pub const TARGETS: &[FuzzTarget] = &[
 /// A password that no input holds by chance.
 const SECRET: &str = "hors3-carr1age-Z9";
 
+/// A plan that says everything.
 pub(crate) const PLAN: &str = r#"
 name = "whole"
 title = "Everything said"
@@ -59,6 +60,7 @@ seed = 7
 repetitions = 3
 between = "restore"
 existing = "replace"
+cleanup = true
 percentiles = [99.9, 50]
 
 [sql]
@@ -71,21 +73,27 @@ cache-size = "64MiB"
 
 [systems.far]
 use = "mysql://root:pw@127.0.0.1:3306/test"
+[systems.far.sql]
+run_session = "SET c = 3"
 
-[workloads."sysbench/oltp_read_write"]
+[workloads.points]
+kind = "sysbench/oltp_point_select"
 tables = 4
-table_size = "10k"
+table_size = "100k"
 
 [load]
-clients = [1, 16]
-warm_up = "2s"
-time = "1m30s"
+clients = [1, 8]
+time = "5s"
+warm_up = "1s"
+interval = "500ms"
+think_time = "10ms"
+workers = 2
 "#;
 
 const OPEN: &str = r#"
 name = "é"
 systems = { sqlite = {} }
-workloads.simulated = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
+workloads."sysbench/x" = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
 load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arrivals = "poisson" }
 """
 '''"#;
@@ -106,6 +114,7 @@ fn quantities() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
+/// A plan of this text.
 pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),

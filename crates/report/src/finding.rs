@@ -278,9 +278,10 @@ fn figures(finding: &Finding) -> String {
             signed_percent(*mismatch)
         ),
         Finding::ConditionBroken { name, place } => format!("{name}: {place}"),
-        Finding::MixMissed { name, percent, least_percent } => {
-            format!("{name} {percent:.2} %, not {least_percent} %")
-        }
+        Finding::MixMissed { name, percent, least_percent, chance_percent } => format!(
+            "{name} {percent:.2} %, not {least_percent} %; drawn at random, the standard deviation \
+             over so many is {chance_percent:.2} %"
+        ),
         Finding::Unfair { variation } => {
             format!("standard deviation {} of the mean", percent(*variation))
         }

@@ -76,8 +76,10 @@ fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
     let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--tables=2"]);
     command.args(["--table-size=250000", "--clients=1", "--events=10", "--warm-up=0s"]);
     let run = Background::start(&desk, command.args(["--format=json", "--system", &own.url()]));
-    let begun = "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 1000";
-    wait_until("rows are on their way", || own.sql(begun).trim() != "0");
+    let inserted = "SELECT variable_value FROM information_schema.global_status \
+                    WHERE variable_name = 'Handler_write'";
+    let begun = || own.sql(inserted).trim().parse::<u64>().unwrap() > 1_000;
+    wait_until("rows are on their way", begun);
     own.kill();
     own.server.start_again().unwrap();
     let output = run.finish();
