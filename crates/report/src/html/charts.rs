@@ -3,7 +3,7 @@
 use measure::LatencyHistogram;
 
 use crate::digest::{Digest, Point, load_text};
-use crate::number::{latency, number, percentile_name};
+use crate::number::{count, latency, number, percentile_name};
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 
 /// Sizes of the plots over a whole run.
@@ -54,6 +54,14 @@ impl Sweep {
         match self {
             Self::Clients => point.clients as f64,
             Self::Rate => point.offered_per_s,
+        }
+    }
+
+    /// The same, to be read.
+    fn text(self, point: &Point<'_>) -> String {
+        match self {
+            Self::Clients => count(point.clients as u64),
+            Self::Rate => number(point.offered_per_s),
         }
     }
 
@@ -242,7 +250,7 @@ impl<'d, 'a> Context<'d, 'a> {
             let clients = load_of(point);
             let name = percentile_name(percent);
             Some(Dot {
-                label: has_label.then(|| number(self.sweep.of(point))),
+                label: has_label.then(|| self.sweep.text(point)),
                 note: Some(format!(
                     "{clients}: {name} {} at {} per s",
                     latency(value.median),

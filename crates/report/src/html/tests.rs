@@ -86,6 +86,9 @@ fn the_page_of_one_system_is_well_formed() {
     let page = html(&sample::quick());
     keep("quick.html", &page);
     check_well_formed(&page);
+    // The dots of latency against throughput say how many clients they are of.
+    assert!(page.contains("text-anchor=\"middle\">8</text>"));
+    assert!(!page.contains("text-anchor=\"middle\">8.00</text>"));
 }
 
 #[test]
