@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 
 use record::{Counted, CrossCheck, TrialEnd, TrialRecord};
 
-use super::span::{Span, load_end, load_start};
+use super::span::{Span, load_end, load_start, overlaps};
 use super::{Check, Evidence, Judgement};
 use crate::soak::course::READ_ONLY_CODE;
 use crate::soak::schedule::Disturbance;
@@ -59,9 +59,12 @@ impl Judgement {
             }
         };
         self.figures.statements += by_dyno.total();
-        let sent = evidence.sent.between(span.quiet, until);
+        let was_disturbed = evidence.done.iter().any(|done| overlaps(done, span.quiet, from));
+        let idle = idle_statements(end, was_disturbed);
+        let sent = evidence.sent.between(span.quiet, until).saturating_sub(*idle.start());
         let difference = signed(by_dyno.total()) - signed(sent);
-        let allowed = -unknown.unanswered()..=signed(unknown.lost);
+        let unsure = signed(idle.end() - idle.start());
+        let allowed = -unknown.unanswered() - unsure..=signed(unknown.lost);
         if !allowed.contains(&difference) {
             let text = format!(
                 "dyno counted {} statements and sent {sent}: {difference:+} is not within {allowed:?}",
@@ -87,6 +90,14 @@ impl Judgement {
             self.complain(Check::Server, Some(trial), text);
         }
     }
+}
+
+/// How many statements the idle round trips sent just before the load, which dyno does not count: those that it
+/// timed and one before them. Where something disturbed them, the last one sent may have had no answer.
+fn idle_statements(end: &TrialEnd, was_disturbed: bool) -> RangeInclusive<u64> {
+    let timed = end.idle_round_trips.count();
+    let answered = if timed == 0 { 0 } else { timed + 1 };
+    if was_disturbed { answered..=timed + 2 } else { answered..=answered }
 }
 
 /// How many statements' fate is not known.

@@ -408,6 +408,19 @@ fn statements_that_were_not_sent_or_not_counted_are_found_on_the_wire() {
 }
 
 #[test]
+fn idle_round_trips_went_over_the_wire_and_are_not_counted() {
+    let idle = |timed: u64, sent: u64| {
+        let mut case = Case::right();
+        (0..timed).for_each(|_| case.end().idle_round_trips.record(1_000));
+        send(&case.sent, at(1_000), sent);
+        case
+    };
+    assert_eq!(idle(50, 51).wrong(), []);
+    assert_eq!(idle(50, 52).wrong(), [Check::Wire], "nothing disturbed them");
+    assert_eq!(idle(50, 50).wrong(), [Check::Wire]);
+}
+
+#[test]
 fn statements_before_the_load_are_none_of_its_own() {
     let mut case = Case::right();
     let started = at(-800);
