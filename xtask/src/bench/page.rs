@@ -10,7 +10,7 @@ use record::Environment;
 use serde_json::{Value, json};
 
 use super::cases::WATCHED_CONNECTIONS;
-use super::contestant::Contestant::{Dyno, DynoWatching, Floor, Sysbench};
+use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
 use super::contestant::Programs;
 use super::goals::{goals, ratio, show};
 use super::results::{Quantity, Results, median};
@@ -239,35 +239,47 @@ fn prepare(results: &Results) -> String {
 }
 
 fn tidb(results: &Results) -> String {
-    let connections = results.connections(Part::Tidb);
-    if connections.is_empty() {
-        return String::new();
-    }
-    let of = |contestant, connections, quantity| {
-        median(&results.series(Part::Tidb, contestant, connections, quantity)).unwrap_or_default()
-    };
+    let table = beside(results, Part::Tidb, Sysbench, |of| {
+        let rate = of(Quantity::QueriesPerS) / 1e3;
+        format!("{:.1} us, {rate:.2}k/s", of(Quantity::CpuUs))
+    });
+    table.map_or_else(String::new, |table| {
+        format!(
+            "\n## TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; \
+             TiDB on its embedded storage.\n\n{table}"
+        )
+    })
+}
+
+/// dyno's CPU and throughput beside another's, a row for each number of connections, with cells of medians as
+/// `cell` writes them; nothing when it was not measured.
+pub(super) fn beside(
+    results: &Results,
+    part: Part,
+    other: Contestant,
+    cell: impl Fn(&dyn Fn(Quantity) -> f64) -> String,
+) -> Option<String> {
+    let connections = results.connections(part);
     let cell = |contestant, connections| {
-        let rate = of(contestant, connections, Quantity::QueriesPerS) / 1e3;
-        format!("{:.1} us, {rate:.2}k/s", of(contestant, connections, Quantity::CpuUs))
+        cell(&|quantity| {
+            median(&results.series(part, contestant, connections, quantity)).unwrap_or_default()
+        })
     };
     let against = |connections, quantity| {
-        ratio(results, Part::Tidb, Sysbench, connections, quantity).map_or_else(String::new, show)
+        ratio(results, part, other, connections, quantity).map_or_else(String::new, show)
     };
-    let rows = connections.into_iter().map(|connections| {
+    let rows = connections.iter().map(|&connections| {
         vec![
             connections.to_string(),
             cell(Dyno, connections),
-            cell(Sysbench, connections),
+            cell(other, connections),
             against(connections, Quantity::CpuUs),
             against(connections, Quantity::QueriesPerS),
         ]
     });
-    let head = ["connections", "dyno", "sysbench", "CPU, dyno / sysbench", "throughput"];
-    format!(
-        "\n## TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; \
-         TiDB on its embedded storage.\n\n{}",
-        table(&head, rows)
-    )
+    let cpu = format!("CPU, dyno / {}", other.name());
+    let head = ["connections", "dyno", other.name(), &cpu, "throughput"];
+    (!connections.is_empty()).then(|| table(&head, rows))
 }
 
 fn json(bench: &Bench, date: &str) -> Value {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{Dyno, GoYcsb};
-use super::contestant::{Contestant, Programs};
+use super::contestant::Programs;
 use super::goals::{Goal, ratio, show};
-use super::page::table;
-use super::results::{Quantity, Results, median};
+use super::page::beside;
+use super::results::{Quantity, Results};
 use super::server::BenchServer;
 use super::window::{End, Load, look_at};
 use super::{Bench, Part, cases};
@@ -122,37 +122,17 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
 
 /// The page's part.
 pub(super) fn section(results: &Results) -> String {
-    let connections = results.connections(Part::Ycsb);
-    if connections.is_empty() {
-        return String::new();
-    }
-    let of = |contestant: Contestant, connections, quantity| {
-        median(&results.series(Part::Ycsb, contestant, connections, quantity)).unwrap_or_default()
-    };
-    let cell = |contestant, connections| {
-        let rate = of(contestant, connections, Quantity::QueriesPerS) / 1e3;
-        let cpu = of(contestant, connections, Quantity::CpuUs);
-        format!("{cpu:.1} [{:.1}], {rate:.1}k/s", of(contestant, connections, Quantity::UserUs))
-    };
-    let ratio = |connections, quantity| {
-        against(results, connections, quantity).map_or_else(String::new, show)
-    };
-    let rows = connections.into_iter().map(|connections| {
-        vec![
-            connections.to_string(),
-            cell(Dyno, connections),
-            cell(GoYcsb, connections),
-            ratio(connections, Quantity::CpuUs),
-            ratio(connections, Quantity::QueriesPerS),
-        ]
+    let table = beside(results, Part::Ycsb, GoYcsb, |of| {
+        let rate = of(Quantity::QueriesPerS) / 1e3;
+        format!("{:.1} [{:.1}], {rate:.1}k/s", of(Quantity::CpuUs), of(Quantity::UserUs))
     });
-    let head = ["connections", "dyno", "go-ycsb", "CPU, dyno / go-ycsb", "throughput"];
-    format!(
-        "\n## YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
-         bytes, us (in brackets the user part), and throughput; {RECORDS} records, uniform requests, \
-         go-ycsb 1.0.1.\n\n{}",
-        table(&head, rows)
-    )
+    table.map_or_else(String::new, |table| {
+        format!(
+            "\n## YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
+             bytes, us (in brackets the user part), and throughput; {RECORDS} records, uniform requests, \
+             go-ycsb 1.0.1.\n\n{table}"
+        )
+    })
 }
 
 #[cfg(test)]

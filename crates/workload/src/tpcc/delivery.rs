@@ -35,10 +35,10 @@ pub(super) async fn delivery(
         *value = Value::Int(order);
     }
     hand.run(seat, Query::DeleteNewOrders, &values[1..]).await?;
-    hand.read(seat, Query::OrderCustomers, &values[1..]).await?;
+    hand.run(seat, Query::OrderCustomers, &values[1..]).await?;
     let customers = by_district(hand, |row, hand| hand.rows().int(row, 1));
     hand.run(seat, Query::SetCarrier, &values).await?;
-    hand.read(seat, Query::SumAmounts, &values[1..]).await?;
+    hand.run(seat, Query::SumAmounts, &values[1..]).await?;
     let amounts = by_district(hand, |row, hand| scaled(hand.rows(), (row, 1), 100.0));
     hand.run(seat, Query::SetDelivered, &values[1..]).await?;
     for (order, customer) in orders.iter().zip(customers) {
@@ -63,7 +63,7 @@ async fn oldest(
 ) -> Result<[i64; DISTRICTS], Failure> {
     let mut orders = [0; DISTRICTS];
     for (order, district) in orders.iter_mut().zip(1..) {
-        hand.read(seat, Query::OldestNewOrder, &[warehouse, Value::Int(district)]).await?;
+        hand.run(seat, Query::OldestNewOrder, &[warehouse, Value::Int(district)]).await?;
         *order = hand.rows().int(0, 0).unwrap_or(0);
     }
     Ok(orders)

@@ -1,6 +1,6 @@
 //! What a client works with: its session and its statements.
 
-use driver::{Rows, Running, Session, Value};
+use driver::{Rows, Running, Session, Statement, Value};
 use engine::Seat;
 use measure::{Failure, OperationKind};
 
@@ -55,7 +55,8 @@ impl Hand {
         self.session.run("ROLLBACK").await.map(drop)
     }
 
-    /// Runs a statement and counts it. What came of it is in what this returns.
+    /// Runs a statement and counts it; the rows of one that reads are kept: [`Hand::rows`]. What came of it
+    /// is in what this returns.
     #[inline]
     pub(super) fn run(
         &mut self,
@@ -63,20 +64,8 @@ impl Hand {
         query: Query,
         values: &[Value<'_>],
     ) -> Running<'_> {
-        seat.count(query.kind());
-        self.session.execute(self.statements.of(query), values)
-    }
-
-    /// Runs a statement, counts it and keeps its rows: [`Hand::rows`].
-    #[inline]
-    pub(super) fn read(
-        &mut self,
-        seat: &mut Seat,
-        query: Query,
-        values: &[Value<'_>],
-    ) -> Running<'_> {
-        seat.count(query.kind());
-        self.session.fetch(self.statements.of(query), values)
+        let statement = self.statements.of(query);
+        begin(&mut self.session, seat, (query.kind(), statement), values)
     }
 
     /// The same with a statement for so many lines.
@@ -87,14 +76,8 @@ impl Hand {
         (query, lines): (LineQuery, usize),
         values: &[Value<'_>],
     ) -> Running<'_> {
-        seat.count(query.kind());
         let statement = self.statements.of_lines(query, lines);
-        match query {
-            LineQuery::Items | LineQuery::LockStocks => self.session.fetch(statement, values),
-            LineQuery::UpdateStocks | LineQuery::InsertLines => {
-                self.session.execute(statement, values)
-            }
-        }
+        begin(&mut self.session, seat, (query.kind(), statement), values)
     }
 
     /// The rows that were read last.
@@ -113,9 +96,9 @@ impl Hand {
     ) -> Result<usize, Failure> {
         self.text.clear();
         push_last_name(&mut self.text, name);
-        seat.count(query.kind());
         let values = [Value::Int(warehouse), Value::Int(district), Value::Text(&self.text)];
-        self.session.fetch(self.statements.of(query), &values).await?;
+        let statement = self.statements.of(query);
+        begin(&mut self.session, seat, (query.kind(), statement), &values).await?;
         match self.rows().len() {
             0 => Err(missing(&format!(
                 "a customer {} in district {district} of warehouse {warehouse}",
@@ -140,6 +123,21 @@ impl Hand {
                 self.rows().int(row, 0).ok_or_else(|| missing("the number of a customer"))
             }
         }
+    }
+}
+
+/// Counts a statement and starts it; one that reads keeps its rows.
+#[inline]
+fn begin<'s>(
+    session: &'s mut Session,
+    seat: &mut Seat,
+    (kind, statement): (OperationKind, &Statement),
+    values: &[Value<'_>],
+) -> Running<'s> {
+    seat.count(kind);
+    match kind {
+        OperationKind::Read => session.fetch(statement, values),
+        _ => session.execute(statement, values),
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn new_order(
     let place = [Value::Int(order.warehouse), Value::Int(order.district)];
     // W_TAX; C_DISCOUNT, C_LAST and C_CREDIT.
     let buyer = [place[0], place[1], Value::Int(order.customer)];
-    hand.read(seat, Query::BuyerAndTax, &buyer).await?;
+    hand.run(seat, Query::BuyerAndTax, &buyer).await?;
     let rows = hand.rows();
     let (Some(discount), Some(w_tax)) = (scaled(rows, (0, 0), 1e4), scaled(rows, (0, 3), 1e4))
     else {
@@ -55,7 +55,7 @@ pub(super) async fn new_order(
     take_stock(hand, seat, order, &mut filled).await?;
     // D_TAX and D_NEXT_O_ID, which is incremented.
     hand.run(seat, Query::TakeOrderNumber, &place).await?;
-    hand.read(seat, Query::OrderNumberAndTax, &place).await?;
+    hand.run(seat, Query::OrderNumberAndTax, &place).await?;
     let rows = hand.rows();
     let (Some(number), Some(d_tax)) = (rows.int(0, 0), scaled(rows, (0, 1), 1e4)) else {
         return Err(missing("the district of an order"));

@@ -25,7 +25,7 @@ pub(super) async fn order_status(
         }
         Customer::Id(id) => {
             let who = [place[0], place[1], Value::Int(id)];
-            hand.read(seat, Query::StatusById, &who).await?;
+            hand.run(seat, Query::StatusById, &who).await?;
             0
         }
     };
@@ -33,11 +33,11 @@ pub(super) async fn order_status(
         return Err(missing("the customer of an Order-Status"));
     };
     black_box(hand.rows().float(row, 4));
-    hand.read(seat, Query::LastOrder, &[place[0], place[1], Value::Int(customer)]).await?;
+    hand.run(seat, Query::LastOrder, &[place[0], place[1], Value::Int(customer)]).await?;
     let Some(order) = hand.rows().int(0, 0) else {
         return Err(missing(&format!("an order of customer {customer}")));
     };
-    hand.read(seat, Query::OrderLines, &[place[0], place[1], Value::Int(order)]).await?;
+    hand.run(seat, Query::OrderLines, &[place[0], place[1], Value::Int(order)]).await?;
     black_box(hand.rows());
     hand.commit(seat).await
 }

@@ -20,7 +20,7 @@ pub(super) async fn payment(
     hand.begin(seat).await?;
     let home = [Value::Int(payment.warehouse), Value::Int(payment.district)];
     // Names and addresses; H_DATA is both names, four spaces apart.
-    hand.read(seat, Query::WarehouseAndDistrict, &home).await?;
+    hand.run(seat, Query::WarehouseAndDistrict, &home).await?;
     let rows = hand.session.fetched();
     let (Some(warehouse), Some(district)) = (rows.text(0, 0), rows.text(0, 6)) else {
         return Err(missing("the district of a payment"));
@@ -73,7 +73,7 @@ async fn pay(
     ];
     let values = [amount, amount, Value::Text(data.as_str()), who[0], who[1], who[2]];
     hand.run(seat, Query::Pay, &values).await?;
-    hand.read(seat, Query::Payer, &who).await?;
+    hand.run(seat, Query::Payer, &who).await?;
     if hand.rows().is_empty() {
         return Err(missing("the customer of a payment"));
     }

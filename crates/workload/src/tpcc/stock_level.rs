@@ -21,7 +21,7 @@ pub(super) async fn stock_level(
 ) -> Result<(), Failure> {
     hand.begin_reading(seat).await?;
     let place = [Value::Int(level.warehouse), Value::Int(level.district)];
-    hand.read(seat, Query::NextOrderNumber, &place).await?;
+    hand.run(seat, Query::NextOrderNumber, &place).await?;
     let Some(next) = hand.rows().int(0, 0) else {
         return Err(missing("the district of a Stock-Level"));
     };
@@ -33,7 +33,7 @@ pub(super) async fn stock_level(
         place[0],
         Value::Int(level.threshold),
     ];
-    hand.read(seat, Query::CountLowStocks, &values).await?;
+    hand.run(seat, Query::CountLowStocks, &values).await?;
     black_box(hand.rows().int(0, 0));
     hand.commit(seat).await
 }

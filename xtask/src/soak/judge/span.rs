@@ -10,7 +10,8 @@ use crate::soak::victim::Done;
 /// The time that belongs to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// A moment after everything that dyno did before it connected this trial's clients.
+    /// A moment after everything that dyno did before it connected this trial's clients, but for the idle round
+    /// trips.
     pub quiet: Timestamp,
     /// From the end of the trial before to the beginning of the next.
     pub from: Timestamp,
