@@ -79,7 +79,7 @@ fn every_workload_runs_and_nothing_is_missing() {
             300 + inserted as i64,
             "{name}"
         );
-        assert_eq!(inserted > 10, matches!(name, "d" | "e"), "{name}: {inserted}");
+        assert_eq!(inserted > 0, matches!(name, "d" | "e"), "{name}: {inserted}");
         let conditions = workload.check(&place.site()).unwrap();
         assert_eq!(conditions.len(), 2);
         for condition in conditions {
@@ -117,22 +117,29 @@ fn updates_change_what_they_should_and_inserts_go_on_after_those_of_the_last_tri
     workload.prepare(&place.site()).unwrap();
     workload.verify(&place.site()).unwrap();
     place.run("UPDATE usertable SET FIELD0 = '', FIELD1 = '', FIELD2 = ''");
-    let mut expected = 200;
+    let (mut expected, mut updates) = (200, 0);
     for _ in 0..2 {
         let trial = place.trial(&*workload, 2, 400);
         assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
-        expected += trial.counts().iter().find(|(name, _)| *name == "insert").unwrap().1;
+        let counts = trial.counts();
+        let of = |name| counts.iter().find(|(known, _)| *known == name).unwrap().1 as i64;
+        expected += of("insert");
+        updates += of("update");
     }
     let last = place.rows("SELECT MAX(YCSB_KEY), COUNT(*) FROM usertable");
     assert_eq!(
         format!("{last:?}"),
         format!("[[Text(\"user{:06}\"), Int({expected})]]", expected - 1)
     );
-    let changed =
-        "SELECT COUNT(*) FROM usertable WHERE YCSB_KEY < 'user000200' AND LENGTH(FIELD0) = 5";
-    let changed = place.integer(changed);
-    // Both trials draw the same: some 67 updates of each field, over 200 records.
-    assert!((30..100).contains(&changed), "{changed}");
+    let changed = ["FIELD0", "FIELD1", "FIELD2"].map(|field| {
+        let of_the_first = "usertable WHERE YCSB_KEY < 'user000200'";
+        place.integer(&format!("SELECT COUNT(*) FROM {of_the_first} AND LENGTH({field}) = 5"))
+    });
+    // One field each, of which the same may be drawn again: how often depends on how the two clients share
+    // the events.
+    let fields: i64 = changed.iter().sum();
+    assert!((updates / 4..=updates).contains(&fields), "{fields} of {updates}");
+    assert!(changed.iter().all(|it| *it > fields / 5), "{changed:?}");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use net::{TcpConnection, TcpInfo};
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     open: HashMap<u64, TcpInfo>,
+    /// Closed by dyno, while the server has not closed its end yet: the kernel goes on counting.
+    closing: HashMap<u64, TcpInfo>,
     /// Connections of other processes to the same servers.
     foreign: HashSet<u64>,
     /// Were open, and were not found any more; how they ended is still to be told.
@@ -23,10 +25,13 @@ impl Ledger {
     /// when one was not seen before.
     pub(super) fn take_in(&mut self, found: &[TcpConnection], own: impl FnOnce() -> HashSet<u32>) {
         let is_known = |it: &TcpConnection| {
-            self.open.contains_key(&it.cookie) || self.foreign.contains(&it.cookie)
+            self.open.contains_key(&it.cookie)
+                || self.closing.contains_key(&it.cookie)
+                || self.foreign.contains(&it.cookie)
         };
         let own = if found.iter().all(is_known) { HashSet::new() } else { own() };
         let mut before = std::mem::take(&mut self.open);
+        before.extend(self.closing.drain());
         let mut foreign = HashSet::new();
         for connection in found {
             let last = before.remove(&connection.cookie);
@@ -35,7 +40,8 @@ impl Ledger {
                 continue;
             }
             add(&mut self.counters, &connection.info, &last.unwrap_or_default());
-            self.open.insert(connection.cookie, connection.info);
+            let kept = if connection.inode == 0 { &mut self.closing } else { &mut self.open };
+            kept.insert(connection.cookie, connection.info);
         }
         self.foreign = foreign;
         self.gone.extend(before);
@@ -43,8 +49,9 @@ impl Ledger {
 
     /// Takes in how a connection ended, whosever it was.
     pub(super) fn ended(&mut self, connection: &TcpConnection) {
-        let last = self.open.remove(&connection.cookie);
-        if let Some(last) = last.or_else(|| self.gone.remove(&connection.cookie)) {
+        let cookie = &connection.cookie;
+        let kept = [&mut self.open, &mut self.closing, &mut self.gone];
+        if let Some(last) = kept.into_iter().find_map(|it| it.remove(cookie)) {
             add(&mut self.counters, &connection.info, &last);
             self.ended += 1;
         }
@@ -65,7 +72,7 @@ impl Ledger {
         ConnectionsReading {
             at_ns,
             open,
-            ended: self.ended,
+            ended: self.ended + self.closing.len() as u64,
             ended_unheard: self.ended_unheard,
             counters: self.counters,
             round_trip_ns: (round_trips * 1_000).checked_div(open),
@@ -133,6 +140,27 @@ mod tests {
         assert_eq!(reading.counters.data_segments_sent, 27);
         assert_eq!((reading.open, reading.ended, reading.ended_unheard), (0, 2, 0));
         assert_eq!(reading.round_trip_ns, None);
+    }
+
+    #[test]
+    fn what_dyno_has_closed_is_ended_and_is_counted_on_until_the_server_closes_too() {
+        let mut ledger = Ledger::default();
+        ledger.take_in(&[connection(11, 1, 10), connection(12, 2, 10)], own);
+        let never = || panic!("both are known");
+        let mut open_and_ended = |found: &[TcpConnection]| {
+            ledger.take_in(found, never);
+            let reading = ledger.close(0);
+            (reading.open, reading.ended, reading.ended_unheard, reading.counters.segments_sent)
+        };
+        assert_eq!(open_and_ended(&[connection(11, 0, 11), connection(12, 2, 10)]), (1, 1, 0, 21));
+        assert_eq!(open_and_ended(&[connection(11, 0, 12), connection(12, 0, 10)]), (0, 2, 0, 22));
+        ledger.ended(&connection(11, 0, 13));
+        ledger.take_in(&[], never);
+        assert!(ledger.has_gone());
+        ledger.ended(&connection(12, 0, 11));
+        let reading = ledger.close(0);
+        assert_eq!((reading.open, reading.ended, reading.ended_unheard), (0, 2, 0));
+        assert_eq!(reading.counters.segments_sent, 24);
     }
 
     #[test]

@@ -38,3 +38,21 @@ fn connections_that_end_between_two_readings_keep_their_place_in_the_sums() {
     assert!(after.counters.segments_sent >= before.counters.segments_sent + 41);
     assert_eq!(after.counters.segments_retransmitted, 0);
 }
+
+#[test]
+fn a_connection_that_dyno_closed_is_ended_though_the_server_still_holds_its_end() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut watch = Watch::new(TcpDiagnosis::open().unwrap(), vec![address]);
+    let clock = Clock::monotonic();
+    let (client, server) = talk(&listener, 3);
+    let before = watch.read(&clock).unwrap();
+    assert_eq!((before.open, before.ended), (1, 0));
+    drop(client);
+    let half = watch.read(&clock).unwrap();
+    assert_eq!((half.open, half.ended, half.ended_unheard), (0, 1, 0));
+    assert!(half.counters.segments_sent > before.counters.segments_sent, "the farewell");
+    drop(server);
+    let after = watch.read(&clock).unwrap();
+    assert_eq!((after.open, after.ended, after.ended_unheard), (0, 1, 0));
+}
