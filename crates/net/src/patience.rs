@@ -4,7 +4,6 @@
 //! the clock, and a wait that has seen enough sweeps has lasted too long.
 
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use crate::runtime::TaskId;
@@ -13,38 +12,42 @@ use crate::{Handle, Nanos};
 /// Time between two sweeps. A wait is noticed to be over its bound within twice that.
 const SWEEP_NS: Nanos = 20_000_000;
 
-/// No wait goes on.
+/// In the place of a number of sweeps: no wait goes on.
 const AT_REST: u64 = u64::MAX;
+/// In the place of a number of sweeps: the wait has lasted too long.
+const OVER: u64 = u64::MAX - 1;
 
-/// All waits of one loop that have a bound.
+/// All waits of one loop that have a bound, side by side: thousands of them fit into the processor's caches.
 pub(crate) struct Sweeps {
     /// Sweeps so far.
     count: Cell<u64>,
     /// When the next one is due; only while there is anything to sweep.
     next: Cell<Nanos>,
-    waits: RefCell<Vec<Weak<Wait>>>,
+    waits: RefCell<Vec<Wait>>,
+    /// Places in `waits` that nobody has any more.
+    free: RefCell<Vec<usize>>,
 }
 
 /// One who waits at times.
 struct Wait {
+    /// The last sweep before the wait in hand began, [`AT_REST`] or [`OVER`].
+    since: u64,
     /// How many whole sweeps a wait may see.
     sweeps: u64,
-    /// The last sweep before the wait in hand began.
-    since: Cell<u64>,
-    is_over: Cell<bool>,
-    task: Cell<TaskId>,
+    task: TaskId,
 }
 
 /// How long one connection's owner is ready to wait for each answer.
 pub struct Patience {
     bound: Duration,
-    wait: Rc<Wait>,
+    place: usize,
     handle: Handle,
 }
 
 impl Default for Sweeps {
     fn default() -> Self {
-        Self { count: Cell::new(0), next: Cell::new(Nanos::MAX), waits: RefCell::default() }
+        let (waits, free) = (RefCell::default(), RefCell::default());
+        Self { count: Cell::new(0), next: Cell::new(Nanos::MAX), waits, free }
     }
 }
 
@@ -60,18 +63,30 @@ impl Sweeps {
         let count = self.count.get() + 1;
         self.count.set(count);
         let mut impatient = Vec::new();
-        let mut waits = self.waits.borrow_mut();
-        waits.retain(|wait| {
-            let Some(wait) = wait.upgrade() else { return false };
-            let since = wait.since.get();
+        for wait in self.waits.borrow_mut().iter_mut() {
             // The sweep after the begin may come at once, so it does not count.
-            if since != AT_REST && count - since > wait.sweeps && !wait.is_over.replace(true) {
-                impatient.push(wait.task.get());
+            if wait.since < OVER && count - wait.since > wait.sweeps {
+                wait.since = OVER;
+                impatient.push(wait.task);
             }
-            true
-        });
-        self.next.set(if waits.is_empty() { Nanos::MAX } else { now + SWEEP_NS });
+        }
+        self.next.set(if self.is_empty() { Nanos::MAX } else { now + SWEEP_NS });
         impatient
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waits.borrow().len() == self.free.borrow().len()
+    }
+
+    /// Finds a place for one more.
+    fn place(&self, wait: Wait) -> usize {
+        let mut waits = self.waits.borrow_mut();
+        if let Some(place) = self.free.borrow_mut().pop() {
+            waits[place] = wait;
+            return place;
+        }
+        waits.push(wait);
+        waits.len() - 1
     }
 }
 
@@ -79,18 +94,16 @@ impl Patience {
     /// For waits of at most `bound` by the future that is being polled.
     pub fn new(handle: &Handle, bound: Duration) -> Self {
         let bound_ns = u64::try_from(bound.as_nanos()).unwrap_or(Nanos::MAX);
-        let wait = Rc::new(Wait {
-            sweeps: bound_ns.div_ceil(SWEEP_NS).max(1),
-            since: Cell::new(AT_REST),
-            is_over: Cell::new(false),
-            task: Cell::new(handle.current()),
-        });
         let sweeps = handle.sweeps();
-        if sweeps.waits.borrow().is_empty() {
+        if sweeps.is_empty() {
             sweeps.next.set(handle.now().saturating_add(SWEEP_NS));
         }
-        sweeps.waits.borrow_mut().push(Rc::downgrade(&wait));
-        Self { bound, wait, handle: handle.clone() }
+        let place = sweeps.place(Wait {
+            since: AT_REST,
+            sweeps: bound_ns.div_ceil(SWEEP_NS).max(1),
+            task: handle.current(),
+        });
+        Self { bound, place, handle: handle.clone() }
     }
 
     /// How long that is.
@@ -101,20 +114,27 @@ impl Patience {
     /// A wait begins.
     #[inline]
     pub fn begin(&self) {
-        self.wait.since.set(self.handle.sweeps().count.get());
-        self.wait.is_over.set(false);
+        let sweeps = self.handle.sweeps();
+        sweeps.waits.borrow_mut()[self.place].since = sweeps.count.get();
     }
 
     /// It ends.
     #[inline]
     pub fn end(&self) {
-        self.wait.since.set(AT_REST);
+        self.handle.sweeps().waits.borrow_mut()[self.place].since = AT_REST;
     }
 
     /// Whether the wait has lasted longer than its bound. Its owner is polled once when that happens.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.wait.is_over.get()
+        self.handle.sweeps().waits.borrow()[self.place].since == OVER
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.end();
+        self.handle.sweeps().free.borrow_mut().push(self.place);
     }
 }
 

@@ -41,6 +41,7 @@ struct Shared {
     /// The future that is being polled now.
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
+    draft: Cell<Vec<u8>>,
     opening: Opening,
     sweeps: Sweeps,
 }
@@ -99,6 +100,7 @@ impl Runtime {
             timers: RefCell::default(),
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
+            draft: Cell::default(),
             opening: Opening::default(),
             sweeps: Sweeps::default(),
         });
@@ -339,6 +341,19 @@ impl Handle {
 
     pub(crate) fn clear_writable(&self, token: Token) {
         self.0.sockets.borrow_mut()[token.0].writable = false;
+    }
+
+    /// Takes the loop's buffer for what is to be sent: whoever writes there and sends it at once leaves no
+    /// trace in the processor's caches but this one. To be given back by [`Handle::give_draft`].
+    #[inline]
+    pub fn take_draft(&self) -> Vec<u8> {
+        self.0.draft.take()
+    }
+
+    /// Gives the buffer back, or another one in its place.
+    #[inline]
+    pub fn give_draft(&self, draft: Vec<u8>) {
+        self.0.draft.set(draft);
     }
 
     /// Lends the loop's read buffer.

@@ -59,9 +59,10 @@ impl<S: Shared> Client for SharedClient<S> {
     fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
         Box::pin(async move {
             let Self { shared, index } = *self;
-            let mut work = Arc::clone(&shared).open(index, &seat).await?;
+            // Boxed, so that what is done once takes no room between what is done in every turn.
+            let mut work = Box::pin(Arc::clone(&shared).open(index, &seat)).await?;
             take_turns(&mut seat, &mut work, shared.errors()).await?;
-            work.close().await;
+            Box::pin(work.close()).await;
             Ok(())
         })
     }

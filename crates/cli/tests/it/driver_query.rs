@@ -96,6 +96,33 @@ fn a_row_longer_than_a_packet_is_one_row() {
 }
 
 #[test]
+fn a_request_that_the_kernel_takes_piece_by_piece_is_not_mixed_with_others() {
+    server::database("driver_pieces");
+    server::sql("SET GLOBAL max_allowed_packet = 67108864");
+    run(|handle| async move {
+        for options in PROTOCOLS {
+            let mut patient = session(&handle, "driver_pieces", options).await;
+            let mut quick = session(&handle, "driver_pieces", options).await;
+            let sql = "SELECT 1 FROM DUAL WHERE MD5(?) = MD5(REPEAT(?, 9000000))";
+            let compare = patient.prepare(sql).await.unwrap();
+            let text = "ab".repeat(9_000_000);
+            let same = quick.prepare("SELECT 1 FROM DUAL WHERE ? = 7").await.unwrap();
+            // More than a socket holds: most of it is still to go when the others are sent.
+            let long = patient.execute(&compare, &[Value::Text(&text), Value::Text("ab")]);
+            for _ in 0..3 {
+                let one = quick.execute(&same, &[Value::Int(7)]).await;
+                assert_eq!(one, Ok(Answer { rows: 1, affected: 0 }), "{options}");
+            }
+            assert_eq!(long.await, Ok(Answer { rows: 1, affected: 0 }), "{options}");
+            let short = patient.execute(&compare, &[Value::Text("ab"), Value::Text("ab")]).await;
+            assert_eq!(short, Ok(Answer { rows: 0, affected: 0 }), "{options}");
+            let one = quick.execute(&same, &[Value::Int(7)]).await;
+            assert_eq!(one, Ok(Answer { rows: 1, affected: 0 }), "{options}");
+        }
+    });
+}
+
+#[test]
 fn bytes_are_counted_both_ways() {
     server::database("driver_traffic");
     run(|handle| async move {

@@ -45,8 +45,7 @@ impl Session {
         statement: usize,
         values: &[Value<'_>],
     ) -> Result<(), Failure> {
-        self.encode(statement, values)?;
-        self.begin()
+        self.begin_drafted(|session| session.encode(statement, values))
     }
 
     /// Starts to execute a statement whose rows are kept; goes on with [`Session::poll_answer`].

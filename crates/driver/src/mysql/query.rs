@@ -12,8 +12,10 @@ const REQUEST_BYTES: usize = 64 * 1024;
 impl Session {
     /// Starts to run text; goes on with [`Session::poll_answer`].
     pub(crate) fn begin_run(&mut self, sql: &str) -> Result<(), Failure> {
-        self.build(command::QUERY, sql);
-        self.begin()
+        self.begin_drafted(|session| {
+            session.build(command::QUERY, sql);
+            Ok(())
+        })
     }
 
     /// Runs text and returns its rows.

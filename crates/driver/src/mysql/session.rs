@@ -24,7 +24,10 @@ pub(super) enum Ready {
     Text(TextTemplate),
 }
 
-/// A logged-in connection. It owns no read buffer: answers are taken apart in the event loop's own.
+/// A logged-in connection. It needs no buffers of its own while all goes well: requests are written and
+/// answers are taken apart in the event loop's. Four cache lines hold what is left, and all of them are
+/// touched for every statement, so it begins where one of them does.
+#[repr(align(64))]
 pub(crate) struct Session {
     pub(super) stream: Stream,
     pub(super) address: Box<Address>,
@@ -45,6 +48,10 @@ pub(crate) struct Session {
     /// An answer was lost or not understood: nothing that comes now can be trusted.
     pub(super) is_broken: bool,
 }
+
+// A debug build's sockets carry more.
+#[cfg(not(debug_assertions))]
+const _: () = assert!(size_of::<Session>() == 4 * 64, "as its documentation says");
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +85,26 @@ impl Session {
     pub(super) async fn ask(&mut self) -> Result<Answer, Failure> {
         self.begin()?;
         poll_fn(|_| self.poll_answer()).await
+    }
+
+    /// Builds a request in the loop's buffer and starts to send it; goes on with [`Session::poll_answer`].
+    /// The session keeps that buffer only when the kernel does not take all of it at once.
+    #[inline]
+    pub(super) fn begin_drafted(
+        &mut self,
+        build: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let draft = self.stream.handle().take_draft();
+        let mut own = std::mem::replace(&mut self.request, draft);
+        let begun = build(self).and_then(|()| self.begin());
+        if self.sent == self.request.len() {
+            // Nothing is left to send.
+            std::mem::swap(&mut own, &mut self.request);
+            self.request.clear();
+            self.sent = 0;
+        }
+        self.stream.handle().give_draft(own);
+        begun
     }
 
     /// Starts to send the request that was built; goes on with [`Session::poll_answer`].

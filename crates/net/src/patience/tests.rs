@@ -63,3 +63,24 @@ fn who_does_not_wait_is_left_alone_and_who_is_gone_is_forgotten() {
     runtime.run(|| Some(Nanos::MAX)).unwrap();
     assert_eq!(*polls.borrow(), 2, "once to begin, once at the end");
 }
+
+#[test]
+fn a_place_that_is_used_again_knows_nothing_of_who_had_it_before() {
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    runtime.spawn(async move {
+        let bound = Duration::from_millis(30);
+        let (first, other) = (Patience::new(&handle, bound), Patience::new(&handle, bound));
+        first.begin();
+        poll_fn(|_| if first.is_over() { Poll::Ready(()) } else { Poll::Pending }).await;
+        assert!(!other.is_over());
+        drop(first);
+        let next = Patience::new(&handle, Duration::from_millis(500));
+        assert!(!next.is_over());
+        next.begin();
+        handle.sleep(Duration::from_millis(200)).await;
+        assert!(!next.is_over() && !other.is_over());
+        assert_eq!(handle.sweeps().waits.borrow().len(), 2, "no more than wait at once");
+    });
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+}

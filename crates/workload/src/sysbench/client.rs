@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
-use driver::Value;
+use driver::{Running, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::{Connection, ConnectionPlan, TRANSACTION};
+use super::connection::{Connection, ConnectionPlan, record, transacted};
 use super::load::OltpLoad;
 use super::query::Query;
 use super::script::{Bracket, Step};
 use super::values::{C_LENGTH, Digits, PAD_LENGTH};
 use crate::crewed::as_integer;
 use crate::policy::ErrorPolicy;
-use crate::random::{Draw, Random};
+use crate::random::Random;
 use crate::shared::Shared;
 use crate::turns::{FailedTransaction, Work};
 
@@ -37,167 +37,104 @@ impl Shared for OltpLoad {
 /// A connected client.
 pub(super) struct OltpWork {
     load: Arc<OltpLoad>,
-    hand: Hand,
-    /// The stream as it was when the transaction in hand was drawn.
-    random_at_start: Random,
-}
-
-/// What a client works with, apart from the load that it shares with the others.
-struct Hand {
     connection: Connection,
     values: Values,
+    /// The stream as it was when the transaction in hand was drawn.
+    random_at_start: Random,
 }
 
 /// Where values are drawn.
 struct Values {
     random: Random,
-    id: Draw,
-    tables: u64,
+    /// The row of the last statement on one row.
+    id: i64,
     c: Digits<C_LENGTH>,
     pad: Digits<PAD_LENGTH>,
 }
 
-impl Values {
-    #[inline]
-    fn table(&mut self) -> u64 {
-        self.random.below(self.tables) + 1
-    }
-
-    #[inline]
-    fn id(&mut self) -> i64 {
-        self.id.draw(&mut self.random)
-    }
-}
-
 impl OltpWork {
     async fn open(load: Arc<OltpLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let settings = &load.settings;
         let mut connection = Connection::open(&connection_plan(&load), seat).await?;
         if index == 0 && load.makes_ids {
             skip_ids(&load, &mut connection).await?;
         }
         let random = Random::of_part(load.seed, &[index as u64]);
-        let values = Values {
-            random: random.clone(),
-            id: Draw::new(settings.shape, 1, settings.table_size.cast_signed()),
-            tables: settings.tables,
-            c: Digits::new(),
-            pad: Digits::new(),
-        };
-        Ok(Self { load, hand: Hand { connection, values }, random_at_start: random })
+        let (c, pad) = (Digits::new(), Digits::new());
+        let values = Values { random: random.clone(), id: 0, c, pad };
+        Ok(Self { load, connection, values, random_at_start: random })
+    }
+
+    async fn event(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+        let Self { load, connection, values, .. } = self;
+        let operations = &load.operations;
+        if load.bracket != Bracket::None {
+            connection.begin(seat, operations).await?;
+        }
+        for step in &load.steps {
+            let table = values.random.below(load.settings.tables) + 1;
+            for _ in 0..step.times() {
+                for query in step.queries() {
+                    let timed = operations.timed(*query).map(|it| (it, seat.now()));
+                    let answer = values.start(connection, load, *step, (*query, table))?.await;
+                    if let Some((operation, started)) = timed {
+                        record(seat, operation, started, &answer);
+                    }
+                    answer?;
+                }
+            }
+        }
+        if load.bracket != Bracket::None {
+            connection.commit(seat, operations).await?;
+        }
+        Ok(())
     }
 }
 
-impl Hand {
-    async fn event(&mut self, seat: &mut Seat, load: &OltpLoad) -> Result<(), Failure> {
-        let has_bracket = load.bracket != Bracket::None;
-        if has_bracket {
-            self.connection.begin(seat, &load.operations).await?;
-        }
-        for step in &load.steps {
-            self.step(seat, load, *step).await?;
-        }
-        if has_bracket {
-            self.connection.commit(seat, &load.operations).await?;
-        }
-        Ok(())
-    }
-
+impl Values {
+    /// Draws what `statement` of `step` needs, and sends it.
     #[inline]
-    async fn step(&mut self, seat: &mut Seat, load: &OltpLoad, step: Step) -> Result<(), Failure> {
-        let table = self.values.table();
-        match step {
-            Step::Repeat { query, times } => {
-                for _ in 0..times {
-                    self.query(seat, load, query, table).await?;
-                }
-            }
-            Step::DeleteInsert { times } => {
-                for _ in 0..times {
-                    self.delete_insert(seat, load, table).await?;
-                }
-            }
-            Step::Delete => self.query(seat, load, Query::Delete, table).await?,
-            Step::Insert => self.insert(seat, load, table).await?,
-        }
-        Ok(())
-    }
-
-    /// A statement on the row, or the range, at an id of its own.
-    #[inline]
-    async fn query(
+    fn start<'c>(
         &mut self,
-        seat: &mut Seat,
+        connection: &'c mut Connection,
         load: &OltpLoad,
-        query: Query,
-        table: u64,
-    ) -> Result<(), Failure> {
-        let Self { connection, values, .. } = self;
-        let id = values.id();
-        let operations = &load.operations;
-        match query {
+        step: Step,
+        statement: (Query, u64),
+    ) -> Result<Running<'c>, Failure> {
+        match statement.0 {
+            Query::PointSelect | Query::IndexUpdate | Query::Delete => {
+                self.id = load.id.draw(&mut self.random);
+                connection.start(statement, &[Value::Int(self.id)])
+            }
             Query::SimpleRange | Query::SumRange | Query::OrderRange | Query::DistinctRange => {
-                let last = id + load.range_reach;
-                let range = [Value::Int(id), Value::Int(last)];
-                connection.execute(seat, operations, (query, table), &range).await
+                let first = load.id.draw(&mut self.random);
+                let last = first + load.range_reach;
+                connection.start(statement, &[Value::Int(first), Value::Int(last)])
             }
             Query::NonIndexUpdate => {
-                values.c.fill(&mut values.random);
-                let row = [Value::Text(values.c.as_str()), Value::Int(id)];
-                connection.execute(seat, operations, (query, table), &row).await
+                self.id = load.id.draw(&mut self.random);
+                self.c.fill(&mut self.random);
+                let row = [Value::Text(self.c.as_str()), Value::Int(self.id)];
+                connection.start(statement, &row)
             }
-            Query::PointSelect | Query::IndexUpdate | Query::Delete | Query::Insert => {
-                connection.execute(seat, operations, (query, table), &[Value::Int(id)]).await
+            Query::Insert => {
+                // What was deleted is put back.
+                let puts_back = matches!(step, Step::DeleteInsert { .. });
+                let id = if puts_back { self.id } else { new_id(load) };
+                let k = load.id.draw(&mut self.random);
+                self.c.fill(&mut self.random);
+                self.pad.fill(&mut self.random);
+                let (c, pad) = (self.c.as_str(), self.pad.as_str());
+                let row = [Value::Int(id), Value::Int(k), Value::Text(c), Value::Text(pad)];
+                connection.start(statement, if load.omits_id { &row[1..] } else { &row })
             }
         }
     }
+}
 
-    #[inline]
-    async fn delete_insert(
-        &mut self,
-        seat: &mut Seat,
-        load: &OltpLoad,
-        table: u64,
-    ) -> Result<(), Failure> {
-        let Self { connection, values, .. } = self;
-        let (id, k) = (values.id(), values.id());
-        values.c.fill(&mut values.random);
-        values.pad.fill(&mut values.random);
-        let operations = &load.operations;
-        connection.execute(seat, operations, (Query::Delete, table), &[Value::Int(id)]).await?;
-        let row = [
-            Value::Int(id),
-            Value::Int(k),
-            Value::Text(values.c.as_str()),
-            Value::Text(values.pad.as_str()),
-        ];
-        connection.execute(seat, operations, (Query::Insert, table), &row).await
-    }
-
-    /// A row with an id that is new: the table's own choice, or the next of a sequence.
-    #[inline]
-    async fn insert(
-        &mut self,
-        seat: &mut Seat,
-        load: &OltpLoad,
-        table: u64,
-    ) -> Result<(), Failure> {
-        let Self { connection, values, .. } = self;
-        // As in sysbench, the whole range of a 32-bit integer, and 0 for a number of the table's.
-        let id =
-            if load.makes_ids { i64::from(load.unique.take()) + i64::from(i32::MIN) } else { 0 };
-        let k = values.id();
-        values.c.fill(&mut values.random);
-        values.pad.fill(&mut values.random);
-        let row = [
-            Value::Int(id),
-            Value::Int(k),
-            Value::Text(values.c.as_str()),
-            Value::Text(values.pad.as_str()),
-        ];
-        let row = if load.omits_id { &row[1..] } else { &row[..] };
-        connection.execute(seat, &load.operations, (Query::Insert, table), row).await
-    }
+/// An id for a row that is new. As in sysbench, one of the whole range of a 32-bit integer, and 0 for a
+/// number of the table's own.
+fn new_id(load: &OltpLoad) -> i64 {
+    if load.makes_ids { i64::from(load.unique.take()) + i64::from(i32::MIN) } else { 0 }
 }
 
 fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
@@ -227,24 +164,21 @@ async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Fa
 
 impl Work for OltpWork {
     fn draw(&mut self) {
-        self.random_at_start = self.hand.values.random.clone();
+        self.random_at_start = self.values.random.clone();
     }
 
     async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
         // The same draws when it is tried again.
-        self.hand.values.random = self.random_at_start.clone();
-        match self.hand.event(seat, &self.load).await {
-            Ok(()) => Ok(TRANSACTION),
-            Err(failure) => Err(FailedTransaction { operation: TRANSACTION, failure }),
-        }
+        self.values.random = self.random_at_start.clone();
+        transacted(self.event(seat).await)
     }
 
     async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        self.hand.connection.roll_back(seat).await
+        self.connection.roll_back(seat).await
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        self.hand.connection = Connection::open(&connection_plan(&self.load), seat).await?;
+        self.connection = Connection::open(&connection_plan(&self.load), seat).await?;
         Ok(())
     }
 
@@ -253,10 +187,10 @@ impl Work for OltpWork {
     }
 
     fn take_traffic(&mut self) -> Traffic {
-        self.hand.connection.take_traffic()
+        self.connection.take_traffic()
     }
 
     async fn close(self) {
-        self.hand.connection.close().await;
+        self.connection.close().await;
     }
 }

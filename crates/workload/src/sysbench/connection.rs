@@ -1,6 +1,6 @@
 //! A client's session with the statements that its script needs, and their bookkeeping.
 
-use driver::{Answer, Session, Statement, Target, Value};
+use driver::{Answer, Running, Session, Statement, Target, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
@@ -13,10 +13,9 @@ use crate::turns::FailedTransaction;
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
 
-/// What a transaction of one statement comes to.
-pub(super) fn transacted(
-    answer: Result<Answer, Failure>,
-) -> Result<OperationId, FailedTransaction> {
+/// What a transaction comes to by what came of its last statement.
+#[inline]
+pub(super) fn transacted<T>(answer: Result<T, Failure>) -> Result<OperationId, FailedTransaction> {
     let failed = |failure| FailedTransaction { operation: TRANSACTION, failure };
     answer.map(|_| TRANSACTION).map_err(failed)
 }
@@ -62,6 +61,12 @@ impl Operations {
             operations.commit = operations.add("commit", OperationKind::Other);
         }
         operations
+    }
+
+    /// Where a statement is timed; `None` when its latency is that of its transaction.
+    #[inline]
+    pub(super) fn timed(&self, query: Query) -> Option<OperationId> {
+        self.queries[query as usize]
     }
 
     fn add(&mut self, name: &str, kind: OperationKind) -> OperationId {
@@ -151,25 +156,20 @@ impl Connection {
         self.session.close().await;
     }
 
-    /// Runs `query` on table `table` and counts it.
+    /// Sends `query` on table `table`; its answer is to be awaited.
+    ///
+    /// # Errors
+    /// When the statement was not prepared, which is a mistake of dyno's own.
     #[inline]
-    pub(super) async fn execute(
+    pub(super) fn start(
         &mut self,
-        seat: &mut Seat,
-        operations: &Operations,
         (query, table): (Query, u64),
         parameters: &[Value<'_>],
-    ) -> Result<(), Failure> {
-        let Some(statement) = &self.statements[index(query, table, self.tables)] else {
-            return Err(not_prepared(query, table));
-        };
-        let Some(operation) = operations.queries[query as usize] else {
-            return self.session.execute(statement, parameters).await.map(drop);
-        };
-        let started = seat.now();
-        let answer = self.session.execute(statement, parameters).await;
-        record(seat, operation, started, &answer);
-        answer.map(drop)
+    ) -> Result<Running<'_>, Failure> {
+        match &self.statements[index(query, table, self.tables)] {
+            Some(statement) => Ok(self.session.execute(statement, parameters)),
+            None => Err(not_prepared(query, table)),
+        }
     }
 
     /// Starts the transaction.
@@ -223,7 +223,7 @@ fn index(query: Query, table: u64, tables: u64) -> usize {
 
 /// Counts a statement that was answered.
 #[inline]
-fn record(
+pub(super) fn record(
     seat: &mut Seat,
     operation: OperationId,
     started: net::Nanos,

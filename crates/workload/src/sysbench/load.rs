@@ -7,6 +7,7 @@ use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
 use super::unique::UniqueNumbers;
 use crate::Site;
+use crate::random::Draw;
 
 /// What the clients of one trial share.
 pub(super) struct OltpLoad {
@@ -17,6 +18,8 @@ pub(super) struct OltpLoad {
     pub(super) bracket: Bracket,
     pub(super) operations: Operations,
     pub(super) seed: u64,
+    /// What rows are drawn by.
+    pub(super) id: Draw,
     /// From the first id of a range to its last.
     pub(super) range_reach: i64,
     /// INSERT leaves the id to the table by not naming it.
@@ -38,6 +41,7 @@ impl OltpLoad {
             steps,
             bracket,
             seed: site.client_seed(),
+            id: Draw::new(settings.shape, 1, settings.table_size.cast_signed()),
             range_reach: settings.range_size.cast_signed() - 1,
             // Where MySQL's CREATE TABLE is understood, 0 stands for the next number.
             omits_id: is_insert

@@ -152,7 +152,8 @@ impl Script {
 }
 
 impl Step {
-    /// The statements that it uses.
+    /// The statements that it uses, in the order in which they are sent.
+    #[inline]
     pub(super) fn queries(&self) -> &[Query] {
         match self {
             Self::Repeat { query, .. } => std::slice::from_ref(query),
@@ -162,12 +163,17 @@ impl Step {
         }
     }
 
-    /// How many statements it sends.
-    pub(super) fn statements(self) -> u64 {
+    /// How often it sends them.
+    #[inline]
+    pub(super) fn times(self) -> u64 {
         match self {
-            Self::Repeat { times, .. } => times,
-            Self::DeleteInsert { times } => 2 * times,
+            Self::Repeat { times, .. } | Self::DeleteInsert { times } => times,
             Self::Delete | Self::Insert => 1,
         }
+    }
+
+    /// How many statements it sends.
+    pub(super) fn statements(self) -> u64 {
+        self.times() * self.queries().len() as u64
     }
 }
