@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, greets};
+use crate::ports::{Ports, Reserved, greets};
 use crate::process::Process;
 use crate::{MetricsEndpoint, Onlooker, Step};
 
@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 6000;
 /// How long it may take to end in good order.
 const STOP_BOUND: Duration = Duration::from_secs(60);
-/// Someone else may take a port between finding it free and using it.
+/// Someone else may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 /// A longer path does not fit the address of a unix socket.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
@@ -118,7 +118,7 @@ impl Home {
 pub struct Daemon {
     recipe: Box<dyn Recipe>,
     pub(crate) home: Home,
-    ports: Ports,
+    reserved: Reserved,
     process: Process,
     _folder: TempDir,
 }
@@ -142,18 +142,18 @@ impl Daemon {
         std::fs::create_dir(&temporary)
             .with_context(|| format!("cannot make {}", temporary.display()))?;
         recipe.prepare(&home, onlooker)?;
-        let (process, ports) = on_free_ports(&recipe, &home, onlooker)?;
-        Ok(Self { recipe: Box::new(recipe), home, ports, process, _folder: folder })
+        let (process, reserved) = on_free_ports(&recipe, &home, onlooker)?;
+        Ok(Self { recipe: Box::new(recipe), home, reserved, process, _folder: folder })
     }
 
     /// The port where it serves.
     pub fn port(&self) -> u16 {
-        self.ports.main
+        self.reserved.ports.main
     }
 
     /// The port beside it, where a TiDB or a store shows its state.
     pub fn status_port(&self) -> u16 {
-        self.ports.second
+        self.reserved.ports.second
     }
 
     /// How to reach its database, if it speaks the protocol of MySQL.
@@ -193,7 +193,7 @@ impl Daemon {
     }
 
     fn relaunch(&mut self) -> anyhow::Result<()> {
-        self.process = launch(&*self.recipe, &self.home, self.ports, &mut unattended)?;
+        self.process = launch(&*self.recipe, &self.home, self.reserved.ports, &mut unattended)?;
         Ok(())
     }
 
@@ -284,19 +284,19 @@ pub(crate) fn unattended(_: Step<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Tries free ports until nobody else takes those that were found.
+/// Tries free ports until nobody has taken those by their numbers.
 fn on_free_ports(
     recipe: &dyn Recipe,
     home: &Home,
     onlooker: &mut Onlooker<'_>,
-) -> anyhow::Result<(Process, Ports)> {
+) -> anyhow::Result<(Process, Reserved)> {
     let mut tries = 0;
     loop {
         tries += 1;
-        let ports = Ports::free().context("no free port on 127.0.0.1")?;
-        match launch(recipe, home, ports, onlooker) {
+        let reserved = Reserved::free().context("no free port on 127.0.0.1")?;
+        match launch(recipe, home, reserved.ports, onlooker) {
             Err(error) if tries < PORT_TRIES && is_port_taken(&error) => {}
-            launched => return launched.map(|process| (process, ports)),
+            launched => return launched.map(|process| (process, reserved)),
         }
     }
 }

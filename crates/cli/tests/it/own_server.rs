@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use record::{Run, TrialRecord};
 use serde_json::Value;
 use system::Daemon;
 use system::mariadb::{Settings, start};
@@ -150,9 +151,40 @@ impl<'d> Background<'d> {
         panic!("there never were {intervals} intervals of {phase} on disk");
     }
 
+    fn folder(&self) -> Option<PathBuf> {
+        Some(self.desk.path().join("results").read_dir().ok()?.next()?.ok()?.path())
+    }
+
     fn intervals(&self, trial: &str) -> Option<String> {
-        let run = self.desk.path().join("results").read_dir().ok()?.next()?.ok()?.path();
-        fs::read_to_string(run.join("trials").join(trial).join("intervals.jsonl")).ok()
+        let trial = self.folder()?.join("trials").join(trial);
+        fs::read_to_string(trial.join("intervals.jsonl")).ok()
+    }
+
+    /// The record of its first trial as far as it is on disk.
+    pub(crate) fn first_trial(&self) -> Option<TrialRecord> {
+        Run::open(&self.folder()?).ok()?.trials.into_iter().next()
+    }
+
+    /// Waits until the record of its first trial shows something.
+    pub(crate) fn wait_for_record(&mut self, what: &str, is_shown: impl Fn(&TrialRecord) -> bool) {
+        for _ in 0..LOOKS {
+            if self.first_trial().is_some_and(|trial| is_shown(&trial)) {
+                return;
+            }
+            assert_eq!(self.child.try_wait().unwrap(), None, "it ended before {what}");
+            thread::sleep(LOOK);
+        }
+        panic!("the record never shows that {what}");
+    }
+
+    /// Interrupts it, and returns the first trial of the report that it prints as JSON then.
+    pub(crate) fn interrupted_trial(self) -> Value {
+        self.interrupt();
+        let output = self.finish();
+        assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+        let trial = json(&output)["trials"][0].clone();
+        assert_eq!(trial["status"], "interrupted", "{trial}");
+        trial
     }
 
     /// Waits for its end, expects success and returns the report that it has printed as JSON.

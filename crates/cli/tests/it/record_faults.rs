@@ -58,7 +58,10 @@ fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
 fn a_folder_that_is_removed_ends_the_run_and_is_named() {
     let desk = Desk::new();
     let (dyno, run) = start(&desk, "100ms", "measure");
-    fs::remove_dir_all(&run).unwrap();
+    // At once: dyno may look, and write that it failed, while file after file is removed.
+    let away = desk.path().join("away");
+    fs::rename(&run, &away).unwrap();
+    fs::remove_dir_all(&away).unwrap();
     let text = failed(&dyno.finish());
     assert!(text.contains("was removed while the run was writing to it"), "{text}");
     assert!(text.contains(&run.file_name().unwrap().to_str().unwrap().to_owned()), "{text}");

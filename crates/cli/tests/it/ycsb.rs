@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use record::Run;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
@@ -50,6 +51,11 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
     let operations = trial["operations"].as_array().unwrap();
     let operation = operations.iter().find(|operation| operation["name"] == name);
     operation.map_or(0, |operation| operation["succeeded"].as_u64().unwrap())
+}
+
+fn has_table(database: &str) -> bool {
+    let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_NAME = 'usertable'";
+    server::sql(&format!("{tables} AND TABLE_SCHEMA = '{database}'")).trim() == "1"
 }
 
 fn rows(database: &str) -> u64 {
@@ -182,11 +188,12 @@ fn a_property_file_bounds_the_run_unless_the_command_line_does() {
     let run = |more: &[&str]| {
         let mut command = desk.dyno(["bench", "ycsb/core", "-o", "properties=workloadb"]);
         let report = report(command.args(["--warm-up=0s", "--format=json"]).args(more));
-        report["trials"][0]["transactions"].as_u64().unwrap()
+        let load = Run::open(desk.runs().last().unwrap()).unwrap().trials[0].header.load.clone();
+        (report["trials"][0]["transactions"].as_u64().unwrap(), load.description)
     };
-    assert_eq!(run(&[]), 321);
-    assert_eq!(run(&["--events=54"]), 54);
-    assert_ne!(run(&["--time=300ms"]), 321);
+    assert_eq!(run(&[]), (321, "closed loop, 321 transactions".to_owned()));
+    assert_eq!(run(&["--events=54"]), (54, "closed loop, 54 transactions".to_owned()));
+    assert_eq!(run(&["--time=300ms"]).1, "closed loop, 300ms");
     let refused = desk.fail(2, ["bench", "ycsb/a", "-o", "threadcount=8"]);
     assert!(refused.contains("--clients"), "{refused}");
 }
@@ -200,14 +207,25 @@ fn a_load_that_was_interrupted_goes_on() {
         command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
         command
     };
-    let run = Background::start(&desk, &mut bench("--existing=refuse"));
-    let is_loading = || {
-        let table =
-            "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_SCHEMA = 'ycsb_resumed'";
-        server::sql(table).trim() == "1" && rows("ycsb_resumed") > 0
+    // Each piece of some 5,000 rows has a session of its own, as has each step before them; from the seventh on
+    // they wait for a lock, as many as load side by side, which are sixteen at most.
+    server::sql("CREATE TABLE ycsb_resumed.turns (turn INT AUTO_INCREMENT PRIMARY KEY)");
+    let plan = format!(
+        "system.url = \"{url}\"\nworkload = {{ kind = \"ycsb/c\", recordcount = \"120k\" }}\n\
+         load.events = 100\n[sql]\nprepare_session = [\"INSERT INTO turns VALUES ()\", \
+         \"SELECT IF(LAST_INSERT_ID() > 6, GET_LOCK('ycsb_resumed', 600), 0)\"]\n"
+    );
+    desk.file("plan.toml", &plan);
+    let lock = server::hold("ycsb_resumed", "");
+    let run = Background::start(&desk, &mut desk.dyno(["run", "plan.toml"]));
+    let waiting = "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST \
+                   WHERE db = 'ycsb_resumed' AND state = 'User lock'";
+    let is_half_way = || {
+        server::sql(waiting).trim() == "1" && has_table("ycsb_resumed") && rows("ycsb_resumed") > 0
     };
-    wait_until("it loads", is_loading);
+    wait_until("it waits with some pieces loaded", is_half_way);
     run.interrupt();
+    lock.release();
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
     let left = rows("ycsb_resumed");
@@ -230,9 +248,7 @@ fn inserts_go_on_from_trial_to_trial_and_the_data_is_dropped_at_the_end() {
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
         assert!(succeeded(trial, "insert") > 30);
     }
-    let tables =
-        "SELECT COUNT(*) FROM information_schema.tables WHERE TABLE_SCHEMA = 'ycsb_trials'";
-    assert_eq!(server::sql(tables).trim(), "0");
+    assert!(!has_table("ycsb_trials"));
     server::sql("DROP DATABASE ycsb_trials");
 }
 

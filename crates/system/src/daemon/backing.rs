@@ -21,7 +21,7 @@ impl Backing for Daemon {
     }
 
     fn metrics(&self) -> Vec<MetricsEndpoint> {
-        self.recipe.metrics(self.ports).into_iter().collect()
+        self.recipe.metrics(self.reserved.ports).into_iter().collect()
     }
 
     fn snapshot(&mut self) -> anyhow::Result<()> {

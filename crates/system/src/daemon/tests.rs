@@ -76,8 +76,11 @@ fn what_it_says_when_it_does_not_start_is_told() {
 
 #[test]
 fn its_last_words_tell_why_it_ended() {
-    let (daemon, _scratch) = started("touch ready; sleep 0.5; echo 'panic: no more'; exit 7");
+    let script =
+        "touch ready; until test -e seen; do sleep 0.01; done; echo 'panic: no more'; exit 7";
+    let (daemon, scratch) = started(script);
     let daemon = daemon.unwrap();
+    std::fs::write(scratch.path().join("seen"), "").unwrap();
     assert!(daemon.process.wait(STOP_BOUND).is_some());
     assert_eq!(
         daemon.exited().unwrap(),

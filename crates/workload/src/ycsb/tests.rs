@@ -104,7 +104,9 @@ fn a_read_modify_write_counts_as_one_beside_its_two_statements() {
     assert_eq!([of("read_modify_write.read"), of("read_modify_write.update")], [whole; 2]);
     let queries = trial.tally.queries;
     assert_eq!((queries.read, queries.write, queries.other), (500, whole, 0));
-    assert!((200..300).contains(&whole), "half of all: {whole}");
+    // Which of the 500 are chosen depends on how the clients share them: 250, and five standard deviations
+    // of 11.2 to either side.
+    assert!((194..=306).contains(&whole), "half of all: {whole}");
 }
 
 #[test]
@@ -139,7 +141,9 @@ fn updates_change_what_they_should_and_inserts_go_on_after_those_of_the_last_tri
     // the events.
     let fields: i64 = changed.iter().sum();
     assert!((updates / 4..=updates).contains(&fields), "{fields} of {updates}");
-    assert!(changed.iter().all(|it| *it > fields / 5), "{changed:?}");
+    // A third each, of about 180: 60, with a standard deviation of 6.5 of the draws and of which meet again. A
+    // sixth of all is more than five of the difference's standard deviations, 5.6, below.
+    assert!(changed.iter().all(|it| *it > fields / 6), "{changed:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Plans are read into clusters, and wrong ones are told what is right.
 
 use super::*;
-use crate::testing::all_problems;
+use crate::testing::{all_problems, write_program};
 
 #[test]
 fn what_is_wrong_is_told_for_each_role() {
@@ -36,8 +36,7 @@ fn a_build_for_debugging_is_noted_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
     let tikv = folder.path().join("tikv-server");
     let script = "#!/bin/sh\necho TiKV; echo 'Release Version: 7.5.0'; echo 'Profile: dev'\n";
-    std::fs::write(&tikv, script).unwrap();
-    std::fs::set_permissions(&tikv, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_program(&tikv, script);
     let options = "pd = \"/bin/true\"\ntikv = \"tikv-server\"\ntidb = \"/bin/true\"";
     let system = read(&Options::parse(options).unwrap(), folder.path()).unwrap();
     let mut notes = Vec::new();
