@@ -50,8 +50,19 @@ pub(super) fn ratio(
     connections: usize,
     quantity: Quantity,
 ) -> Option<Ratio> {
+    ratio_of([Dyno, other], results, part, connections, quantity)
+}
+
+/// The first of two over the second, by rounds.
+pub(super) fn ratio_of(
+    [one, other]: [Contestant; 2],
+    results: &Results,
+    part: Part,
+    connections: usize,
+    quantity: Quantity,
+) -> Option<Ratio> {
     let series = |contestant| results.series(part, contestant, connections, quantity);
-    paired_ratio(&series(Dyno), &series(other))
+    paired_ratio(&series(one), &series(other))
 }
 
 /// A ratio with its interval.
