@@ -65,19 +65,25 @@ impl Watch {
         }
         let at_ns = clock.now();
         self.ledger.take_in(&found, own_sockets);
-        while self.ledger.has_gone() && clock.now() < at_ns + nanos(SETTLE) {
-            self.listen(LISTEN)?;
+        // What was told in time is heard, though this thread may have stood still meanwhile.
+        let mut bound = LISTEN;
+        while self.ledger.has_gone() && (self.listen(bound)? || !bound.is_zero()) {
+            if clock.now() >= at_ns + nanos(SETTLE) {
+                bound = Duration::ZERO;
+            }
         }
         Ok(self.ledger.close(at_ns))
     }
 
-    fn listen(&mut self, bound: Duration) -> Result<()> {
+    /// Listens for a connection that ends; whether there was one.
+    fn listen(&mut self, bound: Duration) -> Result<bool> {
         let ended = self.diagnosis.next_ended(bound);
         // What was missed is noticed at the next reading, where it is no longer there.
-        if let Ended::Connection(ended) = ended.context("the kernel does not tell of ends")? {
-            self.ledger.ended(&ended);
-        }
-        Ok(())
+        let Ended::Connection(ended) = ended.context("the kernel does not tell of ends")? else {
+            return Ok(false);
+        };
+        self.ledger.ended(&ended);
+        Ok(true)
     }
 }
 
