@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use plan::{Draft, DraftPart};
 
-use super::experiment;
+use super::{WrongArgument, experiment};
 use crate::args::BenchArgs;
 
 type Pairs = Vec<(String, String)>;
@@ -83,7 +83,8 @@ fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
 pub(super) fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
     let split = |pair: &String| {
         let (key, value) = pair.split_once('=').ok_or_else(|| {
-            anyhow!("{flag} {pair:?} has no `=`; it takes NAME=VALUE, such as range_size=10")
+            let wanted = "it takes NAME=VALUE, such as range_size=10";
+            WrongArgument(format!("{flag} {pair:?} has no `=`; {wanted}"))
         })?;
         Ok((key.trim().to_owned(), value.trim().to_owned()))
     };
