@@ -169,6 +169,9 @@ pub(crate) struct BenchArgs {
     /// An option of the workload, such as `range_size=10`; `dyno workloads NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) options: Vec<String>,
+    /// A variable of an SQL file, such as `scale=10`; pgbench's `-D`.
+    #[arg(long, short = 'D', value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) define: Vec<String>,
     /// An option of the system, such as `journal=wal`; `dyno systems NAME` lists them.
     #[arg(long = "system-option", value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) system_options: Vec<String>,

@@ -47,6 +47,8 @@ fn workload(args: &BenchArgs) -> Result<DraftPart> {
     let mut options =
         given([("tables", args.tables.clone()), ("table_size", args.table_size.clone())]);
     options.extend(split_all(&args.options, "--option")?);
+    let variables = split_all(&args.define, "--define")?.into_iter();
+    options.extend(variables.map(|(name, value)| (format!("variables.{name}"), value)));
     Ok(DraftPart { kind: args.workload.clone(), options })
 }
 
