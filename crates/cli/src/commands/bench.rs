@@ -25,15 +25,15 @@ fn draft(args: &BenchArgs) -> Result<Draft> {
 }
 
 fn settings(args: &BenchArgs) -> Pairs {
-    let percentiles = (!args.percentiles.is_empty()).then(|| list(&args.percentiles));
-    given([
+    let percentiles = several("percentiles", &args.percentiles);
+    let others = given([
         ("seed", args.seed.map(|seed| seed.to_string())),
-        ("repetitions", args.repetitions.map(|count| count.to_string())),
+        ("repetitions", args.repetitions.clone()),
         ("between", args.between.clone()),
         ("existing", args.existing.clone()),
         ("cleanup", args.cleanup.then(|| "true".to_owned())),
-        ("percentiles", percentiles),
-    ])
+    ]);
+    others.into_iter().chain(percentiles).collect()
 }
 
 fn system(args: &BenchArgs) -> Result<DraftPart> {
@@ -53,9 +53,7 @@ fn workload(args: &BenchArgs) -> Result<DraftPart> {
 }
 
 fn load(args: &BenchArgs) -> Pairs {
-    let rates = args.rate.iter().map(|rate| ("rate".to_owned(), rate.clone()));
     let others = given([
-        ("clients", Some(list(&args.clients))),
         ("time", args.time.clone()),
         ("events", args.events.clone()),
         ("warm_up", args.warm_up.clone()),
@@ -67,14 +65,15 @@ fn load(args: &BenchArgs) -> Pairs {
         ("query_timeout", args.query_timeout.clone()),
         ("phase_timeout", args.phase_timeout.clone()),
         ("reconnect_limit", args.reconnect_limit.clone()),
-        ("workers", args.workers.map(|count| count.to_string())),
+        ("workers", args.workers.clone()),
     ]);
-    others.into_iter().chain(rates).collect()
+    let clients = several("clients", &args.clients);
+    clients.chain(others).chain(several("rate", &args.rate)).collect()
 }
 
-fn list<T: ToString>(values: &[T]) -> String {
-    let values: Vec<String> = values.iter().map(T::to_string).collect();
-    format!("[{}]", values.join(", "))
+/// Values of one key, which becomes a list when they are more than one.
+fn several(key: &str, values: &[String]) -> impl Iterator<Item = (String, String)> {
+    values.iter().map(move |value| (key.to_owned(), value.clone()))
 }
 
 fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {

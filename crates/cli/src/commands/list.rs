@@ -22,7 +22,13 @@ pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
 pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     let runs = readable(&args.out)?;
     if runs.is_empty() {
-        super::print(&format!("no runs yet below {}\n", args.out.display()))?;
+        let out = args.out.display();
+        let text = if args.out.join("run.json").exists() {
+            format!("{out} is a run: `dyno report {out}` shows it\n")
+        } else {
+            format!("no runs yet below {out}\n")
+        };
+        super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let rows: Vec<Vec<String>> = runs

@@ -136,6 +136,8 @@ fn a_list_leaves_no_run_out_in_silence() {
         assert!(shown.contains(&name(&whole)), "{shown}");
         assert!(told.contains(&name(&broken)) && told.contains("damaged at line 1"), "{told}");
     }
+    let output = desk.succeed(["list", whole.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" is a run: `dyno report "));
     fs::remove_dir_all(whole).unwrap();
     let output = desk.succeed(["list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "no runs yet below results\n");
@@ -147,4 +149,16 @@ fn what_the_system_says_is_said_once() {
     desk.file("taken", "");
     let message = desk.fail(1, ["list", "taken"]);
     assert_eq!(message.matches("os error").count(), 1, "{message}");
+}
+
+#[test]
+fn numbers_are_written_and_refused_on_the_command_line_as_in_a_plan() {
+    let desk = Desk::new();
+    let dry = ["bench", "sysbench/oltp_point_select", "--dry-run", "--clients"];
+    let run = |clients| desk.dyno(dry).arg(clients).output().unwrap();
+    let shown = String::from_utf8(run("8,1k").stdout).unwrap();
+    assert!(shown.contains(" 1000 ") && shown.contains("2 trials, 22s of load"), "{shown}");
+    let told = String::from_utf8(run("1..4").stderr).unwrap();
+    assert!(told.contains("`clients` is \"1..4\", not a whole number"), "{told}");
+    assert!(told.contains("allowed: 1 to 1000000"), "{told}");
 }
