@@ -246,9 +246,10 @@ fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     is_near.then_some(Finding::ClientSaturated { used, usable: usage.threads })
 }
 
-/// Clients without a connection are in no transaction: an outage accounts for them.
+/// Clients without a connection are in no transaction, nor are those that left: that they were away
+/// accounts for them.
 fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    if !measured.outages.is_empty() {
+    if !measured.outages.is_empty() || measured.clients_lost > 0 {
         return None;
     }
     let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;

@@ -80,6 +80,8 @@ pub struct Spell {
     pub mean: f64,
     /// The highest value in that time that was seen.
     pub peak: f64,
+    /// Whether the peak was seen at a moment; if not, it is a rate over the time between two readings.
+    pub is_seen: bool,
 }
 
 /// The mean and the highest value over a longer time.
@@ -185,6 +187,7 @@ impl ProcessFigure {
                 let at_end = host.readings.iter().find(|reading| reading.at_ns == spell.to_ns);
                 let seen = at_end.and_then(of).map(|reading| reading.runnable.max as f64);
                 spell.peak = seen.unwrap_or(spell.mean);
+                spell.is_seen = seen.is_some();
             }
         }
         spells
@@ -211,14 +214,14 @@ pub(crate) fn spells<R>(
         .filter_map(|pair| {
             let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));
             let mean = value(&pair[0], &pair[1], (to_ns - from_ns) as f64 / 1e9)?;
-            Some(Spell { from_ns, to_ns, mean, peak: mean })
+            Some(Spell { from_ns, to_ns, mean, peak: mean, is_seen: false })
         })
         .collect()
 }
 
 /// Mean and peak over the spells whose middle lies in a stretch of time; `None` when there are none. A
-/// spell shorter than half of the longest has a peak only when it was looked at several times: rates of
-/// counters in coarse ticks jump in short times.
+/// spell shorter than half of the longest has a peak only when that was seen: rates of counters in coarse
+/// ticks jump in short times.
 pub fn mean_peak(spells: &[Spell], (from_ns, to_ns): (Nanos, Nanos)) -> Option<MeanPeak> {
     let middle = |spell: &Spell| spell.from_ns.midpoint(spell.to_ns);
     let within = || spells.iter().filter(|it| (from_ns..=to_ns).contains(&middle(it)));
@@ -229,7 +232,7 @@ pub fn mean_peak(spells: &[Spell], (from_ns, to_ns): (Nanos, Nanos)) -> Option<M
         return None;
     }
     let mean = within().map(|spell| spell.mean * length(spell)).sum::<f64>() / whole;
-    let counts = |spell: &&Spell| length(spell) >= longest / 2.0 || spell.peak > spell.mean;
+    let counts = |spell: &&Spell| spell.is_seen || length(spell) >= longest / 2.0;
     let peak = within().filter(counts).map(|spell| spell.peak).fold(mean, f64::max);
     Some(MeanPeak { mean, peak })
 }
@@ -250,7 +253,8 @@ fn merge(spells: &[Spell]) -> Option<Spell> {
     let whole: f64 = spells.iter().map(length).sum();
     let mean = spells.iter().map(|spell| spell.mean * length(spell)).sum::<f64>() / whole;
     let peak = spells.iter().map(|spell| spell.peak).fold(f64::MIN, f64::max);
-    Some(Spell { from_ns, to_ns, mean, peak })
+    let is_seen = spells.iter().all(|spell| spell.is_seen);
+    Some(Spell { from_ns, to_ns, mean, peak, is_seen })
 }
 
 #[cfg(test)]

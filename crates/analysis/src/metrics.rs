@@ -154,7 +154,7 @@ fn spells(server: &Server, value: impl Fn(Nanos, Nanos) -> Option<f64>) -> Vec<S
     pairs
         .filter_map(|pair| {
             let mean = value(pair[0], pair[1])?;
-            Some(Spell { from_ns: pair[0], to_ns: pair[1], mean, peak: mean })
+            Some(Spell { from_ns: pair[0], to_ns: pair[1], mean, peak: mean, is_seen: false })
         })
         .collect()
 }

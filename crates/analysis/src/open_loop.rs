@@ -1,6 +1,8 @@
 //! What is different when load comes by a schedule: offered beside achieved rate, service beside response
 //! times, and whether the load generator kept to its schedule.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use measure::{LatencyHistogram, Nanos, OperationKind};
 
 use crate::summary::{latency, per};
@@ -78,7 +80,8 @@ pub(crate) fn lateness(summary: &Summary) -> Option<Finding> {
 }
 
 /// The part of the intervals' variation that is the schedule's own: all of it when the rate changes, and
-/// of a Poisson process one over the root of its mean count.
+/// of a Poisson process one over the root of its mean count. Even arrivals put into an interval one more
+/// or one less, whose standard deviation is the root of a half at most (of two intervals).
 pub(crate) fn variation_of_schedule(measured: &Measured<'_>) -> f64 {
     let Some(offered) = measured.open else { return 0.0 };
     if !offered.is_constant {
@@ -86,7 +89,10 @@ pub(crate) fn variation_of_schedule(measured: &Measured<'_>) -> f64 {
     }
     let longest = measured.slices.iter().map(|slice| slice.seconds).fold(0.0, f64::max);
     let count = offered.rate_per_s * longest;
-    if offered.is_random && count > 0.0 { count.sqrt().recip() } else { 0.0 }
+    if count <= 0.0 {
+        return 0.0;
+    }
+    if offered.is_random { count.sqrt().recip() } else { FRAC_1_SQRT_2 / count }
 }
 
 #[cfg(test)]
@@ -165,5 +171,13 @@ mod tests {
         let random = Offered { is_random: true, ..offered(16.0, &none) };
         assert_eq!(found(&noisy, random).1, []);
         assert_ne!(found(&noisy, offered(16.0, &none)).1, []);
+        // Every other second has one.
+        let is_unsteady = |transactions: &[u64], rate_per_s| {
+            let found = found(transactions, offered(rate_per_s, &none)).1;
+            found.iter().any(|finding| matches!(finding, Finding::Unsteady { .. }))
+        };
+        assert!(!is_unsteady(&[1, 0, 1, 0], 0.5));
+        assert!(!is_unsteady(&[0, 1], 0.5));
+        assert!(is_unsteady(&[4, 0, 0, 0], 1.0));
     }
 }

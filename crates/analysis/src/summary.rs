@@ -225,7 +225,8 @@ pub struct Cost {
 /// Brings a trial down to its figures. A trial of which nothing was measured has zeros and `None`s.
 pub fn summarize(measured: &Measured<'_>) -> Summary {
     let total = measured.total;
-    let seconds: f64 = measured.slices.iter().map(|slice| slice.seconds).sum();
+    // A sum of no floating numbers is -0.
+    let seconds = measured.slices.iter().fold(0.0, |sum, slice| sum + slice.seconds);
     let rates = interval_rates(measured.slices);
     let ended = total.transactions + total.failed_transactions;
     let mut latencies = total.transaction_latencies(measured.operations);
@@ -365,6 +366,11 @@ impl Fairness {
 }
 
 impl Latency {
+    /// Itself, and `None` of nothing, whose figures are zeros that were never measured.
+    pub fn known(&self) -> Option<&Self> {
+        (self.count > 0).then_some(self)
+    }
+
     /// The value of a percentile that was asked for.
     pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
         self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)

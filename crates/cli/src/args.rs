@@ -96,7 +96,7 @@ pub(crate) struct BenchArgs {
     pub(crate) system: String,
     /// Numbers of concurrent clients to sweep over.
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
-    pub(crate) clients: Vec<u64>,
+    pub(crate) clients: Vec<String>,
     /// Measured load of each trial [default: 10s].
     #[arg(long, value_name = "DURATION", conflicts_with = "events")]
     pub(crate) time: Option<String>,
@@ -138,13 +138,13 @@ pub(crate) struct BenchArgs {
     pub(crate) reconnect_limit: Option<String>,
     /// Event loops that share the clients [default: one for two cores].
     #[arg(long, value_name = "N")]
-    pub(crate) workers: Option<u64>,
+    pub(crate) workers: Option<String>,
     /// How often each trial is done [default: 1].
     #[arg(long, value_name = "N")]
-    pub(crate) repetitions: Option<u64>,
+    pub(crate) repetitions: Option<String>,
     /// Percentiles in tables [default: 50,95,99,99.9].
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
-    pub(crate) percentiles: Vec<f64>,
+    pub(crate) percentiles: Vec<String>,
     /// What to do with tables that are there already [default: refuse].
     #[arg(long, value_name = "WHAT", value_parser = ["refuse", "reuse", "replace"])]
     pub(crate) existing: Option<String>,
@@ -169,6 +169,9 @@ pub(crate) struct BenchArgs {
     /// An option of the workload, such as `range_size=10`; `dyno workloads NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) options: Vec<String>,
+    /// A variable of an SQL file, such as `scale=10`; pgbench's `-D`.
+    #[arg(long, short = 'D', value_name = "NAME=VALUE", action = ArgAction::Append)]
+    pub(crate) define: Vec<String>,
     /// An option of the system, such as `journal=wal`; `dyno systems NAME` lists them.
     #[arg(long = "system-option", value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) system_options: Vec<String>,

@@ -11,9 +11,10 @@ mod report;
 mod run;
 mod up;
 
+use std::fmt;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use plan::Problems;
 
 use crate::args::{Args, Command};
@@ -38,14 +39,32 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
 }
 
 /// Says what went wrong, and how the process ends.
-#[expect(clippy::disallowed_macros, reason = "errors go to standard error")]
 pub(crate) fn complain(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
-        eprintln!("{problems}");
+        tell(&problems.to_string());
         return ExitCode::from(USAGE);
     }
-    eprintln!("error: {cause:#}");
-    ExitCode::FAILURE
+    tell(&format!("error: {cause:#}"));
+    if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// An argument that cannot be understood, and what it should be.
+#[derive(Debug)]
+pub(crate) struct WrongArgument(String);
+
+impl fmt::Display for WrongArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongArgument {}
+
+/// A line on standard error. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
+/// that it tells of goes on all the same.
+pub(crate) fn tell(line: &str) {
+    use std::io::{Write, stderr};
+    let _ = writeln!(stderr(), "{line}");
 }
 
 /// Prints to standard output; a reader that has left, as `head` does, is no error.
@@ -54,6 +73,6 @@ pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        other => other.context("cannot write to standard output"),
     }
 }

@@ -11,6 +11,7 @@ use record::TrialStatus;
 use report::{latency, number};
 use runner::{Event, Watcher};
 
+use crate::commands::tell;
 use crate::starting::Starting;
 
 /// How progress is shown.
@@ -72,11 +73,10 @@ impl Progress {
         }
     }
 
-    #[expect(clippy::disallowed_macros, reason = "progress goes to standard error")]
     fn line(&self, text: &str) {
         match self.style {
             Style::Live => self.bar.println(text),
-            Style::Lines => eprintln!("{text}"),
+            Style::Lines => tell(text),
             Style::Quiet => {}
         }
     }

@@ -1,11 +1,13 @@
-//! Ctrl-C and TERM: once ends the trial and keeps what was measured, twice ends at once.
+//! Ctrl-C, TERM and a terminal that hangs up: once ends the trial and keeps what was measured, twice
+//! ends at once.
 
+use std::fs;
 use std::io;
 use std::process;
 use std::thread;
 
 use engine::{Stop, StopLevel};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// The exit code of a run that was interrupted, as shells have it for SIGINT.
@@ -16,6 +18,9 @@ pub(crate) fn listen() -> io::Result<Stop> {
     let stop = Stop::new();
     let asked = stop.clone();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut is_last = false;
         for _ in &mut signals {
@@ -28,10 +33,37 @@ pub(crate) fn listen() -> io::Result<Stop> {
     Ok(stop)
 }
 
+/// Whether who started this process had it ignore a signal, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignores(&status, signal)
+}
+
+/// Source: proc_pid_status(5), `SigIgn`: a mask in hexadecimal digits, signal 1 in its lowest bit.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the third Ctrl-C means now; servers follow by themselves"
 )]
 fn end_now() {
     process::exit(i32::from(INTERRUPTED));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_is_read() {
+        let status = "SigBlk:\t0000000000000001\nSigIgn:\t0000000000001001\nSigCgt:\t0\n";
+        assert!(ignores(status, SIGHUP));
+        assert!(!ignores(status, SIGINT));
+        assert!(!ignores("SigIgn:\t0000000000001000\n", SIGHUP));
+        assert!(!ignores("", SIGHUP));
+    }
 }

@@ -46,4 +46,7 @@ pub struct Capabilities {
     /// Lists the columns of a table, or nothing when there is no such table; `{table}` stands for
     /// its name. First column of each row: the column's name.
     pub list_columns: &'static str,
+    /// Lists the columns that an index of a table begins with, its primary key's included; `{table}`
+    /// stands for its name. First column of each row: the column's name.
+    pub list_indexed: &'static str,
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::OptionReader;
+use crate::units::show_duration;
 use crate::value::Value;
 
 /// Bounds on waiting; `None` stands for no bound, or for `off`.
@@ -30,6 +31,10 @@ impl Default for Bounds {
     }
 }
 
+/// The shortest bound of a statement. Waits are looked at every 20 ms, so that an answer after a shorter
+/// one would mostly count as if it had come in time.
+const QUERY_TIMEOUT_MIN: Duration = Duration::from_millis(40);
+
 /// Keys of `[load]` that are read here.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
     let default = Bounds::default();
@@ -38,9 +43,14 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
         let message = "`connect_timeout` is nothing, so that nobody could connect";
         reader.reject("connect_timeout", message, "say a length of time, such as \"10s\"");
     }
+    let query_timeout = bound(reader, "query_timeout", default.query_timeout);
+    if let Some(short) = query_timeout.filter(|bound| *bound < QUERY_TIMEOUT_MIN) {
+        let message = format!("`query_timeout` is {}, too short to be kept", show_duration(short));
+        reader.reject("query_timeout", message, "allowed: 40ms or more, or \"off\"");
+    }
     Bounds {
         connect_timeout,
-        query_timeout: bound(reader, "query_timeout", default.query_timeout),
+        query_timeout,
         phase_timeout: bound(reader, "phase_timeout", default.phase_timeout),
         reconnect_limit: bound(reader, "reconnect_limit", default.reconnect_limit),
     }
@@ -95,7 +105,12 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["connect_timeout = '0s'", "query_timeout = 5", "reconnect_limit = 'on'"] {
+        for text in [
+            "connect_timeout = '0s'",
+            "query_timeout = 5",
+            "query_timeout = '39ms'",
+            "reconnect_limit = 'on'",
+        ] {
             let options = Options::parse(text).unwrap();
             let mut reader = options.reader();
             read(&mut reader);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use crate::Source;
-use crate::overrides::read_value;
+use crate::overrides::{implicit_table, read_value};
 use crate::parts::{label, scheme};
 use crate::source::clean_name;
 
@@ -124,8 +124,19 @@ fn put_texts(table: &mut dyn TableLike, pairs: &[(String, String)]) {
     }
 }
 
-/// Sets a value; the second of a key makes a list of both.
+/// Sets a value; the second of a key makes a list of both. A key with dots is a path through tables, as
+/// in `--set`.
 fn add(table: &mut dyn TableLike, key: &str, value: Value) {
+    let Some((first, rest)) = key.split_once('.') else { return add_here(table, key, value) };
+    let first = first.replace('-', "_");
+    match table.entry(&first).or_insert_with(implicit_table).as_table_like_mut() {
+        Some(inner) => add(inner, rest, value),
+        // The reader of the plan says that this key means nothing.
+        None => add_here(table, key, value),
+    }
+}
+
+fn add_here(table: &mut dyn TableLike, key: &str, value: Value) {
     let key = key.replace('-', "_");
     let Some(Item::Value(old)) = table.get_mut(&key) else {
         table.insert(&key, Item::Value(value));

@@ -100,7 +100,7 @@ fn spelled(table: &dyn TableLike, key: &str) -> String {
 }
 
 /// A table whose header shows only when it has values of its own.
-fn implicit_table() -> Item {
+pub(crate) fn implicit_table() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);
     Item::Table(table)

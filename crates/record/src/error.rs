@@ -24,8 +24,7 @@ pub enum RecordError {
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// Why not.
-        #[source]
+        /// Why not; part of the message, so that it is no source besides.
         cause: io::Error,
     },
     /// The folder went away while the run wrote to it.
@@ -44,8 +43,7 @@ pub enum RecordError {
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// Why not.
-        #[source]
+        /// Why not; part of the message, so that it is no source besides.
         cause: io::Error,
     },
     /// The folder holds no run.

@@ -25,7 +25,7 @@ pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};
 pub use measure::Identity;
-pub use reader::{RunSummary, list};
+pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{

@@ -30,27 +30,37 @@ pub struct RunSummary {
     pub trials_planned: usize,
 }
 
-/// Every run below a results folder, the oldest first. Folders that are no runs, and runs that this
-/// dyno cannot read, are left out; a folder that is not there holds none.
+/// The runs below a results folder.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// Those that can be read, the oldest first.
+    pub readable: Vec<RunSummary>,
+    /// Why others cannot be, each with its folder; in the order of the folders.
+    pub unreadable: Vec<(PathBuf, RecordError)>,
+}
+
+/// Every run below a results folder. Folders that are no runs are left out; a folder that is not there
+/// holds none.
 ///
 /// # Errors
 /// When the folder itself cannot be read.
-pub fn list(out: &Path) -> Result<Vec<RunSummary>, RecordError> {
+pub fn list(out: &Path) -> Result<Runs, RecordError> {
     let entries = match fs::read_dir(out) {
         Ok(entries) => entries,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Runs::default()),
         Err(cause) => return Err(RecordError::io("read", out, cause)),
     };
-    let mut runs: Vec<RunSummary> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let folder = entry.path();
-            let file = run_file(&folder).ok()?;
-            let is_written = is_written(&folder);
-            Some(file.summary(folder, is_written))
-        })
-        .collect();
-    runs.sort_by(|a, b| (a.started, &a.folder).cmp(&(b.started, &b.folder)));
+    let mut runs = Runs::default();
+    for folder in entries.flatten().map(|entry| entry.path()) {
+        let is_written = is_written(&folder);
+        match run_file(&folder) {
+            Ok(file) => runs.readable.push(file.summary(folder, is_written)),
+            Err(RecordError::NotARun { .. }) => {}
+            Err(cause) => runs.unreadable.push((folder, cause)),
+        }
+    }
+    runs.readable.sort_by(|a, b| (a.started, &a.folder).cmp(&(b.started, &b.folder)));
+    runs.unreadable.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(runs)
 }
 

@@ -2,7 +2,7 @@
 
 mod watch;
 
-use analysis::Summary;
+use analysis::{Latency, Summary};
 use measure::OperationKind;
 use record::Run;
 
@@ -123,16 +123,23 @@ fn lead(trial: &Trial<'_>, operation: &str, kind: &str) -> Vec<String> {
     .to_vec()
 }
 
-fn latency_cells(latency: &analysis::Latency) -> Vec<String> {
-    let mut cells = vec![latency.mean_ns.to_string(), latency.min_ns.to_string()];
-    cells.extend(latency.percentiles.iter().map(|(_, value)| value.to_string()));
-    cells.push(latency.max_ns.to_string());
+/// Empty where there was nothing to time.
+fn latency_cells(latency: &Latency) -> Vec<String> {
+    let Some(known) = latency.known() else {
+        return vec![String::new(); latency.percentiles.len() + 3];
+    };
+    let mut cells = vec![known.mean_ns.to_string(), known.min_ns.to_string()];
+    cells.extend(known.percentiles.iter().map(|(_, value)| value.to_string()));
+    cells.push(known.max_ns.to_string());
     cells
 }
 
-/// Empty where every start is as intended: there the latency is the service time.
-fn service_cells(service: Option<&analysis::Latency>, percentiles: usize) -> Vec<String> {
-    let Some(service) = service else { return vec![String::new(); percentiles + 2] };
+/// Empty where there was nothing to time, and where every start is as intended: there the latency is
+/// the service time.
+fn service_cells(service: Option<&Latency>, percentiles: usize) -> Vec<String> {
+    let Some(service) = service.and_then(Latency::known) else {
+        return vec![String::new(); percentiles + 2];
+    };
     let mut cells = vec![service.mean_ns.to_string()];
     cells.extend(service.percentiles.iter().map(|(_, value)| value.to_string()));
     cells.push(service.max_ns.to_string());
@@ -274,6 +281,19 @@ mod tests {
         let cells = heads(&run.header.percentiles).len();
         assert_eq!(trial_row(&digest.trials[0]).len(), cells);
         assert_eq!(operation_row(&digest.trials[0], 1).len(), cells);
+    }
+
+    #[test]
+    fn what_was_never_measured_is_empty_and_not_nothing() {
+        let run = sample::failed();
+        let text = csv(&run);
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let heads = lines.next().unwrap();
+        for row in lines {
+            let cell = |name: &str| row[heads.iter().position(|head| *head == name).unwrap()];
+            assert_eq!((cell("seconds"), cell("succeeded"), cell("per_s")), ("0", "0", "0"));
+            assert_eq!((cell("mean_ns"), cell("p99_ns"), cell("max_ns")), ("", "", ""));
+        }
     }
 
     #[test]

@@ -138,6 +138,11 @@ impl<'a> Digest<'a> {
         distinct.join(" · ")
     }
 
+    /// [`caption`] with everything that is under test.
+    pub(crate) fn caption(&self, of: &str) -> String {
+        caption(of, &self.under_test())
+    }
+
     /// Trials that ended with their server's death, and those that failed otherwise, for the head of a
     /// view; empty when there is none.
     pub(crate) fn casualties(&self) -> String {
@@ -229,6 +234,11 @@ impl<'a> Trial<'a> {
     }
 }
 
+/// A head for what is shown of `of`, with what is under test when that is known.
+pub(crate) fn caption(of: &str, under_test: &str) -> String {
+    if under_test.is_empty() { of.to_owned() } else { format!("{of}: {under_test}") }
+}
+
 /// `1 client`, `16 clients`.
 pub(crate) fn clients_text(clients: usize) -> String {
     format!("{clients} client{}", if clients == 1 { "" } else { "s" })
@@ -317,7 +327,8 @@ fn sort_variants(points: &mut [Point<'_>]) {
 
 /// A trial that did not end as planned is kept apart as long as there are others.
 fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
-    let with_figures = |index: &&usize| trials[**index].summary.transactions > 0;
+    // Time-outs alone are figures too: their percentiles say how long the wait was at least.
+    let with_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
     let is_complete = |index: &&usize| trials[**index].ended == Ended::Complete;
     let measured: Vec<usize> = of.iter().filter(with_figures).copied().collect();
     let complete: Vec<usize> = measured.iter().filter(is_complete).copied().collect();

@@ -4,7 +4,7 @@ use analysis::Finding;
 
 use crate::cross_check::signed;
 use crate::digest::{Digest, Trial};
-use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
+use crate::number::{count, latency_ns, number, percent, percentile_name, several, signed_percent};
 use crate::watch::care::{Observation, observations};
 
 /// Findings of one kind, from several trials.
@@ -167,9 +167,7 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
         Finding::NothingMeasured => {
             ("Nothing succeeded", "no transaction ended well in the measured time")
         }
-        Finding::ClientsLost { .. } => {
-            ("Clients left early", "the others had the server to themselves")
-        }
+        Finding::ClientsLost { lost, clients } => clients_lost(lost == clients),
         Finding::Failures { .. } => (
             "Transactions failed",
             "they are not in throughput, and only time-outs are in percentiles, at their bound",
@@ -224,6 +222,13 @@ fn kind(finding: &Finding) -> (&'static str, &'static str) {
     }
 }
 
+fn clients_lost(are_all: bool) -> (&'static str, &'static str) {
+    if are_all {
+        return ("Every client left early", "nothing was sent any more after the last one");
+    }
+    ("Clients left early", "the others had the server to themselves")
+}
+
 fn other_statements(difference: i64) -> (&'static str, &'static str) {
     if difference > 0 {
         return (
@@ -246,12 +251,10 @@ fn figures(finding: &Finding) -> String {
         | Finding::NothingMeasured => String::new(),
         Finding::Outages { count: times, total_ns, longest_ns, reconnects } => {
             let (total, longest) = (latency_ns(*total_ns), latency_ns(*longest_ns));
-            let reconnects = count(*reconnects);
+            let reconnects = several(*reconnects, "reconnect", "reconnects");
             match times {
-                1 => format!("{total}, {reconnects} reconnects"),
-                _ => format!(
-                    "{total} in {times} outages, {longest} at most, {reconnects} reconnects"
-                ),
+                1 => format!("{total}, {reconnects}"),
+                _ => format!("{total} in {times} outages, {longest} at most, {reconnects}"),
             }
         }
         Finding::ClientsLost { lost, clients } => format!("{lost} of {clients}"),
@@ -259,7 +262,8 @@ fn figures(finding: &Finding) -> String {
             format!("{}, {}", count(*transactions), percent(*rate))
         }
         Finding::Retries { retries, per_transaction } => {
-            format!("{} tries, {} per transaction", count(*retries), number(*per_transaction))
+            let tries = several(*retries, "try", "tries");
+            format!("{tries}, {} per transaction", number(*per_transaction))
         }
         Finding::ClientSaturated { used, usable } => {
             format!("{} of {usable} threads busy", number(*used))
@@ -292,13 +296,15 @@ fn figures(finding: &Finding) -> String {
             format!("standard deviation over intervals {} of the mean", percent(*variation))
         }
         Finding::OtherStatements { difference } => {
-            format!("{} statements", signed(i128::from(*difference)))
+            let plural = if difference.unsigned_abs() == 1 { "" } else { "s" };
+            format!("{} statement{plural}", signed(i128::from(*difference)))
         }
         Finding::Unfinished { requests, oldest_ns } => {
             format!("{}, the oldest for {}", count(*requests), latency_ns(*oldest_ns))
         }
         Finding::FewValues { percentile, values } => {
-            format!("from {} on, of {} values", percentile_name(*percentile), count(*values))
+            let values = several(*values, "value", "values");
+            format!("from {} on, of {values}", percentile_name(*percentile))
         }
     }
 }

@@ -7,8 +7,9 @@ mod watch;
 
 use record::Run;
 
-use crate::digest::{Digest, Trial};
+use crate::digest::{Digest, Trial, caption};
 use crate::finding::{groups, sentences};
+use crate::number::several;
 use crate::table::{Table, escape};
 use crate::{cross_check, messages, operations, rules, settings, tables};
 
@@ -26,7 +27,7 @@ const OPEN_PLACES_MAX: usize = 4;
 /// The whole report as one page of HTML with inline SVG.
 pub fn html(run: &Run) -> String {
     let digest = Digest::new(run);
-    let title = escape(&format!("{}: {}", digest.title(), digest.under_test()));
+    let title = escape(&digest.caption(digest.title()));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
@@ -60,7 +61,7 @@ fn head(digest: &Digest<'_>) -> String {
     let reason = run.status.reason().map_or(String::new(), |reason| format!(": {reason}"));
     format!(
         "<header>\n<h1>{}</h1>\n<p class=\"under-test\">{}</p>\n\
-         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {} trials{} · \
+         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {}{} · \
          {:.0} · dyno {}</p>\n\
          <nav aria-label=\"Sections\"><a href=\"#results\">Results</a> <a href=\"#plots\">Plots</a> \
          <a href=\"#trials\">Trials</a> <a href=\"#machine\">Machine</a> \
@@ -69,7 +70,7 @@ fn head(digest: &Digest<'_>) -> String {
         escape(&digest.under_test()),
         escape(&reason),
         run.trials.len(),
-        run.header.trials_planned,
+        several(run.header.trials_planned as u64, "trial", "trials"),
         casualties,
         run.header.started,
         escape(&run.header.dyno.version),
@@ -105,7 +106,7 @@ fn paragraph(text: &str) -> String {
 fn results(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for workload in digest.workloads() {
-        let caption = format!("{workload}: {}", digest.under_test());
+        let caption = digest.caption(workload);
         body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
         let caption = format!("{workload}: figures and conditions of its own");
         body.push_str(&table(&rules::table(digest, Some(workload)), &caption));
@@ -177,7 +178,7 @@ fn plots(digest: &Digest<'_>) -> String {
 
 fn operations(digest: &Digest<'_>) -> String {
     let tables = digest.workloads().into_iter().map(|workload| {
-        let caption = format!("{workload}: {}", digest.under_test());
+        let caption = digest.caption(workload);
         folded(&operations::by_point(digest, workload), &caption)
     });
     let body: String = tables.collect();
@@ -262,7 +263,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     let figures = figures.iter().enumerate();
     let figures: String = figures.map(|(f, chart)| chart.html(&format!("t{at}-{f}"))).collect();
     out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
-    let caption = format!("{title}: {under_test}");
+    let caption = caption(&title, &under_test);
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));

@@ -254,17 +254,22 @@ fn errors(summary: &Summary) -> Vec<Value> {
     error.collect()
 }
 
+/// Null are the figures of nothing.
 fn latency(latency: &Latency) -> Value {
+    let known = latency.known();
+    let percentiles = latency.percentiles.iter();
     json!({
         "count": latency.count,
-        "mean_ns": latency.mean_ns,
-        "min_ns": latency.min_ns,
-        "max_ns": latency.max_ns,
-        "percentiles": percentile_map(latency.percentiles.iter().copied()),
+        "mean_ns": known.map(|known| known.mean_ns),
+        "min_ns": known.map(|known| known.min_ns),
+        "max_ns": known.map(|known| known.max_ns),
+        "percentiles": percentile_map(percentiles.map(|(at, ns)| (*at, known.map(|_| *ns)))),
     })
 }
 
-fn percentile_map(values: impl Iterator<Item = (f64, u64)>) -> serde_json::Map<String, Value> {
+fn percentile_map(
+    values: impl Iterator<Item = (f64, Option<u64>)>,
+) -> serde_json::Map<String, Value> {
     values
         .map(|(percent, value)| (format!("{}_ns", percentile_name(percent)), Value::from(value)))
         .collect()
@@ -292,7 +297,8 @@ fn outage(outage: &Outage) -> Value {
 fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
     let tally = &interval.tally;
     let latencies = Latencies::merged([&interval.latencies]);
-    let values = percentiles.iter().map(|percent| (*percent, latencies.percentile_ns(*percent)));
+    let known = |percent| (!latencies.is_empty()).then(|| latencies.percentile_ns(percent));
+    let values = percentiles.iter().map(|percent| (*percent, known(*percent)));
     json!({
         "phase": interval.phase.name(),
         "start_ns": interval.start_ns,
@@ -316,6 +322,19 @@ mod tests {
         // One trial shows the shape; eight would only repeat it.
         run.trials.truncate(1);
         insta::assert_snapshot!(json(&run));
+    }
+
+    #[test]
+    fn what_was_never_measured_is_null_and_not_nothing() {
+        let run = sample::failed();
+        let value: Value = serde_json::from_str(&json(&run)).unwrap();
+        let latency = &value["trials"][0]["latency"];
+        assert_eq!(latency["count"], 0);
+        for figure in ["mean_ns", "min_ns", "max_ns"] {
+            assert_eq!(latency[figure], Value::Null, "{latency}");
+        }
+        assert_eq!(latency["percentiles"]["p99_ns"], Value::Null, "{latency}");
+        assert_eq!(value["trials"][0]["seconds"].to_string(), "0.0");
     }
 
     #[test]

@@ -33,6 +33,6 @@ pub use csv::{csv, watch_csv};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
-pub use number::{latency, number};
+pub use number::{latency, number, several};
 pub use terminal::terminal;
 pub use write::{ReportError, write_all};

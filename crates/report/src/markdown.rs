@@ -49,9 +49,7 @@ fn section(out: &mut String, title: &str, table: &Table) {
 }
 
 fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
-    let name = escape_markdown(workload);
-    let under_test = escape_markdown(&digest.under_test());
-    out.push_str(&format!("## {name}: {under_test}\n\n"));
+    out.push_str(&format!("## {}\n\n", escape_markdown(&digest.caption(workload))));
     out.push_str(&tables::results(digest, Some(workload)).markdown());
     let service = tables::service(digest, Some(workload));
     if !service.is_empty() {

@@ -25,6 +25,11 @@ pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
+/// `1 trial`, `1,200 trials`.
+pub fn several(value: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { more })
+}
+
 fn grouped(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -171,6 +176,13 @@ mod tests {
         ] {
             assert_eq!(number(value), expected);
         }
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(several(1, "try", "tries"), "1 try");
+        assert_eq!(several(0, "try", "tries"), "0 tries");
+        assert_eq!(several(1_200, "try", "tries"), "1,200 tries");
     }
 
     #[test]

@@ -35,6 +35,25 @@ pub(crate) fn run() -> Run {
     })
 }
 
+/// A run of one trial whose system was not reached, so that its load never began.
+pub(crate) fn failed() -> Run {
+    let mut run = run();
+    run.trials.truncate(1);
+    let mut header = run.trials[0].header.clone();
+    header.identity = Identity::default();
+    run.trials[0] = TrialRecord {
+        phases: Vec::new(),
+        intervals: Vec::new(),
+        total: Tally::new(header.operations.len()),
+        watched: Watched::default(),
+        outages: Vec::new(),
+        conditions: Vec::new(),
+        end: Some(TrialEnd::failed("nothing listens there")),
+        header,
+    };
+    run
+}
+
 /// One system beside whose load this machine and dyno's connections were watched.
 pub(crate) fn watched() -> Run {
     let mut run = run();

@@ -278,11 +278,16 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         let per_s = summary.transactions_per_s;
         fact("achieved", format!("{} per s", number(per_s)));
         fact("in the system on average", number(open.in_system));
-        fact("response time, mean", latency_ns(summary.latency.mean_ns as u64));
-        fact("service time, mean", latency_ns(open.service.mean_ns as u64));
-        let late = open.lateness.percentile_ns(99.0).unwrap_or_default();
-        let most = latency_ns(open.lateness.max_ns);
-        fact("generator late by", format!("{} in 99 %, {most} at most", latency_ns(late)));
+        let mean = |latency: &Latency| {
+            latency.known().map_or("-".to_owned(), |known| latency_ns(known.mean_ns as u64))
+        };
+        fact("response time, mean", mean(&summary.latency));
+        fact("service time, mean", mean(&open.service));
+        if let Some(lateness) = open.lateness.known() {
+            let late = latency_ns(lateness.percentile_ns(99.0).unwrap_or_default());
+            let most = latency_ns(lateness.max_ns);
+            fact("generator late by", format!("{late} in 99 %, {most} at most"));
+        }
     }
     if let Some(idle) = idle_round_trip(trial) {
         fact("round trip without load", idle);

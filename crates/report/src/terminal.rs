@@ -4,7 +4,7 @@ use record::{Run, RunStatus};
 
 use crate::digest::Digest;
 use crate::finding::{Group, groups};
-use crate::number::duration;
+use crate::number::{duration, several};
 use crate::{comparison, operations, rules, settings, tables, watch};
 
 /// How many places of one finding are named before the rest is only counted.
@@ -17,8 +17,10 @@ pub fn terminal(run: &Run) -> String {
     let no_failures = |head: &str, cells: &[&str]| {
         matches!(head, "failed" | "retries") && cells.iter().all(|cell| *cell == "0")
     };
-    out.push_str(&settings::systems(&digest).text());
-    out.push('\n');
+    let systems = settings::systems(&digest);
+    if !systems.is_empty() {
+        out.push_str(&format!("{}\n", systems.text()));
+    }
     if digest.points.is_empty() {
         out.push_str("no trial was begun\n");
     } else {
@@ -88,7 +90,11 @@ fn status_line(digest: &Digest<'_>) -> String {
     };
     let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
     let (done, planned) = (run.trials.len(), run.header.trials_planned);
-    format!("{status}{took}, {done} of {planned} trials{}", digest.casualties())
+    format!(
+        "{status}{took}, {done} of {}{}",
+        several(planned as u64, "trial", "trials"),
+        digest.casualties()
+    )
 }
 
 fn finding(group: &Group) -> String {
@@ -109,6 +115,29 @@ mod tests {
     #[test]
     fn a_run_in_a_terminal() {
         insta::assert_snapshot!(terminal(&sample::run()));
+    }
+
+    #[test]
+    fn a_trial_whose_load_never_began_in_a_terminal() {
+        insta::assert_snapshot!(terminal(&sample::failed()));
+    }
+
+    #[test]
+    fn a_trial_of_nothing_but_time_outs_shows_their_percentiles() {
+        let mut run = sample::failed();
+        run.trials[0].total.operations[0].timed_out.record(500_000_000);
+        let text = terminal(&run);
+        let row = text.lines().find(|line| line.starts_with("sqlite  oltp_point_select")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells[2..10], ["1", "0", "0", "500", "500", "500", "500", "500"], "{text}");
+    }
+
+    #[test]
+    fn a_run_without_a_trial_has_no_holes_where_its_tables_would_be() {
+        let mut run = sample::run();
+        run.trials.clear();
+        let text = terminal(&run);
+        assert!(text.contains("0 of 8 trials\n\nno trial was begun\n\nRead with care:"), "{text}");
     }
 
     #[test]

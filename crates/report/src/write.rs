@@ -12,8 +12,7 @@ use record::Run;
 pub struct ReportError {
     /// The file.
     pub path: PathBuf,
-    /// Why not.
-    #[source]
+    /// Why not; part of the message, so that it is no source besides.
     pub cause: io::Error,
 }
 

@@ -148,13 +148,14 @@ pub(crate) fn placeholders(sql: &str, capabilities: &Capabilities) -> String {
     }
 }
 
-/// Names of a table's columns; empty when there is no such table.
+/// Names of a table's columns by a capability's statement that lists them, such as `list_columns`; empty
+/// when there is no such table.
 pub(crate) async fn columns(
     session: &mut Session,
-    list_columns: &str,
+    list: &str,
     table: &str,
 ) -> Result<Vec<String>, Failure> {
-    let rows = session.rows(&list_columns.replace("{table}", table)).await?;
+    let rows = session.rows(&list.replace("{table}", table)).await?;
     Ok(rows.iter().filter_map(|row| as_text(row.first())).collect())
 }
 

@@ -69,7 +69,13 @@ fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
     let first_two = mean_peak(&switches, (0, 2 * SECOND)).unwrap();
     assert_eq!((first_two.mean, first_two.peak), (400.0, 600.0));
     assert_eq!(mean_peak(&switches, (3 * SECOND, 4 * SECOND)), None);
-    let rest = Spell { from_ns: 2 * SECOND, to_ns: 2 * SECOND + 1_000, mean: 9e4, peak: 9e4 };
+    let rest = Spell {
+        from_ns: 2 * SECOND,
+        to_ns: 2 * SECOND + 1_000,
+        mean: 9e4,
+        peak: 9e4,
+        is_seen: false,
+    };
     let with_rest = [&switches[..2], &[rest]].concat();
     assert_eq!(mean_peak(&with_rest, (0, 3 * SECOND)).unwrap().peak, 600.0);
 }
@@ -79,6 +85,16 @@ fn the_most_runnable_threads_of_a_trial_are_those_of_its_worst_look() {
     let runnable = ProcessFigure::Runnable.of(&host(), 0);
     let figures = mean_peak(&runnable, (0, 3 * SECOND)).unwrap();
     assert_eq!((figures.mean, figures.peak), (2.0, 9.0));
+    // One look in a short rest has seen what it has seen.
+    let mut cut_short = host();
+    let last = &mut cut_short.readings[2];
+    last.at_ns = SECOND + 50_000_000;
+    if let Some(process) = &mut last.processes[0] {
+        process.runnable = Runnable { looks: 1, sum: 12, max: 12 };
+    }
+    cut_short.readings.truncate(3);
+    let runnable = ProcessFigure::Runnable.of(&cut_short, 0);
+    assert_eq!(mean_peak(&runnable, (0, 3 * SECOND)).unwrap().peak, 12.0);
 }
 
 #[test]
@@ -86,12 +102,18 @@ fn what_is_made_thinner_keeps_its_means_and_peaks() {
     let switches = HostFigure::ContextSwitches.of(&host());
     let thin = thin(&switches, 2);
     assert_eq!(thin.len(), 2);
-    let first = Spell { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0 };
+    let first = Spell { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0, is_seen: false };
     assert_eq!(thin[0], first);
     let whole = (0, 3 * SECOND);
     assert_eq!(mean_peak(&thin, whole).unwrap().mean, mean_peak(&switches, whole).unwrap().mean);
     assert_eq!(super::thin(&[], 5), []);
-    let rest = Spell { from_ns: 3 * SECOND, to_ns: 3 * SECOND + 1_000, mean: 9e4, peak: 9e4 };
+    let rest = Spell {
+        from_ns: 3 * SECOND,
+        to_ns: 3 * SECOND + 1_000,
+        mean: 9e4,
+        peak: 9e4,
+        is_seen: false,
+    };
     assert_eq!(super::thin(&[&switches[..], &[rest]].concat(), 5), switches);
 }
 

@@ -167,6 +167,8 @@ fn a_trial_without_load_has_zeros_and_nothing_to_divide_by() {
         (summary.seconds, summary.transactions_per_s, summary.failure_rate),
         (0.0, 0.0, 0.0)
     );
+    assert!(summary.seconds.is_sign_positive(), "shown, -0 s would be wrong");
+    assert_eq!(summary.latency.known(), None);
     assert_eq!((summary.littles_law, summary.cost_per_query), (None, None));
     assert_eq!((summary.fairness, summary.throughput_variation), (None, None));
 }

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use plan::{Draft, DraftPart};
 
-use super::experiment;
+use super::{WrongArgument, experiment};
 use crate::args::BenchArgs;
 
 type Pairs = Vec<(String, String)>;
@@ -25,15 +25,15 @@ fn draft(args: &BenchArgs) -> Result<Draft> {
 }
 
 fn settings(args: &BenchArgs) -> Pairs {
-    let percentiles = (!args.percentiles.is_empty()).then(|| list(&args.percentiles));
-    given([
+    let percentiles = several("percentiles", &args.percentiles);
+    let others = given([
         ("seed", args.seed.map(|seed| seed.to_string())),
-        ("repetitions", args.repetitions.map(|count| count.to_string())),
+        ("repetitions", args.repetitions.clone()),
         ("between", args.between.clone()),
         ("existing", args.existing.clone()),
         ("cleanup", args.cleanup.then(|| "true".to_owned())),
-        ("percentiles", percentiles),
-    ])
+    ]);
+    others.into_iter().chain(percentiles).collect()
 }
 
 fn system(args: &BenchArgs) -> Result<DraftPart> {
@@ -47,13 +47,13 @@ fn workload(args: &BenchArgs) -> Result<DraftPart> {
     let mut options =
         given([("tables", args.tables.clone()), ("table_size", args.table_size.clone())]);
     options.extend(split_all(&args.options, "--option")?);
+    let variables = split_all(&args.define, "--define")?.into_iter();
+    options.extend(variables.map(|(name, value)| (format!("variables.{name}"), value)));
     Ok(DraftPart { kind: args.workload.clone(), options })
 }
 
 fn load(args: &BenchArgs) -> Pairs {
-    let rates = args.rate.iter().map(|rate| ("rate".to_owned(), rate.clone()));
     let others = given([
-        ("clients", Some(list(&args.clients))),
         ("time", args.time.clone()),
         ("events", args.events.clone()),
         ("warm_up", args.warm_up.clone()),
@@ -65,14 +65,15 @@ fn load(args: &BenchArgs) -> Pairs {
         ("query_timeout", args.query_timeout.clone()),
         ("phase_timeout", args.phase_timeout.clone()),
         ("reconnect_limit", args.reconnect_limit.clone()),
-        ("workers", args.workers.map(|count| count.to_string())),
+        ("workers", args.workers.clone()),
     ]);
-    others.into_iter().chain(rates).collect()
+    let clients = several("clients", &args.clients);
+    clients.chain(others).chain(several("rate", &args.rate)).collect()
 }
 
-fn list<T: ToString>(values: &[T]) -> String {
-    let values: Vec<String> = values.iter().map(T::to_string).collect();
-    format!("[{}]", values.join(", "))
+/// Values of one key, which becomes a list when they are more than one.
+fn several(key: &str, values: &[String]) -> impl Iterator<Item = (String, String)> {
+    values.iter().map(move |value| (key.to_owned(), value.clone()))
 }
 
 fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
@@ -83,7 +84,8 @@ fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
 pub(super) fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
     let split = |pair: &String| {
         let (key, value) = pair.split_once('=').ok_or_else(|| {
-            anyhow!("{flag} {pair:?} has no `=`; it takes NAME=VALUE, such as range_size=10")
+            let wanted = "it takes NAME=VALUE, such as range_size=10";
+            WrongArgument(format!("{flag} {pair:?} has no `=`; {wanted}"))
         })?;
         Ok((key.trim().to_owned(), value.trim().to_owned()))
     };

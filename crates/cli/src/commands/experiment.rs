@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use plan::{Plan, Source, show_duration};
 use record::{Dyno, Run, RunStatus};
+use report::several;
 use runner::{Experiment, RunOptions, RunOutcome};
 
 use crate::args::OutputArgs;
@@ -33,20 +34,14 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
     progress.finish();
     if outcome.is_err()
         && let Some(folder) = &progress.folder
+        && let Ok(run) = Run::open(folder)
     {
         // What was measured until then is worth its report; the error that ended the run matters more.
-        let _ = write_views(folder);
+        let _ = report::write_all(&run, folder);
     }
     let outcome = outcome?;
-    let run = write_views(&outcome.folder)?;
-    super::print(&super::report::view(&run, output.format))?;
+    super::report::show(&Run::open(&outcome.folder)?, output.format)?;
     Ok(exit_code(&outcome))
-}
-
-fn write_views(folder: &std::path::Path) -> Result<Run> {
-    let run = Run::open(folder)?;
-    report::write_all(&run, folder)?;
-    Ok(run)
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {
@@ -86,13 +81,13 @@ fn dry_run(experiment: &Experiment) -> String {
     for (index, workload) in plan.workloads.iter().enumerate() {
         text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));
     }
+    let trials = several(rows.len() as u64, "trial", "trials");
     text.push_str(&match plan.estimate() {
         Some(load) => format!(
-            "\n{} trials, {} of load; preparing data comes on top\n",
-            rows.len(),
+            "\n{trials}, {} of load; preparing data comes on top\n",
             show_duration(rounded(load))
         ),
-        None => format!("\n{} trials, as long as their events take\n", rows.len()),
+        None => format!("\n{trials}, as long as their events take\n"),
     });
     text
 }

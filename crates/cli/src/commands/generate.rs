@@ -57,10 +57,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     }
 }
 
-#[expect(clippy::disallowed_macros, reason = "progress goes to standard error")]
 fn say(progress: &Progress) {
     let (stage, done, total) = progress.look();
     if total > 0 {
-        eprintln!("{stage}: {done} of {total}");
+        super::tell(&format!("{stage}: {done} of {total}"));
     }
 }

@@ -1,19 +1,36 @@
 //! `dyno list`
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use record::RunSummary;
 
 use crate::args::ListArgs;
 use crate::table;
 
+/// The runs below a folder, the oldest first. Those that cannot be read are told of, each with what is
+/// wrong with it.
+pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
+    let runs = record::list(out)?;
+    for (folder, cause) in &runs.unreadable {
+        super::tell(&format!("{} is left out: {cause}", folder.display()));
+    }
+    Ok(runs.readable)
+}
+
 pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
-    if !args.out.exists() {
-        super::print(&format!("no runs yet below {}\n", args.out.display()))?;
+    let runs = readable(&args.out)?;
+    if runs.is_empty() {
+        let out = args.out.display();
+        let text = if args.out.join("run.json").exists() {
+            format!("{out} is a run: `dyno report {out}` shows it\n")
+        } else {
+            format!("no runs yet below {out}\n")
+        };
+        super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut runs = record::list(&args.out)?;
-    runs.sort_by_key(|run| run.started);
     let rows: Vec<Vec<String>> = runs
         .iter()
         .map(|run| {

@@ -11,13 +11,21 @@ use crate::args::{Format, ReportArgs};
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let folder = run_folder(&args.folder)?;
     let run = Run::open(&folder)?;
-    report::write_all(&run, &folder)?;
-    super::print(&view(&run, args.format))?;
+    show(&run, args.format)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes the views beside the record and prints one of them, which does not take that those could be
+/// written.
+pub(super) fn show(run: &Run, format: Format) -> Result<()> {
+    let written = report::write_all(run, &run.folder);
+    super::print(&view(run, format))?;
+    written?;
+    Ok(())
+}
+
 /// One view of a run as text.
-pub(crate) fn view(run: &Run, format: Format) -> String {
+fn view(run: &Run, format: Format) -> String {
     match format {
         Format::Text => report::terminal(run),
         Format::Json => report::json(run),
@@ -34,7 +42,7 @@ fn run_folder(folder: &Path) -> Result<PathBuf> {
     if !folder.exists() {
         bail!("{} is not there; `dyno list DIR` shows the runs below a folder", folder.display());
     }
-    let runs = record::list(folder)?;
+    let runs = super::list::readable(folder)?;
     let newest = runs.into_iter().max_by_key(|run| run.started);
     let newest = newest
         .with_context(|| format!("{} holds no run; `dyno run PLAN` makes one", folder.display()))?;

@@ -1,6 +1,9 @@
 //! What a person types, and what comes back when it is wrong.
 
-use crate::support::Desk;
+use std::fs;
+use std::process::Stdio;
+
+use crate::support::{Desk, both};
 
 #[test]
 fn a_misspelt_key_is_shown_in_its_place_with_the_right_spelling() {
@@ -74,4 +77,88 @@ fn workloads_and_systems_explain_themselves() {
     }
     let message = desk.fail(1, ["systems", "sqlit"]);
     assert!(message.contains("sqlite"), "{message}");
+}
+
+/// A short load that needs no server.
+const QUICK: [&str; 7] = [
+    "bench",
+    "sysbench/oltp_point_select",
+    "--table-size=10",
+    "--time=200ms",
+    "--interval=100ms",
+    "--warm-up=0s",
+    "--system=sqlite",
+];
+
+#[test]
+fn an_option_without_a_value_is_a_wrong_command_line() {
+    let desk = Desk::new();
+    for flag in ["--option", "--system-option"] {
+        let message = desk.fail(2, ["bench", "sysbench/oltp_point_select", flag, "range_size"]);
+        assert!(message.contains("has no `=`") && message.contains(flag), "{message}");
+    }
+}
+
+#[test]
+fn a_reader_of_progress_that_has_left_ends_no_run() {
+    let desk = Desk::new();
+    let mut run = desk.dyno(QUICK).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    drop(run.stderr.take());
+    let output = run.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report.html"), "{}", both(&output));
+}
+
+#[test]
+fn standard_output_that_takes_nothing_is_named() {
+    let desk = Desk::new();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = desk.dyno(["workloads"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("cannot write to standard output"), "{text}");
+}
+
+#[test]
+fn a_list_leaves_no_run_out_in_silence() {
+    let desk = Desk::new();
+    for _ in 0..2 {
+        desk.succeed(QUICK);
+    }
+    let [broken, whole] = [0, 1].map(|at| desk.runs().remove(at));
+    fs::write(broken.join("run.json"), "{").unwrap();
+    let name =
+        |folder: &std::path::Path| folder.file_name().unwrap().to_string_lossy().into_owned();
+    for command in ["list", "report"] {
+        let output = desk.succeed([command]);
+        let (shown, told) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(shown.contains(&name(&whole)), "{shown}");
+        assert!(told.contains(&name(&broken)) && told.contains("damaged at line 1"), "{told}");
+    }
+    let output = desk.succeed(["list", whole.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains(" is a run: `dyno report "));
+    fs::remove_dir_all(whole).unwrap();
+    let output = desk.succeed(["list"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "no runs yet below results\n");
+}
+
+#[test]
+fn what_the_system_says_is_said_once() {
+    let desk = Desk::new();
+    desk.file("taken", "");
+    let message = desk.fail(1, ["list", "taken"]);
+    assert_eq!(message.matches("os error").count(), 1, "{message}");
+}
+
+#[test]
+fn numbers_are_written_and_refused_on_the_command_line_as_in_a_plan() {
+    let desk = Desk::new();
+    let dry = ["bench", "sysbench/oltp_point_select", "--dry-run", "--clients"];
+    let run = |clients| desk.dyno(dry).arg(clients).output().unwrap();
+    let shown = String::from_utf8(run("8,1k").stdout).unwrap();
+    assert!(shown.contains(" 1000 ") && shown.contains("2 trials, 22s of load"), "{shown}");
+    let told = String::from_utf8(run("1..4").stderr).unwrap();
+    assert!(told.contains("`clients` is \"1..4\", not a whole number"), "{told}");
+    assert!(told.contains("allowed: 1 to 1000000"), "{told}");
 }

@@ -276,6 +276,11 @@ fn a_probe_tells_product_settings_and_limits() {
         session.run("USE mysql").await.unwrap();
         let columns = session.rows(&list).await.unwrap();
         assert!(columns.iter().any(|row| row[0] == text("Host")), "{columns:?}");
+        let list = target.capabilities().list_indexed.replace("{table}", "db");
+        let indexed = session.rows(&list).await.unwrap();
+        // Its keys are (Host, User, Db) and (User).
+        assert!(indexed.iter().any(|row| row[0] == text("Host")), "{indexed:?}");
+        assert!(!indexed.iter().any(|row| row[0] == text("Db")), "{indexed:?}");
     });
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
@@ -70,6 +71,34 @@ fn in_the_warm_up_nothing_was_measured_and_that_is_said() {
 fn in_the_measured_time_what_was_measured_is_kept() {
     let trial = interrupted_in("measure", "0s", "dyno_interrupt_measure");
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
+}
+
+#[test]
+fn a_terminal_that_hangs_up_ends_a_run_as_ctrl_c_does() {
+    let (desk, database) = (Desk::new(), "dyno_interrupt_hang_up");
+    let mut command = bench(&desk, &server::database(database));
+    command.args(["--table-size=200", "--warm-up=0s", "--cleanup"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 2);
+    run.signal(Signal::SIGHUP);
+    assert_interrupted(&run.finish());
+    assert_eq!(tables(database), "", "the cleanup is done");
+    assert!(report(&desk)["trials"][0]["transactions"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_run_under_nohup_goes_on_when_its_terminal_hangs_up() {
+    let desk = Desk::new();
+    let mut command = Command::new("nohup");
+    command.arg(env!("CARGO_BIN_EXE_dyno")).current_dir(desk.path()).env("HOME", desk.path());
+    command.args(["bench", "sysbench/oltp_point_select", "--system=sqlite", "--table-size=10"]);
+    command.args(["--time=2s", "--interval=100ms", "--warm-up=0s"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    run.signal(Signal::SIGHUP);
+    let output = run.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(report(&desk)["status"], "complete");
 }
 
 /// A workload of one's own with a table `held`; its verification and its transaction ask these.

@@ -153,3 +153,15 @@ fn in_a_mount_namespace(desk: &Desk, script: &str) -> Option<Output> {
         (!is_refused).then_some(output)
     })
 }
+
+#[test]
+fn a_view_is_shown_though_the_files_beside_the_record_cannot_be_written() {
+    let desk = Desk::new();
+    desk.succeed(["bench", "sysbench/oltp_point_select", "--table-size=10", "--events=10"]);
+    let html = desk.runs()[0].join("report.html");
+    fs::remove_file(&html).unwrap();
+    fs::create_dir(&html).unwrap();
+    let output = desk.dyno(["report", "--format=json"]).output().unwrap();
+    assert!(failed(&output).contains("report.html"), "{}", both(&output));
+    assert_eq!(json(&output)["trials"][0]["transactions"], 10);
+}

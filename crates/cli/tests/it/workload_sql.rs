@@ -53,3 +53,49 @@ fn mistakes_are_told_with_file_and_line_before_anything_starts() {
     let said = desk.fail(2, ["bench", "none.sql"]);
     assert!(said.contains("none.sql: No such file"), "{said}");
 }
+
+/// pgbench's own script, but for its fifth table.
+const TPCB_LIKE: &str = "\
+\\set aid random(1, 100 * :scale)
+\\set delta random(-5000, 5000)
+BEGIN;
+UPDATE accounts SET balance = balance + :delta WHERE id = :aid;
+SELECT balance FROM accounts WHERE id = :aid;
+END;
+";
+
+#[test]
+fn a_script_of_pgbench_runs_with_its_variables_defined() {
+    let desk = Desk::new();
+    desk.file("tpcb.sql", TPCB_LIKE);
+    let said = desk.fail(2, ["bench", "tpcb.sql"]);
+    assert!(said.contains("tpcb.sql:1: variable `scale`"), "{said}");
+    assert!(said.contains("--define scale=VALUE"), "{said}");
+    let url = server::database("workload_tpcb");
+    server::sql("CREATE TABLE workload_tpcb.accounts (id INT PRIMARY KEY, balance INT NOT NULL)");
+    server::sql("INSERT INTO workload_tpcb.accounts SELECT seq, 0 FROM test.seq_1_to_200");
+    let report = json(&desk.succeed([
+        "bench",
+        "tpcb.sql",
+        "-D",
+        "scale=2",
+        "--system",
+        &url,
+        "--events=20",
+        "--warm-up=0s",
+        "--format=json",
+    ]));
+    let trial = &report["trials"][0];
+    assert_eq!((&trial["status"], &trial["transactions"]), (&"complete".into(), &20.into()));
+    let committed = server::sql("SELECT SUM(balance) <> 0 FROM workload_tpcb.accounts");
+    assert_eq!(committed.trim(), "1", "what END committed is there");
+    server::sql("DROP DATABASE workload_tpcb");
+}
+
+#[test]
+fn a_statement_that_the_system_refuses_is_told_with_file_and_line() {
+    let desk = Desk::new();
+    desk.file("bad.sql", "\\set id random(1, 10)\n\nSELECT :id;\nSELECT :id FROM nowhere;\n");
+    let said = desk.fail(1, ["bench", "bad.sql"]);
+    assert!(said.contains("bad.sql:4: ") && said.contains("no such table: nowhere"), "{said}");
+}

@@ -259,5 +259,7 @@ pub(crate) fn without_probe() -> Capabilities {
         enforce_foreign_keys: None,
         list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
                        DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
+        list_indexed: "SELECT DISTINCT COLUMN_NAME FROM information_schema.STATISTICS WHERE \
+                       TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND SEQ_IN_INDEX = 1",
     }
 }

@@ -61,5 +61,9 @@ pub(crate) fn capabilities() -> Capabilities {
         has_hash_partitions: false,
         enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
         list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
+        // A primary key that is the row's own number has no index to list.
+        list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
+                       pragma_index_info(list.name) info WHERE info.seqno = 0 \
+                       UNION SELECT name FROM pragma_table_info('{table}') WHERE pk = 1",
     }
 }

@@ -107,3 +107,38 @@ fn nothing_said_is_no_plan_but_no_panic_either() {
     let problems = Plan::parse(compose(&Draft::default())).unwrap_err();
     assert_eq!(problems.problems.len(), 2);
 }
+
+#[test]
+fn an_option_with_dots_is_a_path_through_tables() {
+    let mut draft = example();
+    draft.systems =
+        vec![part("mariadb", &[("settings.max_connections", "500"), ("settings.a", "x")])];
+    draft.workloads =
+        vec![part("my.sql", &[("variables.scale", "10"), ("variables.name", "two words")])];
+    let text = compose(&draft).text;
+    let from = text.find("[systems.mariadb]").unwrap();
+    let tables = &text[from..text.find("[sql]").unwrap()];
+    insta::assert_snapshot!(tables, @r#"
+    [systems.mariadb]
+    kind = "mariadb"
+
+    [systems.mariadb.settings]
+    max_connections = 500
+    a = "x"
+
+    [workloads.my]
+    kind = "my.sql"
+
+    [workloads.my.variables]
+    scale = 10
+    name = "two words"
+    "#);
+}
+
+#[test]
+fn an_option_with_dots_below_what_is_no_table_is_unknown_by_its_whole_name() {
+    let mut draft = example();
+    draft.workloads[0].options = pairs(&[("tables", "4"), ("tables.x", "1")]);
+    let text = compose(&draft).text;
+    assert!(text.contains("\"tables.x\" = 1"), "{text}");
+}

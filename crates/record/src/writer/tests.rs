@@ -294,11 +294,32 @@ fn runs_of_one_second_get_folders_of_their_own_and_are_listed_in_order() {
     fs::create_dir(out.path().join("no-run")).unwrap();
     let names: Vec<String> = list(out.path())
         .unwrap()
+        .readable
         .iter()
         .map(|run| run.folder.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
     assert_eq!(names, ["2026-07-30T12-00-00Z-quick-start", "2026-07-30T12-00-00Z-quick-start-2"]);
-    assert_eq!(list(&out.path().join("missing")).unwrap(), []);
+    assert_eq!(list(&out.path().join("missing")).unwrap().readable, []);
+}
+
+#[test]
+fn runs_that_cannot_be_read_are_listed_apart_with_what_is_wrong() {
+    let out = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        RunWriter::create(out.path(), &run_header()).unwrap().finish(&RunStatus::Complete).unwrap();
+    }
+    let folders: Vec<_> =
+        list(out.path()).unwrap().readable.into_iter().map(|run| run.folder).collect();
+    fs::write(folders[0].join("run.json"), "{").unwrap();
+    fs::write(folders[2].join("run.json"), "{\"format\": \"dyno-record\", \"version\": 7}")
+        .unwrap();
+    let runs = list(out.path()).unwrap();
+    assert_eq!(runs.readable.iter().map(|run| &run.folder).collect::<Vec<_>>(), [&folders[1]]);
+    let told: Vec<_> = runs.unreadable.iter().map(|(folder, cause)| (folder, cause)).collect();
+    assert!(matches!(told[0], (folder, RecordError::Malformed { .. }) if *folder == folders[0]));
+    assert!(
+        matches!(told[1], (folder, RecordError::Newer { found: 7, .. }) if *folder == folders[2])
+    );
 }
 
 #[test]

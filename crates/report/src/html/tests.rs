@@ -156,3 +156,12 @@ fn runs_with_nothing_in_them_have_a_page() {
     let page = html(&run);
     assert!(page.contains("No trial was begun"));
 }
+
+#[test]
+fn what_is_not_known_to_be_under_test_leaves_no_colon_behind() {
+    let run = sample::failed();
+    let page = html(&run);
+    assert!(page.contains("<caption>oltp_point_select</caption>"), "{page}");
+    assert!(!page.contains(": </"), "{page}");
+    assert!(page.contains("measured for</td><td class=\"w\">0 s</td>"), "{page}");
+}

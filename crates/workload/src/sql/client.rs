@@ -170,11 +170,11 @@ impl SqlWork {
         if answer.is_ok() {
             match statement.verb {
                 Verb::Begin | Verb::BeginAs => self.is_in_transaction = true,
-                Verb::Commit | Verb::Rollback => self.is_in_transaction = false,
+                Verb::Commit | Verb::End | Verb::Rollback => self.is_in_transaction = false,
                 Verb::Read | Verb::Write | Verb::Other => {}
             }
         }
-        answer.map(drop)
+        answer.map(drop).map_err(|failure| at_place(statement, failure))
     }
 
     async fn all_statements(&mut self, seat: &mut Seat) -> Result<(), Failure> {
@@ -188,6 +188,16 @@ impl SqlWork {
     }
 }
 
+/// A failure with the place of the statement that the server had something against. When the connection
+/// broke or the answer did not come in time, that may be any.
+fn at_place(statement: &Statement, failure: Failure) -> Failure {
+    if matches!(failure.key.class, ErrorClass::Connection | ErrorClass::Timeout) {
+        return failure;
+    }
+    let told = format!("{}: {}", statement.place, failure.message);
+    failure.told_as(told)
+}
+
 /// A session with every statement made ready.
 async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
     let target = &shared.target;
@@ -197,7 +207,8 @@ async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Read
         let mut statements = Vec::new();
         for statement in &transaction.statements {
             let capabilities = target.capabilities();
-            statements.push(make_ready(&mut session, transaction, statement, capabilities).await?);
+            let one = make_ready(&mut session, transaction, statement, capabilities).await;
+            statements.push(one.map_err(|failure| at_place(statement, failure))?);
         }
         ready.push(statements);
     }
@@ -215,6 +226,7 @@ async fn make_ready(
     Ok(match statement.verb {
         Verb::Begin if transaction.writes() => Ready::Text(capabilities.begin_write.to_owned()),
         Verb::Begin => Ready::Text(capabilities.begin_read.to_owned()),
+        Verb::End => Ready::Text("COMMIT".to_owned()),
         Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
             Ready::Text(text)
         }

@@ -226,6 +226,10 @@ pub(super) fn find(scope: &Scope, name: &str, line: usize) -> Result<Expression,
         let known: Vec<&str> = scope.keys().map(String::as_str).collect();
         let mut complaint = Complaint::unknown(line, "variable", name, &known);
         complaint.message = format!("variable `{name}` is not set before it is used");
+        if plan::nearest(name, &known).is_none() {
+            let ways = format!("set it above by \\set {name}, or give it by --define {name}=VALUE");
+            complaint.help = format!("{ways} or `variables` in a plan; {}", complaint.help);
+        }
         complaint
     })
 }

@@ -164,11 +164,11 @@ impl<'a> Builder<'a> {
     fn statement(&mut self, text: Text) -> Result<(), Complaint> {
         match self.section {
             Section::Head => {
-                let statement = bind(self.slots, &self.head_scope, text)?;
+                let statement = bind(self.reading, self.slots, &self.head_scope, text)?;
                 self.head_statements.push(statement);
             }
             Section::Transaction => {
-                let statement = bind(self.slots, &self.scope, text)?;
+                let statement = bind(self.reading, self.slots, &self.scope, text)?;
                 if let Some(transaction) = self.script.transactions.last_mut() {
                     transaction.statements.push(statement);
                 }
@@ -243,7 +243,12 @@ fn assign(
 }
 
 /// Finds the place of each parameter.
-fn bind(slots: &mut Slots, scope: &Scope, text: Text) -> Result<Statement, Complaint> {
+fn bind(
+    reading: &Reading<'_>,
+    slots: &mut Slots,
+    scope: &Scope,
+    text: Text,
+) -> Result<Statement, Complaint> {
     let mut parameters = Vec::new();
     for (name, line) in &text.parameters {
         match find(scope, name, *line)? {
@@ -256,5 +261,6 @@ fn bind(slots: &mut Slots, scope: &Scope, text: Text) -> Result<Statement, Compl
             _ => return Err(Complaint::new(*line, format!("`{name}` has no value"), "set it")),
         }
     }
-    Ok(Statement { verb: text.verb(), parameters, text })
+    let place = format!("{}:{}", reading.file, text.line);
+    Ok(Statement { place, verb: text.verb(), parameters, text })
 }

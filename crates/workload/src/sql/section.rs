@@ -26,6 +26,8 @@ pub(super) struct Set {
 /// One statement of a transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Statement {
+    /// File and line, for errors.
+    pub(super) place: String,
     pub(super) text: Text,
     pub(super) verb: Verb,
     /// The slot of each parameter.

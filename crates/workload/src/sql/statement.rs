@@ -64,6 +64,7 @@ impl Text {
             "begin" if words.len() == 1 => Verb::Begin,
             "start" if second == "transaction" && words.len() == 2 => Verb::Begin,
             "begin" | "start" => Verb::BeginAs,
+            "end" if words.len() == 1 || matches!(second, "transaction" | "work") => Verb::End,
             "commit" | "end" => Verb::Commit,
             "rollback" if second != "to" => Verb::Rollback,
             "insert" | "update" | "delete" | "replace" | "merge" | "truncate" | "load" => {
@@ -112,6 +113,8 @@ pub(super) enum Verb {
     /// Starts a transaction in a way of its own.
     BeginAs,
     Commit,
+    /// PostgreSQL's other word for COMMIT, which not every system knows.
+    End,
     Rollback,
     Read,
     Write,
@@ -123,9 +126,12 @@ impl Verb {
         match self {
             Self::Read => OperationKind::Read,
             Self::Write => OperationKind::Write,
-            Self::Begin | Self::BeginAs | Self::Commit | Self::Rollback | Self::Other => {
-                OperationKind::Other
-            }
+            Self::Begin
+            | Self::BeginAs
+            | Self::Commit
+            | Self::End
+            | Self::Rollback
+            | Self::Other => OperationKind::Other,
         }
     }
 }

@@ -53,7 +53,7 @@ fn a_script_of_pgbench_reads_as_one_transaction() {
         ["begin", "update_accounts", "select_accounts", "update_tellers", "insert_history", "end"];
     assert_eq!(names, expected);
     let verbs: Vec<Verb> = transaction.statements.iter().map(|one| one.verb).collect();
-    let expected = [Verb::Begin, Verb::Write, Verb::Read, Verb::Write, Verb::Write, Verb::Commit];
+    let expected = [Verb::Begin, Verb::Write, Verb::Read, Verb::Write, Verb::Write, Verb::End];
     assert_eq!(verbs, expected);
     assert!(transaction.writes());
     let update = "UPDATE accounts SET balance = balance + <0> WHERE aid = <1>";

@@ -46,6 +46,7 @@ impl Oltp {
         Expected {
             rows,
             row_count: if is_pristine { RowCount::Exactly } else { self.script.row_count() },
+            has_index_on_k: self.settings.create_secondary,
             highest_k: if is_pristine { rows.cast_signed() } else { i64::from(i32::MAX) },
             seed: site.seed,
         }

@@ -217,11 +217,32 @@ fn verify_finds_values_that_are_not_the_templates() {
     workload.prepare(&place.site()).unwrap();
     place.run("UPDATE sbtest1 SET k = 51");
     let wrong = message(workload.verify(&place.site()));
-    assert!(wrong.contains("k is Some(51), not a number from 1 to 50"), "{wrong}");
+    assert!(wrong.contains("k is 51, not a number from 1 to 50"), "{wrong}");
     workload.prepare(&place.site()).unwrap();
     place.run("UPDATE sbtest1 SET id = 60 WHERE id = 50");
     let wrong = message(workload.verify(&place.site()));
     assert!(wrong.contains("the ids of table sbtest1 are not 1 to 50"), "{wrong}");
+}
+
+#[test]
+fn verify_finds_tables_that_lost_an_index() {
+    let place = Place::sqlite();
+    let workload = sysbench("oltp_read_only", "table_size = 50\ntables = 2");
+    workload.prepare(&place.site()).unwrap();
+    workload.verify(&place.site()).unwrap();
+    place.run("DROP INDEX k_2");
+    let wrong = message(workload.verify(&place.site()));
+    assert!(
+        wrong.contains("table sbtest2 has no index on k: make it with CREATE INDEX k_2"),
+        "{wrong}"
+    );
+    let without =
+        sysbench("oltp_read_only", "table_size = 50\ntables = 2\ncreate_secondary = false");
+    without.verify(&place.site()).unwrap();
+    place.run("ALTER TABLE sbtest1 RENAME TO whole");
+    place.run("CREATE TABLE sbtest1 AS SELECT * FROM whole");
+    let wrong = message(without.verify(&place.site()));
+    assert!(wrong.contains("table sbtest1 has no index on id"), "{wrong}");
 }
 
 /// What is in a table after a trial by one client.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Datum, Session};
+use driver::{Capabilities, Datum, Session};
 use measure::Failure;
 
 use super::schema;
@@ -23,13 +23,15 @@ pub(super) struct Expected {
     pub(super) row_count: RowCount,
     /// The highest value that column k may have: the table's size as long as nothing was updated.
     pub(super) highest_k: i64,
+    /// Whether the table is to have an index on k.
+    pub(super) has_index_on_k: bool,
     /// Which rows are sampled.
     pub(super) seed: u64,
 }
 
 /// Checks tables side by side.
 pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Result<(), Failure> {
-    let list_columns = site.target.capabilities().list_columns;
+    let Capabilities { list_columns, list_indexed, .. } = *site.target.capabilities();
     let progress = site.progress.clone();
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
     let count = tables.len() as u64;
@@ -38,12 +40,30 @@ pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Res
         Box::pin(async move {
             let found = columns(session, list_columns, &schema::name(table)).await?;
             check_oltp_columns(table, &found)?;
+            let indexed = columns(session, list_indexed, &schema::name(table)).await?;
+            check_indexes(table, &indexed, expected.has_index_on_k)?;
             check_rows(session, table, expected).await?;
             check_sample(session, table, expected).await?;
             progress.advance(1);
             Ok(())
         })
     })
+}
+
+/// Without its indexes a table answers the same, by reading all of its rows.
+fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result<(), Failure> {
+    let has = |name: &str| indexed.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let again = "have it made afresh with `--existing replace`";
+    if !has("id") {
+        return Err(unfit(format!("table sbtest{table} has no index on id: {again}")));
+    }
+    if has_index_on_k && !has("k") {
+        return Err(unfit(format!(
+            "table sbtest{table} has no index on k: make it with CREATE INDEX k_{table} ON \
+             sbtest{table}(k), say create_secondary = false when it shall have none, or {again}"
+        )));
+    }
+    Ok(())
 }
 
 /// Row count and ids.
@@ -104,7 +124,10 @@ fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
     };
     match as_integer(row.get(1)) {
         Some(k) if (1..=highest_k).contains(&k) => {}
-        k => return wrong(format!("k is {k:?}, not a number from 1 to {highest_k}")),
+        _ => {
+            let seen = as_text(row.get(1)).unwrap_or("NULL".to_owned());
+            return wrong(format!("k is {seen}, not a number from 1 to {highest_k}"));
+        }
     }
     for (column, name, length) in [(2, "c", C_LENGTH), (3, "pad", PAD_LENGTH)] {
         let value = as_text(row.get(column)).unwrap_or_default();
