@@ -110,6 +110,44 @@ const BREAKS: [Break; 12] = [
     },
 ];
 
+/// Numbers that are not there; the last of the conditions that each breaks tells of it.
+const NULLS: [Break; 5] = [
+    Break {
+        by: "UPDATE warehouse SET w_ytd = NULL",
+        mended_by: "UPDATE warehouse SET w_ytd = 300000",
+        broken: &[1, 8],
+        told: "warehouse 1, W_YTD is not there",
+    },
+    Break {
+        by: "UPDATE orders SET o_ol_cnt = NULL WHERE o_w_id = 1 AND o_d_id = 2 AND o_id = 5",
+        mended_by: "UPDATE orders SET o_ol_cnt = (SELECT COUNT(*) FROM order_line \
+                    WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = 5) \
+                    WHERE o_w_id = 1 AND o_d_id = 2 AND o_id = 5",
+        broken: &[4, 6],
+        told: "warehouse 1, district 2: order 5 has O_OL_CNT NULL and ",
+    },
+    Break {
+        by: "UPDATE customer SET c_balance = NULL WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 2",
+        mended_by: "UPDATE customer SET c_balance = -10 \
+                    WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 2",
+        broken: &[10, 12],
+        told: "warehouse 1, district 8: customer 2 has C_BALANCE NULL and C_YTD_PAYMENT 10.00",
+    },
+    Break {
+        by: "UPDATE customer SET c_ytd_payment = NULL WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 2",
+        mended_by: "UPDATE customer SET c_ytd_payment = 10 \
+                    WHERE c_w_id = 1 AND c_d_id = 8 AND c_id = 2",
+        broken: &[12],
+        told: "customer 2 has C_BALANCE -10.00 and C_YTD_PAYMENT NULL, together not 0.00",
+    },
+    Break {
+        by: "UPDATE history SET h_amount = NULL WHERE h_w_id = 1 AND h_d_id = 8 AND h_c_id = 2",
+        mended_by: "UPDATE history SET h_amount = 10 WHERE h_w_id = 1 AND h_d_id = 8 AND h_c_id = 2",
+        broken: &[8, 9, 10],
+        told: "customer 2 has C_BALANCE -10.00, not 0.00 - 0.00",
+    },
+];
+
 fn broken(conditions: &[Condition]) -> Vec<usize> {
     let is_broken = |condition: &&Condition| matches!(condition.verdict, Verdict::Broken(_));
     let last = |name: &str| name.rsplit_once('.').unwrap().1.parse().unwrap();
@@ -128,6 +166,15 @@ fn every_condition_finds_the_row_that_breaks_it() {
         assert_eq!(broken(&conditions), case.broken, "{}", case.by);
         let told = conditions[number - 1].broken().unwrap();
         assert!(told.contains(case.told), "3.3.2.{number}: {told}");
+        place.run(case.mended_by);
+    }
+    for case in NULLS {
+        place.run(case.by);
+        let conditions = tpcc.check(&place.site()).unwrap();
+        assert_eq!(broken(&conditions), case.broken, "{}", case.by);
+        let last = case.broken.last().unwrap();
+        let told = conditions[last - 1].broken().unwrap();
+        assert!(told.contains(case.told), "3.3.2.{last}: {told}");
         place.run(case.mended_by);
     }
     assert_eq!(broken(&tpcc.check(&place.site()).unwrap()), Vec::<usize>::new());
