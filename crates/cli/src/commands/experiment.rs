@@ -86,13 +86,14 @@ fn dry_run(experiment: &Experiment) -> String {
     for (index, workload) in plan.workloads.iter().enumerate() {
         text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));
     }
+    let noun = if rows.len() == 1 { "trial" } else { "trials" };
     text.push_str(&match plan.estimate() {
         Some(load) => format!(
-            "\n{} trials, {} of load; preparing data comes on top\n",
+            "\n{} {noun}, {} of load; preparing data comes on top\n",
             rows.len(),
             show_duration(rounded(load))
         ),
-        None => format!("\n{} trials, as long as their events take\n", rows.len()),
+        None => format!("\n{} {noun}, as long as their events take\n", rows.len()),
     });
     text
 }
