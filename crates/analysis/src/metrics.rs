@@ -88,10 +88,12 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// The sum of gauges at the end of each spell.
+    /// The sum of gauges at the end of each spell; no spell where none is known yet.
     pub fn levels(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
         map(self.groups(server, ""), |series| {
-            spells(server, |_, to_ns| Some(series.iter().filter_map(|it| it.at(to_ns)).sum()))
+            spells(server, |_, to_ns| {
+                series.iter().filter_map(|it| it.at(to_ns)).reduce(|sum, it| sum + it)
+            })
         })
     }
 
@@ -123,22 +125,53 @@ impl<'a> Selection<'a> {
 pub const INSTANCE: &str = "instance";
 
 /// Several servers as one, each figure with the name of its server in the label [`INSTANCE`]. It answers
-/// when the first of those did that answered most often; what the others tell is as old as their answers.
+/// when the first of those did that answered most often. The others answered a little earlier or later: their
+/// counters are taken to have grown evenly between two answers of their own, so that no growth falls into
+/// the wrong spell; their gauges are as old as their answers.
 pub fn merged(servers: &[&Server]) -> Server {
     let mut all = Server::default();
     for server in servers {
         if server.answers_ns.len() > all.answers_ns.len() {
             all.answers_ns.clone_from(&server.answers_ns);
         }
+    }
+    for server in servers {
         all.families.extend_from_slice(&server.families);
+        let is_in_time = server.answers_ns == all.answers_ns;
         for series in &server.series {
             let mut series = series.clone();
             series.labels.retain(|(label, _)| label != INSTANCE);
             series.labels.push((INSTANCE.to_owned(), server.name.clone()));
+            if !is_in_time && is_counter(&series.name) {
+                series.points = all
+                    .answers_ns
+                    .iter()
+                    .filter_map(|at_ns| Some((*at_ns, grown_by(&series, server, *at_ns)?)))
+                    .collect();
+            }
             all.series.push(series);
         }
     }
     all
+}
+
+/// Whether a figure of this name only grows. Source: Prometheus, Metric and label naming.
+fn is_counter(name: &str) -> bool {
+    ["_total", "_bucket", "_sum", "_count"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// What a counter of a server had come to at a time between two of the server's answers; before it was set
+/// back, as by a new start, what it was. `None` before the first answer and after the last.
+fn grown_by(counter: &Series, server: &Server, at_ns: Nanos) -> Option<f64> {
+    let after = server.answers_ns.partition_point(|answer_ns| *answer_ns < at_ns);
+    let to_ns = *server.answers_ns.get(after)?;
+    if to_ns == at_ns {
+        return counter.at(at_ns);
+    }
+    let from_ns = server.answers_ns[after.checked_sub(1)?];
+    let (from, to) = (counter.at(from_ns)?, counter.at(to_ns)?);
+    let share = (at_ns - from_ns) as f64 / (to_ns - from_ns) as f64;
+    Some(from + (to - from).max(0.0) * share)
 }
 
 fn map(
@@ -159,9 +192,10 @@ fn spells(server: &Server, value: impl Fn(Nanos, Nanos) -> Option<f64>) -> Vec<S
         .collect()
 }
 
-/// By how much counters grew together; `None` when one was set back, as by a new start.
+/// By how much counters grew together; `None` when one was set back, as by a new start, and where none is
+/// known yet.
 fn increase(series: &[&Series], from_ns: Nanos, to_ns: Nanos) -> Option<f64> {
-    let mut sum = 0.0;
+    let mut sum = None;
     for counter in series {
         let (Some(before), Some(after)) = (counter.at(from_ns), counter.at(to_ns)) else {
             continue;
@@ -169,9 +203,9 @@ fn increase(series: &[&Series], from_ns: Nanos, to_ns: Nanos) -> Option<f64> {
         if after < before {
             return None;
         }
-        sum += after - before;
+        sum = Some(sum.unwrap_or(0.0) + after - before);
     }
-    Some(sum)
+    sum
 }
 
 /// Buckets by their upper ends, ascending, those of several histograms with the same end together.

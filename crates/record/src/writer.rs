@@ -11,7 +11,7 @@ use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
-    WatchWriter, hlog, wire,
+    TrialStatus, WatchWriter, hlog, wire,
 };
 
 /// Room on the disk that is kept for how the run ended, should the disk be full by then.
@@ -176,6 +176,15 @@ impl TrialWriter {
         self.record.end = Some(end.clone().without_secrets());
         self.write(Durability::Disk)?;
         sync_folder(self.folder.parent().unwrap_or(&self.folder))
+    }
+
+    /// Notes that a trial whose end was written ended otherwise: what came after its load did not go well.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn end_otherwise(&mut self, status: &TrialStatus) -> Result<(), RecordError> {
+        let Some(end) = self.record.end.take() else { return Ok(()) };
+        self.finish(&TrialEnd { status: status.clone(), ..end })
     }
 
     fn write(&self, durability: Durability) -> Result<(), RecordError> {

@@ -23,6 +23,9 @@ use crate::{Event, Experiment, Watcher, building, idle};
 
 /// How often progress is looked at.
 const LOOK_UP: Duration = Duration::from_millis(100);
+/// How long a managed server may take to end once it has closed a connection: to write where its goroutines
+/// stood, to give its memory back.
+const DEATH_THROES: Duration = Duration::from_secs(5);
 
 /// A system that is up, with the data of at most one workload.
 pub(crate) struct Bed<'a> {
@@ -105,6 +108,30 @@ impl<'a> Bed<'a> {
     /// Why a managed server is no longer there.
     pub(crate) fn exited(&mut self) -> Option<String> {
         self.running.exited()
+    }
+
+    /// The same after a connection to it was lost: its connections end a moment before it does.
+    pub(crate) fn exited_with_its_connections(&mut self) -> Option<String> {
+        let clock = Clock::monotonic();
+        while self.is_managed() && !self.stop.is_asked() {
+            let reason = self.exited();
+            if reason.is_some() || Duration::from_nanos(clock.now()) >= DEATH_THROES {
+                return reason;
+            }
+            thread::sleep(LOOK_UP);
+        }
+        self.exited()
+    }
+
+    /// Why a managed server is no longer there, if that is why something failed: for this cause, and how it
+    /// ended.
+    pub(crate) fn crash(&mut self, cause: &anyhow::Error) -> Option<String> {
+        let is_lost = cause
+            .chain()
+            .filter_map(|one| one.downcast_ref::<Failure>())
+            .any(|failure| failure.key.class.breaks_connection());
+        let reason = if is_lost { self.exited_with_its_connections() } else { self.exited() }?;
+        Some(format!("{cause:#}; {reason}"))
     }
 
     /// Brings the data into the state that `trial` needs, and says how long that took.

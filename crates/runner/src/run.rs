@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
 use plan::{Sitting, Trial};
 use record::{
-    Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
-    TrialStatus, TrialWriter,
+    Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
+    TrialHeader, TrialStatus, TrialWriter,
 };
 use system::Scratch;
 
@@ -131,14 +131,27 @@ impl Dead {
     }
 }
 
+/// Why a trial ended before its load began.
+struct Unready {
+    status: TrialStatus,
+    identity: Box<Identity>,
+}
+
+impl From<anyhow::Error> for Unready {
+    fn from(cause: anyhow::Error) -> Self {
+        let status = TrialStatus::Failed(format!("{cause:#}"));
+        Self { status, identity: Box::default() }
+    }
+}
+
 /// Checks what must hold of the data after a load, and keeps what was found. That it could not be checked is
-/// said, and is no fault of the trial.
+/// said, and is no fault of the trial; but that the server ended is its end.
 fn check_data(
     trial: Trial,
-    bed: &Bed<'_>,
+    bed: &mut Bed<'_>,
     keeper: &mut TrialWriter,
     watcher: &mut dyn Watcher,
-) -> Result<()> {
+) -> Result<Option<TrialStatus>> {
     match bed.check_data(trial.workload, watcher) {
         Ok(None) => {}
         Ok(Some((phase, conditions))) => {
@@ -148,9 +161,14 @@ fn check_data(
         Err(cause) => {
             let text = format!("the data was not checked after the load: {cause:#}");
             watcher.hear(Event::Note { text: &text });
+            if let Some(reason) = bed.crash(&cause) {
+                let status = TrialStatus::Crashed(reason);
+                keeper.end_otherwise(&status)?;
+                return Ok(Some(status));
+            }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 impl<'a> Sequence<'a> {
@@ -163,7 +181,7 @@ impl<'a> Sequence<'a> {
         let status = match self.attempt(trial, watcher)? {
             Ok(status) => status,
             Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
-            Err(cause) => self.keep_failure(trial, &format!("{cause:#}"))?,
+            Err(unready) => self.keep_unready(trial, unready)?,
         };
         let is_failed = matches!(status, TrialStatus::Failed(_) | TrialStatus::Crashed(_));
         self.failed_trials += usize::from(is_failed);
@@ -172,15 +190,22 @@ impl<'a> Sequence<'a> {
     }
 
     /// Does a trial. The outer error ends the run, the inner one the trial before it began.
-    fn attempt(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<Result<TrialStatus>> {
+    fn attempt(
+        &mut self,
+        trial: Trial,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Result<TrialStatus, Unready>> {
         let (mut bed, ready) = match self.make_ready(trial, watcher) {
             Ok(ready) => ready,
-            Err(cause) => return Ok(Err(cause)),
+            Err(unready) => return Ok(Err(unready)),
         };
-        let (status, mut keeper) =
+        let (mut status, mut keeper) =
             trial::run(self.experiment, trial, &mut bed, &ready, self.writer, self.stop, watcher)?;
-        if bed.exited().is_none() && !self.stop.is_asked() {
-            check_data(trial, &bed, &mut keeper, watcher)?;
+        if bed.exited().is_none()
+            && !self.stop.is_asked()
+            && let Some(crashed) = check_data(trial, &mut bed, &mut keeper, watcher)?
+        {
+            status = crashed;
         }
         self.last = Some(keeper);
         // A server that has ended is started afresh for the next trial.
@@ -195,9 +220,11 @@ impl<'a> Sequence<'a> {
         &mut self,
         trial: Trial,
         watcher: &mut dyn Watcher,
-    ) -> Result<(Bed<'a>, Vec<PhaseRecord>)> {
+    ) -> Result<(Bed<'a>, Vec<PhaseRecord>), Unready> {
         if let Some(dead) = self.dead.iter().find(|dead| dead.covers(trial)) {
-            bail!("{}", dead.reason);
+            let up = self.bed.as_ref().map(|bed| Box::new(bed.identity().clone()));
+            let identity = up.unwrap_or_default();
+            return Err(Unready { status: TrialStatus::Failed(dead.reason.clone()), identity });
         }
         let mut bed = self.bed_for(trial, watcher).inspect_err(|cause| {
             self.dead.push(Dead {
@@ -212,15 +239,15 @@ impl<'a> Sequence<'a> {
         }
         match bed.make_ready(trial, watcher) {
             Ok(phases) => Ok((bed, phases)),
-            Err(cause) if bed.exited().is_some() => {
-                let reason = bed.exited().unwrap_or_default();
-                Err(cause.context(reason))
-            }
             Err(cause) => {
+                let identity = Box::new(bed.identity().clone());
+                if let Some(reason) = bed.crash(&cause) {
+                    return Err(Unready { status: TrialStatus::Crashed(reason), identity });
+                }
                 let (system, workload) = (trial.system, Some(trial.workload));
                 self.dead.push(Dead { system, workload, reason: format!("{cause:#}") });
                 self.bed = Some(bed);
-                Err(cause)
+                Err(Unready { identity, ..cause.into() })
             }
         }
     }
@@ -290,12 +317,14 @@ impl<'a> Sequence<'a> {
     }
 
     /// Leaves a trial in the record that could not begin.
-    fn keep_failure(&self, trial: Trial, reason: &str) -> Result<TrialStatus> {
+    fn keep_unready(&self, trial: Trial, unready: Unready) -> Result<TrialStatus> {
+        let Unready { status, identity } = unready;
+        let warm_up = self.experiment.plan.load.warm_up;
         let header = TrialHeader {
-            identity: self.bed.as_ref().map(|bed| bed.identity().clone()).unwrap_or_default(),
-            ..trial::bare_header(self.experiment, trial, self.experiment.plan.load.warm_up)
+            identity: *identity,
+            ..trial::bare_header(self.experiment, trial, warm_up)
         };
-        let end = TrialEnd::failed(reason);
+        let end = TrialEnd { status, ..TrialEnd::failed("") };
         self.writer.begin_trial(&header)?.finish(&end)?;
         Ok(end.status)
     }

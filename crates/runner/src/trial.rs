@@ -57,7 +57,7 @@ pub(crate) fn run(
         keeper.phase(*phase)?;
     }
     let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
-    let mut end = if shortages.is_empty() {
+    let end = if shortages.is_empty() {
         let before = bed.before_run();
         let plan = LoadPlan { warm_up, ..experiment.plan.load.clone() };
         let mut kept = Keeper::new(bed, &mut keeper, load.operations(), &plan, watcher);
@@ -65,18 +65,31 @@ pub(crate) fn run(
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
-        kept.end(outcome)?
+        let is_lost = is_connection_lost(&outcome);
+        let mut end = kept.end(outcome)?;
+        let exited = if is_lost { bed.exited_with_its_connections() } else { bed.exited() };
+        if end.status != TrialStatus::Interrupted
+            && let Some(reason) = exited
+        {
+            end.status = TrialStatus::Crashed(reason);
+        }
+        end
     } else {
         let all: Vec<String> = shortages.iter().map(ToString::to_string).collect();
         TrialEnd::failed(all.join("; "))
     };
-    if end.status != TrialStatus::Interrupted
-        && let Some(reason) = bed.exited()
-    {
-        end.status = TrialStatus::Crashed(reason);
-    }
     keeper.finish(&end)?;
     Ok((end.status, keeper))
+}
+
+/// Whether the load ended because a connection did.
+fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
+    let failure = match outcome {
+        Ok(Outcome { ended: Ended::Deserted(failure) | Ended::Disconnected(failure), .. })
+        | Err(TrialError::Start { failure, .. }) => failure,
+        _ => return false,
+    };
+    failure.key.class.breaks_connection()
 }
 
 fn make_load(

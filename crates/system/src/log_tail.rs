@@ -12,9 +12,17 @@ const LINES: usize = 12;
 const REASON_LINES: usize = 30;
 /// A longer line is cut: TiDB logs its whole configuration in one.
 const LINE_CHARACTERS: usize = 400;
-/// How lines begin that say why a program ended: those of Go's runtime.
-const REASONS: [&str; 5] =
-    ["panic: ", "fatal error: ", "runtime: out of memory", "SIGSEGV: ", "SIGABRT: "];
+/// How lines begin that say why a program ended: those of Go's runtime, and of its package `flag`, which
+/// lists every argument that there is behind the one that is wrong.
+const REASONS: [&str; 7] = [
+    "panic: ",
+    "fatal error: ",
+    "runtime: out of memory",
+    "SIGSEGV: ",
+    "SIGABRT: ",
+    "flag provided but not defined: ",
+    "invalid value \"",
+];
 /// What else such lines hold: a panic of Rust, and the last word of TiDB's, PD's and TiKV's logs.
 const REASONS_WITHIN: [&str; 2] = ["panicked at ", "[FATAL]"];
 
@@ -88,6 +96,18 @@ mod tests {
     fn the_last_words_of_other_programs_are_known_too() {
         for reason in ["thread 'x' panicked at src/a.rs:3:5:", "[2026/11/21] [FATAL] [main.go:7]"] {
             assert_eq!(last_words(&format!("before\n{reason}\nafter")), format!("{reason}\nafter"));
+        }
+    }
+
+    #[test]
+    fn a_wrong_argument_is_shown_and_not_the_last_of_all_that_there_are() {
+        let usage =
+            "Usage of tidb-server:\n".to_owned() + &"  -P string\n    \ttidb port\n".repeat(40);
+        for wrong in
+            ["flag provided but not defined: -foo", "invalid value \"x\" for flag -V: parse error"]
+        {
+            let shown = last_words(&format!("{wrong}\n{usage}"));
+            assert!(shown.starts_with(wrong), "{shown}");
         }
     }
 

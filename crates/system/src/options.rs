@@ -48,3 +48,29 @@ pub(crate) fn cpus_called(reader: &mut OptionReader<'_>, name: &str) -> Option<C
         }
     }
 }
+
+/// Arguments of a server, word for word, but for those named in `ours`: dyno would look for the server where it
+/// is not.
+pub(crate) fn arguments(reader: &mut OptionReader<'_>, name: &str, ours: &[&str]) -> Vec<String> {
+    let arguments = reader.texts(name);
+    // What has no dash is the value of the one before.
+    let named = arguments.iter().filter(|argument| argument.starts_with('-'));
+    refuse_ours(reader, name, named, ours);
+    arguments
+}
+
+/// Complains of arguments that say what dyno itself says: where a server listens, and where its data are.
+pub(crate) fn refuse_ours<'a>(
+    reader: &mut OptionReader<'_>,
+    option: &str,
+    arguments: impl IntoIterator<Item = &'a String>,
+    ours: &[&str],
+) {
+    let said =
+        arguments.into_iter().map(|argument| argument.split(['=', ' ']).next().unwrap_or_default());
+    for argument in said.filter(|said| ours.contains(&said.trim_start_matches('-'))) {
+        let help = "leave it out: what dyno starts gets free ports and a folder of its own; a server \
+                    that is there is reached by its URL";
+        reader.reject(option, format!("`{argument}` is dyno's to say"), help);
+    }
+}

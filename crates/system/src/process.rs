@@ -71,6 +71,9 @@ impl Process {
 
     fn start_in(command: Command, cpus: Option<CpuSet>, family: Family) -> anyhow::Result<Self> {
         let program = command.get_program().to_owned();
+        if let Some(cpus) = &cpus {
+            cpus::demand(cpus).with_context(|| format!("cannot start {}", program.display()))?;
+        }
         let (started, is_started) = mpsc::channel();
         let end = Arc::new(End::default());
         let ending = Arc::clone(&end);

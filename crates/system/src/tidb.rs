@@ -14,5 +14,5 @@ pub use build::{BuildOptions, provide};
 pub use counters::StatementCounters;
 pub(crate) use greeting::Greeting;
 pub(crate) use managed::read;
+pub(crate) use server::{OURS, Storage, TiDb, joined};
 pub use server::{Settings, start};
-pub(crate) use server::{Storage, TiDb, joined};

@@ -116,9 +116,71 @@ fn several_servers_are_told_apart_by_their_names() {
     let one = server(vec![series("q_total{instance=\"mine\"}", &[0.0, 2.0, 6.0])]);
     let mut other = server(vec![series("q_total", &[0.0, 20.0, 60.0])]);
     other.name = "other".to_owned();
-    other.answers_ns.pop();
     let all = merged(&[&other, &one]);
     let by_instance = Selection::of("q_total").by(INSTANCE);
     let expected = [("", vec![1.0, 2.0]), ("other", vec![10.0, 20.0])];
     assert_eq!(means(&by_instance.rates(&all)), expected);
+}
+
+/// Asked at the same times, and answering now a little earlier and now a little later than the first.
+#[test]
+fn growth_falls_into_its_spell_though_servers_answer_at_other_times() {
+    let first = Server {
+        answers_ns: (0..=5).map(|at| at * SECOND).collect(),
+        series: vec![Series { points: vec![(0, 0.0), (SECOND, 1.0)], ..Series::parse("q_total") }],
+        name: "first".to_owned(),
+        ..Server::default()
+    };
+    let millis = [5, 1_200, 1_990, 3_010, 4_300];
+    let mut counter = Series::parse("q_total");
+    let mut gauge = Series::parse("connections");
+    counter.points = millis.iter().map(|at| (at * SECOND / 1_000, *at as f64)).collect();
+    gauge.points = millis.iter().map(|at| (at * SECOND / 1_000, 8.0)).collect();
+    let answers_ns = millis.iter().map(|at| at * SECOND / 1_000).collect();
+    let series = vec![counter, gauge];
+    let second = Server { answers_ns, series, name: "second".to_owned(), ..Server::default() };
+    let all = merged(&[&first, &second]);
+    let rates = Selection::of("q_total").by(INSTANCE).rates(&all);
+    let of_second = &rates["second"];
+    // 1,000 each second; nothing is said of the time before its first answer.
+    assert_eq!((of_second[0].from_ns, of_second[0].to_ns), (SECOND, 2 * SECOND));
+    for spell in &of_second[..3] {
+        assert!((spell.mean - 1_000.0).abs() < 1e-6, "{of_second:?}");
+    }
+    let levels = Selection::of("connections").by(INSTANCE).levels(&all);
+    assert_eq!(means(&levels), [("second", vec![8.0; 5])]);
+}
+
+#[test]
+fn a_server_that_has_not_answered_has_no_figures_yet() {
+    let early = server(vec![series("q_total", &[0.0, 20.0, 60.0])]);
+    let late_points =
+        |key: &str, value: f64| Series { points: vec![(4 * SECOND, value)], ..Series::parse(key) };
+    let late = Server {
+        name: "late".to_owned(),
+        answers_ns: vec![4 * SECOND],
+        series: vec![late_points("q_total", 70.0), late_points("connections", 3.0)],
+        ..Server::default()
+    };
+    let all = merged(&[&early, &late]);
+    let rates = Selection::of("q_total").by(INSTANCE).rates(&all);
+    assert_eq!(means(&rates), [("", vec![10.0, 20.0]), ("late", vec![])]);
+    let levels = Selection::of("connections").by(INSTANCE).levels(&all);
+    assert_eq!(means(&levels), [("late", vec![3.0])]);
+}
+
+#[test]
+fn a_counter_that_was_set_back_between_the_answers_of_another_server_makes_a_hole() {
+    let first = server(vec![series("other_total", &[0.0, 1.0, 2.0])]);
+    let mut back = Series::parse("q_total");
+    back.points = vec![(0, 100.0), (SECOND, 110.0), (3 * SECOND, 7.0), (5 * SECOND, 27.0)];
+    let answers_ns = vec![0, SECOND, 3 * SECOND, 5 * SECOND];
+    let second = Server { answers_ns, series: vec![back], ..Server::default() };
+    // The first answers less often, so the second's times count; and the other way round.
+    let alone = Selection::of("q_total").rates(&merged(&[&first, &second]));
+    assert_eq!(means(&alone), [("", vec![10.0, 10.0])]);
+    let more = Server { answers_ns: (0..=5).map(|at| at * SECOND).collect(), ..first };
+    let rates = Selection::of("q_total").rates(&merged(&[&more, &second]));
+    assert_eq!(means(&rates), [("", vec![10.0, 0.0, 10.0, 10.0])]);
+    assert_eq!(rates[""][2].from_ns, 3 * SECOND, "a hole from 2 s to 3 s: {rates:?}");
 }

@@ -193,16 +193,20 @@ fn who_finds_no_server_within_the_limit_gives_up() {
     assert!(trial["seconds"].as_f64().unwrap() < 60.0);
 }
 
+/// The process of the MariaDB that dyno has started.
+fn managed_mariadb(run: &Background<'_>) -> i32 {
+    let servers = Command::new("pgrep").args(["-P", &run.pid().to_string(), "mariadbd"]).output();
+    let pids = String::from_utf8(servers.unwrap().stdout).unwrap();
+    pids.lines().next().expect("the managed server is a child").parse().unwrap()
+}
+
 #[test]
 fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
     let desk = Desk::new();
     let mut command = bench(&desk, "sysbench/oltp_read_only", "mariadb");
     let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=20s"]));
     run.wait_for("0000", "measure", 1);
-    let servers = Command::new("pgrep").args(["-P", &run.pid().to_string(), "mariadbd"]).output();
-    let pids = String::from_utf8(servers.unwrap().stdout).unwrap();
-    let pid: i32 = pids.lines().next().expect("the managed server is a child").parse().unwrap();
-    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    kill(Pid::from_raw(managed_mariadb(&run)), Signal::SIGKILL).unwrap();
     run.wait_for("0001", "measure", 2);
     run.interrupt();
     let output = run.finish();
@@ -219,6 +223,56 @@ fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
     let told = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
     let crash = told.find("The server crashed").expect("the report says so");
     assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
+}
+
+/// The trials of a plan for two numbers of clients on a managed MariaDB that this statement ends.
+fn ended_by_sql(phase: &str) -> Value {
+    let desk = Desk::new();
+    let plan = format!(
+        "workload = {{ kind = \"sysbench/oltp_read_only\", table_size = 100 }}\n\
+         system = {{ kind = \"mariadb\" }}\nbetween = \"reload\"\n[sql]\n{phase} = \"SHUTDOWN\"\n\
+         [load]\nclients = [2, 3]\ntime = \"1s\"\nwarm_up = \"0s\"\n"
+    );
+    desk.file("plan.toml", &plan);
+    let output = desk.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    json(&output)["trials"].clone()
+}
+
+#[test]
+fn a_managed_server_that_ends_before_the_load_has_crashed_too_and_each_trial_gets_a_fresh_one() {
+    for phase in ["after_prepare", "before_run"] {
+        let trials = ended_by_sql(phase);
+        assert_eq!(trials.as_array().unwrap().len(), 2, "{trials}");
+        for trial in trials.as_array().unwrap() {
+            assert_eq!(trial["status"], "crashed", "{phase}: {trial}");
+            let reason = trial["reason"].as_str().unwrap();
+            assert!(reason.contains("MariaDB ended by itself (exit status: 0)"), "{reason}");
+            assert!(reason.contains("Shutdown complete"), "its log is told: {reason}");
+        }
+    }
+}
+
+#[test]
+fn a_managed_server_that_is_killed_while_its_data_is_checked_has_crashed() {
+    let desk = Desk::new();
+    let mut command = desk.dyno(["bench", "tpcc", "--system=mariadb", "--format=json"]);
+    command.args(["--clients=1,2", "--time=1s", "--warm-up=0s", "--interval=200ms"]);
+    let mut run = Background::start(&desk, &mut command);
+    run.wait_for("0000", "measure", 1);
+    let pid = managed_mariadb(&run);
+    let trial = desk.runs()[0].join("trials/0000/trial.json");
+    wait_until("the load is over", || {
+        fs::read_to_string(&trial).unwrap().contains("\"status\": \"complete\"")
+    });
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    run.wait_for("0001", "measure", 1);
+    let report = json(&run.finish());
+    let (first, second) = (&report["trials"][0], &report["trials"][1]);
+    assert_eq!(first["status"], "crashed", "{first}");
+    assert!(first["reason"].as_str().unwrap().contains("SIGKILL"), "{first}");
+    assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
+    assert_eq!(second["status"], "complete", "on a fresh server: {second}");
 }
 
 /// How many connections to a port hold bytes that have not been read. Source: proc_net(5).

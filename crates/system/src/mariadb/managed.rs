@@ -16,6 +16,9 @@ use crate::options;
 use crate::ports::local;
 use crate::{Onlooker, Running, System};
 
+/// Arguments by which dyno finds the server and its data again.
+const OURS: [&str; 4] = ["port", "P", "socket", "datadir"];
+
 /// How clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Connect {
@@ -53,7 +56,8 @@ fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
     let variables = reader.settings("settings");
     let mut arguments: Vec<String> =
         variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    arguments.extend(reader.texts("arguments"));
+    options::refuse_ours(reader, "settings", &arguments, &OURS);
+    arguments.extend(options::arguments(reader, "arguments", &OURS));
     arguments
 }
 

@@ -27,6 +27,28 @@ fn number(text: &str) -> Result<usize, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is not the number of a CPU"))
 }
 
+/// Where Linux tells which CPUs there are, as people write them.
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
+/// Complains of a CPU that this machine does not have: the kernel would leave it out without a word, and the
+/// record would tell of CPUs that were never used.
+pub(super) fn demand(cpus: &CpuSet) -> anyhow::Result<()> {
+    // Where nothing is told, the kernel has the last word.
+    let Ok(online) = std::fs::read_to_string(ONLINE) else { return Ok(()) };
+    let online = online.trim();
+    match missing(cpus, online) {
+        None => Ok(()),
+        Some(cpu) => anyhow::bail!("there is no CPU {cpu}: this machine has {online}"),
+    }
+}
+
+/// The first of `cpus` that is not in the list `online`.
+fn missing(cpus: &CpuSet, online: &str) -> Option<usize> {
+    let online = parse(online).ok()?;
+    let is_in = |set: &CpuSet, cpu| set.is_set(cpu).unwrap_or(false);
+    (0..CpuSet::count()).find(|cpu| is_in(cpus, *cpu) && !is_in(&online, *cpu))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +63,16 @@ mod tests {
         assert_eq!(cpus("0"), [0]);
         assert_eq!(cpus("0-3"), [0, 1, 2, 3]);
         assert_eq!(cpus("0, 2-3,7"), [0, 2, 3, 7]);
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_found() {
+        let missing = |cpus: &str, online: &str| missing(&parse(cpus).unwrap(), online);
+        assert_eq!(missing("0-1", "0-1"), None);
+        assert_eq!(missing("0,3", "0,2-5"), None);
+        assert_eq!(missing("0-3", "0-1"), Some(2));
+        assert_eq!(missing("9", "0-7"), Some(9));
+        assert_eq!(missing("9", "not told"), None);
     }
 
     #[test]

@@ -59,6 +59,14 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
+fn a_cpu_that_is_not_there_is_named_though_others_of_the_set_are() {
+    let cpus = super::parse_cpus("0,1023").unwrap();
+    let error = Process::start(Command::new("/bin/sleep"), Some(cpus)).unwrap_err();
+    let told = format!("{error:#}");
+    assert!(told.starts_with("cannot start /bin/sleep: there is no CPU 1023: "), "{told}");
+}
+
+#[test]
 fn a_child_stays_on_its_cpus() {
     let mut command = Command::new("sleep");
     command.arg("60");

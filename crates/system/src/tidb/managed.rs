@@ -9,7 +9,7 @@ use super::greeting::Greeting;
 use super::members::members;
 use super::playground::Playground;
 use super::source::{Choice, Program, Source};
-use super::{BuildOptions, Settings, Storage, TiDb};
+use super::{BuildOptions, OURS, Settings, Storage, TiDb};
 use crate::daemon::Daemon;
 use crate::{Onlooker, Running, System, options};
 
@@ -38,7 +38,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let mut reader = options.reader();
     let choice = choice(&mut reader, folder);
     let settings = Settings {
-        arguments: reader.texts("arguments"),
+        arguments: options::arguments(&mut reader, "arguments", &OURS),
         config: options::file(&mut reader, "config", folder),
         environment: reader.settings("env"),
         cpus: options::cpus(&mut reader),

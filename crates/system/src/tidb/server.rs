@@ -38,6 +38,9 @@ impl Settings {
     }
 }
 
+/// Arguments by which dyno finds the server again.
+pub(crate) const OURS: [&str; 2] = ["P", "status"];
+
 /// What a server keeps its data in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {

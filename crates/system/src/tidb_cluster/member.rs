@@ -5,7 +5,7 @@ use std::path::Path;
 use plan::OptionReader;
 
 use crate::options;
-use crate::tidb::Settings;
+use crate::tidb::{OURS, Settings};
 
 /// What a server does in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,17 @@ impl Role {
         }
     }
 
+    /// Arguments by which dyno and the others find its servers.
+    fn ours(self) -> &'static [&'static str] {
+        match self {
+            Self::Pd => {
+                &["name", "data-dir", "client-urls", "peer-urls", "initial-cluster", "join"]
+            }
+            Self::TiKv => &["pd", "pd-endpoints", "addr", "A", "status-addr", "data-dir", "s"],
+            Self::TiDb => &OURS,
+        }
+    }
+
     /// The name of an option of this role.
     fn option(self, name: &str) -> String {
         format!("{}_{name}", self.name())
@@ -60,7 +71,7 @@ impl Member {
         environment: &[(String, String)],
         folder: &Path,
     ) -> Self {
-        let arguments = reader.texts(&role.option("arguments"));
+        let arguments = options::arguments(reader, &role.option("arguments"), role.ours());
         let own = reader.settings(&role.option("env"));
         let cpus = reader.text(&role.option("cpus"));
         let mut told: Vec<(String, String)> = own

@@ -23,7 +23,8 @@ pub struct ServerWatch {
     known: HashMap<String, Known>,
     /// How many figures have a number.
     numbered: usize,
-    has_answered: bool,
+    /// When it answered first.
+    first_answer_ns: Option<Nanos>,
 }
 
 /// A figure that was told before.
@@ -58,7 +59,7 @@ impl ServerWatch {
             agent: config.into(),
             known: HashMap::new(),
             numbered: 0,
-            has_answered: false,
+            first_answer_ns: None,
         }
     }
 
@@ -103,8 +104,8 @@ impl ServerWatch {
         if figures == 0 {
             return Err("there are no figures in its answer".to_owned());
         }
-        if !self.has_answered {
-            self.has_answered = true;
+        if self.first_answer_ns.is_none() {
+            self.first_answer_ns = Some(at_ns);
             answer.families = families.into_iter().map(str::to_owned).collect();
         }
         Ok(answer)
@@ -116,9 +117,13 @@ impl ServerWatch {
             if self.known.len() >= FIGURES_MAX {
                 return News::Nothing;
             }
-            // A counter that comes only now was not there because it was nothing.
-            let first = if self.has_answered && !is_gauge { 0.0 } else { value };
-            let known = Known { first, first_ns: at_ns, last: first, number: None };
+            // A counter that comes only now was not there because it was nothing, all the time since the
+            // first answer: what it counts by now happened since the answer before this one.
+            let (first, first_ns) = match self.first_answer_ns {
+                Some(first_answer_ns) if !is_gauge => (0.0, first_answer_ns),
+                _ => (value, at_ns),
+            };
+            let known = Known { first, first_ns, last: first, number: None };
             self.known.insert(key.to_owned(), known);
         }
         let Some(known) = self.known.get_mut(key) else { return News::Nothing };

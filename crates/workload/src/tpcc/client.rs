@@ -7,10 +7,10 @@ use measure::{Failure, Operation, OperationId, Traffic};
 use net::Nanos;
 
 use super::deck::{Cards, Kind};
-use super::delivery::delivery;
+use super::delivery::{Delivered, delivery};
 use super::hand::Hand;
 use super::inputs::{Inputs, Terminal, Typist};
-use super::load::{ROLLED_BACK, TpccLoad, operation};
+use super::load::{ROLLED_BACK, SKIPPED, TpccLoad, operation};
 use super::new_order::{Placed, new_order};
 use super::order_status::order_status;
 use super::payment::payment;
@@ -86,7 +86,11 @@ impl Terminals {
             },
             Inputs::Payment(inputs) => payment(hand, seat, inputs).await,
             Inputs::OrderStatus(inputs) => order_status(hand, seat, inputs).await,
-            Inputs::Delivery(inputs) => delivery(hand, seat, inputs).await,
+            Inputs::Delivery(inputs) => match delivery(hand, seat, inputs).await {
+                Ok(Delivered::NotEverywhere) => return Ok(SKIPPED),
+                Ok(Delivered::Everywhere) => Ok(()),
+                Err(failure) => Err(failure),
+            },
             Inputs::StockLevel(inputs) => stock_level(hand, seat, inputs).await,
         };
         let operation = operation(*kind);

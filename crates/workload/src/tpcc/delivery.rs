@@ -14,18 +14,28 @@ use super::statements::Query;
 
 const DISTRICTS: usize = 10;
 
+/// What a Delivery found to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// An order of each district.
+    Everywhere,
+    /// At least one district had no order outstanding and was skipped; clause 2.7.4.2 wants to know how often.
+    NotEverywhere,
+}
+
 /// Clause 2.7.4.2, for all ten districts together.
 pub(super) async fn delivery(
     hand: &mut Hand,
     seat: &mut Seat,
     delivery: &Delivery,
-) -> Result<(), Failure> {
+) -> Result<Delivered, Failure> {
     hand.begin(seat).await?;
     let warehouse = Value::Int(delivery.warehouse);
     let orders = oldest(hand, seat, warehouse).await?;
     if orders.iter().all(|order| *order == 0) {
         // Clause 2.7.4.2: where no order is outstanding, the delivery is skipped.
-        return hand.commit(seat).await;
+        hand.commit(seat).await?;
+        return Ok(Delivered::NotEverywhere);
     }
     // The warehouse and the orders follow behind one more value, which only one statement takes.
     let mut values = [Value::Int(0); DISTRICTS + 2];
@@ -52,7 +62,8 @@ pub(super) async fn delivery(
         credit[DISTRICTS + 1 + district] = Value::Int(customers[district]);
     }
     hand.run(seat, Query::CreditCustomers, &credit).await?;
-    hand.commit(seat).await
+    hand.commit(seat).await?;
+    Ok(if orders.contains(&0) { Delivered::NotEverywhere } else { Delivered::Everywhere })
 }
 
 /// The oldest new order of each district; 0 where there is none.

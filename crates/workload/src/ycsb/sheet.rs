@@ -217,15 +217,8 @@ impl<'a> Sheet<'a> {
         let known: Vec<&str> = self.asked.iter().copied().collect();
         for (name, line) in &self.lines {
             if !self.asked.contains(name.as_str()) {
-                let help = match plan::nearest(name, &known) {
-                    Some(nearest) => format!("did you mean `{nearest}`?"),
-                    None => {
-                        "it is no property of YCSB's core workload; where the server is and how to \
-                             log in stands under [systems]"
-                            .to_owned()
-                    }
-                };
-                let message = format!("{}: unknown property `{name}`", line.place);
+                let (message, help) = unknown(name, &known);
+                let message = format!("{}: {message}", line.place);
                 self.problems.push(Problem { span: None, message, help: Some(help) });
             }
         }
@@ -234,4 +227,20 @@ impl<'a> Sheet<'a> {
         }
         if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
     }
+}
+
+/// How the names begin of what bindings to databases read: go-ycsb's for MySQL, and YCSB's JDBC.
+const OF_BINDINGS: [&str; 3] = ["mysql.", "jdbc.", "db."];
+
+/// What is wrong with a property that nobody asked for, and what to do.
+fn unknown(name: &str, known: &[&str]) -> (String, String) {
+    let place = "where the server is and how to log in stands under [systems], or after --system";
+    if OF_BINDINGS.iter().any(|beginning| name.starts_with(beginning)) {
+        return (format!("`{name}` is not offered here"), place.to_owned());
+    }
+    let help = match plan::nearest(name, known) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("it is no property of YCSB's core workload; {place}"),
+    };
+    (format!("unknown property `{name}`"), help)
 }

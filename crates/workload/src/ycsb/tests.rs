@@ -48,6 +48,30 @@ fn options_go_before_files_and_files_before_presets() {
     assert_eq!(workload.limit(), Some(Limit::Time(std::time::Duration::from_secs(90))));
 }
 
+/// Source: YCSB's wiki, Core Properties, and the properties of its client, measurements and JDBC binding.
+#[test]
+fn what_other_parts_of_ycsb_read_is_refused_by_its_name() {
+    let folder = TempDir::new().unwrap();
+    for name in [
+        "readallfieldsbyname",
+        "status.interval",
+        "hdrhistogram.fileoutput",
+        "hdrhistogram.output.path",
+        "hdrhistogram.percentiles",
+        "measurementtype",
+        "exporter",
+        "db",
+        "db.url",
+        "db.batchsize",
+        "jdbc.autocommit",
+        "mysql.port",
+    ] {
+        fs::write(folder.path().join("w"), format!("{name}=1\n")).unwrap();
+        let told = complaints("ycsb/a", "properties = 'w'", folder.path());
+        assert!(told.starts_with(&format!("w:1: `{name}` is not offered here (")), "{told}");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
     let folder = TempDir::new().unwrap();

@@ -1,7 +1,7 @@
 //! A managed MariaDB as a system under test.
 
 use super::*;
-use crate::testing::{rows, started};
+use crate::testing::{all_problems, rows, started};
 
 #[test]
 fn data_and_target_survive_a_restore() {
@@ -37,4 +37,21 @@ fn a_wrong_set_of_cpus_is_refused_before_the_start() {
     let options = Options::parse("cpus = \"3-1\"").unwrap();
     let problems = read(&options, Path::new("/")).err().unwrap();
     assert_eq!(problems[0].message, "`3-1` counts backwards");
+}
+
+#[test]
+fn a_port_of_ones_own_is_refused_before_dyno_looks_for_the_server_elsewhere() {
+    let wrong = [
+        "arguments = [\"--port=3307\", \"--skip-log-bin\"]",
+        "arguments = [\"-P\", \"3307\"]",
+        "settings = { socket = \"/tmp/s\", datadir = \"/tmp\" }",
+    ];
+    insta::assert_snapshot!(all_problems(read, &wrong), @r"
+    `--port` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `socket` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    ");
+    let right = Options::parse("settings = { port_open_timeout = 3, report_port = 5 }").unwrap();
+    assert!(read(&right, Path::new("/")).is_ok());
 }

@@ -40,6 +40,17 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
+fn a_port_of_ones_own_is_refused_before_dyno_waits_for_the_server_elsewhere() {
+    let wrong = ["arguments = [\"-P\", \"4000\"]", "arguments = [\"--status=10080\"]"];
+    insta::assert_snapshot!(all_problems(read, &wrong), @r"
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `--status` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    ");
+    let right = Options::parse("arguments = [\"-L\", \"warn\", \"-report-status=false\"]").unwrap();
+    assert!(read(&right, Path::new("/")).is_ok());
+}
+
+#[test]
 fn what_the_server_does_not_tell_is_told_for_it() {
     let options =
         "goamd64 = \"v2\"\nenv = { GOGC = 200 }\narguments = [\"-L\", \"warn\"]\ncpus = \"0\"";

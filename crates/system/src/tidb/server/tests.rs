@@ -78,4 +78,5 @@ fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
     let settings = Settings { arguments, ..Settings::default() };
     let error = start(binary(), settings, scratch.path()).unwrap_err().to_string();
     assert!(error.contains("TiDB did not start"), "{error}");
+    assert!(error.contains("flag provided but not defined: -no-such-argument"), "{error}");
 }

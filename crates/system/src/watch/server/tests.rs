@@ -61,7 +61,7 @@ fn gauges_are_kept_at_once_and_counters_from_their_first_change() {
         [
             "b None [(10, 3.0)]",
             "a Some(\"2\") [(10, 7.0), (20, 9.0)]",
-            "a Some(\"3\") [(20, 0.0), (20, 4.0)]",
+            "a Some(\"3\") [(10, 0.0), (20, 4.0)]",
         ]
     );
 }
