@@ -28,6 +28,8 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// How many trials were planned.
     pub trials_planned: usize,
+    /// How many of them came to their end: neither failed, crashed, interrupted nor cut short.
+    pub trials_complete: usize,
 }
 
 /// The runs below a results folder.
@@ -54,7 +56,10 @@ pub fn list(out: &Path) -> Result<Runs, RecordError> {
     for folder in entries.flatten().map(|entry| entry.path()) {
         let is_written = is_written(&folder);
         match run_file(&folder) {
-            Ok(file) => runs.readable.push(file.summary(folder, is_written)),
+            Ok(file) => {
+                let complete = complete_trials(&folder.join("trials"));
+                runs.readable.push(file.summary(folder, is_written, complete));
+            }
             Err(RecordError::NotARun { .. }) => {}
             Err(cause) => runs.unreadable.push((folder, cause)),
         }
@@ -123,11 +128,26 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
     Ok(trials)
 }
 
-/// A trial, or none when the run was cut before anything was known of it.
-fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
+/// How many trials came to their end; of those that cannot be read nobody knows.
+fn complete_trials(folder: &Path) -> usize {
+    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
+    folders
+        .filter_map(|entry| trial_file(&entry.path()).ok().flatten())
+        .filter(|(_, file)| file.is_complete())
+        .count()
+}
+
+/// What is known of a trial as a whole, and where it stands; none when the run was cut before that.
+fn trial_file(folder: &Path) -> Result<Option<(PathBuf, TrialFile)>, RecordError> {
     let path = folder.join("trial.json");
     let Some(bytes) = read_optional(&path)? else { return Ok(None) };
-    let file: TrialFile = wire::parse(&path, &bytes)?;
+    let file = wire::parse(&path, &bytes)?;
+    Ok(Some((path, file)))
+}
+
+/// A trial, or none when the run was cut before anything was known of it.
+fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
+    let Some((path, file)) = trial_file(folder)? else { return Ok(None) };
     let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
     add_intervals(&mut record, folder)?;
     record.watched = watched(folder)?;

@@ -38,11 +38,14 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
                 run.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
                 run.plan_name.clone(),
                 run.status.name().to_owned(),
-                run.trials_planned.to_string(),
+                format!("{} of {}", run.trials_complete, run.trials_planned),
                 run.folder.display().to_string(),
             ]
         })
         .collect();
-    super::print(&table::render(&["started", "plan", "status", "trials", "folder"], &rows))?;
+    super::print(&table::render(
+        &["started", "plan", "status", "trials complete", "folder"],
+        &rows,
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,7 +54,9 @@ fn views_are_made_again_from_the_record_alone() {
         assert_eq!(fs::read_to_string(run.join(view)).unwrap(), before, "{view}");
     }
     let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
-    assert!(listed.contains("simulated") && listed.contains("complete"), "{listed}");
+    for told in ["simulated", "complete", "2 of 2"] {
+        assert!(listed.contains(told), "{told}: {listed}");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
     dyno.signal(Signal::SIGKILL);
     dyno.finish();
     let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
-    assert!(listed.contains(" cut "), "{listed}");
+    assert!(listed.contains(" cut ") && listed.contains(" 0 of 1 "), "{listed}");
     let report = json(&desk.succeed(["report", "results", "--format=json"]));
     assert_eq!(report["status"], "cut");
     let trial = &report["trials"][0];

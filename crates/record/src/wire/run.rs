@@ -110,7 +110,12 @@ impl RunFile {
         }
     }
 
-    pub(crate) fn summary(&self, folder: PathBuf, is_written: bool) -> crate::RunSummary {
+    pub(crate) fn summary(
+        &self,
+        folder: PathBuf,
+        is_written: bool,
+        trials_complete: usize,
+    ) -> crate::RunSummary {
         crate::RunSummary {
             folder,
             plan_name: self.plan.name.clone(),
@@ -119,6 +124,7 @@ impl RunFile {
             ended: self.ended,
             status: self.status(is_written),
             trials_planned: self.trials_planned,
+            trials_complete,
         }
     }
 }

@@ -151,7 +151,7 @@ struct EndFile {
     clients: Vec<ClientFile>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum StatusName {
     Complete,
@@ -374,6 +374,11 @@ impl From<&ClientRecord> for ClientFile {
 }
 
 impl TrialFile {
+    /// Whether the trial came to its end.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end.status == StatusName::Complete)
+    }
+
     /// The trial without its intervals, or what is wrong with it.
     pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let phases =
