@@ -28,8 +28,18 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// How many trials were planned.
     pub trials_planned: usize,
-    /// How many of them came to their end: neither failed, crashed, interrupted nor cut short.
-    pub trials_complete: usize,
+}
+
+impl RunSummary {
+    /// How many trials came to their end by now: neither failed, crashed, interrupted nor cut short. It
+    /// reads a file of each; of those that cannot be read nobody knows.
+    pub fn trials_complete(&self) -> usize {
+        let folders = fs::read_dir(self.folder.join("trials")).into_iter().flatten().flatten();
+        folders
+            .filter_map(|entry| trial_file(&entry.path()).ok().flatten())
+            .filter(|(_, file)| file.is_complete())
+            .count()
+    }
 }
 
 /// The runs below a results folder.
@@ -56,10 +66,7 @@ pub fn list(out: &Path) -> Result<Runs, RecordError> {
     for folder in entries.flatten().map(|entry| entry.path()) {
         let is_written = is_written(&folder);
         match run_file(&folder) {
-            Ok(file) => {
-                let complete = complete_trials(&folder.join("trials"));
-                runs.readable.push(file.summary(folder, is_written, complete));
-            }
+            Ok(file) => runs.readable.push(file.summary(folder, is_written)),
             Err(RecordError::NotARun { .. }) => {}
             Err(cause) => runs.unreadable.push((folder, cause)),
         }
@@ -126,15 +133,6 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
     }
     trials.sort_by_key(|trial| trial.header.index);
     Ok(trials)
-}
-
-/// How many trials came to their end; of those that cannot be read nobody knows.
-fn complete_trials(folder: &Path) -> usize {
-    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
-    folders
-        .filter_map(|entry| trial_file(&entry.path()).ok().flatten())
-        .filter(|(_, file)| file.is_complete())
-        .count()
 }
 
 /// What is known of a trial as a whole, and where it stands; none when the run was cut before that.

@@ -60,6 +60,11 @@ fn a_process_is_known_until_it_is_gone() {
     assert_eq!(means(&ProcessFigure::Cpu.of(&host, 1)), [0.0; 0]);
 }
 
+/// A microsecond in which a counter's tick fell.
+fn short_rest(from_ns: Nanos) -> Spell {
+    Spell { from_ns, to_ns: from_ns + 1_000, mean: 9e4, peak: 9e4, is_seen: false }
+}
+
 #[test]
 fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
     let switches = HostFigure::ContextSwitches.of(&host());
@@ -69,14 +74,7 @@ fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
     let first_two = mean_peak(&switches, (0, 2 * SECOND)).unwrap();
     assert_eq!((first_two.mean, first_two.peak), (400.0, 600.0));
     assert_eq!(mean_peak(&switches, (3 * SECOND, 4 * SECOND)), None);
-    let rest = Spell {
-        from_ns: 2 * SECOND,
-        to_ns: 2 * SECOND + 1_000,
-        mean: 9e4,
-        peak: 9e4,
-        is_seen: false,
-    };
-    let with_rest = [&switches[..2], &[rest]].concat();
+    let with_rest = [&switches[..2], &[short_rest(2 * SECOND)]].concat();
     assert_eq!(mean_peak(&with_rest, (0, 3 * SECOND)).unwrap().peak, 600.0);
 }
 
@@ -107,14 +105,7 @@ fn what_is_made_thinner_keeps_its_means_and_peaks() {
     let whole = (0, 3 * SECOND);
     assert_eq!(mean_peak(&thin, whole).unwrap().mean, mean_peak(&switches, whole).unwrap().mean);
     assert_eq!(super::thin(&[], 5), []);
-    let rest = Spell {
-        from_ns: 3 * SECOND,
-        to_ns: 3 * SECOND + 1_000,
-        mean: 9e4,
-        peak: 9e4,
-        is_seen: false,
-    };
-    assert_eq!(super::thin(&[&switches[..], &[rest]].concat(), 5), switches);
+    assert_eq!(super::thin(&[&switches[..], &[short_rest(3 * SECOND)]].concat(), 5), switches);
 }
 
 #[test]

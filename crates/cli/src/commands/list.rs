@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
                 run.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
                 run.plan_name.clone(),
                 run.status.name().to_owned(),
-                format!("{} of {}", run.trials_complete, run.trials_planned),
+                format!("{} of {}", run.trials_complete(), run.trials_planned),
                 run.folder.display().to_string(),
             ]
         })

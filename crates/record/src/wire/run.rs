@@ -110,12 +110,7 @@ impl RunFile {
         }
     }
 
-    pub(crate) fn summary(
-        &self,
-        folder: PathBuf,
-        is_written: bool,
-        trials_complete: usize,
-    ) -> crate::RunSummary {
+    pub(crate) fn summary(&self, folder: PathBuf, is_written: bool) -> crate::RunSummary {
         crate::RunSummary {
             folder,
             plan_name: self.plan.name.clone(),
@@ -124,7 +119,6 @@ impl RunFile {
             ended: self.ended,
             status: self.status(is_written),
             trials_planned: self.trials_planned,
-            trials_complete,
         }
     }
 }

@@ -17,12 +17,17 @@ fn talk(listener: &TcpListener, bytes: usize) -> (TcpStream, TcpStream) {
     (client, server)
 }
 
-#[test]
-fn connections_that_end_between_two_readings_keep_their_place_in_the_sums() {
+/// A server, and who watches the connections to it.
+fn watched() -> (TcpListener, Watch, Clock) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
-    let mut watch = Watch::new(TcpDiagnosis::open().unwrap(), vec![address]);
-    let clock = Clock::monotonic();
+    let watch = Watch::new(TcpDiagnosis::open().unwrap(), vec![address]);
+    (listener, watch, Clock::monotonic())
+}
+
+#[test]
+fn connections_that_end_between_two_readings_keep_their_place_in_the_sums() {
+    let (listener, mut watch, clock) = watched();
     let many: Vec<_> = (0..40).map(|_| talk(&listener, 3)).collect();
     let (mut client, mut server) = talk(&listener, 5);
     let before = watch.read(&clock).unwrap();
@@ -41,10 +46,7 @@ fn connections_that_end_between_two_readings_keep_their_place_in_the_sums() {
 
 #[test]
 fn a_connection_that_dyno_closed_is_ended_though_the_server_still_holds_its_end() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut watch = Watch::new(TcpDiagnosis::open().unwrap(), vec![address]);
-    let clock = Clock::monotonic();
+    let (listener, mut watch, clock) = watched();
     let (client, server) = talk(&listener, 3);
     let before = watch.read(&clock).unwrap();
     assert_eq!((before.open, before.ended), (1, 0));
