@@ -11,7 +11,7 @@ use super::{BLANK, names_secret, scrub};
 use crate::Source;
 
 /// A shorter value is a word of its own in too many texts: `root`, `test`.
-const BYTES_MIN: usize = 6;
+pub(super) const BYTES_MIN: usize = 6;
 
 /// What [`hide`] was told.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());

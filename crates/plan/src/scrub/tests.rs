@@ -140,6 +140,14 @@ fn a_word_of_the_command_line_is_blanked_to_its_end() {
             vec!["-o", "arguments=--password", "-o", "arguments=***", "-o", "x=1"],
         ),
         (vec!["--clients=1", "--table-size", "5"], vec!["--clients=1", "--table-size", "5"]),
+        (
+            vec!["mysql://u:hors3-2@h", "--set=systems.u.build=echo hors3-2"],
+            vec!["mysql://u:***@h", "--set=systems.u.build=echo ***"],
+        ),
+        (
+            vec!["sysbench/x", "mysql://sysbench:sysbench@h", "--clients=4", "u:4@h"],
+            vec!["sysbench/x", "mysql://sysbench:***@h", "--clients=4", "u:***@h"],
+        ),
     ] {
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
         assert_eq!(scrub_words(&words), clean);

@@ -214,6 +214,28 @@ fn what_was_written_is_read_back_exactly() {
 }
 
 #[test]
+fn no_file_of_a_record_holds_a_secret_setting() {
+    const SECRET: &str = "hors3-carr1age";
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let mut header = trial_header(0);
+    let proxy = format!("http://u:{SECRET}@h");
+    let arguments = format!("--token {SECRET} -x");
+    for (name, value) in [("ROOT_PASSWORD", SECRET), ("proxy", &proxy), ("arguments", &arguments)] {
+        header.identity.settings.push((name.to_owned(), value.to_owned()));
+    }
+    let mut trial = run.begin_trial(&header).unwrap();
+    let end = TrialEnd::failed(format!("it says: root_password = '{SECRET}'"));
+    trial.finish(&end).unwrap();
+    let text = fs::read_to_string(trial.folder().join("trial.json")).unwrap();
+    assert!(!text.contains(SECRET), "{text}");
+    let read = Run::open(run.folder()).unwrap();
+    let settings = &read.trials[0].header.identity.settings[1..];
+    let values: Vec<&str> = settings.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["***", "http://u:***@h", "--token *** -x"]);
+}
+
+#[test]
 fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
