@@ -18,8 +18,7 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use bound::AtOurEnd;
-pub use command::command;
-pub(crate) use command::toolchain_command;
+pub use command::{command, toolchain_command};
 pub use cpus::parse as parse_cpus;
 pub(crate) use guard::Guard;
 

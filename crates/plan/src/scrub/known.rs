@@ -82,7 +82,10 @@ fn gather(key: &str, value: &Value, found: &mut Vec<String>) {
 
 /// Secrets within a text, such as the password of a URL; percent signs of URLs are decoded too.
 fn gather_text(text: &str, found: &mut Vec<String>) {
-    for place in in_places(text, Extent::Word) {
+    let is_url =
+        text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(char::is_whitespace));
+    let extent = if is_url { Extent::Word } else { Extent::Text };
+    for place in in_places(text, extent) {
         let secret = &text[place];
         found.push(secret.to_owned());
         found.extend(percent_decoded(secret));

@@ -21,7 +21,7 @@ pub(super) enum Extent {
 /// Byte ranges of secrets in any order; none is empty.
 pub(super) fn in_places(text: &str, extent: Extent) -> Vec<Range<usize>> {
     let mut found = url_passwords(text, extent);
-    found.extend(bare_logins(text, extent));
+    found.extend(bare_logins(text));
     found.extend(secret_values(text, extent));
     found.extend(secret_arguments(text));
     found.extend(sql::passwords(text));
@@ -45,8 +45,8 @@ fn url_passwords(text: &str, extent: Extent) -> Vec<Range<usize>> {
 }
 
 /// `user:PASSWORD@host`, a URL whose scheme was forgotten.
-fn bare_logins(text: &str, extent: Extent) -> Vec<Range<usize>> {
-    let begins = |c: char| "\"'`=,".contains(c) || (extent == Extent::Text && c.is_whitespace());
+fn bare_logins(text: &str) -> Vec<Range<usize>> {
+    let begins = |c: char| c.is_whitespace() || "\"'`=,".contains(c);
     let mut found = Vec::new();
     for (at, _) in text.match_indices('@') {
         let login = text[..at].rsplit(begins).next().unwrap_or_default();
@@ -58,7 +58,8 @@ fn bare_logins(text: &str, extent: Extent) -> Vec<Range<usize>> {
     found
 }
 
-/// An address in quotes ends with them, any other with the next space or with the word.
+/// An address in quotes ends with them, one that is all that a word says with the word, and any other with the
+/// next space.
 fn end_of_address(text: &str, mark: usize, start: usize, extent: Extent) -> usize {
     let is_scheme = |c: char| c.is_alphanumeric() || "+.-_".contains(c);
     let before = text[..mark].trim_end_matches(is_scheme);
@@ -69,7 +70,7 @@ fn end_of_address(text: &str, mark: usize, start: usize, extent: Extent) -> usiz
             let fence = if quotes >= 3 { 3 } else { 1 };
             end_of_quoted(rest, &before[before.len() - fence..])
         }
-        _ if extent == Extent::Word => rest.len(),
+        _ if extent == Extent::Word && !before.contains(char::is_whitespace) => rest.len(),
         _ => rest.find(char::is_whitespace).unwrap_or(rest.len()),
     }
 }
@@ -179,17 +180,11 @@ pub(super) fn is_secret_argument(word: &str) -> bool {
 /// The word that comes after an argument that ends here: on the same line, or as the next of a list.
 fn argument_after(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = &text[end..];
-    let gap = rest.len() - rest.trim_start_matches(|c: char| " \t\"'`,\\".contains(c)).len();
-    let is_list = rest[..gap].contains(',');
-    let gap = if is_list {
-        rest.len()
-            - rest.trim_start_matches(|c: char| c.is_whitespace() || "\"'`,\\".contains(c)).len()
-    } else {
-        gap
-    };
-    if !rest[..gap].contains([' ', '\t', ',', '\n']) {
+    let is_gap = |c: char| c.is_whitespace() || "\"'`,\\".contains(c);
+    let gap = &rest[..rest.find(|c| !is_gap(c)).unwrap_or(rest.len())];
+    if !gap.contains([' ', '\t', ',']) || (gap.contains('\n') && !gap.contains(',')) {
         return None;
     }
-    let spaced = rest[..gap].trim_end_matches(['"', '\'', '`', '\\']);
-    values_after(text, end + spaced.len(), Extent::Text).into_iter().next()
+    let before_quotes = gap.trim_end_matches(['"', '\'', '`', '\\']);
+    values_after(text, end + before_quotes.len(), Extent::Text).into_iter().next()
 }

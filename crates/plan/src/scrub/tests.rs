@@ -139,6 +139,7 @@ fn a_word_of_the_command_line_is_blanked_to_its_end() {
             vec!["-o", "arguments=--password", "-o", "arguments=p", "-o", "x=1"],
             vec!["-o", "arguments=--password", "-o", "arguments=***", "-o", "x=1"],
         ),
+        (vec!["build=a :b c@d http://e:f g@h"], vec!["build=a :b c@d http://e:f g@h"]),
         (vec!["--clients=1", "--table-size", "5"], vec!["--clients=1", "--table-size", "5"]),
         (
             vec!["mysql://u:hors3-2@h", "--set=systems.u.build=echo hors3-2"],
@@ -171,6 +172,8 @@ fn settings_with_the_name_of_a_secret_are_blanked_whole() {
 fn the_secrets_of_a_plan_are_gathered_and_then_blanked_wherever_they_stand() {
     let text = r#"
         title = "sysbench"
+        [sql]
+        before_run = "SET x = CASE :a WHEN 'b' THEN @c END"
         [systems.a]
         url = "mysql://sysbench:sysbench@h/d"
         [systems.b]

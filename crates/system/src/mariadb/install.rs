@@ -1,7 +1,6 @@
 //! Finds MariaDB's programs and makes a fresh data folder.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, bail};
 

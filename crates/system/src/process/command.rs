@@ -103,7 +103,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 
 /// The same for a program that fetches or builds something: it also gets the variables of toolchains and
 /// proxies.
-pub(crate) fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
+pub fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = command(program);
     pass(&mut command, FOR_BUILDS);
     command
