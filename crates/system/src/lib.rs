@@ -4,6 +4,7 @@
 //! says how to speak to it ([`Access`]) and what it is ([`Identity`]). What is started here never
 //! outlives this process. [`catalogue`] explains what there is.
 
+mod account;
 mod argument;
 mod ask;
 mod build_command;
@@ -20,10 +21,12 @@ pub mod mariadb;
 mod mysql;
 mod options;
 mod ports;
+mod private_file;
 mod process;
 mod programs;
 mod running;
 mod scratch;
+mod secret;
 mod simulated;
 mod sqlite;
 #[cfg(test)]
@@ -43,3 +46,4 @@ pub use kinds::read;
 pub use measure::Identity;
 pub use running::{MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
+pub use secret::LoginUrl;

@@ -7,10 +7,12 @@ use std::process::Command;
 
 use nix::sched::CpuSet;
 
-use crate::MetricsEndpoint;
+use super::password::{demand_password, set_password};
 use crate::daemon::{Daemon, Home, Recipe, unattended};
 use crate::ports::{Ports, local};
 use crate::programs::said;
+use crate::secret::Secret;
+use crate::{MetricsEndpoint, Onlooker};
 
 /// What may be said about a server before it starts.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +40,11 @@ impl Settings {
     }
 }
 
-/// Arguments by which dyno finds the server again.
-pub(crate) const OURS: [&str; 2] = ["P", "status"];
+/// The argument that names statements for a server's first start. TiDB before 6.6 does not have it.
+const FIRST_STATEMENTS: &str = "initialize-sql-file";
+
+/// Arguments by which dyno finds the server again and gives it a password.
+pub(crate) const OURS: [&str; 3] = ["P", "status", FIRST_STATEMENTS];
 
 /// What a server keeps its data in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,19 +60,33 @@ pub(crate) enum Storage {
 /// # Errors
 /// When it does not start, with the last lines that it said.
 pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
-    let tidb = TiDb { binary, settings, storage: Storage::Unistore };
+    let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
     Daemon::start(tidb, scratch, &mut unattended)
 }
 
 /// How TiDB is started.
 #[derive(Debug)]
 pub(crate) struct TiDb {
-    pub(crate) binary: PathBuf,
-    pub(crate) settings: Settings,
-    pub(crate) storage: Storage,
+    binary: PathBuf,
+    settings: Settings,
+    storage: Storage,
+    secret: Secret,
+    /// What the program says about its arguments.
+    help: String,
 }
 
 impl TiDb {
+    /// Asks the program, which may be of any age, which arguments it takes.
+    pub(crate) fn new(
+        binary: PathBuf,
+        settings: Settings,
+        storage: Storage,
+        secret: Secret,
+    ) -> Self {
+        let help = said(&binary, "--help", &settings.environment);
+        Self { binary, settings, storage, secret, help }
+    }
+
     /// Where its data are.
     fn storage(&self, home: &Home) -> [OsString; 4] {
         let (store, path) = match &self.storage {
@@ -79,14 +98,14 @@ impl TiDb {
 
     /// Where its temporary files go. TiDB before 6.3 puts them where `TMPDIR` says.
     fn temporary(&self, home: &Home) -> Vec<OsString> {
-        let knows = match self.storage {
-            Storage::Unistore => true,
-            // The TiDB of a cluster may be of any age.
-            Storage::Cluster(_) => {
-                said(&self.binary, "--help", &self.settings.environment).contains("-temp-dir")
-            }
-        };
+        // A build that cannot be asked is new.
+        let knows = self.help.contains("-temp-dir") || self.storage == Storage::Unistore;
         if knows { vec!["-temp-dir".into(), home.temporary().into()] } else { Vec::new() }
+    }
+
+    /// Whether the password can be there before the server listens.
+    fn reads_first_statements(&self) -> bool {
+        self.help.contains(FIRST_STATEMENTS)
     }
 }
 
@@ -100,8 +119,15 @@ impl Recipe for TiDb {
         "TiDB"
     }
 
+    fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        home.write(&home.accounts(), &format!("{};\n", set_password(&self.secret)))
+    }
+
     fn command(&self, home: &Home, ports: Ports) -> Command {
         let mut command = Command::new(&self.binary);
+        if self.reads_first_statements() {
+            command.arg(format!("-{FIRST_STATEMENTS}")).arg(home.accounts());
+        }
         command
             .args(self.storage(home))
             .args(["-host", "127.0.0.1", "-P", &ports.main.to_string()])
@@ -118,6 +144,14 @@ impl Recipe for TiDb {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.secret)
+    }
+
+    fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        demand_password(&self.secret, ports.main, onlooker)
     }
 
     fn metrics(&self, ports: Ports) -> Option<MetricsEndpoint> {
