@@ -21,7 +21,7 @@ pub mod mariadb;
 mod mysql;
 mod options;
 mod ports;
-mod private_file;
+pub mod private_file;
 mod process;
 mod programs;
 mod running;

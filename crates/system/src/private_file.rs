@@ -12,7 +12,7 @@ use anyhow::Context;
 ///
 /// # Errors
 /// As the operating system says.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
+pub fn create(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -24,7 +24,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it cannot be made.
-pub(crate) fn create_folder(path: &Path) -> anyhow::Result<()> {
+pub fn create_folder(path: &Path) -> anyhow::Result<()> {
     DirBuilder::new()
         .mode(0o700)
         .recursive(true)

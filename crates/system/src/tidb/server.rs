@@ -38,13 +38,19 @@ impl Settings {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(home.temporary());
     }
+
+    /// Whether the arguments or the configuration file hold this name.
+    fn mention(&self, name: &str) -> bool {
+        let config = self.config.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        self.arguments.iter().chain(&config).any(|text| text.contains(name))
+    }
 }
 
 /// The argument that names statements for a server's first start. TiDB before 6.6 does not have it.
 const FIRST_STATEMENTS: &str = "initialize-sql-file";
 
-/// Arguments by which dyno finds the server again and gives it a password.
-pub(crate) const OURS: [&str; 3] = ["P", "status", FIRST_STATEMENTS];
+/// Arguments by which dyno finds the server again.
+pub(crate) const OURS: [&str; 2] = ["P", "status"];
 
 /// What a server keeps its data in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,9 +109,10 @@ impl TiDb {
         if knows { vec!["-temp-dir".into(), home.temporary().into()] } else { Vec::new() }
     }
 
-    /// Whether the password can be there before the server listens.
+    /// Whether the password can be there before the server listens. Statements of the user's go first: the
+    /// server takes one file of them.
     fn reads_first_statements(&self) -> bool {
-        self.help.contains(FIRST_STATEMENTS)
+        self.help.contains(FIRST_STATEMENTS) && !self.settings.mention(FIRST_STATEMENTS)
     }
 }
 

@@ -57,11 +57,11 @@ fn a_port_of_ones_own_is_refused_before_dyno_looks_for_the_server_elsewhere() {
         "arguments = [\"--user=root\"]",
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
-    `--port` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `socket` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `--user` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `--port` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `socket` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `--user` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
     ");
     let right = Options::parse("settings = { port_open_timeout = 3, report_port = 5 }").unwrap();
     assert!(read(&right, Path::new("/")).is_ok());
