@@ -72,7 +72,7 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         None
     }
 
-    /// The password of its account [`USER`], if it has logins.
+    /// The password that dyno gives its account [`USER`], if it has logins and they are dyno's to change.
     fn secret(&self) -> Option<&Secret> {
         None
     }
@@ -130,7 +130,7 @@ impl Daemon {
         self.reserved.ports.second
     }
 
-    /// How to log in to its database over TCP; `None` when it has no logins.
+    /// How to log in to its database over TCP with the password that dyno has made; `None` when it made none.
     pub(crate) fn login(&self) -> Option<LoginUrl> {
         Some(self.recipe.secret()?.url_at(&local(self.port()).to_string()))
     }
@@ -140,16 +140,16 @@ impl Daemon {
         Some(self.recipe.secret()?.url_of_socket(&self.socket()))
     }
 
-    /// The password of [`USER`]; empty when it has no logins.
+    /// The password of [`USER`]; empty when dyno has made none.
     pub(crate) fn password(&self) -> Password {
         self.recipe.secret().map(Secret::password).unwrap_or_default()
     }
 
-    /// The URL of its database with the password in it; without a login when it has none.
+    /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
         match self.login() {
             Some(login) => login.revealed(),
-            None => format!("mysql://{}/{DATABASE}", local(self.port())),
+            None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
         }
     }
 

@@ -39,6 +39,13 @@ impl Settings {
             .current_dir(home.temporary());
     }
 
+    /// Whether the arguments say where the data are, and so that they are not dyno's.
+    fn name_storage(&self) -> bool {
+        let names = self.arguments.iter().filter_map(|argument| argument.strip_prefix('-'));
+        let mut names = names.map(|name| name.trim_start_matches('-').split('=').next());
+        names.any(|name| matches!(name, Some("store" | "path")))
+    }
+
     /// Whether the arguments or the configuration file hold this name.
     fn mention(&self, name: &str) -> bool {
         let config = self.config.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
@@ -76,7 +83,8 @@ pub(crate) struct TiDb {
     binary: PathBuf,
     settings: Settings,
     storage: Storage,
-    secret: Secret,
+    /// The password that root gets; `None` on storage that is not dyno's.
+    secret: Option<Secret>,
     /// What the program says about its arguments.
     help: String,
 }
@@ -90,6 +98,8 @@ impl TiDb {
         secret: Secret,
     ) -> Self {
         let help = said(&binary, "--help", &settings.environment);
+        // The accounts of a cluster that was there before are not ours to change.
+        let secret = (!settings.name_storage()).then_some(secret);
         Self { binary, settings, storage, secret, help }
     }
 
@@ -112,7 +122,9 @@ impl TiDb {
     /// Whether the password can be there before the server listens. Statements of the user's go first: the
     /// server takes one file of them.
     fn reads_first_statements(&self) -> bool {
-        self.help.contains(FIRST_STATEMENTS) && !self.settings.mention(FIRST_STATEMENTS)
+        self.secret.is_some()
+            && self.help.contains(FIRST_STATEMENTS)
+            && !self.settings.mention(FIRST_STATEMENTS)
     }
 }
 
@@ -127,7 +139,8 @@ impl Recipe for TiDb {
     }
 
     fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        home.write(&home.accounts(), &format!("{};\n", set_password(&self.secret)))
+        let Some(secret) = &self.secret else { return Ok(()) };
+        home.write(&home.accounts(), &format!("{};\n", set_password(secret)))
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
@@ -154,11 +167,12 @@ impl Recipe for TiDb {
     }
 
     fn secret(&self) -> Option<&Secret> {
-        Some(&self.secret)
+        self.secret.as_ref()
     }
 
     fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        demand_password(&self.secret, ports.main, onlooker)
+        let Some(secret) = &self.secret else { return Ok(()) };
+        demand_password(secret, ports.main, onlooker)
     }
 
     fn metrics(&self, ports: Ports) -> Option<MetricsEndpoint> {

@@ -132,15 +132,15 @@ impl Cluster {
         self.tidbs.iter().map(Daemon::port).collect()
     }
 
-    /// How to log in to its TiDBs.
-    pub(super) fn login(&self) -> LoginUrl {
-        let places = addresses(&self.tidbs);
-        self.secret.url_at(&joined(&places))
+    /// How to log in to its TiDBs with the password that dyno has made; `None` when it made none.
+    pub(super) fn login(&self) -> Option<LoginUrl> {
+        self.tidbs.first()?.login()?;
+        Some(self.secret.url_at(&joined(&addresses(&self.tidbs))))
     }
 
-    /// The password of its TiDBs.
+    /// The password of its TiDBs; empty when dyno has made none.
     pub(super) fn password(&self) -> Password {
-        self.secret.password()
+        self.tidbs.first().map(Daemon::password).unwrap_or_default()
     }
 
     /// How many replicas each region has.

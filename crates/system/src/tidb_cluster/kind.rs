@@ -93,7 +93,7 @@ impl System for Managed {
         let (target, mut facts) = self.greeting.say(&ports, &password, timeouts, onlooker)?;
         facts.identity = with_storage(facts.identity, &parts.tikv.program, parts.tikv.count);
         let told = self.told(&parts, &cluster);
-        let login = Some(cluster.login());
+        let login = cluster.login();
         Ok(Running::database(target, facts, cluster).with_settings(told).with_login(login))
     }
 }

@@ -93,6 +93,20 @@ fn ask_with(server: &Daemon, password: &str) -> std::process::Output {
 }
 
 #[test]
+fn accounts_on_storage_that_was_there_before_stay_as_they_are() {
+    let secret = |arguments: &[&str]| {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let settings = Settings { arguments, ..Settings::default() };
+        let storage = Storage::Unistore;
+        let tidb = TiDb::new("/bin/true".into(), settings, storage, Secret::random().unwrap());
+        tidb.secret
+    };
+    assert!(secret(&["-L", "warn", "-log-slow-query=path"]).is_some());
+    assert_eq!(secret(&["-store", "tikv", "-path", "pd:2379"]), None);
+    assert_eq!(secret(&["--path=pd:2379"]), None);
+}
+
+#[test]
 fn nobody_logs_in_without_the_password_from_the_first_moment_on() {
     let (mut server, _scratch) = started(Settings::default());
     let url = server.url();
