@@ -83,7 +83,7 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     test.args(arguments).env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
     test.env(go_server::VARIABLE, &go_mysql).env(tidb::VARIABLE, &tidb);
     test.envs(cluster).env(GO_YCSB.variable, &go_ycsb).env(GO_TPC.variable, &go_tpc);
-    eprintln!("xtask: {SERVER_VARIABLE}={}", server.url());
+    eprintln!("xtask: {SERVER_VARIABLE} is a MariaDB on port {}", server.port());
     let status = shell::run(without_logins(&mut test), interrupt);
     if let Some(why) = server.exited() {
         eprintln!("xtask: {why}");

@@ -2,7 +2,9 @@
 //! entry in a folder of the user's says which.
 
 use std::env;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use system::private_file;
 
 /// Between two looks whether a process has gone.
 const LOOK: Duration = Duration::from_millis(50);
@@ -27,33 +30,38 @@ pub(crate) struct Standing {
     pid: u32,
     /// When that process began, in the kernel's ticks: a pid alone may be someone else's by now.
     began: u64,
+    /// The file that holds its URL with the password.
+    pub(crate) login: Option<PathBuf>,
     /// What it is and where, for people.
     pub(crate) text: String,
 }
 
 impl Standing {
     /// One that this process keeps.
-    pub(crate) fn of_this_process(kind: &str, text: &str) -> Result<Self> {
+    pub(crate) fn of_this_process(kind: &str, login: Option<PathBuf>, text: &str) -> Result<Self> {
         let pid = std::process::id();
         let began = began(pid).context("the kernel does not tell about this process")?;
-        Ok(Self { kind: kind.to_owned(), pid, began, text: text.to_owned() })
+        Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
     /// Leaves the entry, whole or not at all.
     pub(crate) fn write(&self, entry: &Path) -> Result<()> {
-        let text = format!("{}\n{}\n{}\n{}", self.kind, self.pid, self.began, self.text);
+        let login = self.login.as_deref().unwrap_or(Path::new("")).display();
+        let Self { kind, pid, began, text, .. } = self;
         let part = entry.with_extension("part");
-        fs::write(&part, text)
+        private_file::create(&part)
+            .and_then(|mut file| write!(file, "{kind}\n{pid}\n{began}\n{login}\n{text}"))
             .and_then(|()| fs::rename(&part, entry))
             .with_context(|| format!("cannot write {}", entry.display()))
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(4, '\n');
+        let mut parts = text.splitn(5, '\n');
         Some(Self {
             kind: parts.next()?.to_owned(),
             pid: parts.next()?.parse().ok()?,
             began: parts.next()?.parse().ok()?,
+            login: Some(parts.next()?).filter(|path| !path.is_empty()).map(PathBuf::from),
             text: parts.next()?.to_owned(),
         })
     }
@@ -94,7 +102,10 @@ fn began(pid: u32) -> Option<u64> {
 /// A file for one more entry.
 pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
     let folder = folder()?;
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    private_file::create_folder(&folder)?;
+    // An older dyno made it for everyone to read.
+    fs::set_permissions(&folder, Permissions::from_mode(0o700))
+        .with_context(|| format!("cannot set the mode of {}", folder.display()))?;
     Ok(folder.join(format!("{kind}-{}.{ENTRY}", std::process::id())))
 }
 
@@ -142,10 +153,12 @@ mod tests {
     fn an_entry_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let entry = folder.path().join("tidb-1.up");
-        let standing = Standing::of_this_process("tidb", "TiDB\n  url  x\n").unwrap();
+        let login = Some(PathBuf::from("/tmp/x/url"));
+        let standing = Standing::of_this_process("tidb", login, "TiDB\n  url  x\n").unwrap();
         standing.write(&entry).unwrap();
         let read = read(&entry).unwrap();
         assert_eq!(read, standing);
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
         assert!(read.is_alive());
         remove(&entry);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -153,13 +166,13 @@ mod tests {
 
     #[test]
     fn another_process_with_the_same_pid_is_not_taken_for_it() {
-        let standing = Standing::of_this_process("tidb", "").unwrap();
+        let standing = Standing::of_this_process("tidb", None, "").unwrap();
         assert!(!Standing { began: standing.began + 1, ..standing }.is_alive());
     }
 
     #[test]
     fn what_is_no_entry_is_passed_over() {
-        for text in ["", "tidb", "tidb\nx\n5\n", "tidb\n1\n"] {
+        for text in ["", "tidb", "tidb\nx\n5\n", "tidb\n1\n", "tidb\n1\n2\nx"] {
             assert_eq!(Standing::parse(text), None, "{text:?}");
         }
     }

@@ -58,7 +58,7 @@ impl Experiment {
         let mut sequence = Sequence {
             experiment: self,
             writer: &writer,
-            scratch: scratch.path(),
+            scratch: &scratch,
             stop,
             bed: None,
             last: None,
@@ -105,7 +105,7 @@ impl Experiment {
 struct Sequence<'a> {
     experiment: &'a Experiment,
     writer: &'a RunWriter,
-    scratch: &'a Path,
+    scratch: &'a Scratch,
     stop: &'a Stop,
     bed: Option<Bed<'a>>,
     /// The last trial that ran, for the cleanup after it.
@@ -260,9 +260,7 @@ impl<'a> Sequence<'a> {
         }
         self.take_down(watcher)?;
         self.build(trial.system, watcher)?;
-        let scratch = self.scratch.join(format!("{:04}", trial.index));
-        std::fs::create_dir_all(&scratch)
-            .with_context(|| format!("cannot make {}", scratch.display()))?;
+        let scratch = self.scratch.subfolder(&format!("{:04}", trial.index))?;
         Bed::make(self.experiment, sitting, &scratch, self.stop, watcher)
     }
 

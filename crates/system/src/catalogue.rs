@@ -65,6 +65,11 @@ static KINDS: [Kind; 6] = [
             ),
             ARGUMENTS,
             CPUS,
+            option(
+                "user",
+                "mysql, or else nobody",
+                "the user that the server runs as when root starts it; root is one too",
+            ),
             option("connect", "tcp", "tcp, or socket for the unix socket"),
             PS,
         ],

@@ -1,13 +1,14 @@
 //! Copies a folder, for keeping and bringing back a server's data.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use anyhow::Context;
 
 /// Makes `to` an exact copy of the folder `from`; whatever `to` held before is gone. Sockets and
 /// other things that are neither file nor folder are left out. Blocks are shared where the file
-/// system can.
+/// system can; modes and owners stay as they are.
 ///
 /// # Errors
 /// The file that could not be copied, and why.
@@ -20,6 +21,7 @@ pub(crate) fn replace_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
 
 fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir(to).with_context(|| format!("cannot make {}", to.display()))?;
+    same_owner(from, to)?;
     let entries = fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))?;
     for entry in entries {
         let entry = entry.with_context(|| format!("cannot list {}", from.display()))?;
@@ -33,9 +35,23 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
             fs::copy(entry.path(), &target).with_context(|| {
                 format!("cannot copy {} to {}", entry.path().display(), target.display())
             })?;
+            same_owner(&entry.path(), &target)?;
         }
     }
     Ok(())
+}
+
+/// Gives a copy the mode and the owner of what it was made from. Only root meets files of others here.
+fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let set = || {
+        let (from, made) = (fs::metadata(from)?, fs::metadata(to)?);
+        if (from.uid(), from.gid()) != (made.uid(), made.gid()) {
+            chown(to, Some(from.uid()), Some(from.gid()))?;
+        }
+        fs::set_permissions(to, from.permissions())
+    };
+    set()
+        .with_context(|| format!("cannot give {} the owner and mode of the original", to.display()))
 }
 
 #[cfg(test)]

@@ -1,25 +1,29 @@
 //! A server process on a folder of its own: started, watched, its data kept and brought back, stopped.
 
 mod backing;
+mod home;
 
 use std::fmt::Debug;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use driver::Password;
 use nix::sched::CpuSet;
-use tempfile::TempDir;
 
+use crate::account::Account;
 use crate::copy::replace_folder;
+use crate::errand;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, Reserved, greets};
-use crate::process::Process;
-use crate::{MetricsEndpoint, Onlooker, Step};
+use crate::ports::{Ports, Reserved, greets, local};
+use crate::process::{Confinement, NewFiles, Process};
+use crate::secret::Secret;
+use crate::{LoginUrl, MetricsEndpoint, Onlooker, Step};
+pub(crate) use home::Home;
 
-/// The account that a fresh MariaDB or TiDB has; it needs no password.
+/// The account that a managed MariaDB or TiDB has.
 pub const USER: &str = "root";
 /// The database that a fresh MariaDB or TiDB has.
 pub const DATABASE: &str = "test";
@@ -32,8 +36,6 @@ const LOOKS: u32 = 6000;
 const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Someone else may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
-/// A longer path does not fit the address of a unix socket.
-const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 /// What a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +67,21 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     /// The CPUs it may use; all of them when `None`.
     fn cpus(&self) -> Option<CpuSet>;
 
+    /// The account that it runs as; ours when `None`.
+    fn account(&self) -> Option<Account> {
+        None
+    }
+
+    /// The password that dyno gives its account [`USER`], if it has logins and they are dyno's to change.
+    fn secret(&self) -> Option<&Secret> {
+        None
+    }
+
+    /// Sees to it that the server, which has just answered for the first time, has its password.
+    fn demand_password(&self, _ports: Ports, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        Ok(())
+    }
+
     /// Whether it answers by now.
     fn answers(&self, ports: Ports) -> bool {
         greets(ports.main)
@@ -76,43 +93,6 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     }
 }
 
-/// The folder of a server, and what lies in it.
-#[derive(Clone, Debug)]
-pub(crate) struct Home {
-    folder: PathBuf,
-}
-
-impl Home {
-    /// The server's data, which a snapshot copies. The recipe or the server makes the folder.
-    pub(crate) fn data(&self) -> PathBuf {
-        self.folder.join("data")
-    }
-
-    /// For the server's temporary files; it is there.
-    pub(crate) fn temporary(&self) -> PathBuf {
-        self.folder.join("temporary")
-    }
-
-    /// What the server says on its standard streams.
-    pub(crate) fn log(&self) -> PathBuf {
-        self.folder.join("server.log")
-    }
-
-    /// A unix socket: in the folder, or beside all other temporary files when that path is too long.
-    pub(crate) fn socket(&self) -> PathBuf {
-        let socket = self.folder.join("server.sock");
-        if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
-            return socket;
-        }
-        let name = self.folder.file_name().unwrap_or_default();
-        std::env::temp_dir().join(name).with_extension(format!("{}.sock", std::process::id()))
-    }
-
-    fn kept(&self) -> PathBuf {
-        self.folder.join("kept")
-    }
-}
-
 /// A server that is up, on 127.0.0.1. Dropping it ends it where it stands and removes its folder.
 #[derive(Debug)]
 pub struct Daemon {
@@ -120,7 +100,6 @@ pub struct Daemon {
     pub(crate) home: Home,
     reserved: Reserved,
     process: Process,
-    _folder: TempDir,
 }
 
 impl Daemon {
@@ -133,17 +112,12 @@ impl Daemon {
         scratch: &Path,
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new()
-            .prefix(&format!("{}-", recipe.name().to_lowercase()))
-            .tempdir_in(scratch)
-            .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
-        let home = Home { folder: folder.path().to_owned() };
-        let temporary = home.temporary();
-        std::fs::create_dir(&temporary)
-            .with_context(|| format!("cannot make {}", temporary.display()))?;
+        let home = Home::make(recipe.name(), scratch, recipe.account())?;
         recipe.prepare(&home, onlooker)?;
         let (process, reserved) = on_free_ports(&recipe, &home, onlooker)?;
-        Ok(Self { recipe: Box::new(recipe), home, reserved, process, _folder: folder })
+        let daemon = Self { recipe: Box::new(recipe), home, reserved, process };
+        daemon.recipe.demand_password(daemon.reserved.ports, onlooker)?;
+        Ok(daemon)
     }
 
     /// The port where it serves.
@@ -156,9 +130,27 @@ impl Daemon {
         self.reserved.ports.second
     }
 
-    /// How to reach its database, if it speaks the protocol of MySQL.
+    /// How to log in to its database over TCP with the password that dyno has made; `None` when it made none.
+    pub(crate) fn login(&self) -> Option<LoginUrl> {
+        Some(self.recipe.secret()?.url_at(&local(self.port()).to_string()))
+    }
+
+    /// The same over its unix socket.
+    pub(crate) fn socket_login(&self) -> Option<LoginUrl> {
+        Some(self.recipe.secret()?.url_of_socket(&self.socket()))
+    }
+
+    /// The password of [`USER`]; empty when dyno has made none.
+    pub(crate) fn password(&self) -> Password {
+        self.recipe.secret().map(Secret::password).unwrap_or_default()
+    }
+
+    /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
-        format!("mysql://{USER}@127.0.0.1:{}/{DATABASE}", self.port())
+        match self.login() {
+            Some(login) => login.revealed(),
+            None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
+        }
     }
 
     /// Its unix socket, if it has one.
@@ -274,8 +266,6 @@ impl Drop for Daemon {
         // Who wants it to end in good order has halted it, and nobody will miss its data. Nobody is left
         // to be told; the kernel kills it at the latest when we end.
         let _ = self.process.end();
-        // The server has mostly removed it; only one that was killed leaves it behind.
-        let _ = std::fs::remove_file(self.home.socket());
     }
 }
 
@@ -312,15 +302,18 @@ fn launch(
     onlooker: &mut Onlooker<'_>,
 ) -> anyhow::Result<Process> {
     let path = home.log();
-    let log = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let log = errand::create(&path)?;
     let errors = log.try_clone().with_context(|| format!("cannot write {}", path.display()))?;
     let mut command = recipe.command(home, ports);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    let account = home.account().cloned();
+    let confinement = Confinement { cpus: recipe.cpus(), account, files: NewFiles::OwnerOnly };
     let process = match recipe.starts() {
-        Starts::Nothing => Process::start(command, recipe.cpus())?,
-        Starts::Others => Process::start_tree(command, recipe.cpus())?,
+        Starts::Nothing => Process::start(command, confinement)?,
+        Starts::Others => Process::start_tree(command, confinement)?,
     };
-    let answered = wait_until_it_answers(recipe, ports, &process, &path, onlooker);
+    let answered = wait_until_it_answers(recipe, ports, &process, &path, onlooker)
+        .and_then(|()| home.close_socket());
     if answered.is_err() {
         // Its end is not waited for in good order: it never was in order.
         process.end()?;

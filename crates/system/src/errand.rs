@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use crate::log_tail::log_tail;
-use crate::process::Process;
+use crate::private_file;
+use crate::process::{Confinement, Process};
 
 /// Between two looks whether it is done.
 const LOOK: Duration = Duration::from_millis(100);
@@ -34,7 +35,7 @@ pub(crate) fn run_to_end(
         None => said.try_clone().with_context(|| format!("cannot write {}", log.display()))?,
     };
     command.stdin(Stdio::null()).stdout(output).stderr(said);
-    let process = Process::start_tree(command, None)?;
+    let process = Process::start_tree(command, Confinement::default())?;
     let status = loop {
         if let Some(status) = process.wait(LOOK) {
             break status;
@@ -50,10 +51,10 @@ pub(crate) fn run_to_end(
     Ok(())
 }
 
-/// An empty file.
+/// An empty file that nobody else can read.
 ///
 /// # Errors
 /// When it cannot be written, with its name.
 pub(crate) fn create(path: &Path) -> anyhow::Result<File> {
-    File::create(path).with_context(|| format!("cannot write {}", path.display()))
+    private_file::create(path).with_context(|| format!("cannot write {}", path.display()))
 }

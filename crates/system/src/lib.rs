@@ -4,6 +4,7 @@
 //! says how to speak to it ([`Access`]) and what it is ([`Identity`]). What is started here never
 //! outlives this process. [`catalogue`] explains what there is.
 
+mod account;
 mod argument;
 mod ask;
 mod build_command;
@@ -20,10 +21,12 @@ pub mod mariadb;
 mod mysql;
 mod options;
 mod ports;
+pub mod private_file;
 mod process;
 mod programs;
 mod running;
 mod scratch;
+mod secret;
 mod simulated;
 mod sqlite;
 #[cfg(test)]
@@ -44,3 +47,4 @@ pub use measure::Identity;
 pub use process::{command, toolchain_command};
 pub use running::{MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
+pub use secret::LoginUrl;

@@ -69,7 +69,7 @@ pub(crate) fn refuse_ours<'a>(
     let said =
         arguments.into_iter().map(|argument| argument.split(['=', ' ']).next().unwrap_or_default());
     for argument in said.filter(|said| ours.contains(&said.trim_start_matches('-'))) {
-        let help = "leave it out: what dyno starts gets free ports and a folder of its own; a server \
+        let help = "leave it out: what dyno starts gets free ports, a folder and an account of its own; a server \
                     that is there is reached by its URL";
         reader.reject(option, format!("`{argument}` is dyno's to say"), help);
     }

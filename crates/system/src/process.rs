@@ -17,6 +17,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
+use crate::account::Account;
 use bound::AtOurEnd;
 pub use command::{command, toolchain_command};
 pub use cpus::parse as parse_cpus;
@@ -35,6 +36,27 @@ enum Family {
     Single,
     /// It is the leader of a process group.
     Tree,
+}
+
+/// Who can read the files that a child makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum NewFiles {
+    /// Whoever our own umask lets.
+    #[default]
+    Usual,
+    /// Their owner alone.
+    OwnerOnly,
+}
+
+/// What a child is held to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Confinement {
+    /// The CPUs that it may use; all of them when `None`.
+    pub(crate) cpus: Option<CpuSet>,
+    /// The account that it runs as; ours when `None`.
+    pub(crate) account: Option<Account>,
+    /// Who can read the files that it makes.
+    pub(crate) files: NewFiles,
 }
 
 /// A child process and the thread that keeps it. The thread starts the child and waits for its end,
@@ -60,20 +82,24 @@ impl End {
 }
 
 impl Process {
-    /// Starts `command`, on `cpus` only when some are given. It is killed at once when we go.
-    pub(crate) fn start(command: Command, cpus: Option<CpuSet>) -> anyhow::Result<Self> {
-        Self::start_in(command, cpus, Family::Single)
+    /// Starts `command`, held to `confinement`. It is killed at once when we go.
+    pub(crate) fn start(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
+        Self::start_in(command, confinement, Family::Single)
     }
 
     /// Starts a `command` that starts others: all that stays in its process group ends with it, and
     /// is ended when we go.
-    pub(crate) fn start_tree(command: Command, cpus: Option<CpuSet>) -> anyhow::Result<Self> {
-        Self::start_in(command, cpus, Family::Tree)
+    pub(crate) fn start_tree(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
+        Self::start_in(command, confinement, Family::Tree)
     }
 
-    fn start_in(command: Command, cpus: Option<CpuSet>, family: Family) -> anyhow::Result<Self> {
+    fn start_in(
+        command: Command,
+        confinement: Confinement,
+        family: Family,
+    ) -> anyhow::Result<Self> {
         let program = command.get_program().to_owned();
-        if let Some(cpus) = &cpus {
+        if let Some(cpus) = &confinement.cpus {
             cpus::demand(cpus).with_context(|| format!("cannot start {}", program.display()))?;
         }
         let (started, is_started) = mpsc::channel();
@@ -81,7 +107,7 @@ impl Process {
         let ending = Arc::clone(&end);
         thread::Builder::new()
             .name("server keeper".to_owned())
-            .spawn(move || keep(command, cpus, family, &started, &ending))
+            .spawn(move || keep(command, &confinement, family, &started, &ending))
             .context("no thread to keep the server with")?;
         let pid = is_started
             .recv()
@@ -157,12 +183,12 @@ impl Process {
 /// The keeper thread: starts the child, reports its pid, waits for its end and notes it.
 fn keep(
     command: Command,
-    cpus: Option<CpuSet>,
+    confinement: &Confinement,
     family: Family,
     started: &mpsc::Sender<io::Result<Pid>>,
     end: &End,
 ) {
-    let (mut child, guard) = match spawn(command, cpus, family) {
+    let (mut child, guard) = match spawn(command, confinement, family) {
         Ok(spawned) => spawned,
         Err(error) => {
             // Nobody listens only when the starter is gone, and then nobody wants to know.
@@ -188,14 +214,14 @@ fn keep(
 
 fn spawn(
     command: Command,
-    cpus: Option<CpuSet>,
+    confinement: &Confinement,
     family: Family,
 ) -> io::Result<(Child, Option<Guard>)> {
     match family {
-        Family::Single => Ok((bound::spawn(command, cpus, AtOurEnd::Killed)?, None)),
+        Family::Single => Ok((bound::spawn(command, confinement, AtOurEnd::Killed)?, None)),
         Family::Tree => {
             let mut guard = Guard::of_group()?;
-            let child = bound::spawn(command, cpus, AtOurEnd::Left)?;
+            let child = bound::spawn(command, confinement, AtOurEnd::Left)?;
             guard.watch(child.id())?;
             Ok((child, Some(guard)))
         }

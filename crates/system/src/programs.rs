@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::process::{Process, command};
+use crate::process::{Confinement, Process, command};
 
 /// Where servers live that are not on everyone's PATH.
 const SERVER_FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/libexec"];
@@ -37,7 +37,7 @@ pub(crate) fn said(program: &Path, argument: &str, environment: &[(String, Strin
         command.arg(argument).current_dir(folder.path());
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-        let process = Process::start(command, None)?;
+        let process = Process::start(command, Confinement::default())?;
         if process.wait(SAYING_BOUND).is_none() {
             process.stop(SAYING_BOUND)?;
         }

@@ -7,7 +7,7 @@ use anyhow::bail;
 use driver::{Facts, ServerLimits, Target};
 use measure::Identity;
 
-use crate::Access;
+use crate::{Access, LoginUrl};
 
 /// A page of a server's figures in the text form of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ pub struct Running {
     access: Access,
     identity: Identity,
     limits: ServerLimits,
+    login: Option<LoginUrl>,
     backing: Box<dyn Backing>,
 }
 
@@ -85,6 +86,7 @@ impl Running {
             access: Access::Database(target),
             identity: facts.identity,
             limits: facts.limits,
+            login: None,
             backing: Box::new(backing),
         }
     }
@@ -92,7 +94,13 @@ impl Running {
     /// Something that is no database and has no state.
     pub(crate) fn simulated(access: Access, identity: Identity) -> Self {
         let limits = ServerLimits::default();
-        Self { access, identity, limits, backing: Box::new(Stateless) }
+        Self { access, identity, limits, login: None, backing: Box::new(Stateless) }
+    }
+
+    /// The same, with the login that dyno has made for it.
+    #[must_use]
+    pub(crate) fn with_login(self, login: Option<LoginUrl>) -> Self {
+        Self { login, ..self }
     }
 
     /// The same, with settings that the server does not tell but dyno knows, by name.
@@ -105,6 +113,11 @@ impl Running {
     /// How to speak to it.
     pub fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// The URL with a password that dyno has made for it; `None` for a system that dyno did not start.
+    pub fn login(&self) -> Option<&LoginUrl> {
+        self.login.as_ref()
     }
 
     /// What it is.

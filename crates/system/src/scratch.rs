@@ -1,14 +1,17 @@
 //! The folder for everything that is thrown away when we go, however we go.
 
-use std::path::Path;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use nix::unistd::geteuid;
 use tempfile::TempDir;
 
 use crate::process::Guard;
 
-/// A folder among the temporary files. Dropping it removes it with all that is in it; when we are killed,
-/// a shell that outlives us does.
+/// A folder among the temporary files that other users cannot list. Dropping it removes it with all that is in
+/// it; when we are killed, a shell that outlives us does.
 #[derive(Debug)]
 pub struct Scratch {
     // Dropped in this order: the guard is told that all is over when it is.
@@ -17,14 +20,29 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes it.
+    /// Makes it. As root it can be passed through, for servers with accounts of their own: what lies in it must
+    /// be closed by itself.
     ///
     /// # Errors
     /// When there is no room for it, or no shell.
     pub fn make() -> anyhow::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("dyno-").tempdir().context(
-            "no room for the data of managed systems; set TMPDIR to a folder that can be written",
-        )?;
+        let scratch = Self::closed()?;
+        set_passable(scratch.path())?;
+        Ok(scratch)
+    }
+
+    /// One that nobody else can pass through, even as root.
+    ///
+    /// # Errors
+    /// As [`Scratch::make`].
+    pub(crate) fn closed() -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("dyno-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .context(
+                "no room for the data of managed systems; set TMPDIR to a folder that can be written",
+            )?;
         let guard = Guard::of_folder(folder.path()).context("no shell to clear up after us")?;
         Ok(Self { folder, _guard: guard })
     }
@@ -32,5 +50,39 @@ impl Scratch {
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A folder in it that can be passed through as itself; it may be there already.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn subfolder(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let folder = self.path().join(name);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        set_passable(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// Whatever our umask is.
+fn set_passable(folder: &Path) -> anyhow::Result<()> {
+    let mode = if geteuid().is_root() { 0o711 } else { 0o700 };
+    fs::set_permissions(folder, Permissions::from_mode(mode))
+        .with_context(|| format!("cannot set the mode of {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_users_cannot_list_or_write_any_of_it() {
+        let scratch = Scratch::make().unwrap();
+        let folder = scratch.subfolder("0001").unwrap();
+        for path in [scratch.path(), &folder] {
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o066, 0);
+        }
+        let closed = Scratch::closed().unwrap();
+        assert_eq!(closed.path().metadata().unwrap().permissions().mode() & 0o7777, 0o700);
     }
 }

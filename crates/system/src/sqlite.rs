@@ -11,6 +11,7 @@ use plan::{Options, Problem};
 
 use crate::ask::{ask, rows};
 use crate::daemon::unattended;
+use crate::private_file;
 use crate::running::Backing;
 use crate::{Onlooker, Running, System};
 
@@ -55,8 +56,11 @@ impl System for Sqlite {
         timeouts: Timeouts,
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Running> {
-        let path = self.path.clone().unwrap_or_else(|| scratch.join("dyno.db"));
-        let kept = scratch.join("dyno-kept.db");
+        // SQLite makes files that everyone can read.
+        let folder = scratch.join("sqlite");
+        private_file::create_folder(&folder)?;
+        let path = self.path.clone().unwrap_or_else(|| folder.join("dyno.db"));
+        let kept = folder.join("dyno-kept.db");
         let mut config = Config::new(path.clone());
         config.synchronous = self.synchronous;
         config.busy_timeout = self.busy_timeout;

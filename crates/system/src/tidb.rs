@@ -5,6 +5,7 @@ mod counters;
 mod greeting;
 mod managed;
 mod members;
+mod password;
 mod playground;
 mod server;
 mod source;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use serde_json::Value;
-use system::mariadb::{DATABASE, USER};
+use system::mariadb::DATABASE;
 
-use super::server::{BenchServer, ROWS};
+use super::server::{BenchServer, FLOOR_USER, ROWS};
 
 /// Who is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,7 +118,7 @@ fn sysbench(server: &BenchServer, connections: usize, time: Duration) -> Command
 fn floor(programs: &Programs, server: &BenchServer, connections: usize, time: Duration) -> Command {
     let mut command = Command::new(&programs.floor);
     command
-        .args(["127.0.0.1", &server.port().to_string(), USER, DATABASE, &ROWS.to_string()])
+        .args(["127.0.0.1", &server.port().to_string(), FLOOR_USER, DATABASE, &ROWS.to_string()])
         .args([connections.to_string(), "1".to_owned(), time.as_secs_f64().to_string()]);
     command
 }

@@ -20,6 +20,9 @@ use crate::shell;
 /// Rows of the one table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
 
+/// The account of the floor, which knows no passwords: it may only read the rows that are made up here.
+pub(super) const FLOOR_USER: &str = "floor";
+
 /// How long TiDB's page of figures may take.
 const PAGE_BOUND: Duration = Duration::from_secs(5);
 
@@ -66,7 +69,10 @@ impl BenchServer {
 
     fn of(server: Daemon, counted: Counted, scratch: TempDir) -> anyhow::Result<Self> {
         let config = Url::parse(&server.url())?.resolve(&LoginSources::default())?;
-        Ok(Self { server, counted, target: Target::mysql(config), scratch })
+        let server = Self { server, counted, target: Target::mysql(config), scratch };
+        server.rows(&format!("CREATE USER {FLOOR_USER}"))?;
+        server.rows(&format!("GRANT SELECT ON {DATABASE}.* TO {FLOOR_USER}"))?;
+        Ok(server)
     }
 
     /// Makes the table that point selects read, as sysbench itself makes it.
@@ -91,8 +97,18 @@ impl BenchServer {
             "--mysql-host=127.0.0.1".to_owned(),
             format!("--mysql-port={}", self.port()),
             format!("--mysql-user={USER}"),
+            format!("--mysql-password={}", self.password()),
             format!("--mysql-db={DATABASE}"),
         ]
+    }
+
+    /// The password of [`USER`], for contestants that take it by itself. They take it as an argument, which
+    /// other users of the machine can read.
+    pub(super) fn password(&self) -> String {
+        let url = self.server.url();
+        let account = url.split_once("//").and_then(|(_, rest)| rest.split_once('@'));
+        let password = account.and_then(|(account, _)| account.split_once(':'));
+        password.map_or_else(String::new, |(_, password)| password.to_owned())
     }
 
     pub(super) fn url(&self) -> String {

@@ -147,7 +147,8 @@ fn go_tpc_command(go_tpc: &Path, server: &BenchServer, verb: &str) -> Command {
     let mut command = Command::new(go_tpc);
     command
         .args(["tpcc", verb, "--host", "127.0.0.1", "--port", &server.port().to_string()])
-        .args(["--user", USER, "--db", DATABASE, "--warehouses", WAREHOUSES]);
+        .args(["--user", USER, "--password", &server.password()])
+        .args(["--db", DATABASE, "--warehouses", WAREHOUSES]);
     command
 }
 

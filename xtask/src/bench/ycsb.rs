@@ -90,6 +90,7 @@ fn go_ycsb_arguments(server: &BenchServer, connections: usize) -> Vec<String> {
         "mysql.host=127.0.0.1".to_owned(),
         format!("mysql.port={}", server.port()),
         format!("mysql.user={USER}"),
+        format!("mysql.password={}", server.password()),
         format!("mysql.db={DATABASE}"),
     ];
     arguments.extend(properties.into_iter().flat_map(|property| ["-p".to_owned(), property]));

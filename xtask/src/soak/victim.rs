@@ -12,7 +12,7 @@ use net::{Clock, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use system::Daemon;
-use system::mariadb::{self, DATABASE, Settings, USER};
+use system::mariadb::{self, DATABASE, Settings};
 
 use super::proxy::Proxy;
 use super::schedule::Disturbance;
@@ -51,9 +51,9 @@ impl Victim {
         let arguments = arguments.map(str::to_owned).to_vec();
         let server = mariadb::start(Settings { arguments, ..Settings::default() }, scratch)?;
         let proxy = Proxy::start(server.port())?;
-        let socket = server.socket().display().to_string();
-        let url = format!("mysql://{USER}@/{DATABASE}?socket={socket}");
-        let root = Target::mysql(Url::parse(&url)?.resolve(&LoginSources::default())?);
+        let login = Url::parse(&server.url())?;
+        let over_socket = Url { hosts: Vec::new(), socket: Some(server.socket()), ..login };
+        let root = Target::mysql(over_socket.resolve(&LoginSources::default())?);
         let victim = Self { server, proxy, root };
         victim.ask(&format!("CREATE USER {LOAD_USER}@localhost"))?;
         victim.ask(&format!("GRANT ALL ON {DATABASE}.* TO {LOAD_USER}@localhost"))?;

@@ -2,9 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use driver::Timeouts;
 use engine::Stop;
 use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, Watcher, onlooker};
-use system::{Access, CACHE_VARIABLE, Running, Scratch, System};
+use system::{Access, CACHE_VARIABLE, Running, Scratch, System, private_file};
 
 use crate::args::UpArgs;
 use crate::command_line;
@@ -22,6 +22,8 @@ use crate::progress::Progress;
 use crate::signals;
 use crate::standing::{self, Standing};
 
+/// What stands before a URL in what is printed.
+const URL_LABEL: &str = "  url      ";
 /// Between two looks whether something has changed.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
 /// A system that is up, and the folder that its data is in, which goes after it.
 struct Up {
     running: Running,
-    _scratch: Scratch,
+    scratch: Scratch,
 }
 
 /// Gets what starting it takes, then starts it here or has another process do that, as it was asked for;
@@ -72,7 +74,7 @@ fn bring_up(
     let running =
         system.start(scratch.path(), Timeouts::default(), &mut onlooker(stop, progress))?;
     progress.end_start();
-    Ok(Some(Up { running, _scratch: scratch }))
+    Ok(Some(Up { running, scratch }))
 }
 
 fn listen() -> Result<Stop> {
@@ -102,10 +104,14 @@ fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<
     if running.processes().is_empty() {
         bail!("nothing of `{kind}` has to be started: a run uses it as it is");
     }
-    let text = describe(running);
+    let login = write_login(running, &up.scratch)?;
+    let text = describe(running, login.as_deref());
     match entry {
-        Some(entry) => Standing::of_this_process(kind, &text)?.write(entry)?,
-        None => super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?,
+        Some(entry) => Standing::of_this_process(kind, login, &text)?.write(entry)?,
+        None => {
+            let text = with_password(&text, login.as_deref());
+            super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?;
+        }
     }
     while !stop.is_asked() {
         if let Some(why) = running.exited() {
@@ -120,11 +126,24 @@ fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// What it is and where.
-fn describe(running: &Running) -> String {
+/// Writes the URL with its password to a file that goes with the system's data.
+fn write_login(running: &Running, scratch: &Scratch) -> Result<Option<PathBuf>> {
+    let Some(login) = running.login() else { return Ok(None) };
+    let file = scratch.path().join("url");
+    login.write(&file)?;
+    Ok(Some(file))
+}
+
+/// What it is and where, without its password; `login` is the file that holds it.
+fn describe(running: &Running, login: Option<&Path>) -> String {
     let mut text = format!("{}\n", running.identity().title());
-    if let Access::Database(target) = running.access() {
-        text.push_str(&format!("  url      {target}\n"));
+    match (running.login(), running.access()) {
+        (Some(url), _) => text.push_str(&format!("{URL_LABEL}{url}\n")),
+        (None, Access::Database(target)) => text.push_str(&format!("{URL_LABEL}{target}\n")),
+        (None, _) => {}
+    }
+    if let Some(file) = login {
+        text.push_str(&format!("  login    {} (the URL with its password)\n", file.display()));
     }
     for page in running.metrics() {
         text.push_str(&format!(
@@ -138,11 +157,26 @@ fn describe(running: &Running) -> String {
     text
 }
 
+/// The same text with the password in the URL when a terminal shows it: what goes to a file or another
+/// program may be kept where others read it.
+fn with_password(text: &str, login: Option<&Path>) -> String {
+    let file = login.filter(|_| io::stdout().is_terminal());
+    let Some(url) = file.and_then(|file| fs::read_to_string(file).ok()) else {
+        return text.to_owned();
+    };
+    let show = |line: &str| match line.starts_with(URL_LABEL) {
+        true => format!("{URL_LABEL}{}\n", url.trim_end()),
+        false => format!("{line}\n"),
+    };
+    text.lines().map(show).collect()
+}
+
 /// Has a process of its own keep the system, and returns once it is up.
 fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Result<()> {
     let entry = standing::new_entry(kind)?;
     let log = entry.with_extension("log");
-    let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let file =
+        private_file::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let errors = file.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
     let mut keeper = keeper(args, &entry)
         .and_then(|mut command| command.stdout(file).stderr(errors).spawn())
@@ -156,7 +190,8 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Re
         told += pass_on(said.get(told..).unwrap_or_default(), progress);
         if let Some(standing) = standing {
             progress.finish();
-            return super::print(&format!("{}`dyno down {kind}` stops it.\n", standing.text));
+            let text = with_password(&standing.text, standing.login.as_deref());
+            return super::print(&format!("{text}`dyno down {kind}` stops it.\n"));
         }
         if let Some(status) = keeper.try_wait()? {
             // Whole, though some of it was told before: the reason may be in any of it.

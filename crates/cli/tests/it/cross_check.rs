@@ -101,10 +101,10 @@ fn another_clients_statements_are_the_difference() {
 }
 
 /// A load of single statements that need no tables, on the servers behind these ports.
-fn without_tables(desk: &Desk, ports: &[u16]) -> (Value, String) {
+fn without_tables(desk: &Desk, ports: &[u16], account: &str) -> (Value, String) {
     let script = desk.file("one.sql", "SELECT 1;\n");
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
-    let url = format!("mysql://root@{}/test", hosts.join(","));
+    let url = format!("mysql://{account}@{}/test", hosts.join(","));
     let mut command = desk.dyno(["bench", "--clients=5", "--events=1000", "--warm-up=200ms"]);
     command.arg(script).args(["--format=json", "--interval=200ms", "--system", &url]);
     checked(command)
@@ -115,13 +115,14 @@ fn the_counts_of_several_servers_are_added_up() {
     let desk = Desk::new();
     let servers = [OwnServer::start(&[]), OwnServer::start(&[])];
     let ports = [servers[0].server.port(), servers[1].server.port()];
-    let (check, findings) = without_tables(&desk, &ports);
+    servers.iter().for_each(|server| server.make_user("both", "same"));
+    let (check, findings) = without_tables(&desk, &ports, "both:same");
     assert_eq!(check["difference"], 0, "{check}");
     assert_eq!(check["by_dyno"], check["by_server"]);
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
     assert!(!findings.contains("The server"), "{findings}");
     // Three clients had one of them, two the other: neither alone counted everything.
-    let (alone, _) = without_tables(&desk, &ports[..1]);
+    let (alone, _) = without_tables(&desk, &ports[..1], "both:same");
     assert_eq!(alone["difference"], 0, "{alone}");
 }
 
@@ -129,7 +130,9 @@ fn the_counts_of_several_servers_are_added_up() {
 fn a_server_behind_two_addresses_is_counted_once() {
     let server = OwnServer::start(&[]);
     let desk = Desk::new();
-    let (check, _) = without_tables(&desk, &[server.server.port(), server.server.port()]);
+    let account = format!("root:{}", server.login().password);
+    let ports = [server.server.port(), server.server.port()];
+    let (check, _) = without_tables(&desk, &ports, &account);
     assert_eq!(check["difference"], 0, "{check}");
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
 }

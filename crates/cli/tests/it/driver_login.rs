@@ -56,7 +56,8 @@ fn a_password_comes_from_an_option_file() {
 fn a_unix_socket_leads_to_the_same_server() {
     let socket = server::sql("SELECT @@socket").trim().to_owned();
     assert!(Path::new(&socket).is_absolute());
-    assert_eq!(user_at(&format!("mysql://root@/?socket={socket}")), text("root"));
+    let password = server::login(&server::url()).password;
+    assert_eq!(user_at(&format!("mysql://root:{password}@/?socket={socket}")), text("root"));
     let failure = refusal("mysql://root@/?socket=/nonexistent/s.sock".into());
     assert!(failure.message.contains("there is no such socket"), "{failure}");
 }
@@ -95,9 +96,8 @@ fn what_is_no_mysql_server_is_told() {
 fn clients_are_shared_out_over_addresses() {
     // The same server under two names: the client's own address tells them apart no further than
     // the name that messages give, so the count of sessions is what is checked.
-    let address = address();
-    let port = address.rsplit_once(':').unwrap().1;
-    let url = format!("mysql://root@127.0.0.1:{port},127.0.0.1:1/");
+    let server::Login { user, password, port, .. } = server::login(&server::url());
+    let url = format!("mysql://{user}:{password}@127.0.0.1:{port},127.0.0.1:1/");
     let target = target(&url);
     run(|handle| async move {
         target.connect(&handle, 0).await.unwrap().close().await;

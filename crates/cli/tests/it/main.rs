@@ -29,6 +29,7 @@ mod tidb;
 mod tidb_cluster;
 mod tls;
 mod tpcc;
+mod up;
 mod variants;
 mod watch;
 mod workload_sql;

@@ -77,11 +77,9 @@ fn tables_in_the_way_are_refused_reused_or_replaced_as_asked() {
 fn tables_that_sysbench_made_are_reused_and_never_dropped() {
     let desk = Desk::new();
     let url = server::database("dyno_sysbench");
-    let address = url.split_once('@').unwrap().1;
-    let port = address.split_once(':').unwrap().1.split_once('/').unwrap().0;
     let made = Command::new("sysbench")
-        .args(["oltp_read_write", "--db-driver=mysql", "--mysql-host=127.0.0.1"])
-        .args([&format!("--mysql-port={port}"), "--mysql-user=root", "--mysql-db=dyno_sysbench"])
+        .arg("oltp_read_write")
+        .args(server::login(&url).of_sysbench())
         .args(["--tables=2", "--table-size=500", "prepare"])
         .output()
         .unwrap();

@@ -278,9 +278,10 @@ fn stall_once() -> Result<(), String> {
     const TRANSACTIONS: f64 = 9.0 * RATE_PER_S;
     let desk = Desk::new();
     let url = server::database("dyno_open_loop");
-    let (address, database) = url.split_once('@').unwrap().1.split_once('/').unwrap();
-    let proxy = Proxy::to(address.to_owned());
-    let system = format!("mysql://root@127.0.0.1:{}/{database}", proxy.port);
+    let login = server::login(&url);
+    let address = format!("{}:{}", login.host, login.port);
+    let proxy = Proxy::to(address.clone());
+    let system = url.replace(&address, &format!("127.0.0.1:{}", proxy.port));
     let mut command =
         desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=16"]);
     command.args(["--rate=500", "--arrivals=constant", "--time=9s", "--interval=500ms"]).args([

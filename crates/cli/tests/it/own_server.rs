@@ -15,6 +15,7 @@ use system::Daemon;
 use system::mariadb::{Settings, start};
 use tempfile::TempDir;
 
+use crate::server::{Login, login};
 use crate::support::{Desk, both, json};
 
 /// Between two looks at something that will come.
@@ -43,7 +44,13 @@ impl OwnServer {
 
     /// Where `user` logs in.
     pub(crate) fn url_of(&self, user: &str) -> String {
-        self.url().replace("root@", &format!("{user}@"))
+        let Login { host, port, database, .. } = self.login();
+        format!("mysql://{user}@{host}:{port}/{database}")
+    }
+
+    /// How root logs in.
+    pub(crate) fn login(&self) -> Login {
+        login(&self.url())
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -62,6 +69,7 @@ impl OwnServer {
         client
             .args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"])
             .arg(format!("--socket={}", self.server.socket().display()))
+            .env("MYSQL_PWD", self.login().password)
             .args(["test", "--execute", statements]);
         client
     }

@@ -8,35 +8,56 @@ use crate::own_server::wait_until;
 /// The variable that says where the server is.
 const SERVER: &str = "DYNO_TEST_MYSQL";
 
-/// `mysql://root@127.0.0.1:PORT/test`
+/// `mysql://root:PASSWORD@127.0.0.1:PORT/test`
 pub(crate) fn url() -> String {
     env::var(SERVER).unwrap_or_else(|_| {
         panic!("{SERVER} is not set: run the tests by `cargo xtask test`, which starts a server")
     })
 }
 
-/// Host and port, and the database.
-fn address() -> (String, String, String) {
-    let url = url();
-    let rest = url.split_once('@').expect("the URL names a user").1;
-    let (address, database) = rest.split_once('/').expect("the URL names a database");
+/// What a URL says, for programs that want it in parts.
+pub(crate) struct Login {
+    pub(crate) user: String,
+    pub(crate) password: String,
+    pub(crate) host: String,
+    pub(crate) port: String,
+    pub(crate) database: String,
+}
+
+/// The parts of `mysql://USER:PASSWORD@HOST:PORT/DATABASE`.
+pub(crate) fn login(url: &str) -> Login {
+    let rest = url.strip_prefix("mysql://").expect("the URL is one of the protocol");
+    let (account, place) = rest.split_once('@').expect("the URL names a user");
+    let (user, password) = account.split_once(':').unwrap_or((account, ""));
+    let (address, database) = place.split_once('/').expect("the URL names a database");
     let (host, port) = address.split_once(':').expect("the URL names a port");
-    (host.to_owned(), port.to_owned(), database.to_owned())
+    let [user, password, host, port, database] =
+        [user, password, host, port, database].map(str::to_owned);
+    Login { user, password, host, port, database }
+}
+
+impl Login {
+    /// What sysbench needs to log in.
+    pub(crate) fn of_sysbench(&self) -> Vec<String> {
+        vec![
+            "--db-driver=mysql".to_owned(),
+            format!("--mysql-host={}", self.host),
+            format!("--mysql-port={}", self.port),
+            format!("--mysql-user={}", self.user),
+            format!("--mysql-password={}", self.password),
+            format!("--mysql-db={}", self.database),
+        ]
+    }
 }
 
 /// The server's own client, to run statements as root.
 pub(crate) fn client(statements: &str) -> Command {
-    let (host, port, database) = address();
+    let login = login(&url());
     let mut client = Command::new("mariadb");
-    client.args(["--no-defaults", "--user=root", "--batch", "--skip-column-names"]).args([
-        "--host",
-        &host,
-        "--port",
-        &port,
-        &database,
-        "--execute",
-        statements,
-    ]);
+    client.args(["--no-defaults", "--batch", "--skip-column-names"]);
+    client.arg(format!("--user={}", login.user)).env("MYSQL_PWD", &login.password);
+    client.args(["--host", &login.host, "--port", &login.port, &login.database]);
+    client.args(["--execute", statements]);
     client
 }
 
@@ -52,8 +73,8 @@ pub(crate) fn sql(statements: &str) -> String {
 /// A database of one test's own, so that tests do not meet.
 pub(crate) fn database(name: &str) -> String {
     sql(&format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}"));
-    let (host, port, _) = address();
-    format!("mysql://root@{host}:{port}/{name}")
+    let Login { user, password, host, port, .. } = login(&url());
+    format!("mysql://{user}:{password}@{host}:{port}/{name}")
 }
 
 /// A lock that statements of a test wait for, as long as this holds it.
@@ -115,7 +136,7 @@ pub(crate) fn user_with_password(name: &str, password: &str) -> User {
 impl User {
     /// Where the user logs in, with the password when it is given.
     pub(crate) fn url(&self, password: Option<&str>) -> String {
-        let (host, port, _) = address();
+        let Login { host, port, .. } = login(&url());
         let Self { name } = self;
         match password {
             Some(password) => format!("mysql://{name}:{password}@{host}:{port}/{name}"),

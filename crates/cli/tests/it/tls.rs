@@ -2,6 +2,7 @@
 //! the record says about it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use driver::mysql::{LoginSources, Url};
@@ -69,7 +70,8 @@ impl Secured {
             ("foreign", &foreign),
             ("foreign-key", &foreign_key),
         ] {
-            desk.file(name, text);
+            // The server reads its own as the user that it runs as.
+            fs::set_permissions(desk.file(name, text), fs::Permissions::from_mode(0o644)).unwrap();
         }
         let options = ["ca", "cert", "key"].iter().zip(["ca", "server", "server-key"]);
         let options = options
@@ -140,6 +142,7 @@ fn refusal(url: String) -> String {
 fn every_mode_does_what_it_says_and_the_record_says_so() {
     let server = Secured::start(2999, &[]);
     let socket = server.own.server.socket().display().to_string();
+    let over_socket = format!("mysql://root:{}@/test", server.own.login().password);
     for (url, is_encrypted) in [
         (server.address("ssl-mode=DISABLED"), false),
         (server.address(""), true),
@@ -149,8 +152,8 @@ fn every_mode_does_what_it_says_and_the_record_says_so() {
         (server.address("ssl-ca=@ca"), true),
         (server.name("ssl-mode=verify-identity&ssl-ca=@ca"), true),
         (server.name("ssl-mode=required&ssl-ca=@other-ca"), true),
-        (format!("mysql://root@/test?socket={socket}"), false),
-        (format!("mysql://root@/test?socket={socket}&ssl-mode=required"), true),
+        (format!("{over_socket}?socket={socket}"), false),
+        (format!("{over_socket}?socket={socket}&ssl-mode=required"), true),
     ] {
         let (cipher, recorded) = (cipher(url.clone()), recorded(url.clone()));
         if is_encrypted {
@@ -241,8 +244,8 @@ fn users_who_need_tls_or_a_certificate_get_in_with_it_only() {
     server.own.sql(
         "CREATE USER tls_only@localhost REQUIRE SSL; CREATE USER certified@localhost REQUIRE X509",
     );
-    let url =
-        |user: &str, options: &str| server.name(options).replace("root@", &format!("{user}@"));
+    let root = format!("root:{}@", server.own.login().password);
+    let url = |user: &str, options: &str| server.name(options).replace(&root, &format!("{user}@"));
 
     assert!(!cipher(url("tls_only", "")).is_empty());
     let told = refusal(url("tls_only", "ssl-mode=DISABLED"));

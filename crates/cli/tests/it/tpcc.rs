@@ -15,10 +15,10 @@ fn go_tpc() -> String {
 
 /// go-tpc at work on the database of a URL.
 fn their(desk: &Desk, verb: &str, url: &str, arguments: &[&str]) -> String {
-    let (address, database) = url.rsplit_once('/').unwrap();
-    let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
+    let login = server::login(url);
     let mut command = Command::new(go_tpc());
-    command.args(["tpcc", verb, "-H", host, "-P", port, "-U", "root", "-D", database]);
+    command.args(["tpcc", verb, "-H", &login.host, "-P", &login.port, "-D", &login.database]);
+    command.args(["-U", &login.user, "-p", &login.password]);
     command.args(["--warehouses", "1", "-T", "4"]).args(arguments);
     let output = command.current_dir(desk.path()).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));

@@ -14,19 +14,6 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
     operation.unwrap_or_else(|| panic!("no operation {name}"))["succeeded"].as_u64().unwrap()
 }
 
-/// The URL's parts as sysbench wants them.
-fn sysbench_options(url: &str) -> Vec<String> {
-    let (address, database) = url.rsplit_once('/').unwrap();
-    let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
-    vec![
-        "--db-driver=mysql".to_owned(),
-        format!("--mysql-host={host}"),
-        format!("--mysql-port={port}"),
-        "--mysql-user=root".to_owned(),
-        format!("--mysql-db={database}"),
-    ]
-}
-
 #[test]
 fn transactions_are_counted_statement_by_statement() {
     let desk = Desk::new();
@@ -68,7 +55,7 @@ fn tables_that_sysbench_made_are_refused_then_reused_and_stay() {
     let desk = Desk::new();
     let url = server::database("workload_theirs");
     let output = Command::new("sysbench")
-        .args(sysbench_options(&url))
+        .args(server::login(&url).of_sysbench())
         .args(["--tables=2", "--table-size=700", "oltp_read_write", "prepare"])
         .output()
         .expect("sysbench is installed: run the tests by `cargo xtask test`");
@@ -105,7 +92,7 @@ fn sysbench_runs_on_tables_that_dyno_made() {
         "--warm-up=0s",
     ]);
     let output = Command::new("sysbench")
-        .args(sysbench_options(&url))
+        .args(server::login(&url).of_sysbench())
         .args(["--tables=2", "--table-size=3000", "--threads=2", "--events=100", "--time=0"])
         .args(["oltp_read_write", "run"])
         .output()

@@ -17,11 +17,12 @@ fn go_ycsb() -> String {
 
 /// go-ycsb's own properties, with data that can be checked.
 fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
-    let (address, database) = url.rsplit_once('/').unwrap();
-    let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
+    let server::Login { user, password, host, port, database } = server::login(url);
     let mut command = Command::new(go_ycsb());
     command.args([verb, "mysql", "--threads=4", "-p", &format!("mysql.host={host}")]);
     command.args(["-p", &format!("mysql.port={port}"), "-p", &format!("mysql.db={database}")]);
+    command.args(["-p", &format!("mysql.user={user}")]);
+    command.args(["-p", &format!("mysql.password={password}")]);
     for property in [&["workload=core", "dataintegrity=true", "silence=false"], properties].concat()
     {
         command.args(["-p", property]);

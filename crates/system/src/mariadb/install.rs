@@ -1,13 +1,15 @@
-//! Finds MariaDB's programs and makes a fresh data folder.
+//! Finds MariaDB's programs and makes a fresh data folder, in which root has a password from the start.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use nix::unistd::geteuid;
 
-use crate::daemon::Home;
+use crate::daemon::{Home, USER};
 use crate::errand::run_to_end;
 use crate::process::command;
 use crate::programs::{find, is_executable};
+use crate::secret::Secret;
 use crate::{Onlooker, Step};
 
 /// MariaDB's programs on this machine.
@@ -34,20 +36,63 @@ impl Programs {
         Ok(Self { server, install })
     }
 
-    /// Makes a data folder in which root needs no password and has a database `test`. Temporary
-    /// tables go to a folder of their own: a server that starts removes those of others.
-    pub(super) fn make_data(&self, home: &Home, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    /// Makes a data folder in which root has this password and a database `test`. Temporary tables go to a
+    /// folder of their own: a server that starts removes those of others.
+    pub(super) fn make_data(
+        &self,
+        home: &Home,
+        secret: &Secret,
+        onlooker: &mut Onlooker<'_>,
+    ) -> anyhow::Result<()> {
+        self.demand_way(home)?;
+        let accounts = home.accounts();
+        home.write(&accounts, &make_accounts(secret))?;
         let mut command = command(&self.install);
         command
             .arg("--no-defaults")
             .arg(format!("--datadir={}", home.data().display()))
             .arg("--auth-root-authentication-method=normal")
-            .args(as_root())
-            .env("TMPDIR", home.temporary());
+            .arg(format!("--extra-file={}", accounts.display()))
+            .args(as_root(home))
+            .env("TMPDIR", home.temporary())
+            .current_dir(home.temporary());
+        if let Some(account) = home.account() {
+            account.run(&mut command);
+        }
         let stage = format!("making a data folder by {}", self.install.display());
         let tell = || onlooker(Step::Progress { stage: &stage, done: 0, total: 0 });
-        run_to_end(command, &stage, &home.log(), None, tell)
+        run_to_end(command, &stage, &home.log(), None, tell)?;
+        std::fs::remove_file(&accounts)
+            .with_context(|| format!("cannot remove {}", accounts.display()))
     }
+
+    /// Whether the server's account can reach both programs.
+    fn demand_way(&self, home: &Home) -> anyhow::Result<()> {
+        let Some(account) = home.account() else { return Ok(()) };
+        [&self.server, &self.install].into_iter().try_for_each(|program| {
+            account.demand_way_to(program, "put the program where everyone can run it")
+        })
+    }
+}
+
+/// The statements that leave root as the only account of people, on this machine and with a password. The
+/// address stands beside the name for a server that looks up no names (`skip-name-resolve`).
+fn make_accounts(secret: &Secret) -> String {
+    let hash = secret.native_hash();
+    let make = |host: &str| {
+        format!(
+            "CREATE OR REPLACE USER {USER}@'{host}' IDENTIFIED BY PASSWORD '{hash}';\n\
+             GRANT ALL ON *.* TO {USER}@'{host}' WITH GRANT OPTION;\n"
+        )
+    };
+    // Until then, the accounts are not read at all when the data folder is made.
+    let mut text = "FLUSH PRIVILEGES;\n".to_owned();
+    text.extend(["localhost", "127.0.0.1"].map(make));
+    text + &format!(
+        "DELETE FROM mysql.global_priv WHERE User = '' \
+         OR User = '{USER}' AND Host NOT IN ('localhost', '127.0.0.1');\n\
+         DELETE FROM mysql.db WHERE User = '';\n"
+    )
 }
 
 /// Where `mariadb-install-db` lies for a server outside the usual folders.
@@ -63,8 +108,8 @@ fn missing(program: &str, option: &str) -> String {
 }
 
 /// The server does not run as root unless it is told so.
-pub(super) fn as_root() -> Option<&'static str> {
-    nix::unistd::geteuid().is_root().then_some("--user=root")
+pub(super) fn as_root(home: &Home) -> Option<&'static str> {
+    (home.account().is_none() && geteuid().is_root()).then_some("--user=root")
 }
 
 #[cfg(test)]

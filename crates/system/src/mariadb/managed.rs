@@ -3,21 +3,20 @@
 use std::path::Path;
 
 use driver::mysql::{Address, Config, StatementProtocol};
-use driver::{Password, Target, Timeouts};
+use driver::{Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
 use super::server::start_watched;
 use super::{DATABASE, Settings, USER};
 use crate::ask::ask;
-use crate::daemon::Daemon;
 use crate::mysql::PROTOCOLS;
 use crate::options;
 use crate::ports::local;
 use crate::{Onlooker, Running, System};
 
-/// Arguments by which dyno finds the server and its data again.
-const OURS: [&str; 4] = ["port", "P", "socket", "datadir"];
+/// Arguments by which dyno finds the server and its data again; the user has an option of its own.
+const OURS: [&str; 6] = ["port", "P", "socket", "datadir", "user", "u"];
 
 /// How clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +39,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
         binary: reader.text("binary").map(|binary| options::program(folder, &binary)),
         arguments: arguments(&mut reader),
         cpus: options::cpus(&mut reader),
+        user: reader.text("user"),
     };
     let connect = reader.choice(
         "connect",
@@ -69,27 +69,23 @@ impl System for Managed {
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Running> {
         let server = start_watched(self.settings.clone(), scratch, onlooker)?;
-        let target = Target::mysql(self.config(&server));
-        let (target, facts) = ask(target.with_timeouts(timeouts), onlooker)?;
-        Ok(Running::database(target, facts, server))
-    }
-}
-
-impl Managed {
-    fn config(&self, server: &Daemon) -> Config {
         let (address, socket) = (local(server.port()), server.socket());
-        let (name, endpoint) = match self.connect {
-            Connect::Tcp => (address.to_string(), Endpoint::Tcp(address)),
-            Connect::Socket => (socket.display().to_string(), Endpoint::Unix(socket)),
+        let (name, endpoint, login) = match self.connect {
+            Connect::Tcp => (address.to_string(), Endpoint::Tcp(address), server.login()),
+            Connect::Socket => {
+                (socket.display().to_string(), Endpoint::Unix(socket), server.socket_login())
+            }
         };
-        Config {
+        let config = Config {
             addresses: vec![Address { name, endpoint }],
             user: USER.to_owned(),
-            password: Password::default(),
+            password: server.password(),
             database: Some(DATABASE.to_owned()),
             protocol: self.protocol,
             ..Config::default()
-        }
+        };
+        let (target, facts) = ask(Target::mysql(config).with_timeouts(timeouts), onlooker)?;
+        Ok(Running::database(target, facts, server).with_login(login))
     }
 }
 

@@ -3,17 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::bail;
 use nix::sched::CpuSet;
 
 use super::install::{Programs, as_root};
-use crate::Onlooker;
+use crate::account::Account;
 use crate::daemon::{Daemon, Home, Recipe, unattended};
 use crate::ports::Ports;
 use crate::process::command;
+use crate::secret::Secret;
+use crate::{Onlooker, Step};
 
-/// What differs from the server's own defaults, so that a sweep to many clients is not refused;
-/// settings of the plan come later and win.
-const DEFAULTS: [&str; 2] = ["--max-connections=4096", "--max-prepared-stmt-count=1048576"];
+/// What differs from the server's own defaults: a sweep to many clients is not refused, and no statement
+/// reads or writes a file of this machine, for no file lies below a device. Settings of the plan come later
+/// and win.
+const DEFAULTS: [&str; 4] = [
+    "--max-connections=4096",
+    "--max-prepared-stmt-count=1048576",
+    "--secure-file-priv=/dev/null",
+    "--skip-symbolic-links",
+];
 
 /// What may be said about a server before it starts.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +33,8 @@ pub struct Settings {
     pub arguments: Vec<String>,
     /// The CPUs it may run on.
     pub cpus: Option<CpuSet>,
+    /// The user it runs as, which only root can choose; `mysql` or else `nobody` for root when not said.
+    pub user: Option<String>,
 }
 
 /// Makes a data folder below `scratch` and starts a server on it, on a free port of 127.0.0.1 and a unix
@@ -45,7 +56,15 @@ pub(super) fn start_watched(
     onlooker: &mut Onlooker<'_>,
 ) -> anyhow::Result<Daemon> {
     let programs = Programs::find(settings.binary.as_deref())?;
-    Daemon::start(MariaDb { programs, settings }, scratch, onlooker)
+    let account = Account::choose(settings.user.as_deref())?;
+    if settings.user.is_none()
+        && let Some(note) = account.as_ref().and_then(Account::note)
+        && onlooker(Step::Note(&note)).is_break()
+    {
+        bail!("interrupted before MariaDB was started");
+    }
+    let secret = Secret::random()?;
+    Daemon::start(MariaDb { programs, settings, account, secret }, scratch, onlooker)
 }
 
 /// How MariaDB is started.
@@ -53,6 +72,8 @@ pub(super) fn start_watched(
 struct MariaDb {
     programs: Programs,
     settings: Settings,
+    account: Option<Account>,
+    secret: Secret,
 }
 
 impl Recipe for MariaDb {
@@ -61,14 +82,14 @@ impl Recipe for MariaDb {
     }
 
     fn prepare(&self, home: &Home, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        self.programs.make_data(home, onlooker)
+        self.programs.make_data(home, &self.secret, onlooker)
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
         let mut command = command(&self.programs.server);
         command
             .arg("--no-defaults")
-            .args(as_root())
+            .args(as_root(home))
             .arg(format!("--datadir={}", home.data().display()))
             .arg(format!("--tmpdir={}", home.temporary().display()))
             .arg("--bind-address=127.0.0.1")
@@ -82,11 +103,21 @@ impl Recipe for MariaDb {
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
     }
+
+    fn account(&self) -> Option<Account> {
+        self.account.clone()
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.secret)
+    }
 }
 
 fn with_dashes(argument: &str) -> String {
     format!("--{}", argument.trim_start_matches('-'))
 }
 
+#[cfg(test)]
+mod strangers;
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,14 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::sched_setaffinity;
 use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
-use nix::unistd::{Pid, getpid, getppid};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::{Gid, Pid, Uid, getpid, getppid, setgid, setgroups, setuid};
+
+use super::Confinement;
 
 /// What becomes of a child when the thread that started it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,24 +23,36 @@ pub(super) enum AtOurEnd {
     Left,
 }
 
-/// Starts `command` on `cpus` (everywhere when `None`), in a process group of its own so that a
-/// Ctrl-C meant for us does not reach it.
+/// The most open files that the kernel lets any process have, unless it was told otherwise (`fs.nr_open`).
+const OPEN_FILES_MAX: u64 = 1 << 20;
+
+/// Starts `command` as `confinement` says, in a process group of its own so that a Ctrl-C meant for us does
+/// not reach it.
 ///
 /// # Errors
-/// When the program cannot be started, or none of `cpus` exists.
+/// When the program cannot be started, or none of the CPUs exists.
 pub(super) fn spawn(
     mut command: Command,
-    cpus: Option<CpuSet>,
+    confinement: &Confinement,
     at_our_end: AtOurEnd,
 ) -> io::Result<Child> {
     let parent = getpid();
+    let (cpus, files_mask) = (confinement.cpus, confinement.files.mask());
+    let account = confinement.account.as_ref().map(|account| (account.uid, account.gid));
     let prepare = move || {
         if let Some(cpus) = &cpus {
             sched_setaffinity(Pid::from_raw(0), cpus)?;
         }
+        if let Some(mask) = files_mask {
+            umask(mask);
+        }
+        if let Some((uid, gid)) = account {
+            become_account(uid, gid)?;
+        }
         if at_our_end == AtOurEnd::Left {
             return Ok(());
         }
+        // Last, because the kernel forgets this when the account changes.
         set_pdeathsig(Signal::SIGKILL)?;
         // The parent may have gone before the kernel was told.
         if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
@@ -51,4 +67,25 @@ pub(super) fn spawn(
         command.pre_exec(prepare);
     }
     command.spawn()
+}
+
+/// Changes to an account, without our groups. Root could open as many files as it wants, and a server that
+/// is no longer root shall be no worse off.
+fn become_account(uid: Uid, gid: Gid) -> io::Result<()> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    // Where even root may not, as in some containers, the server has what there is.
+    let _ = setrlimit(Resource::RLIMIT_NOFILE, soft, hard.max(OPEN_FILES_MAX));
+    setgroups(&[])?;
+    setgid(gid)?;
+    Ok(setuid(uid)?)
+}
+
+impl super::NewFiles {
+    /// The umask that it stands for; ours when `None`.
+    fn mask(self) -> Option<Mode> {
+        match self {
+            Self::Usual => None,
+            Self::OwnerOnly => Some(Mode::S_IRWXG | Mode::S_IRWXO),
+        }
+    }
 }

@@ -10,7 +10,11 @@ const BOUND: Duration = Duration::from_secs(20);
 fn shell(script: &str) -> Process {
     let mut command = command("sh");
     command.args(["-c", script]);
-    Process::start(command, None).unwrap()
+    Process::start(command, Confinement::default()).unwrap()
+}
+
+fn on(cpus: CpuSet) -> Confinement {
+    Confinement { cpus: Some(cpus), ..Confinement::default() }
 }
 
 #[test]
@@ -51,7 +55,7 @@ fn a_child_survives_the_thread_that_asked_for_it() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let error = Process::start(command("/no/such/server"), None).unwrap_err();
+    let error = Process::start(command("/no/such/server"), Confinement::default()).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
         "cannot start /no/such/server: No such file or directory (os error 2)"
@@ -61,7 +65,7 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn a_cpu_that_is_not_there_is_named_though_others_of_the_set_are() {
     let cpus = super::parse_cpus("0,1023").unwrap();
-    let error = Process::start(command("/bin/sleep"), Some(cpus)).unwrap_err();
+    let error = Process::start(command("/bin/sleep"), on(cpus)).unwrap_err();
     let told = format!("{error:#}");
     assert!(told.starts_with("cannot start /bin/sleep: there is no CPU 1023: "), "{told}");
 }
@@ -70,7 +74,7 @@ fn a_cpu_that_is_not_there_is_named_though_others_of_the_set_are() {
 fn a_child_stays_on_its_cpus() {
     let mut command = command("sleep");
     command.arg("60");
-    let process = Process::start(command, Some(parse_cpus("0").unwrap())).unwrap();
+    let process = Process::start(command, on(parse_cpus("0").unwrap())).unwrap();
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid())).unwrap();
     assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
     process.stop(BOUND).unwrap();
@@ -82,7 +86,7 @@ fn a_tree_goes_whole_when_its_first_process_ends() {
     let said = folder.path().join("pid");
     let mut command = command("sh");
     command.args(["-c", &format!("sleep 60 & echo $! > {}; sleep 0.3", said.display())]);
-    let process = Process::start_tree(command, None).unwrap();
+    let process = Process::start_tree(command, Confinement::default()).unwrap();
     assert_eq!(process.wait(BOUND).unwrap().code(), Some(0));
     let child = Pid::from_raw(std::fs::read_to_string(said).unwrap().trim().parse().unwrap());
     // Someone else buries it.

@@ -9,7 +9,7 @@ fn the_file_lies_where_the_plan_says_or_below_scratch() {
     let running = started(read, "", folder.path()).unwrap();
     assert_eq!(running.identity().product, "SQLite");
     assert_eq!(running.identity().storage, "SQLite file, WAL");
-    assert!(folder.path().join("dyno.db").exists());
+    assert!(folder.path().join("sqlite/dyno.db").exists());
     let running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
     running.stop().unwrap();
     assert!(folder.path().join("mine.db").exists(), "a file of the user's stays");

@@ -29,7 +29,7 @@ impl Greeting {
         }
     }
 
-    /// Sets the variables of the servers on these ports of 127.0.0.1, of each, because only the one
+    /// Sets the variables of the servers on these ports of 127.0.0.1, all with this password, of each, because only the one
     /// that is told has a new value at once; asks the first what it is. Clients are shared out over all.
     ///
     /// # Errors
@@ -37,20 +37,21 @@ impl Greeting {
     pub(crate) fn say(
         &self,
         ports: &[u16],
+        password: &Password,
         timeouts: Timeouts,
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<(Target, Facts)> {
         for port in ports {
-            let target = self.target(&[*port], timeouts);
+            let target = self.target(&[*port], password, timeouts);
             for (name, value) in &self.variables {
                 rows(&target, &set(name, value), onlooker)
                     .with_context(|| format!("setting {name} = {value}"))?;
             }
         }
-        ask(self.target(ports, timeouts), onlooker)
+        ask(self.target(ports, password, timeouts), onlooker)
     }
 
-    fn target(&self, ports: &[u16], timeouts: Timeouts) -> Target {
+    fn target(&self, ports: &[u16], password: &Password, timeouts: Timeouts) -> Target {
         let address = |port: &u16| {
             let address = local(*port);
             Address { name: address.to_string(), endpoint: Endpoint::Tcp(address) }
@@ -58,7 +59,7 @@ impl Greeting {
         let config = Config {
             addresses: ports.iter().map(address).collect(),
             user: USER.to_owned(),
-            password: Password::default(),
+            password: password.clone(),
             database: Some(DATABASE.to_owned()),
             protocol: self.protocol,
             ..Config::default()

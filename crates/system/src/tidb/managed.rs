@@ -11,6 +11,7 @@ use super::playground::Playground;
 use super::source::{Choice, Program, Source};
 use super::{BuildOptions, OURS, Settings, Storage, TiDb};
 use crate::daemon::Daemon;
+use crate::secret::Secret;
 use crate::{Onlooker, Running, System, options};
 
 /// Names of the ways to come to a server, as a plan has them.
@@ -104,17 +105,21 @@ impl System for Managed {
         let settings = self.settings.clone();
         let running = match self.choice.program(onlooker)? {
             Program::Server(binary) => {
-                let tidb = TiDb { binary, settings, storage: Storage::Unistore };
+                let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
                 let server = Daemon::start(tidb, scratch, onlooker)?;
-                let (target, facts) = self.greeting.say(&[server.port()], timeouts, onlooker)?;
-                Running::database(target, facts, server)
+                let (target, facts) =
+                    self.greeting.say(&[server.port()], &server.password(), timeouts, onlooker)?;
+                let login = server.login();
+                Running::database(target, facts, server).with_login(login)
             }
             Program::TiUp(tiup) => {
                 let mut playground = Playground::start(tiup, settings, scratch, onlooker)?;
+                let server = &playground.daemon;
                 let (target, facts) =
-                    self.greeting.say(&[playground.port()], timeouts, onlooker)?;
+                    self.greeting.say(&[server.port()], &server.password(), timeouts, onlooker)?;
+                let login = server.login();
                 playground.metrics = members(&target, onlooker)?;
-                Running::database(target, facts, playground)
+                Running::database(target, facts, playground).with_login(login)
             }
         };
         Ok(running.with_settings(self.told.clone()))

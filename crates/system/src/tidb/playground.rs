@@ -9,15 +9,17 @@ use anyhow::bail;
 use nix::sched::CpuSet;
 
 use super::Settings;
+use super::password::demand_password;
 use crate::daemon::{Daemon, Home, Recipe, Starts};
 use crate::ports::{Ports, local};
 use crate::process::toolchain_command;
 use crate::running::Backing;
+use crate::secret::Secret;
 use crate::{MetricsEndpoint, Onlooker, ServerProcess};
 
 /// A playground that is up.
 pub(super) struct Playground {
-    daemon: Daemon,
+    pub(super) daemon: Daemon,
     /// Where its servers show their figures, once they were asked.
     pub(super) metrics: Vec<MetricsEndpoint>,
 }
@@ -33,12 +35,9 @@ impl Playground {
         scratch: &Path,
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Self> {
-        let daemon = Daemon::start(TiUp { tiup, settings }, scratch, onlooker)?;
+        let recipe = TiUp { tiup, settings, secret: Secret::random()? };
+        let daemon = Daemon::start(recipe, scratch, onlooker)?;
         Ok(Self { daemon, metrics: Vec::new() })
-    }
-
-    pub(super) fn port(&self) -> u16 {
-        self.daemon.port()
     }
 }
 
@@ -47,6 +46,7 @@ impl Playground {
 struct TiUp {
     tiup: PathBuf,
     settings: Settings,
+    secret: Secret,
 }
 
 impl Recipe for TiUp {
@@ -71,6 +71,14 @@ impl Recipe for TiUp {
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
     }
+
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.secret)
+    }
+
+    fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        demand_password(&self.secret, ports.main, onlooker)
+    }
 }
 
 impl Backing for Playground {
@@ -83,7 +91,7 @@ impl Backing for Playground {
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
-        vec![local(self.port())]
+        vec![local(self.daemon.port())]
     }
 
     fn metrics(&self) -> Vec<MetricsEndpoint> {

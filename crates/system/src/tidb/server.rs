@@ -7,11 +7,13 @@ use std::process::Command;
 
 use nix::sched::CpuSet;
 
-use crate::MetricsEndpoint;
+use super::password::{demand_password, set_password};
 use crate::daemon::{Daemon, Home, Recipe, unattended};
 use crate::ports::{Ports, local};
 use crate::process::command;
 use crate::programs::said;
+use crate::secret::Secret;
+use crate::{MetricsEndpoint, Onlooker};
 
 /// What may be said about a server before it starts.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +39,23 @@ impl Settings {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(home.temporary());
     }
+
+    /// Whether the arguments say where the data are, and so that they are not dyno's.
+    fn name_storage(&self) -> bool {
+        let names = self.arguments.iter().filter_map(|argument| argument.strip_prefix('-'));
+        let mut names = names.map(|name| name.trim_start_matches('-').split('=').next());
+        names.any(|name| matches!(name, Some("store" | "path")))
+    }
+
+    /// Whether the arguments or the configuration file hold this name.
+    fn mention(&self, name: &str) -> bool {
+        let config = self.config.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        self.arguments.iter().chain(&config).any(|text| text.contains(name))
+    }
 }
+
+/// The argument that names statements for a server's first start. TiDB before 6.6 does not have it.
+const FIRST_STATEMENTS: &str = "initialize-sql-file";
 
 /// Arguments by which dyno finds the server again.
 pub(crate) const OURS: [&str; 2] = ["P", "status"];
@@ -56,19 +74,36 @@ pub(crate) enum Storage {
 /// # Errors
 /// When it does not start, with the last lines that it said.
 pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
-    let tidb = TiDb { binary, settings, storage: Storage::Unistore };
+    let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
     Daemon::start(tidb, scratch, &mut unattended)
 }
 
 /// How TiDB is started.
 #[derive(Debug)]
 pub(crate) struct TiDb {
-    pub(crate) binary: PathBuf,
-    pub(crate) settings: Settings,
-    pub(crate) storage: Storage,
+    binary: PathBuf,
+    settings: Settings,
+    storage: Storage,
+    /// The password that root gets; `None` on storage that is not dyno's.
+    secret: Option<Secret>,
+    /// What the program says about its arguments.
+    help: String,
 }
 
 impl TiDb {
+    /// Asks the program, which may be of any age, which arguments it takes.
+    pub(crate) fn new(
+        binary: PathBuf,
+        settings: Settings,
+        storage: Storage,
+        secret: Secret,
+    ) -> Self {
+        let help = said(&binary, "--help", &settings.environment);
+        // The accounts of a cluster that was there before are not ours to change.
+        let secret = (!settings.name_storage()).then_some(secret);
+        Self { binary, settings, storage, secret, help }
+    }
+
     /// Where its data are.
     fn storage(&self, home: &Home) -> [OsString; 4] {
         let (store, path) = match &self.storage {
@@ -80,14 +115,17 @@ impl TiDb {
 
     /// Where its temporary files go. TiDB before 6.3 puts them where `TMPDIR` says.
     fn temporary(&self, home: &Home) -> Vec<OsString> {
-        let knows = match self.storage {
-            Storage::Unistore => true,
-            // The TiDB of a cluster may be of any age.
-            Storage::Cluster(_) => {
-                said(&self.binary, "--help", &self.settings.environment).contains("-temp-dir")
-            }
-        };
+        // A build that cannot be asked is new.
+        let knows = self.help.contains("-temp-dir") || self.storage == Storage::Unistore;
         if knows { vec!["-temp-dir".into(), home.temporary().into()] } else { Vec::new() }
+    }
+
+    /// Whether the password can be there before the server listens. Statements of the user's go first: the
+    /// server takes one file of them.
+    fn reads_first_statements(&self) -> bool {
+        self.secret.is_some()
+            && self.help.contains(FIRST_STATEMENTS)
+            && !self.settings.mention(FIRST_STATEMENTS)
     }
 }
 
@@ -101,8 +139,16 @@ impl Recipe for TiDb {
         "TiDB"
     }
 
+    fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        let Some(secret) = &self.secret else { return Ok(()) };
+        home.write(&home.accounts(), &format!("{};\n", set_password(secret)))
+    }
+
     fn command(&self, home: &Home, ports: Ports) -> Command {
         let mut command = command(&self.binary);
+        if self.reads_first_statements() {
+            command.arg(format!("-{FIRST_STATEMENTS}")).arg(home.accounts());
+        }
         command
             .args(self.storage(home))
             .args(["-host", "127.0.0.1", "-P", &ports.main.to_string()])
@@ -119,6 +165,15 @@ impl Recipe for TiDb {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
+    }
+
+    fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+        let Some(secret) = &self.secret else { return Ok(()) };
+        demand_password(secret, ports.main, onlooker)
     }
 
     fn metrics(&self, ports: Ports) -> Option<MetricsEndpoint> {

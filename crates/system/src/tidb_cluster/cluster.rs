@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use driver::Password;
 
 use super::member::Role;
 use super::pd::{Pd, page};
@@ -15,8 +16,9 @@ use super::store::Store;
 use crate::daemon::{Daemon, unattended};
 use crate::ports::local;
 use crate::running::Backing;
-use crate::tidb::{Settings, Storage, TiDb};
-use crate::{MetricsEndpoint, Onlooker, ServerProcess, Step};
+use crate::secret::Secret;
+use crate::tidb::{Settings, Storage, TiDb, joined};
+use crate::{LoginUrl, MetricsEndpoint, Onlooker, ServerProcess, Step};
 
 /// Between two looks whether the cluster is complete.
 const LOOK: Duration = Duration::from_millis(100);
@@ -47,7 +49,7 @@ pub(super) struct Parts {
 }
 
 /// A cluster that is up. Dropping it stops it and removes its data.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cluster {
     // Dropped in this order, which is that of stopping.
     tidbs: Vec<Daemon>,
@@ -56,6 +58,8 @@ pub(super) struct Cluster {
     replicas: usize,
     /// Whether the stores show figures.
     stores_tell: bool,
+    /// The password of all its TiDBs, for they share their accounts.
+    secret: Secret,
 }
 
 impl Cluster {
@@ -70,7 +74,14 @@ impl Cluster {
         scratch: &Path,
         onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Self> {
-        let mut cluster = Self::default();
+        let mut cluster = Self {
+            tidbs: Vec::new(),
+            stores: Vec::new(),
+            pds: Vec::new(),
+            replicas: 0,
+            stores_tell: false,
+            secret: Secret::random()?,
+        };
         for number in 1..=parts.pd.count {
             let start = |onlooker: &mut Onlooker<'_>| {
                 start_pd(|| cluster.pd(number, &parts.pd), scratch, onlooker)
@@ -112,16 +123,24 @@ impl Cluster {
     }
 
     fn tidb(&self, part: &Part) -> TiDb {
-        TiDb {
-            binary: part.program.path.clone(),
-            settings: part.settings.clone(),
-            storage: Storage::Cluster(self.pd_addresses()),
-        }
+        let storage = Storage::Cluster(self.pd_addresses());
+        TiDb::new(part.program.path.clone(), part.settings.clone(), storage, self.secret.clone())
     }
 
     /// The ports of 127.0.0.1 on which TiDB listens.
     pub(super) fn ports(&self) -> Vec<u16> {
         self.tidbs.iter().map(Daemon::port).collect()
+    }
+
+    /// How to log in to its TiDBs with the password that dyno has made; `None` when it made none.
+    pub(super) fn login(&self) -> Option<LoginUrl> {
+        self.tidbs.first()?.login()?;
+        Some(self.secret.url_at(&joined(&addresses(&self.tidbs))))
+    }
+
+    /// The password of its TiDBs; empty when dyno has made none.
+    pub(super) fn password(&self) -> Password {
+        self.tidbs.first().map(Daemon::password).unwrap_or_default()
     }
 
     /// How many replicas each region has.

@@ -89,10 +89,12 @@ impl System for Managed {
     ) -> anyhow::Result<Running> {
         let parts = Parts { pd: self.pd.part()?, tikv: self.tikv.part()?, tidb: self.tidb.part()? };
         let cluster = Cluster::start(&parts, scratch, onlooker)?;
-        let (target, mut facts) = self.greeting.say(&cluster.ports(), timeouts, onlooker)?;
+        let (ports, password) = (cluster.ports(), cluster.password());
+        let (target, mut facts) = self.greeting.say(&ports, &password, timeouts, onlooker)?;
         facts.identity = with_storage(facts.identity, &parts.tikv.program, parts.tikv.count);
         let told = self.told(&parts, &cluster);
-        Ok(Running::database(target, facts, cluster).with_settings(told))
+        let login = cluster.login();
+        Ok(Running::database(target, facts, cluster).with_settings(told).with_login(login))
     }
 }
 

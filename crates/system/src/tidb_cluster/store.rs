@@ -4,7 +4,6 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Context;
 use nix::sched::CpuSet;
 
 use super::program::Program;
@@ -31,8 +30,7 @@ impl Recipe for Store {
 
     /// TiKV makes the folder, others want it made.
     fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        let data = home.data();
-        std::fs::create_dir(&data).with_context(|| format!("cannot make {}", data.display()))
+        home.make_folder(&home.data())
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {

@@ -33,6 +33,15 @@ fn the_unix_socket_can_be_used_instead_of_tcp() {
 }
 
 #[test]
+fn a_server_that_looks_up_no_names_knows_its_account() {
+    let scratch = tempfile::tempdir().unwrap();
+    let settings = "settings = { skip_name_resolve = 1 }";
+    let running = started(read, settings, scratch.path()).unwrap();
+    let found = rows(&running, &["SELECT CURRENT_USER()"]);
+    assert_eq!(found, [[driver::Datum::Text("root@127.0.0.1".to_owned())]]);
+}
+
+#[test]
 fn a_wrong_set_of_cpus_is_refused_before_the_start() {
     let options = Options::parse("cpus = \"3-1\"").unwrap();
     let problems = read(&options, Path::new("/")).err().unwrap();
@@ -45,12 +54,14 @@ fn a_port_of_ones_own_is_refused_before_dyno_looks_for_the_server_elsewhere() {
         "arguments = [\"--port=3307\", \"--skip-log-bin\"]",
         "arguments = [\"-P\", \"3307\"]",
         "settings = { socket = \"/tmp/s\", datadir = \"/tmp\" }",
+        "arguments = [\"--user=root\"]",
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
-    `--port` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `socket` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `--port` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `socket` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `--user` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
     ");
     let right = Options::parse("settings = { port_open_timeout = 3, report_port = 5 }").unwrap();
     assert!(read(&right, Path::new("/")).is_ok());

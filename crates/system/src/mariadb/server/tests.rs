@@ -25,7 +25,10 @@ fn a_server_answers_and_is_gone_with_its_data_after_stop() {
     let (pid, port) = (server.pid(), server.port());
     assert!(greets(port));
     assert!(server.socket().exists());
-    assert_eq!(server.url(), format!("mysql://root@127.0.0.1:{port}/test"));
+    assert_eq!(
+        server.login().unwrap().to_string(),
+        format!("mysql://root:***@127.0.0.1:{port}/test")
+    );
     assert_eq!(server.exited(), None);
     server.stop().unwrap();
     assert!(!process_lives(pid));

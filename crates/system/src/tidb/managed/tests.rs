@@ -43,8 +43,8 @@ fn what_does_not_go_together_is_refused() {
 fn a_port_of_ones_own_is_refused_before_dyno_waits_for_the_server_elsewhere() {
     let wrong = ["arguments = [\"-P\", \"4000\"]", "arguments = [\"--status=10080\"]"];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `--status` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `--status` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
     ");
     let right = Options::parse("arguments = [\"-L\", \"warn\", \"-report-status=false\"]").unwrap();
     assert!(read(&right, Path::new("/")).is_ok());

@@ -36,7 +36,10 @@ fn a_server_answers_and_is_gone_with_its_data_after_stop() {
     let (mut server, scratch) = started(Settings::default());
     let port = server.port();
     assert_ne!(port, server.status_port());
-    assert_eq!(server.url(), format!("mysql://root@127.0.0.1:{port}/test"));
+    assert_eq!(
+        server.login().unwrap().to_string(),
+        format!("mysql://root:***@127.0.0.1:{port}/test")
+    );
     let error = server.restore().unwrap_err().to_string();
     assert_eq!(error, "no data was kept that could be restored");
     let pid = server.pid();
@@ -79,4 +82,55 @@ fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
     let error = start(binary(), settings, scratch.path()).unwrap_err().to_string();
     assert!(error.contains("TiDB did not start"), "{error}");
     assert!(error.contains("flag provided but not defined: -no-such-argument"), "{error}");
+}
+
+/// A client of the server's protocol that says what it is told.
+fn ask_with(server: &Daemon, password: &str) -> std::process::Output {
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "--host=127.0.0.1", "--user=root"]);
+    client.args([&format!("--port={}", server.port()), "--execute=SELECT 'in'"]);
+    client.env("MYSQL_PWD", password).output().unwrap()
+}
+
+#[test]
+fn accounts_on_storage_that_was_there_before_stay_as_they_are() {
+    let secret = |arguments: &[&str]| {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let settings = Settings { arguments, ..Settings::default() };
+        let storage = Storage::Unistore;
+        let tidb = TiDb::new("/bin/true".into(), settings, storage, Secret::random().unwrap());
+        tidb.secret
+    };
+    assert!(secret(&["-L", "warn", "-log-slow-query=path"]).is_some());
+    assert_eq!(secret(&["-store", "tikv", "-path", "pd:2379"]), None);
+    assert_eq!(secret(&["--path=pd:2379"]), None);
+}
+
+#[test]
+fn nobody_logs_in_without_the_password_from_the_first_moment_on() {
+    let (mut server, _scratch) = started(Settings::default());
+    let url = server.url();
+    let password = url.split([':', '@']).nth(2).unwrap();
+    let log = std::fs::read_to_string(server.home.log()).unwrap();
+    assert!(log.contains("executing -initialize-sql-file"), "it was set before it listened: {log}");
+    assert!(!log.contains(password));
+    for _ in 0..2 {
+        let refused = ask_with(&server, "");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("ERROR 1045"), "{refused:?}");
+        assert!(ask_with(&server, password).status.success());
+        // The same after it was stopped and started again.
+        server.snapshot().unwrap();
+    }
+}
+
+#[test]
+fn other_users_cannot_enter_the_folder_or_read_the_log() {
+    use std::os::unix::fs::PermissionsExt;
+    let (server, _scratch) = started(Settings::default());
+    let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o7777;
+    let home = &server.home;
+    assert_eq!(mode(home.log().parent().unwrap()), 0o700);
+    for path in [home.log(), home.socket(), home.accounts()] {
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
 }

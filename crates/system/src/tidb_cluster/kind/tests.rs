@@ -22,9 +22,9 @@ fn what_is_wrong_is_told_for_each_role() {
     `3-1` counts backwards | write a set such as "0", "0-3" or "0,2-3"
     `pd_env` is "GOGC", not a table | write pd_env = { name = "value" }
     unknown key `tikv_argument` | did you mean `tikv_arguments`? allowed: env, pd, pd_arguments, pd_config, pd_cpus, pd_env, pds, ps, settings, stores, tidb, tidb_arguments, tidb_config, tidb_cpus, tidb_env, tidbs, tikv, tikv_arguments, tikv_config, tikv_cpus, tikv_env
-    `--addr` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
-    `--client-urls` is dyno's to say | leave it out: what dyno starts gets free ports and a folder of its own; a server that is there is reached by its URL
+    `--addr` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `--client-urls` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
     "#);
 }
 

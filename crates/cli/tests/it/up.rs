@@ -1,0 +1,93 @@
+//! What `dyno up` says of the login to a system that it keeps up, and to whom.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::own_server::wait_until;
+use crate::server::login;
+use crate::support::{Desk, both};
+use crate::tidb::{is_there, login_in, process_in};
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o7777
+}
+
+/// The file that holds the URL, as `dyno up` names it.
+fn login_file(text: &str) -> PathBuf {
+    let line = text.lines().find_map(|line| line.strip_prefix("  login    ")).expect("it is named");
+    line.strip_suffix(" (the URL with its password)").unwrap().into()
+}
+
+/// The process that has started this one.
+fn parent_of(pid: i32) -> i32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// Whether any process shows this in its arguments or its environment.
+fn is_in_process_list(text: &str) -> bool {
+    let holds = |path: PathBuf| {
+        let bytes = fs::read(path).unwrap_or_default();
+        bytes.windows(text.len()).any(|part| part == text.as_bytes())
+    };
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .map(|entry| entry.path())
+        .any(|process| ["cmdline", "environ"].iter().any(|name| holds(process.join(name))))
+}
+
+#[test]
+fn a_detached_server_is_reached_by_a_file_that_only_its_owner_reads() {
+    let desk = Desk::new();
+    let said = String::from_utf8(desk.succeed(["up", "mariadb", "--detach"]).stdout).unwrap();
+    let listed = String::from_utf8(desk.succeed(["up", "--list"]).stdout).unwrap();
+    let file = login_file(&listed);
+    assert_eq!(file, login_file(&said));
+    assert_eq!(mode(&file), 0o600);
+    let url = login_in(&listed);
+    let password = login(&url).password;
+    assert_eq!(password.len(), 32, "{url}");
+    assert!(said.contains("  url      mysql://root:***@127.0.0.1:"), "{said}");
+    assert!(!format!("{said}{listed}").contains(&password));
+    assert!(!is_in_process_list(&password));
+    let state = desk.path().join(".local/state/dyno/up");
+    assert_eq!(mode(&state), 0o700);
+    for entry in fs::read_dir(&state).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        assert!(!fs::read_to_string(&path).unwrap().contains(&password));
+    }
+    let system = format!("--system={url}");
+    let arguments = ["bench", "sysbench/oltp_point_select", &system, "--events=20"];
+    let run = desk.dyno(arguments).arg("--table-size=50").output().unwrap();
+    assert!(run.status.success(), "{}", both(&run));
+    desk.succeed(["down", "mariadb"]);
+    assert!(!file.exists(), "the file goes with the server");
+}
+
+#[test]
+fn only_a_terminal_is_shown_the_password() {
+    let desk = Desk::new();
+    let out = desk.path().join("terminal");
+    let program = env!("CARGO_BIN_EXE_dyno");
+    // A terminal of its own, and what it shows in a file.
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--flush", "--return", "--command"]);
+    terminal.arg(format!("{program} up mariadb")).arg(&out);
+    terminal.env("HOME", desk.path()).current_dir(desk.path());
+    let mut child = terminal.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let shown = || fs::read_to_string(&out).unwrap_or_default().replace("\r\n", "\n");
+    wait_until("it is up", || shown().contains("Ctrl-C stops it"));
+    let url = login_in(&shown());
+    assert!(shown().contains(&format!("  url      {url}\n")), "{}", shown());
+    assert_eq!(login(&url).password.len(), 32);
+    let server = process_in(&shown());
+    kill(Pid::from_raw(parent_of(server)), Signal::SIGINT).unwrap();
+    child.wait().unwrap();
+    assert!(!is_there(server));
+}

@@ -1,0 +1,175 @@
+//! The account that a managed server runs as. A server whose client may read and write files has no business
+//! being root.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use nix::unistd::{Gid, Uid, User, geteuid};
+
+/// Accounts that are tried when none is named: the one that MariaDB's packages make, and one that every
+/// system has.
+const USUAL: [&str; 2] = ["mysql", "nobody"];
+
+/// Another account than the one of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) uid: Uid,
+    pub(crate) gid: Gid,
+}
+
+impl Account {
+    /// The account for a server, `None` for the one of this process. Only root can choose: without a name it
+    /// takes the first of the usual accounts that exists.
+    ///
+    /// # Errors
+    /// When there is no such account, or this process may not change to it.
+    pub(crate) fn choose(named: Option<&str>) -> anyhow::Result<Option<Self>> {
+        let own = geteuid();
+        let found = match named {
+            Some(name) => Some(Self::find(name)?.with_context(|| {
+                format!(
+                    "`user`: there is no user {name} on this machine: create it, or name another"
+                )
+            })?),
+            None if own.is_root() => Some(Self::usual()?),
+            None => None,
+        };
+        let Some(account) = found.filter(|account| account.uid != own) else { return Ok(None) };
+        if !own.is_root() {
+            bail!(
+                "`user`: only root can start a server as {}: leave `user` out, or run dyno as root",
+                account.name
+            );
+        }
+        Ok(Some(account))
+    }
+
+    fn usual() -> anyhow::Result<Self> {
+        for name in USUAL {
+            if let Some(account) = Self::find(name)? {
+                return Ok(account);
+            }
+        }
+        bail!(
+            "the server would run as root, and there is no user {} to run it as: create one, or name \
+             another with `user` (user = \"root\" runs it as root all the same)",
+            USUAL.join(" or ")
+        )
+    }
+
+    fn find(name: &str) -> anyhow::Result<Option<Self>> {
+        let user = User::from_name(name).with_context(|| format!("cannot look up user {name}"))?;
+        Ok(user.map(|user| Self { name: user.name, uid: user.uid, gid: user.gid }))
+    }
+
+    /// What a person should know when no account was named: `nobody` may be shared with other services.
+    pub(crate) fn note(&self) -> Option<String> {
+        (self.name == USUAL[1]).then(|| {
+            format!(
+                "there is no user {}, so the server runs as {}, which other services may use too; \
+                 `user` names another",
+                USUAL[0], USUAL[1]
+            )
+        })
+    }
+
+    /// Gives the account a file or folder.
+    pub(crate) fn own(&self, path: &Path) -> anyhow::Result<()> {
+        chown(path, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
+            .with_context(|| format!("cannot give {} to user {}", path.display(), self.name))
+    }
+
+    /// Runs a command as this account, in none of our groups.
+    pub(crate) fn run(&self, command: &mut Command) {
+        command.uid(self.uid.as_raw()).gid(self.gid.as_raw());
+    }
+
+    /// Checks that the account can reach `path`: it must be allowed to enter every folder above it, and it
+    /// itself when it is a folder.
+    ///
+    /// # Errors
+    /// The folder that it cannot enter, and what to do about it.
+    pub(crate) fn demand_way_to(&self, path: &Path, advice: &str) -> anyhow::Result<()> {
+        let path =
+            path.canonicalize().with_context(|| format!("there is no {}", path.display()))?;
+        let mut folders: Vec<&Path> = path.ancestors().filter(|path| path.is_dir()).collect();
+        folders.reverse();
+        for folder in folders {
+            let seen = fs::metadata(folder)
+                .with_context(|| format!("cannot look at {}", folder.display()))?;
+            if !self.may_enter(&seen) {
+                bail!(
+                    "user {}, whom the server runs as, cannot enter {} (mode {:04o}) on the way to {}: \
+                     {advice}, or name another user with `user`",
+                    self.name,
+                    folder.display(),
+                    seen.mode() & 0o7777,
+                    path.display()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// By the mode alone; access control lists are not read.
+    fn may_enter(&self, folder: &fs::Metadata) -> bool {
+        let execute = match (folder.uid() == self.uid.as_raw(), folder.gid() == self.gid.as_raw()) {
+            (true, _) => 0o100,
+            (false, true) => 0o010,
+            (false, false) => 0o001,
+        };
+        folder.mode() & execute != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn nobody() -> Account {
+        Account::find("nobody").unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_user_that_does_not_exist_is_named() {
+        let error = Account::choose(Some("no-such-user-here")).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`user`: there is no user no-such-user-here on this machine: create it, or name another"
+        );
+    }
+
+    #[test]
+    fn root_does_not_run_servers_as_itself_unless_told_to() {
+        let own = User::from_uid(geteuid()).unwrap().unwrap().name;
+        assert_eq!(Account::choose(Some(&own)).unwrap(), None);
+        let usual = Account::choose(None).unwrap();
+        assert_eq!(usual.is_some(), geteuid().is_root());
+        assert!(usual.is_none_or(|account| !account.uid.is_root()));
+    }
+
+    #[test]
+    fn a_folder_that_the_user_cannot_enter_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let (closed, inner) = (root.path().join("closed"), root.path().join("closed/inner"));
+        fs::create_dir_all(&inner).unwrap();
+        let set = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        set(0o711);
+        nobody().demand_way_to(&inner, "do this").unwrap();
+        set(0o700);
+        let error = nobody().demand_way_to(&inner, "do this").unwrap_err().to_string();
+        let closed = closed.canonicalize().unwrap();
+        assert!(
+            error.contains(&format!("cannot enter {} (mode 0700) on the way to", closed.display())),
+            "{error}"
+        );
+        assert!(error.ends_with("do this, or name another user with `user`"), "{error}");
+    }
+}

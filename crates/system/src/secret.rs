@@ -1,0 +1,156 @@
+//! The random password of a managed server, and the URL that holds it.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use driver::Password;
+use sha1::{Digest, Sha1};
+
+use crate::daemon::{DATABASE, USER};
+use crate::private_file;
+
+/// What stands in the place of a password that is not shown.
+const MASK: &str = "***";
+/// 128 bits: nobody guesses that, however fast the server answers.
+const RANDOM_BYTES: usize = 16;
+
+/// A password that was made for one server and goes with it. Its `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// A new one from the kernel's random numbers, in hexadecimal digits, so that it needs no quotes anywhere.
+    ///
+    /// # Errors
+    /// When the kernel gives none.
+    pub(crate) fn random() -> anyhow::Result<Self> {
+        let mut bytes = [0; RANDOM_BYTES];
+        File::open("/dev/urandom")
+            .and_then(|mut source| source.read_exact(&mut bytes))
+            .context("cannot make a password for the server from /dev/urandom")?;
+        Ok(Self(hex(&bytes)))
+    }
+
+    /// As drivers take it.
+    pub(crate) fn password(&self) -> Password {
+        Password::new(self.0.as_str())
+    }
+
+    /// As servers store it for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. Nobody can
+    /// log in with that, so only this is ever written to a file or sent to a server.
+    pub(crate) fn native_hash(&self) -> String {
+        let twice = Sha1::digest(Sha1::digest(self.0.as_bytes()));
+        format!("*{}", hex(&twice).to_uppercase())
+    }
+
+    /// The URL of a server that listens at `place`, such as `127.0.0.1:3306` or several of these.
+    pub(crate) fn url_at(&self, place: &str) -> LoginUrl {
+        self.url(&format!("@{place}/{DATABASE}"))
+    }
+
+    /// The URL of a server behind a unix socket.
+    pub(crate) fn url_of_socket(&self, socket: &Path) -> LoginUrl {
+        self.url(&format!("@/{DATABASE}?socket={}", escaped(&socket.display().to_string())))
+    }
+
+    fn url(&self, rest: &str) -> LoginUrl {
+        LoginUrl { secret: self.clone(), rest: rest.to_owned() }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The URL of a managed server. As it is shown, its password is `***`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginUrl {
+    secret: Secret,
+    /// From the `@` on.
+    rest: String,
+}
+
+impl LoginUrl {
+    /// With its password: for a login, a terminal or a file that nobody else can read.
+    pub fn revealed(&self) -> String {
+        format!("mysql://{USER}:{}{}", self.secret.0, self.rest)
+    }
+
+    /// Writes it with its password to a new file that nobody else can read.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: &Path) -> anyhow::Result<()> {
+        private_file::create(path)
+            .and_then(|mut file| writeln!(file, "{}", self.revealed()))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+impl fmt::Display for LoginUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mysql://{USER}:{MASK}{}", self.rest)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Characters with a meaning of their own in a URL's options, as `%26` and the like.
+fn escaped(text: &str) -> String {
+    let escape = |character: char| match character {
+        '%' | '&' | '?' | '#' | '@' | ' ' => format!("%{:02X}", u32::from(character)),
+        _ => character.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn every_password_is_another_and_shows_itself_to_nobody() {
+        let (one, other) = (Secret::random().unwrap(), Secret::random().unwrap());
+        assert_ne!(one, other);
+        assert_eq!(one.0.len(), 32);
+        let url = one.url_at("127.0.0.1:3306");
+        assert_eq!(url.to_string(), "mysql://root:***@127.0.0.1:3306/test");
+        assert!(!format!("{one:?} {url:?}").contains(&one.0));
+        assert_eq!(url.revealed(), format!("mysql://root:{}@127.0.0.1:3306/test", one.0));
+    }
+
+    /// As `SELECT PASSWORD('secret')` of MariaDB 10.11 answers.
+    #[test]
+    fn the_hash_is_that_of_the_server() {
+        let secret = Secret("secret".to_owned());
+        assert_eq!(secret.native_hash(), "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7");
+    }
+
+    #[test]
+    fn the_url_of_a_socket_is_read_back_by_the_driver() {
+        let socket = Path::new("/tmp/a b&c?d%/server.sock");
+        let url = Secret("abc".to_owned()).url_of_socket(socket).revealed();
+        let read = driver::mysql::Url::parse(&url).unwrap();
+        assert_eq!(read.socket.as_deref(), Some(socket));
+        assert_eq!(read.password, Some(Password::new("abc")));
+    }
+
+    #[test]
+    fn a_url_is_written_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("url");
+        let url = Secret("abc".to_owned()).url_at("h:1");
+        url.write(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mysql://root:abc@h:1/test\n");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
+    }
+}

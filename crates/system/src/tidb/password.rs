@@ -1,0 +1,53 @@
+//! The password of a fresh TiDB: whether it is there, and setting it where it is not.
+
+use anyhow::Context;
+use driver::mysql::{Address, Config};
+use driver::{Password, Target, Timeouts};
+use net::Endpoint;
+
+use super::USER;
+use crate::Onlooker;
+use crate::ask::rows;
+use crate::ports::local;
+use crate::secret::Secret;
+
+/// What a server is asked to find out whether it lets us in.
+const QUESTION: &str = "SELECT 1";
+
+/// The statement that gives root its password, of which it holds only the hash.
+pub(super) fn set_password(secret: &Secret) -> String {
+    let hash = secret.native_hash();
+    format!("ALTER USER '{USER}'@'%' IDENTIFIED WITH 'mysql_native_password' AS '{hash}'")
+}
+
+/// Logs in with the password. A server that was not told of it before it listened, such as one of an older
+/// version, still has an account without one: then this sets it.
+///
+/// # Errors
+/// When the server cannot be reached, or lets nobody in.
+pub(super) fn demand_password(
+    secret: &Secret,
+    port: u16,
+    onlooker: &mut Onlooker<'_>,
+) -> anyhow::Result<()> {
+    let with = |password| target(port, password);
+    if rows(&with(secret.password()), QUESTION, onlooker).is_ok() {
+        return Ok(());
+    }
+    rows(&with(Password::default()), &set_password(secret), onlooker)
+        .context("cannot set the password of the new server")?;
+    rows(&with(secret.password()), QUESTION, onlooker)
+        .map(drop)
+        .context("the new server does not take the password that was set")
+}
+
+fn target(port: u16, password: Password) -> Target {
+    let address = local(port);
+    let config = Config {
+        addresses: vec![Address { name: address.to_string(), endpoint: Endpoint::Tcp(address) }],
+        user: USER.to_owned(),
+        password,
+        ..Config::default()
+    };
+    Target::mysql(config).with_timeouts(Timeouts::default())
+}
