@@ -152,6 +152,23 @@ static KINDS: [Kind; 6] = [
             option("ssl_cert", "none", "a file with the client's certificate"),
             option("ssl_key", "the file of ssl_cert", "a file with that certificate's key"),
             option(
+                "enable_cleartext_plugin",
+                "false",
+                "whether the password itself may be sent in TLS to a server that asks for it by \
+                 mysql_clear_password, or whose certificate is not verified",
+            ),
+            option(
+                "server_public_key_path",
+                "none",
+                "a file with the server's RSA key, which encrypts the password without TLS",
+            ),
+            option(
+                "get_server_public_key",
+                "false",
+                "whether the password may be encrypted with any RSA key that comes over a connection \
+                 without TLS, even an attacker's",
+            ),
+            option(
                 "password_file",
                 "DYNO_PASSWORD, MYSQL_PWD, ~/.my.cnf",
                 "a file whose first line is the password",

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use driver::mysql::{Address, Config, LoginSources, SslMode, SslOptions, StatementProtocol, Url};
+use driver::mysql::{
+    Address, Config, LoginSources, RsaKeyOptions, SslMode, SslOptions, StatementProtocol, Url,
+};
 use driver::{Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
@@ -29,14 +31,23 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let mut reader = options.reader();
     let url = url(&mut reader);
     let password_file = reader.text("password_file").map(|file| folder.join(file));
-    let protocol = url.as_ref().and_then(|url| url.protocol).unwrap_or_default();
-    let protocol = reader.choice("ps", protocol, &PROTOCOLS);
-    let ssl = ssl(&mut reader, folder);
+    // Without a URL the reading ends with the problem of its absence.
+    let url = with_table(url.unwrap_or_default(), &mut reader, folder);
     reader.finish()?;
-    // Without a URL the reading has ended with the problem of its absence.
-    let url = url.unwrap_or_default();
-    let url = Url { protocol: Some(protocol), ssl: ssl.or(&url.ssl), ..url };
     Ok(Box::new(MySql { url, password_file }))
+}
+
+/// The URL with the table's options, which go before its own; relative files count from `folder`.
+fn with_table(url: Url, reader: &mut OptionReader<'_>, folder: &Path) -> Url {
+    let protocol = reader.choice("ps", url.protocol.unwrap_or_default(), &PROTOCOLS);
+    let enable_cleartext_plugin = boolean_given(reader, "enable_cleartext_plugin");
+    Url {
+        protocol: Some(protocol),
+        ssl: ssl(reader, folder).or(&url.ssl),
+        rsa_key: rsa_key(reader, folder).or(&url.rsa_key),
+        enable_cleartext_plugin: enable_cleartext_plugin.or(url.enable_cleartext_plugin),
+        ..url
+    }
 }
 
 /// What the table says about encryption; relative files count from `folder`.
@@ -45,6 +56,16 @@ fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
     let mode = reader.choice("ssl_mode", None, &modes);
     let mut file = |name| reader.text(name).map(|file| folder.join(file));
     SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
+}
+
+/// What the table says about the RSA key that encrypts a password; a relative file counts from `folder`.
+fn rsa_key(reader: &mut OptionReader<'_>, folder: &Path) -> RsaKeyOptions {
+    let path = reader.text("server_public_key_path").map(|file| folder.join(file));
+    RsaKeyOptions { get: boolean_given(reader, "get_server_public_key"), path }
+}
+
+fn boolean_given(reader: &mut OptionReader<'_>, name: &str) -> Option<bool> {
+    reader.is_given(name).then(|| reader.boolean(name, false))
 }
 
 /// The URL, or several that differ in their hosts only.

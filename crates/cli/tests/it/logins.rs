@@ -10,13 +10,20 @@ use crate::go_mysql::{GoMysql, PASSWORD, PASSWORD_IN_URL, Place};
 use crate::server;
 use crate::support::{Desk, both};
 
-/// What keeps a connection from being encrypted where the server offers it.
-const NO_TLS: &str = "?ssl-mode=disabled";
+/// A connection without TLS, on which the server may send its RSA key.
+const NO_TLS: &str = "?ssl-mode=disabled&get-server-public-key=1";
+/// The same where the server offers no TLS.
+const ASK_FOR_KEY: &str = "?get-server-public-key=1";
+/// TLS with a certificate that nobody verifies, and leave to send the password all the same.
+const UNVERIFIED: &str = "?ssl-mode=required&enable-cleartext-plugin=1";
+
+fn target(url: &str) -> Result<Target, Failure> {
+    Ok(Target::mysql(Url::parse(url).unwrap().resolve(&LoginSources::default())?))
+}
 
 /// Logs in and asks something; returns the bytes that went to and fro until then.
 fn log_in(url: &str) -> Result<Traffic, Failure> {
-    let config = Url::parse(url).unwrap().resolve(&LoginSources::default())?;
-    let target = Target::mysql(config);
+    let target = target(url)?;
     run(|handle| async move {
         let mut session = target.connect(&handle, 0).await?;
         let traffic = session.take_traffic();
@@ -60,7 +67,7 @@ fn every_method_takes_the_right_password_alone_over_an_open_connection() {
         }
     }
     for user in ["native", "caching"] {
-        try_passwords(&server, Place::Plain, user, "");
+        try_passwords(&server, Place::Plain, user, ASK_FOR_KEY);
     }
 }
 
@@ -69,15 +76,73 @@ fn every_method_takes_the_right_password_alone_over_tls() {
     let server = GoMysql::start();
     for place in [Place::Tls, Place::Native] {
         for user in ["native", "caching", "sha256", "clear"] {
-            try_passwords(&server, place, user, "?ssl-mode=required");
+            try_passwords(&server, place, user, UNVERIFIED);
         }
     }
+}
+
+/// Options that verify the server's certificate.
+fn verified(server: &GoMysql) -> String {
+    format!("?ssl-mode=verify-identity&ssl-ca={}", server.authority().display())
+}
+
+#[test]
+fn sha2_passwords_need_no_further_option_when_the_certificate_is_verified() {
+    let server = GoMysql::start();
+    for user in ["native", "caching", "sha256"] {
+        try_passwords(&server, Place::Tls, user, &verified(&server));
+    }
+}
+
+/// A login that dyno breaks off itself; returns the message.
+fn withheld(url: &str) -> String {
+    let failure = log_in(url).expect_err("the password is sent");
+    assert_eq!(failure.key.to_string(), "login", "{failure}");
+    assert!(!failure.message.contains("carr"), "{failure}");
+    failure.message.clone()
+}
+
+#[test]
+fn a_sha2_password_is_not_sent_to_an_unverified_server_without_the_option() {
+    let server = GoMysql::start();
+    let url = |user: &str, options: &str| {
+        server.url(Place::Tls, &format!("{user}:{PASSWORD_IN_URL}"), options)
+    };
+    for options in ["", "?ssl-mode=required", "?get-server-public-key=1"] {
+        for user in ["caching", "sha256"] {
+            let told = withheld(&url(user, options));
+            for words in ["certificate was not verified", "ssl-mode=VERIFY_CA", "ssl_ca"] {
+                assert!(told.contains(words), "{words} in {told}");
+            }
+            assert!(told.contains("enable-cleartext-plugin=1"), "{told}");
+            assert!(told.contains("enable_cleartext_plugin = true"), "{told}");
+        }
+    }
+    log_in(&url("caching", UNVERIFIED)).unwrap();
+    // Now the server has the password in its cache, and a proof is enough.
+    log_in(&url("caching", "?ssl-mode=required")).unwrap();
+    withheld(&url("sha256", "?ssl-mode=required"));
+}
+
+#[test]
+fn the_clear_password_is_not_sent_without_the_option_even_to_a_verified_server() {
+    let server = GoMysql::start();
+    let url = |options: &str| server.url(Place::Tls, &format!("clear:{PASSWORD_IN_URL}"), options);
+    let verified = verified(&server);
+    for options in ["", "?ssl-mode=required", &verified] {
+        let told = withheld(&url(options));
+        for words in ["mysql_clear_password", "enable-cleartext-plugin=1", "ssl-ca=FILE"] {
+            assert!(told.contains(words), "{words} in {told}");
+        }
+        assert!(told.contains("enable_cleartext_plugin = true"), "{told}");
+    }
+    log_in(&url(&format!("{verified}&enable-cleartext-plugin=1"))).unwrap();
 }
 
 #[test]
 fn a_second_login_takes_the_fast_path() {
     let server = GoMysql::start();
-    let url = server.url(Place::Plain, &format!("caching:{PASSWORD_IN_URL}"), "");
+    let url = server.url(Place::Plain, &format!("caching:{PASSWORD_IN_URL}"), ASK_FOR_KEY);
     let (full, fast) = (log_in(&url).unwrap(), log_in(&url).unwrap());
     // The key is 451 bytes of PEM, and what it encrypts is 256.
     assert!(full.received_bytes > fast.received_bytes + 451, "{full:?} {fast:?}");
@@ -89,11 +154,21 @@ fn the_servers_rsa_key_is_asked_for_taken_from_a_file_or_neither() {
     let server = GoMysql::start();
     let login = format!("caching:{PASSWORD_IN_URL}");
     let url = |options: &str| server.url(Place::Plain, &login, options);
-    let failure = log_in(&url("?get-server-public-key=0")).unwrap_err();
-    for word in ["caching_sha2_password", "ssl-mode=required", "server-public-key-path=FILE"] {
-        assert!(failure.message.contains(word), "{word} in {failure}");
+    // The server is at 127.0.0.1, where a tunnel to another machine might end.
+    for options in ["", "?get-server-public-key=0"] {
+        let told = withheld(&url(options));
+        for word in [
+            "caching_sha2_password",
+            "ssl-mode=VERIFY_CA",
+            "server-public-key-path=FILE",
+            "server_public_key_path = ",
+            "get-server-public-key=1",
+            "get_server_public_key = true",
+            server.address(Place::Plain),
+        ] {
+            assert!(told.contains(word), "{word} in {told}");
+        }
     }
-    assert!(failure.message.contains(server.address(Place::Plain)), "{failure}");
 
     let file = |path: &std::path::Path| {
         url(&format!("?get-server-public-key=0&server-public-key-path={}", path.display()))
@@ -110,12 +185,14 @@ fn the_servers_rsa_key_is_asked_for_taken_from_a_file_or_neither() {
 }
 
 #[test]
-fn a_password_is_told_to_nobody_who_asks_for_it_in_the_clear() {
+fn the_clear_password_is_never_sent_without_tls() {
     let server = GoMysql::start();
-    let url = server.url(Place::Plain, &format!("clear:{PASSWORD_IN_URL}"), "");
-    let failure = log_in(&url).unwrap_err();
-    assert!(failure.message.contains("mysql_clear_password"), "{failure}");
-    assert!(failure.message.contains("ssl-mode=required"), "{failure}");
+    for options in ["", "?enable-cleartext-plugin=1"] {
+        let url = server.url(Place::Plain, &format!("clear:{PASSWORD_IN_URL}"), options);
+        let told = withheld(&url);
+        assert!(told.contains("mysql_clear_password"), "{told}");
+        assert!(told.contains("the connection is not encrypted"), "{told}");
+    }
 }
 
 /// Makes a user at the real server.
@@ -171,8 +248,9 @@ fn a_password_is_not_shown_when_its_login_is_refused() {
         ("sha256", Place::Tls),
         ("caching", Place::Tls),
     ] {
+        let options = if place == Place::Plain { ASK_FOR_KEY } else { UNVERIFIED };
         for password in [PASSWORD_IN_URL.to_owned(), format!("{PASSWORD_IN_URL}0")] {
-            let url = server.url(place, &format!("{user}:{password}"), "");
+            let url = server.url(place, &format!("{user}:{password}"), options);
             let output = desk
                 .dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url])
                 .output()

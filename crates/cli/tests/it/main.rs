@@ -15,6 +15,7 @@ mod faults_login;
 mod faults_server;
 mod go_mysql;
 mod hostile;
+mod hostile_tls;
 mod logins;
 mod logins_tidb;
 mod mariadb;

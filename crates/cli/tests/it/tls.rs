@@ -125,13 +125,17 @@ fn cipher(url: String) -> String {
     })
 }
 
-/// What dyno says about it.
-fn recorded(url: String) -> String {
+/// What dyno says about it, in the setting of this name.
+fn setting(url: String, name: &str) -> String {
     run(|handle| async move {
         let facts = resolve(&url).unwrap().probe(&handle).await.unwrap();
         let settings = facts.identity.settings;
-        settings.into_iter().find(|(name, _)| name == "encryption").expect("it is recorded").1
+        settings.into_iter().find(|(known, _)| known == name).expect("it is recorded").1
     })
+}
+
+fn recorded(url: String) -> String {
+    setting(url, "encryption")
 }
 
 fn refusal(url: String) -> String {
@@ -142,19 +146,24 @@ fn refusal(url: String) -> String {
 fn every_mode_does_what_it_says_and_the_record_says_so() {
     let server = Secured::start(2999, &[]);
     let socket = server.own.server.socket().display().to_string();
+    let onlookers = "encrypted, certificate not verified (protects against onlookers only)";
+    let named = "encrypted, certificate verified against the CA of ssl-ca, for any host name";
+    let host = "encrypted, certificate verified against a trusted CA, and for the host name";
+    let in_socket = format!("unix socket, {onlookers}");
     let over_socket = format!("mysql://root:{}@/test", server.own.login().password);
-    for (url, is_encrypted) in [
-        (server.address("ssl-mode=DISABLED"), false),
-        (server.address(""), true),
-        (server.address("ssl-mode=preferred"), true),
-        (server.address("ssl-mode=Required"), true),
-        (server.address("ssl-mode=VERIFY_CA&ssl-ca=@ca"), true),
-        (server.address("ssl-ca=@ca"), true),
-        (server.name("ssl-mode=verify-identity&ssl-ca=@ca"), true),
-        (server.name("ssl-mode=required&ssl-ca=@other-ca"), true),
-        (format!("{over_socket}?socket={socket}"), false),
-        (format!("{over_socket}?socket={socket}&ssl-mode=required"), true),
+    for (url, is_encrypted, connection) in [
+        (server.address("ssl-mode=DISABLED"), false, "not encrypted"),
+        (server.address(""), true, onlookers),
+        (server.address("ssl-mode=preferred"), true, onlookers),
+        (server.address("ssl-mode=Required"), true, onlookers),
+        (server.address("ssl-mode=VERIFY_CA&ssl-ca=@ca"), true, named),
+        (server.address("ssl-ca=@ca"), true, named),
+        (server.name("ssl-mode=verify-identity&ssl-ca=@ca"), true, host),
+        (server.name("ssl-mode=required&ssl-ca=@other-ca"), true, onlookers),
+        (format!("{over_socket}?socket={socket}"), false, "unix socket"),
+        (format!("{over_socket}?socket={socket}&ssl-mode=required"), true, &in_socket),
     ] {
+        assert_eq!(setting(url.clone(), "connection"), connection, "{url}");
         let (cipher, recorded) = (cipher(url.clone()), recorded(url.clone()));
         if is_encrypted {
             assert_eq!(recorded, format!("TLS 1.3, {cipher}"), "{url}");
@@ -340,12 +349,19 @@ fn a_benchmark_over_tls_loads_runs_and_says_that_it_was_encrypted() {
         );
         assert_eq!(error["fatal"], 0, "{error}");
     }
-    let encryption = report["systems"][0]["settings"]["encryption"].as_str().unwrap().to_owned();
+    let settings = &report["systems"][0]["settings"];
+    let setting = |name: &str| settings[name].as_str().unwrap().to_owned();
+    let (encryption, connection, login) =
+        (setting("encryption"), setting("connection"), setting("login"));
     assert!(encryption.starts_with("TLS 1.3, TLS_"), "{encryption}");
+    assert!(connection.ends_with("a trusted CA, and for the host name"), "{connection}");
+    assert!(login.starts_with("mysql_native_password: the password was not sent"), "{login}");
     let run = &server.desk.runs()[0];
-    for (file, what) in [("trials/0000/trial.json", "the record"), ("report.md", "the report")] {
+    for file in ["trials/0000/trial.json", "report.md", "report.html"] {
         let text = fs::read_to_string(run.join(file)).unwrap();
-        assert!(text.contains(&encryption), "{what} does not say {encryption}");
+        for said in [&encryption, &connection, &login] {
+            assert!(text.contains(said), "{file} does not say {said}");
+        }
     }
     assert_eq!(server.own.sql("SELECT COUNT(*) FROM sbtest2").trim(), "5000");
 }

@@ -53,8 +53,11 @@ pub struct Config {
     pub database: Option<String>,
     /// How statements with parameters travel.
     pub protocol: StatementProtocol,
-    /// How a password is encrypted where others could read it.
+    /// Where the RSA key comes from that encrypts the password on an open connection.
     pub rsa_key: RsaKeySource,
+    /// Whether the password itself may be sent in TLS to a server that asks for it by
+    /// `mysql_clear_password`, or whose certificate is not verified.
+    pub enable_cleartext_plugin: bool,
     /// Whether everything is encrypted.
     pub encryption: Encryption,
 }

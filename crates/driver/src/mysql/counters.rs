@@ -92,7 +92,7 @@ pub(crate) async fn read_counters(
     session: &mut Session,
     bound: Duration,
 ) -> Result<Option<Reading>, Failure> {
-    let address = session.address.name.clone();
+    let address = session.peer.address.name.clone();
     net::within(handle, bound, Reading::ask(session)).await.unwrap_or_else(|| {
         let message = format!("{address}: no answer within {bound:?} to what it has counted");
         Err(Failure::new(ErrorClass::Connection, "", message))

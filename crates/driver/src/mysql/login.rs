@@ -7,10 +7,11 @@ use net::{Handle, Patience, Stream};
 
 use super::Config;
 use super::codec::{
-    Channel, Credentials, Greeting, Login, LoginError, LoginRequest, Reply, ServerError, Turn,
+    Credentials, Greeting, Login, LoginError, LoginRequest, Reply, ServerError, Turn,
     append_packet, capability,
 };
 use super::config::Address;
+use super::peer::Peer;
 use super::session::{Session, unreachable};
 use crate::Timeouts;
 
@@ -71,7 +72,7 @@ impl Session {
     fn new(stream: Stream, address: Address, config: &Config) -> Self {
         Self {
             stream,
-            address: Box::new(address),
+            peer: Box::new(Peer::new(address)),
             protocol: config.protocol,
             capabilities: 0,
             request: Vec::new(),
@@ -103,8 +104,9 @@ impl Session {
     async fn log_in(&mut self, greeting: &Greeting, config: &Config) -> Result<u16, Failure> {
         let credentials = Credentials {
             password: &config.password,
-            channel: if self.is_encrypted() { Channel::Private } else { Channel::Open },
-            public_key: config.rsa_key.at(&self.address.endpoint),
+            channel: self.peer.channel(),
+            public_key: config.rsa_key.public_key(),
+            allows_clear_password: config.enable_cleartext_plugin,
         };
         let begun = Login::begin(greeting, credentials);
         let (mut login, opening) = begun.map_err(|error| self.no_login(error))?;
@@ -122,7 +124,10 @@ impl Session {
         loop {
             let (payload, sequence) = self.message().await?;
             match login.hear(&payload).map_err(|error| self.no_login(error))? {
-                Turn::Accepted { status } => return Ok(status),
+                Turn::Accepted { status } => {
+                    self.peer.login = Some(login.summary());
+                    return Ok(status);
+                }
                 Turn::Listen => {}
                 Turn::Answer(answer) => {
                     self.request.clear();
@@ -142,7 +147,7 @@ impl Session {
     }
 
     fn unsupported(&self, what: &str) -> Failure {
-        Failure::new(ErrorClass::Login, "", format!("{}: {what}", self.address.name))
+        Failure::new(ErrorClass::Login, "", format!("{}: {what}", self.peer.address.name))
     }
 }
 

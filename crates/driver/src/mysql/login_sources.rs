@@ -64,6 +64,10 @@ impl Url {
             database: self.database.clone(),
             protocol: self.protocol.unwrap_or_default(),
             rsa_key: self.rsa_key.clone().or(&options.rsa_key).source()?,
+            enable_cleartext_plugin: self
+                .enable_cleartext_plugin
+                .or(options.enable_cleartext_plugin)
+                .unwrap_or(false),
             encryption: self.ssl.clone().or(&options.ssl).encryption()?,
         })
     }

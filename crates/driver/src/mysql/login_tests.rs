@@ -51,7 +51,7 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
     the port of host `db1` is no number from 1 to 65535
     the port of host `root` is no number from 1 to 65535
     write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
-    unknown option `sp`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1 and server-public-key-path=FILE
+    unknown option `sp`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1, server-public-key-path=FILE and enable-cleartext-plugin=1
     `ps` cannot be `maybe`; allowed are on and off
     `ssl-mode` cannot be `verify`; allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY
     a percent sign in the password must be followed by two hexadecimal digits (%25 is `%`)
@@ -82,6 +82,33 @@ fn an_option_file_gives_its_client_section() {
         ..Default::default()
     };
     assert_eq!(options, wanted);
+}
+
+#[test]
+fn the_clear_password_is_allowed_by_the_url_or_else_the_option_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.cnf");
+    let sources = LoginSources { option_file: Some(file.clone()), ..LoginSources::default() };
+    let is_allowed = |options: &str, text: &str| {
+        fs::write(&file, format!("[client]\n{text}\n")).unwrap();
+        let url = Url::parse(&format!("mysql://127.0.0.1/{options}")).unwrap();
+        url.resolve(&sources).unwrap().enable_cleartext_plugin
+    };
+    for (options, text, due) in [
+        ("", "", false),
+        ("?enable-cleartext-plugin=1", "", true),
+        ("", "enable-cleartext-plugin", true),
+        ("", "enable_cleartext_plugin=ON", true),
+        ("", "enable-cleartext-plugin=0", false),
+        ("", "enable-cleartext-plugin=perhaps", false),
+        ("?enable-cleartext-plugin=0", "enable-cleartext-plugin", false),
+        ("?enable-cleartext-plugin=1", "enable-cleartext-plugin=0", true),
+    ] {
+        assert_eq!(is_allowed(options, text), due, "{options} {text}");
+    }
+    let wrong = Url::parse("mysql://127.0.0.1/?enable-cleartext-plugin=perhaps").unwrap_err();
+    let told = "`enable-cleartext-plugin` cannot be `perhaps`; allowed are 1 and 0";
+    assert_eq!(wrong.to_string(), told);
 }
 
 /// Sources of all kinds in `folder`.

@@ -11,6 +11,7 @@ mod insert;
 mod login;
 mod login_sources;
 mod option_file;
+mod peer;
 mod prepared_insert;
 mod probe;
 mod query;
@@ -31,7 +32,7 @@ pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::{probe, without_probe};
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;
-pub use ssl_options::{Encryption, SslMode, SslOptions};
+pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use url::{Host, Url, UrlError};
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(super) struct OptionFile {
     pub(super) socket: Option<PathBuf>,
     pub(super) ssl: SslOptions,
     pub(super) rsa_key: RsaKeyOptions,
+    pub(super) enable_cleartext_plugin: Option<bool>,
     /// What `ssl-mode` says when that is no mode: an error, for who wants to be safe is not to find
     /// out later that a slip of the pen made it otherwise.
     pub(super) unknown_mode: Option<String>,
@@ -63,11 +64,18 @@ impl OptionFile {
         }
     }
 
-    /// What may stand without a value. MariaDB's clients say so what MySQL's say by `ssl-mode`.
+    /// Options that need no value. MariaDB's clients have some in place of MySQL's `ssl-mode`. An
+    /// option that lowers the protection is on only when its value says so plainly.
     fn read_switch(&mut self, name: &str, value: &str) {
-        let is_on = !["0", "off", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
+        let is_one_of =
+            |words: [&str; 3]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+        let is_on = !is_one_of(["0", "off", "false"]);
+        let is_surely_on = is_one_of(["1", "on", "true"]);
         let mode = match (name.replace('_', "-").as_str(), is_on) {
-            ("get-server-public-key", is_on) => return self.rsa_key.get = Some(is_on),
+            ("get-server-public-key", _) => return self.rsa_key.get = Some(is_surely_on),
+            ("enable-cleartext-plugin", _) => {
+                return self.enable_cleartext_plugin = Some(is_surely_on);
+            }
             ("ssl", true) => SslMode::Required,
             ("ssl", false) | ("skip-ssl", true) => SslMode::Disabled,
             ("ssl-verify-server-cert", true) => SslMode::VerifyIdentity,

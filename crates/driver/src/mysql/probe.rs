@@ -57,7 +57,7 @@ pub(crate) async fn probe(
     session: &mut Session,
     bound: Duration,
 ) -> Result<(Facts, Capabilities), Failure> {
-    let address = session.address.name.clone();
+    let address = session.peer.address.name.clone();
     net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
         let message = format!(
             "{address}: no answer within {bound:?} to what the server is; it let dyno in, so look at \
@@ -82,6 +82,7 @@ async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
     };
     let mut settings = settings(product, &variables);
     settings.push(("encryption".to_owned(), session.encryption()));
+    settings.extend(session.peer.settings());
     let identity = Identity {
         product: product.name().into(),
         version: product.version(&version),

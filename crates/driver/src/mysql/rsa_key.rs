@@ -1,4 +1,4 @@
-//! Where a server's RSA key comes from, as users of MySQL know it: `get-server-public-key` and
+//! Where a server's RSA key comes from, by the options of MySQL's clients: `get-server-public-key` and
 //! `server-public-key-path`. The file is read here, once for all connections.
 //!
 //! Source: MySQL Reference Manual, "Caching SHA-2 Pluggable Authentication".
@@ -6,10 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use measure::{ErrorClass, Failure};
-use net::Endpoint;
-
 use super::codec::{PublicKey, ServerKey};
+use measure::{ErrorClass, Failure};
 
 /// What one place says about the key; what it leaves open, another may say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,17 +19,14 @@ pub struct RsaKeyOptions {
 }
 
 /// Where the server's RSA key comes from, which encrypts the password for `caching_sha2_password` and
-/// `sha256_password` when neither TLS nor a unix socket keeps others from reading along.
+/// `sha256_password` on a connection with neither TLS nor a unix socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RsaKeySource {
-    /// From the server when it is on this machine, because nobody sits between; else nowhere.
+    /// Nowhere. This holds for loopback addresses too: behind one there may be a tunnel.
     #[default]
-    OwnMachine,
-    /// From the server, wherever it is: whoever sits between could send a key of their own and read
-    /// the password.
-    Server,
-    /// Nowhere, not even on this machine.
     Nowhere,
+    /// From the server: an attacker on the way could send a key of their own and read the password.
+    Server,
     /// This one.
     Given(ServerKey),
 }
@@ -49,24 +44,18 @@ impl RsaKeyOptions {
         match (&self.path, self.get) {
             (Some(path), _) => read(path).map(RsaKeySource::Given),
             (None, Some(true)) => Ok(RsaKeySource::Server),
-            (None, Some(false)) => Ok(RsaKeySource::Nowhere),
-            (None, None) => Ok(RsaKeySource::OwnMachine),
+            (None, Some(false) | None) => Ok(RsaKeySource::Nowhere),
         }
     }
 }
 
 impl RsaKeySource {
-    /// What a login to this address may do.
-    pub(super) fn at(&self, endpoint: &Endpoint) -> PublicKey<'_> {
-        let is_own_machine = match endpoint {
-            Endpoint::Tcp(address) => address.ip().to_canonical().is_loopback(),
-            Endpoint::Unix(_) => true,
-        };
+    /// What a login may do.
+    pub(super) fn public_key(&self) -> PublicKey<'_> {
         match self {
             Self::Given(key) => PublicKey::Known(key),
             Self::Server => PublicKey::FromServer,
-            Self::OwnMachine if is_own_machine => PublicKey::FromServer,
-            Self::OwnMachine | Self::Nowhere => PublicKey::Withheld,
+            Self::Nowhere => PublicKey::Withheld,
         }
     }
 }
@@ -97,7 +86,8 @@ mod tests {
     #[test]
     fn the_url_says_where_the_key_comes_from() {
         let source = |options: &str| source(options, &LoginSources::default());
-        assert_eq!(source(""), Ok(RsaKeySource::OwnMachine));
+        // Even at 127.0.0.1, where a tunnel may end.
+        assert_eq!(source(""), Ok(RsaKeySource::Nowhere));
         assert_eq!(source("?get-server-public-key=1"), Ok(RsaKeySource::Server));
         assert_eq!(source("?get-server-public-key=0"), Ok(RsaKeySource::Nowhere));
         let wrong = source("?get-server-public-key=maybe").unwrap_err().to_string();
@@ -113,7 +103,8 @@ mod tests {
             ("get-server-public-key", RsaKeySource::Server),
             ("get_server_public_key=ON", RsaKeySource::Server),
             ("get-server-public-key=0", RsaKeySource::Nowhere),
-            ("loose", RsaKeySource::OwnMachine),
+            ("get-server-public-key=perhaps", RsaKeySource::Nowhere),
+            ("loose", RsaKeySource::Nowhere),
         ] {
             fs::write(&file, format!("[client]\n{text}\n")).unwrap();
             assert_eq!(source("", &sources), Ok(due), "{text}");
@@ -125,17 +116,6 @@ mod tests {
         fs::write(&file, text).unwrap();
         let given = source("?get-server-public-key=1", &sources);
         assert!(matches!(given, Ok(RsaKeySource::Given(_))), "{given:?}");
-    }
-
-    #[test]
-    fn only_this_machine_is_asked_unless_said_otherwise() {
-        let asks = |address: &str| {
-            let endpoint = Endpoint::Tcp(address.parse().unwrap());
-            matches!(RsaKeySource::OwnMachine.at(&endpoint), PublicKey::FromServer)
-        };
-        let own = ["127.0.0.1:1", "127.8.0.1:1", "[::1]:1", "[::ffff:127.0.0.1]:1"];
-        assert!(own.into_iter().all(asks));
-        assert!(!["10.0.0.1:1", "[2001:db8::1]:1", "0.0.0.0:1"].into_iter().any(asks));
     }
 
     #[test]

@@ -3,14 +3,13 @@
 use std::io;
 
 use measure::{ErrorClass, Failure};
-use net::Endpoint;
-use net::tls::{TlsClient, TlsFault};
+use net::tls::TlsFault;
 
 use super::Config;
 use super::codec::{Greeting, Malformed, append_tls_request, capability};
 use super::config::Address;
 use super::session::Session;
-use super::ssl_options::Encryption;
+use super::ssl_options::{Encryption, Tls};
 
 /// The server's number for a refused login.
 const ACCESS_DENIED: &str = "1045";
@@ -24,12 +23,14 @@ impl Session {
         config: &Config,
     ) -> Result<(), Failure> {
         let is_offered = greeting.capabilities & capability::TLS != 0;
-        let client = match &config.encryption {
+        let tls = match &config.encryption {
             Encryption::Never => return Ok(()),
             // Nobody reads along on a unix socket, so MySQL's clients do not encrypt there either.
-            Encryption::WhenOffered(_) if self.is_on_unix_socket() || !is_offered => return Ok(()),
+            Encryption::WhenOffered(_) if self.peer.is_on_unix_socket() || !is_offered => {
+                return Ok(());
+            }
             Encryption::Always(_) if !is_offered => return Err(self.not_offered()),
-            Encryption::WhenOffered(client) | Encryption::Always(client) => client,
+            Encryption::WhenOffered(tls) | Encryption::Always(tls) => tls,
         };
         // What came in the open must not be taken for what came in TLS.
         if !self.inbox.is_empty() {
@@ -39,13 +40,15 @@ impl Session {
         self.request.clear();
         append_tls_request(&mut self.request, self.capabilities, 1);
         self.send().await?;
-        self.shake_hands(client).await
+        self.shake_hands(tls).await
     }
 
-    async fn shake_hands(&mut self, client: &TlsClient) -> Result<(), Failure> {
-        let host = self.address.host().to_owned();
-        let secured = self.stream.secure(client, &host).await;
-        secured.map_err(|error| self.lost(&error))
+    async fn shake_hands(&mut self, tls: &Tls) -> Result<(), Failure> {
+        let host = self.peer.address.host().to_owned();
+        let secured = self.stream.secure(&tls.client, &host).await;
+        secured.map_err(|error| self.lost(&error))?;
+        self.peer.certificate = Some(tls.check);
+        Ok(())
     }
 
     /// The number of the first packet of the login.
@@ -53,21 +56,11 @@ impl Session {
         if self.has(capability::TLS) { 2 } else { 1 }
     }
 
-    pub(super) fn is_on_unix_socket(&self) -> bool {
-        matches!(self.address.endpoint, Endpoint::Unix(_))
-    }
-
-    /// Whether nobody between here and the server can read along, so that a password may travel as it
-    /// is: in TLS, or over a unix socket.
-    pub(super) fn is_encrypted(&self) -> bool {
-        self.stream.cipher().is_some() || self.is_on_unix_socket()
-    }
-
     /// For the record: what encrypts this connection.
     pub(super) fn encryption(&self) -> String {
         match self.stream.cipher() {
             Some(cipher) => cipher.to_string(),
-            None if self.is_on_unix_socket() => "none (unix socket)".to_owned(),
+            None if self.peer.is_on_unix_socket() => "none (unix socket)".to_owned(),
             None => "none".to_owned(),
         }
     }
@@ -79,12 +72,12 @@ impl Session {
             return refusal;
         }
         let hint = match &config.encryption {
-            Encryption::WhenOffered(client) | Encryption::Always(client)
-                if self.stream.cipher().is_some() && client.lacked_certificate() =>
+            Encryption::WhenOffered(tls) | Encryption::Always(tls)
+                if self.stream.cipher().is_some() && tls.client.lacked_certificate() =>
             {
                 "; if the user is made with REQUIRE X509, give a certificate with ssl-cert and ssl-key"
             }
-            Encryption::Never if !self.is_on_unix_socket() => {
+            Encryption::Never if !self.peer.is_on_unix_socket() => {
                 "; if the user is made with REQUIRE SSL, do not say ssl-mode=DISABLED"
             }
             _ => return refusal,
@@ -96,7 +89,7 @@ impl Session {
         let message = format!(
             "{}: TLS is wanted, but the server does not offer it; give the server a certificate (its \
              ssl_cert and ssl_key), or go without by ssl-mode=PREFERRED",
-            self.address.name
+            self.peer.address.name
         );
         Failure::new(ErrorClass::Login, "", message)
     }
@@ -108,12 +101,14 @@ pub(super) fn ended_by_tls(address: &Address, error: &io::Error) -> Option<Failu
     let (class, remedy) = match fault {
         TlsFault::NotTls => (
             ErrorClass::Protocol,
-            "it had offered TLS, so something between may not let it through: try ssl-mode=DISABLED",
+            "it had offered TLS, so a proxy between may break it: go round the proxy, or encrypt \
+             nothing by ssl-mode=DISABLED",
         ),
         TlsFault::Closed => return Some(lost_in_handshake(address)),
         TlsFault::UnknownIssuer => (
             ErrorClass::Login,
-            "name its authority's certificate with ssl-ca=FILE, or check nothing by ssl-mode=REQUIRED",
+            "name its authority's certificate with ssl-ca=FILE, or encrypt against onlookers only by \
+             ssl-mode=REQUIRED",
         ),
         TlsFault::WrongName { .. } | TlsFault::UnusableName(_) => (
             ErrorClass::Login,
@@ -124,8 +119,8 @@ pub(super) fn ended_by_tls(address: &Address, error: &io::Error) -> Option<Failu
         }
         TlsFault::BadCertificate(_) => (
             ErrorClass::Login,
-            "make one for a server, of X.509 version 3 (docs/tls.md), or check nothing by \
-             ssl-mode=REQUIRED",
+            "make one for a server, of X.509 version 3 (docs/tls.md), or encrypt against onlookers \
+             only by ssl-mode=REQUIRED",
         ),
         TlsFault::CertificateDemanded => {
             (ErrorClass::Login, "give one with ssl-cert=FILE and ssl-key=FILE")

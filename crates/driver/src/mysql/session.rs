@@ -12,6 +12,7 @@ use super::codec::{
     Bound, Escapes, Inbox, Malformed, Reply, ServerError, Step, TextTemplate, command, status,
 };
 use super::config::{Address, StatementProtocol};
+use super::peer::Peer;
 use super::secure::ended_by_tls;
 use crate::Answer;
 
@@ -30,7 +31,7 @@ pub(super) enum Ready {
 #[repr(align(64))]
 pub(crate) struct Session {
     pub(super) stream: Stream,
-    pub(super) address: Box<Address>,
+    pub(super) peer: Box<Peer>,
     pub(super) protocol: StatementProtocol,
     /// The capabilities that both sides agreed on.
     pub(super) capabilities: u64,
@@ -55,7 +56,7 @@ const _: () = assert!(size_of::<Session>() == 4 * 64, "as its documentation says
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({})", self.address.name)
+        write!(f, "Session({})", self.peer.address.name)
     }
 }
 
@@ -265,21 +266,21 @@ impl Session {
 
     #[cold]
     pub(super) fn refused(&self, error: &ServerError) -> Failure {
-        refused(&self.address, error)
+        refused(&self.peer.address, error)
     }
 
     /// The peer broke the protocol, so this connection is of no more use.
     #[cold]
     pub(super) fn broken(&mut self, malformed: Malformed) -> Failure {
         self.give_up();
-        let message = format!("{}: {malformed}", self.address.name);
+        let message = format!("{}: {malformed}", self.peer.address.name);
         Failure::new(ErrorClass::Protocol, "", message)
     }
 
     #[cold]
     pub(super) fn lost(&mut self, error: &io::Error) -> Failure {
         self.give_up();
-        lost(&self.address, error)
+        lost(&self.peer.address, error)
     }
 
     /// Ends the connection at once: the server is to stop what it does for it, and to have room for
@@ -297,7 +298,7 @@ impl Session {
         let bound = self.patience.as_ref().map(Patience::bound).unwrap_or_default();
         let message = format!(
             "{}: no answer within {bound:?}, the query time-out; its connection is given up",
-            self.address.name
+            self.peer.address.name
         );
         Failure::new(ErrorClass::Timeout, "", message)
     }
@@ -305,7 +306,7 @@ impl Session {
     #[cold]
     fn gone(&self) -> Failure {
         let what = "this connection broke earlier, or an answer on it was not waited for";
-        let message = format!("{}: {what}", self.address.name);
+        let message = format!("{}: {what}", self.peer.address.name);
         Failure::new(ErrorClass::Connection, "", message)
     }
 }

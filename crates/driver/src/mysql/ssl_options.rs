@@ -1,5 +1,5 @@
-//! Whether and how a connection is to be encrypted, as users of MySQL know it: `ssl-mode`, `ssl-ca`,
-//! `ssl-cert`, `ssl-key`. The files are read here, once for all connections.
+//! Whether and how a connection is to be encrypted, by the options of MySQL's clients: `ssl-mode`,
+//! `ssl-ca`, `ssl-cert`, `ssl-key`. The files are read here, once for all connections.
 //!
 //! Source: MySQL Reference Manual, "Command Options for Encrypted Connections".
 
@@ -72,6 +72,51 @@ pub struct SslOptions {
     pub key: Option<PathBuf>,
 }
 
+/// What is checked of a server's certificate, which decides what may be sent to that server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateCheck {
+    /// Nothing.
+    Nothing,
+    /// That one of this machine's many authorities signed it. They sign a certificate for anyone's
+    /// own host, so this does not tell who answers.
+    AnyHost,
+    /// That an authority of `ssl-ca` signed it.
+    NamedAuthority,
+    /// That a trusted authority signed it for the host of the URL.
+    Host,
+}
+
+impl CertificateCheck {
+    /// Whether a stranger's server fails the check.
+    pub(super) fn verifies_server(self) -> bool {
+        matches!(self, Self::NamedAuthority | Self::Host)
+    }
+
+    /// For the record.
+    pub(super) fn description(self) -> &'static str {
+        match self {
+            Self::Nothing => "certificate not verified (protects against onlookers only)",
+            Self::AnyHost => {
+                "certificate verified against this machine's CAs, for any host name (protects \
+                 against onlookers only)"
+            }
+            Self::NamedAuthority => {
+                "certificate verified against the CA of ssl-ca, for any host name"
+            }
+            Self::Host => "certificate verified against a trusted CA, and for the host name",
+        }
+    }
+}
+
+/// How connections become encrypted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tls {
+    /// The settings of the handshake.
+    pub client: TlsClient,
+    /// What these settings check.
+    pub check: CertificateCheck,
+}
+
 /// Whether connections are encrypted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Encryption {
@@ -79,9 +124,9 @@ pub enum Encryption {
     #[default]
     Never,
     /// Over TCP, when the server offers it.
-    WhenOffered(TlsClient),
+    WhenOffered(Tls),
     /// Yes, or there are none.
-    Always(TlsClient),
+    Always(Tls),
 }
 
 impl SslOptions {
@@ -108,18 +153,28 @@ impl SslOptions {
         let mode = self.effective_mode();
         Ok(match mode {
             SslMode::Disabled => Encryption::Never,
-            SslMode::Preferred => Encryption::WhenOffered(self.client(mode)?),
-            _ => Encryption::Always(self.client(mode)?),
+            SslMode::Preferred => Encryption::WhenOffered(self.tls(mode)?),
+            _ => Encryption::Always(self.tls(mode)?),
         })
     }
 
-    fn client(&self, mode: SslMode) -> Result<TlsClient, Failure> {
+    fn tls(&self, mode: SslMode) -> Result<Tls, Failure> {
+        let check = match (mode, &self.ca) {
+            (SslMode::VerifyIdentity, _) => CertificateCheck::Host,
+            (SslMode::VerifyCa, Some(_)) => CertificateCheck::NamedAuthority,
+            (SslMode::VerifyCa, None) => CertificateCheck::AnyHost,
+            _ => CertificateCheck::Nothing,
+        };
+        Ok(Tls { client: self.client(check)?, check })
+    }
+
+    fn client(&self, check: CertificateCheck) -> Result<TlsClient, Failure> {
         let authorities = self.ca.as_deref().map(read).transpose()?;
         let roots = authorities.as_deref().map_or(Roots::System, Roots::Pem);
-        let trust = match mode {
-            SslMode::VerifyCa => Trust::Authority(roots),
-            SslMode::VerifyIdentity => Trust::Identity(roots),
-            _ => Trust::Anyone,
+        let trust = match check {
+            CertificateCheck::Nothing => Trust::Anyone,
+            CertificateCheck::AnyHost | CertificateCheck::NamedAuthority => Trust::Authority(roots),
+            CertificateCheck::Host => Trust::Identity(roots),
         };
         // When one of the two is named, the other is in the same file, as with MySQL's clients.
         let files = self.cert.as_deref().or(self.key.as_deref());

@@ -30,6 +30,10 @@ pub struct Url {
     pub protocol: Option<StatementProtocol>,
     /// What it says about the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
+    /// What it says about sending the password itself ([`Config::enable_cleartext_plugin`]).
+    ///
+    /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
+    pub enable_cleartext_plugin: Option<bool>,
     /// What it says about encryption.
     pub ssl: SslOptions,
 }
@@ -58,7 +62,8 @@ pub enum UrlError {
     /// An option that is not known.
     #[error(
         "unknown option `{0}`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, \
-             ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1 and server-public-key-path=FILE"
+             ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1, server-public-key-path=FILE and \
+             enable-cleartext-plugin=1"
     )]
     Option(String),
     /// A value that the option does not take.
@@ -132,6 +137,9 @@ impl Url {
             "ps" => self.protocol = Some(read_protocol(value)?),
             "get-server-public-key" => {
                 self.rsa_key.get = Some(read_switch("get-server-public-key", value)?);
+            }
+            "enable-cleartext-plugin" => {
+                self.enable_cleartext_plugin = Some(read_switch("enable-cleartext-plugin", value)?);
             }
             "server-public-key-path" => self.rsa_key.path = Some(PathBuf::from(value)),
             "ssl-mode" => self.ssl.mode = Some(read_mode(value)?),

@@ -47,6 +47,36 @@ fn a_url_is_needed_and_must_be_one() {
 }
 
 #[test]
+fn the_plan_says_how_a_password_may_be_sent_and_goes_before_the_url() {
+    let parse = |text: &str| {
+        let options = Options::parse(text).unwrap();
+        let mut reader = options.reader();
+        let read = with_table(url(&mut reader).unwrap(), &mut reader, Path::new("/plans"));
+        reader.finish().unwrap();
+        read
+    };
+    let plain = "url = \"mysql://u@a/d\"";
+    assert_eq!(parse(plain).enable_cleartext_plugin, None);
+    let url = "url = \"mysql://u@a/d?enable-cleartext-plugin=1&get-server-public-key=1\"";
+    let silent = parse(url);
+    assert_eq!((silent.enable_cleartext_plugin, silent.rsa_key.get), (Some(true), Some(true)));
+    let stricter =
+        parse(&format!("{url}\nenable_cleartext_plugin = false\nget_server_public_key = false"));
+    assert_eq!(
+        (stricter.enable_cleartext_plugin, stricter.rsa_key.get),
+        (Some(false), Some(false))
+    );
+    let looser = parse(&format!(
+        "{plain}\nenable-cleartext-plugin = true\n\
+                                 server-public-key-path = \"key.pem\""
+    ));
+    assert_eq!(looser.enable_cleartext_plugin, Some(true));
+    assert_eq!(looser.rsa_key.path.as_deref(), Some(Path::new("/plans/key.pem")));
+    let wrong = problems(&format!("{plain}\nenable_cleartext_plugin = \"perhaps\""));
+    assert!(wrong.contains("true or false"), "{wrong}");
+}
+
+#[test]
 fn several_urls_are_one_system_with_several_hosts() {
     let options = Options::parse("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/d\"]").unwrap();
     let mut reader = options.reader();

@@ -16,7 +16,9 @@ mod text;
 mod wire;
 
 pub use auth::ServerKey;
-pub(crate) use auth::{Channel, Credentials, Login, LoginError, PublicKey, Turn};
+pub(crate) use auth::{
+    Channel, Credentials, Login, LoginError, Method, PasswordSent, PublicKey, Turn,
+};
 pub(crate) use batch::{ManyRows, RowArray};
 pub(crate) use catch::RowFormat;
 pub(crate) use execute::{Bound, Prepared, encode_execute};

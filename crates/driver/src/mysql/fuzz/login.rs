@@ -1,7 +1,8 @@
 //! Logins against servers that say anything.
 
 use super::super::codec::{
-    Channel, Credentials, Greeting, Inbox, Login, LoginError, PublicKey, ServerKey, Turn,
+    Channel, Credentials, Greeting, Inbox, Login, LoginError, Method, PasswordSent, PublicKey,
+    ServerKey, Turn,
 };
 use super::{OK, RSA_KEY, SECRET, errors, framed};
 use crate::Password;
@@ -9,23 +10,31 @@ use crate::Password;
 /// A server may change the method eight times, and each method has at most three answers.
 const ANSWERS_MAX: usize = 9 * 3;
 
-/// A login ends, shows the password nowhere, and tells it in the clear only where nobody can read
-/// along.
+/// A login ends, shows the password nowhere, and sends it in the clear only to a server that was
+/// verified or that the user allows to have it.
 pub(super) fn login(bytes: &[u8]) {
     let known = ServerKey::from_pem(RSA_KEY.as_bytes()).expect("the fuzzer's own key is one");
-    for channel in [Channel::Open, Channel::Private] {
-        let keys = [PublicKey::Known(&known), PublicKey::FromServer, PublicKey::Withheld];
+    let keys = [PublicKey::Known(&known), PublicKey::FromServer, PublicKey::Withheld];
+    let password = Password::new(SECRET);
+    for channel in [Channel::Open, Channel::Unverified, Channel::Private] {
         for public_key in keys {
-            for liked in ["caching_sha2_password", "mysql_native_password"] {
-                converse(bytes, liked, channel, public_key);
+            for allows_clear_password in [false, true] {
+                let credentials =
+                    Credentials { password: &password, channel, public_key, allows_clear_password };
+                for liked in ["caching_sha2_password", "mysql_native_password"] {
+                    converse(bytes, liked, credentials);
+                }
             }
         }
     }
 }
 
-fn converse(bytes: &[u8], liked: &str, channel: Channel, public_key: PublicKey<'_>) {
-    let password = Password::new(SECRET);
-    let credentials = Credentials { password: &password, channel, public_key };
+fn converse(bytes: &[u8], liked: &str, credentials: Credentials<'_>) {
+    let may_send = match credentials.channel {
+        Channel::Open => false,
+        Channel::Unverified => credentials.allows_clear_password,
+        Channel::Private => true,
+    };
     let Ok((mut login, opening)) = Login::begin(&greeting(liked), credentials) else {
         panic!("a sound greeting is not answered");
     };
@@ -38,8 +47,13 @@ fn converse(bytes: &[u8], liked: &str, channel: Channel, public_key: PublicKey<'
             Ok(Turn::Answer(answer)) => {
                 answers += 1;
                 assert!(answers <= ANSWERS_MAX, "the login does not end");
-                let may_tell = channel == Channel::Private;
-                assert!(may_tell || !holds_secret(&answer), "the password is told to everyone");
+                let is_secret = holds_secret(&answer);
+                assert!(may_send || !is_secret, "the password is sent to strangers");
+                let (method, sent) = login.summary();
+                let is_known = sent == PasswordSent::Clear;
+                assert!(is_known || !is_secret, "the record hides that the password was sent");
+                let is_allowed = credentials.allows_clear_password;
+                assert!(is_allowed || method != Method::ClearPassword, "sent without permission");
             }
             Ok(Turn::Listen) => {}
             Ok(Turn::Accepted { .. }) => {

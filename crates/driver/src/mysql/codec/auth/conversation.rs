@@ -1,4 +1,4 @@
-//! The conversation of a login, from the greeting to the server's word: messages in, messages out.
+//! The conversation of a login, from the greeting to the server's answer: messages in, messages out.
 
 use super::super::{AuthReply, Greeting, Malformed};
 use super::method::NONCE_BYTES;
@@ -12,9 +12,11 @@ const SWITCHES_MAX: u8 = 8;
 /// Who can read what is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
-    /// The server alone: TLS, or a unix socket.
+    /// Only the server: TLS with a certificate that was verified, or a unix socket.
     Private,
-    /// Whoever is on the way.
+    /// Only the other end, which may be a stranger: TLS with a certificate that was not verified.
+    Unverified,
+    /// Anyone on the way.
     Open,
 }
 
@@ -23,7 +25,7 @@ pub(crate) enum Channel {
 pub(crate) enum PublicKey<'a> {
     /// From a file.
     Known(&'a ServerKey),
-    /// From the server, by the same channel: whoever sits between could send another one.
+    /// From the server, over the same channel: an attacker on the way could send another one.
     FromServer,
     /// Nowhere.
     Withheld,
@@ -35,6 +37,22 @@ pub(crate) struct Credentials<'a> {
     pub(crate) password: &'a Password,
     pub(crate) channel: Channel,
     pub(crate) public_key: PublicKey<'a>,
+    /// Whether the user allows the password itself to be sent in TLS to a server that asks for it
+    /// by `mysql_clear_password`, or whose certificate was not verified.
+    pub(crate) allows_clear_password: bool,
+}
+
+/// What a login has sent of the password, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PasswordSent {
+    /// A hash or a signature of the server's challenge.
+    Proof,
+    /// The password, encrypted with an RSA key that was known before.
+    EncryptedWithKnownKey,
+    /// The password, encrypted with the RSA key that the server sent.
+    EncryptedWithServersKey,
+    /// The password itself.
+    Clear,
 }
 
 /// How a login begins, in the answer to the greeting.
@@ -63,6 +81,7 @@ pub(crate) struct Login<'a> {
     method: Method,
     nonce: Vec<u8>,
     state: State,
+    sent: PasswordSent,
     switches: u8,
 }
 
@@ -85,9 +104,15 @@ impl<'a> Login<'a> {
     ) -> Result<(Self, Opening), LoginError> {
         let method = Method::first(&greeting.method);
         let nonce = greeting.nonce.clone();
-        let mut login = Self { credentials, method, nonce, state: State::Told, switches: 0 };
+        let (state, sent) = (State::Told, PasswordSent::Proof);
+        let mut login = Self { credentials, method, nonce, state, sent, switches: 0 };
         let proof = login.prove()?;
         Ok((login, Opening { method: method.name(), proof }))
+    }
+
+    /// The method in use, and the most that any method has sent of the password so far.
+    pub(crate) fn summary(&self) -> (Method, PasswordSent) {
+        (self.method, self.sent)
     }
 
     /// Takes the server's next message.
@@ -129,8 +154,11 @@ impl<'a> Login<'a> {
                 Ok(ed25519::sign(password, nonce))
             }
             Method::ClearPassword => match self.credentials.channel {
-                Channel::Private => Ok(sha2_password::in_clear(password)),
-                Channel::Open => Err(LoginError::NeedsPrivateChannel(self.method.name())),
+                Channel::Open => Err(LoginError::ClearPasswordOnOpenChannel),
+                _ if !self.credentials.allows_clear_password => {
+                    Err(LoginError::ClearPasswordNotAllowed)
+                }
+                _ => Ok(self.in_clear()),
             },
         }
     }
@@ -147,13 +175,13 @@ impl<'a> Login<'a> {
             }
             (State::KeyRequested, pem) => {
                 let key = ServerKey::from_pem(pem)?;
-                self.encrypted(&key).map(Turn::Answer)
+                self.encrypted(&key, PasswordSent::EncryptedWithServersKey).map(Turn::Answer)
             }
             _ => Err(Malformed("a step of the login that its method does not have").into()),
         }
     }
 
-    /// Tells the password itself as this channel allows, or asks for the key that this takes.
+    /// Sends the password itself as this channel allows, or asks for the key that this takes.
     fn tell(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
         self.state = State::Told;
@@ -161,8 +189,15 @@ impl<'a> Login<'a> {
             return Ok(sha2_password::NO_PASSWORD.to_vec());
         }
         match (self.credentials.channel, self.credentials.public_key) {
-            (Channel::Private, _) => Ok(sha2_password::in_clear(password)),
-            (Channel::Open, PublicKey::Known(key)) => self.encrypted(key),
+            (Channel::Private, _) => Ok(self.in_clear()),
+            // In TLS servers take the password itself only, never encrypted with their RSA key.
+            (Channel::Unverified, _) if self.credentials.allows_clear_password => {
+                Ok(self.in_clear())
+            }
+            (Channel::Unverified, _) => Err(LoginError::UnverifiedServer(self.method)),
+            (Channel::Open, PublicKey::Known(key)) => {
+                self.encrypted(key, PasswordSent::EncryptedWithKnownKey)
+            }
             (Channel::Open, PublicKey::FromServer) => {
                 self.state = State::KeyRequested;
                 Ok(key_request.to_vec())
@@ -171,8 +206,14 @@ impl<'a> Login<'a> {
         }
     }
 
-    fn encrypted(&mut self, key: &ServerKey) -> Result<Vec<u8>, LoginError> {
+    fn in_clear(&mut self) -> Vec<u8> {
+        self.sent = PasswordSent::Clear;
+        sha2_password::in_clear(self.credentials.password.reveal())
+    }
+
+    fn encrypted(&mut self, key: &ServerKey, sent: PasswordSent) -> Result<Vec<u8>, LoginError> {
         self.state = State::Told;
+        self.sent = self.sent.max(sent);
         let password = self.credentials.password.reveal();
         let mixed = sha2_password::mixed_with_nonce(password, self.nonce()?);
         Ok(key.encrypt(&mixed)?)

@@ -4,6 +4,13 @@ use super::method::unknown;
 use super::{BadKey, Method};
 use crate::mysql::codec::{Malformed, ServerError};
 
+/// How a server's certificate is verified, in both places where a user may say so.
+const VERIFY: &str = "ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = \
+                      \"verify_ca\" and ssl_ca = \"FILE\")";
+/// How a user allows the password itself to be sent.
+const ALLOW: &str =
+    "enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true)";
+
 /// Why a login did not come about; all but the first two are dyno's own words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
@@ -19,28 +26,49 @@ pub(crate) enum LoginError {
     /// A change of the method too many.
     #[error("the server asks for one login method after the other, {0} for the last")]
     EndlessSwitches(String),
-    /// A method that may only be used where nobody can read along.
+    /// The server asks for the password itself where anyone on the way could read it.
     #[error(
-        "the server asks for the password itself, by {0}, and others could read it on the way: log in \
-         over TLS (ssl-mode=required) or a unix socket"
+        "the server asks for the password itself (mysql_clear_password), and the connection is not \
+         encrypted: anyone on the way could read the password; encrypt the connection by {}, and allow \
+         this method by {}",
+        VERIFY,
+        ALLOW
     )]
-    NeedsPrivateChannel(&'static str),
+    ClearPasswordOnOpenChannel,
+    /// The server asks for the password itself, and the user has not allowed this.
+    #[error(
+        "the server asks for the password itself (mysql_clear_password): if this server is not the one \
+         that you mean, its owner would have your password; allow this method by {}, and verify who \
+         answers by {}",
+        ALLOW,
+        VERIFY
+    )]
+    ClearPasswordNotAllowed,
+    /// The method needs the password itself, and nobody knows whose server this is.
+    #[error(
+        "{} needs the password itself this time, and the server's certificate was not verified: anyone \
+         who answers in the server's place would have your password; verify the certificate by {}, or \
+         send the password all the same by {}", .0.name(), VERIFY, ALLOW
+    )]
+    UnverifiedServer(Method),
     /// The password has to be encrypted with a key that is not there and must not be asked for.
     #[error(
-        "{} needs the password itself once, and others could read it on the way: log in over TLS \
-         (ssl-mode=required), or name the server's RSA key (server-public-key-path=FILE), or trust the \
-         network with the key that the server sends (get-server-public-key=1)", .0.name()
+        "{} needs the password itself this time, and the connection is not encrypted: anyone on the \
+         way could read the password; encrypt the connection by {}, or name the server's RSA key by \
+         server-public-key-path=FILE in the URL (in the plan server_public_key_path = \"FILE\"), or \
+         accept any key that comes, even an attacker's, by get-server-public-key=1 in the URL (in the \
+         plan get_server_public_key = true)", .0.name(), VERIFY
     )]
     NoKey(Method),
     /// The server refused when it was asked for its key.
     #[error(
         "{} ({}), when asked for its RSA key; a server that has none, such as TiDB, takes this \
-         password only over TLS (ssl-mode=required)", .0.message, .0.code
+         password only over TLS: encrypt the connection by {}", .0.message, .0.code, VERIFY
     )]
     KeyRefused(ServerError),
     /// The key that was given or sent cannot be used.
     #[error(
-        "what the server sent to encrypt the password with is {0}: log in over TLS (ssl-mode=required)"
+        "what the server sent to encrypt the password with is {0}: encrypt the connection by {VERIFY}"
     )]
     BadKey(#[from] BadKey),
 }

@@ -14,7 +14,7 @@ pub(crate) enum Method {
     Sha256Password,
     /// A signature: MariaDB's plugin `ed25519`.
     Ed25519,
-    /// The password as it is, where nobody can read along: for PAM and LDAP.
+    /// The password itself: for PAM and LDAP.
     ClearPassword,
 }
 

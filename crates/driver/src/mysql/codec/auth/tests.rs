@@ -58,23 +58,47 @@ fn switch(method: &str, nonce: &[u8]) -> Vec<u8> {
     [b"\xfe", method.as_bytes(), b"\0", nonce].concat()
 }
 
+/// Under which conditions a password is sent.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    channel: Channel,
+    public_key: PublicKey<'a>,
+    allows_clear_password: bool,
+}
+
+impl<'a> Terms<'a> {
+    const fn of(channel: Channel, public_key: PublicKey<'a>) -> Self {
+        Self { channel, public_key, allows_clear_password: false }
+    }
+
+    const fn allowing_clear(self) -> Self {
+        Self { allows_clear_password: true, ..self }
+    }
+
+    fn credentials(self, password: &'a Password) -> Credentials<'a> {
+        let Self { channel, public_key, allows_clear_password } = self;
+        Credentials { password, channel, public_key, allows_clear_password }
+    }
+}
+
 /// Logs in by what the server says in turn; returns the first proof and all turns.
 fn converse(
     liked: &str,
     password: &str,
-    (channel, public_key): (Channel, PublicKey<'_>),
+    terms: Terms<'_>,
     server: &[&[u8]],
 ) -> (String, Vec<u8>, Vec<Result<Turn, LoginError>>) {
     let password = Password::new(password);
-    let credentials = Credentials { password: &password, channel, public_key };
+    let credentials = terms.credentials(&password);
     let (mut login, opening) = Login::begin(&greeting(liked), credentials).unwrap();
     let turns = server.iter().map(|payload| login.hear(payload)).collect();
     (opening.method.to_owned(), opening.proof, turns)
 }
 
-const OPEN: (Channel, PublicKey<'_>) = (Channel::Open, PublicKey::Withheld);
-const ASKING: (Channel, PublicKey<'_>) = (Channel::Open, PublicKey::FromServer);
-const PRIVATE: (Channel, PublicKey<'_>) = (Channel::Private, PublicKey::Withheld);
+const OPEN: Terms<'_> = Terms::of(Channel::Open, PublicKey::Withheld);
+const ASKING: Terms<'_> = Terms::of(Channel::Open, PublicKey::FromServer);
+const UNVERIFIED: Terms<'_> = Terms::of(Channel::Unverified, PublicKey::Withheld);
+const PRIVATE: Terms<'_> = Terms::of(Channel::Private, PublicKey::Withheld);
 const ACCEPTED: Result<Turn, LoginError> = Ok(Turn::Accepted { status: 2 });
 
 fn answer(bytes: &[u8]) -> Result<Turn, LoginError> {
@@ -124,16 +148,75 @@ fn a_login_begins_with_what_the_server_likes_or_else_the_native_password() {
 
 #[test]
 fn a_cached_password_takes_the_fast_path_on_any_channel() {
-    for channel in [OPEN, ASKING, PRIVATE] {
+    for channel in [OPEN, ASKING, UNVERIFIED, PRIVATE] {
         let (_, _, turns) = converse("caching_sha2_password", "secret", channel, &[FAST, OK]);
         assert_eq!(turns, [Ok(Turn::Listen), ACCEPTED]);
     }
 }
 
 #[test]
-fn an_uncached_password_is_told_as_it_is_where_nobody_can_read_along() {
+fn an_uncached_password_is_sent_in_clear_to_a_verified_server() {
     let (_, _, turns) = converse("caching_sha2_password", "secret", PRIVATE, &[FULL, OK]);
     assert_eq!(turns, [answer(b"secret\0"), ACCEPTED]);
+}
+
+#[test]
+fn an_uncached_password_is_sent_to_an_unverified_server_only_when_the_user_allows_it() {
+    let pair = KeyPair::generate();
+    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
+    let keys = [PublicKey::Withheld, PublicKey::FromServer, PublicKey::Known(&key)];
+    for terms in keys.map(|key| Terms::of(Channel::Unverified, key)) {
+        for method in [Method::CachingSha2Password, Method::Sha256Password] {
+            let ask = match method {
+                Method::CachingSha2Password => FULL.to_vec(),
+                _ => switch(method.name(), NONCE),
+            };
+            let (_, _, turns) = converse("caching_sha2_password", "secret", terms, &[&ask]);
+            assert_eq!(turns, [Err(LoginError::UnverifiedServer(method))]);
+            let terms = terms.allowing_clear();
+            let (_, _, turns) = converse("caching_sha2_password", "secret", terms, &[&ask, OK]);
+            assert_eq!(turns, [answer(b"secret\0"), ACCEPTED]);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_the_clear_password_gets_it_in_tls_only_when_the_user_allows_it() {
+    let clear = switch("mysql_clear_password", b"");
+    for terms in [UNVERIFIED, PRIVATE] {
+        let (_, _, turns) = converse("", "secret", terms, &[&clear]);
+        assert_eq!(turns, [Err(LoginError::ClearPasswordNotAllowed)]);
+        let (_, _, turns) = converse("", "secret", terms.allowing_clear(), &[&clear, OK]);
+        assert_eq!(turns, [answer(b"secret\0"), ACCEPTED]);
+    }
+    for terms in [OPEN, ASKING, OPEN.allowing_clear(), ASKING.allowing_clear()] {
+        let (_, _, turns) = converse("", "secret", terms, &[&clear]);
+        assert_eq!(turns, [Err(LoginError::ClearPasswordOnOpenChannel)]);
+    }
+}
+
+#[test]
+fn the_summary_keeps_the_most_that_any_method_has_sent() {
+    let pair = KeyPair::generate();
+    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
+    let sent_key = [b"\x01", pair.pem.as_bytes()].concat();
+    let known = Terms::of(Channel::Open, PublicKey::Known(&key));
+    let native = switch("mysql_native_password", NONCE);
+    let summary = |terms: Terms<'_>, server: &[&[u8]]| {
+        let password = Password::new("secret");
+        let credentials = terms.credentials(&password);
+        let (mut login, _) = Login::begin(&greeting("caching_sha2_password"), credentials).unwrap();
+        server.iter().for_each(|payload| drop(login.hear(payload).unwrap()));
+        login.summary()
+    };
+    use Method::{CachingSha2Password, NativePassword};
+    assert_eq!(summary(OPEN, &[FAST, OK]), (CachingSha2Password, PasswordSent::Proof));
+    let encrypted = (CachingSha2Password, PasswordSent::EncryptedWithKnownKey);
+    assert_eq!(summary(known, &[FULL, OK]), encrypted);
+    let encrypted = (CachingSha2Password, PasswordSent::EncryptedWithServersKey);
+    assert_eq!(summary(ASKING, &[FULL, &sent_key, OK]), encrypted);
+    let clear = (NativePassword, PasswordSent::Clear);
+    assert_eq!(summary(PRIVATE, &[FULL, &native, OK]), clear);
 }
 
 #[test]
@@ -151,7 +234,7 @@ fn an_uncached_password_is_encrypted_with_the_key_that_the_server_sends() {
 fn an_uncached_password_is_encrypted_with_a_key_that_is_known() {
     let pair = KeyPair::generate();
     let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
-    let known = (Channel::Open, PublicKey::Known(&key));
+    let known = Terms::of(Channel::Open, PublicKey::Known(&key));
     let long = "x".repeat(40);
     for method in ["caching_sha2_password", "sha256_password"] {
         let ask = if method == "sha256_password" { switch(method, NONCE) } else { FULL.to_vec() };
@@ -163,19 +246,11 @@ fn an_uncached_password_is_encrypted_with_a_key_that_is_known() {
 }
 
 #[test]
-fn a_password_stays_here_where_others_could_read_it_and_no_key_may_be_asked_for() {
+fn an_uncached_password_is_not_sent_on_an_open_connection_without_a_key() {
     let (_, _, turns) = converse("caching_sha2_password", "secret", OPEN, &[FULL]);
     assert_eq!(turns, [Err(LoginError::NoKey(Method::CachingSha2Password))]);
     let (_, _, turns) = converse("", "secret", OPEN, &[&switch("sha256_password", NONCE)]);
     assert_eq!(turns, [Err(LoginError::NoKey(Method::Sha256Password))]);
-    for channel in [OPEN, ASKING] {
-        let clear = switch("mysql_clear_password", b"");
-        let (_, _, turns) = converse("", "secret", channel, &[&clear]);
-        assert_eq!(turns, [Err(LoginError::NeedsPrivateChannel("mysql_clear_password"))]);
-    }
-    let (_, _, turns) =
-        converse("", "secret", PRIVATE, &[&switch("mysql_clear_password", b""), OK]);
-    assert_eq!(turns, [answer(b"secret\0"), ACCEPTED]);
 }
 
 #[test]
@@ -231,8 +306,7 @@ fn a_step_that_the_method_does_not_have_breaks_the_protocol() {
     }
     let short = Greeting { nonce: b"abc".to_vec(), ..greeting("caching_sha2_password") };
     let password = Password::new("secret");
-    let (channel, public_key) = PRIVATE;
-    let begun = Login::begin(&short, Credentials { password: &password, channel, public_key });
+    let begun = Login::begin(&short, PRIVATE.credentials(&password));
     let malformed = Malformed("a login challenge of the wrong length");
     assert_eq!(begun.unwrap_err(), LoginError::Malformed(malformed));
 }
@@ -265,30 +339,33 @@ fn what_a_person_reads() {
         unknown("authentication_webauthn_client"),
         told(OPEN, &[b"\xfe"]),
         told(OPEN, &[&switch("mysql_clear_password", b"")]),
+        told(UNVERIFIED, &[&switch("mysql_clear_password", b"")]),
+        told(UNVERIFIED, &[FULL]),
         told(OPEN, &[FULL]),
         told(ASKING, &[FULL, DENIED]),
         told(ASKING, &[FULL, b"\x01junk"]),
         told(ASKING, &[DENIED]),
     ]
     .join("\n");
-    insta::assert_snapshot!(all, @"
+    insta::assert_snapshot!(all, @r#"
     the server asks for the login method tidb_sm3_password (TiDB's, of SM3 hashes), which dyno does not speak: log in as a user identified with caching_sha2_password over TLS
     the server asks for the login method parsec (MariaDB's, from 11.6 on), which dyno does not speak: log in as a user identified with ed25519
     the server asks for the login method authentication_webauthn_client, which dyno does not speak: log in as a user identified with caching_sha2_password, ed25519 or mysql_native_password
     the server asks for the login method mysql_old_password (of servers before 4.1), which dyno does not speak: log in as a user identified with mysql_native_password
-    the server asks for the password itself, by mysql_clear_password, and others could read it on the way: log in over TLS (ssl-mode=required) or a unix socket
-    caching_sha2_password needs the password itself once, and others could read it on the way: log in over TLS (ssl-mode=required), or name the server's RSA key (server-public-key-path=FILE), or trust the network with the key that the server sends (get-server-public-key=1)
-    Access denied (1045), when asked for its RSA key; a server that has none, such as TiDB, takes this password only over TLS (ssl-mode=required)
-    what the server sent to encrypt the password with is no RSA public key in PEM of 2,048 to 8,192 bits: log in over TLS (ssl-mode=required)
+    the server asks for the password itself (mysql_clear_password), and the connection is not encrypted: anyone on the way could read the password; encrypt the connection by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE"), and allow this method by enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true)
+    the server asks for the password itself (mysql_clear_password): if this server is not the one that you mean, its owner would have your password; allow this method by enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true), and verify who answers by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE")
+    caching_sha2_password needs the password itself this time, and the server's certificate was not verified: anyone who answers in the server's place would have your password; verify the certificate by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE"), or send the password all the same by enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true)
+    caching_sha2_password needs the password itself this time, and the connection is not encrypted: anyone on the way could read the password; encrypt the connection by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE"), or name the server's RSA key by server-public-key-path=FILE in the URL (in the plan server_public_key_path = "FILE"), or accept any key that comes, even an attacker's, by get-server-public-key=1 in the URL (in the plan get_server_public_key = true)
+    Access denied (1045), when asked for its RSA key; a server that has none, such as TiDB, takes this password only over TLS: encrypt the connection by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE")
+    what the server sent to encrypt the password with is no RSA public key in PEM of 2,048 to 8,192 bits: encrypt the connection by ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = "verify_ca" and ssl_ca = "FILE")
     Access denied
-    ");
+    "#);
 }
 
 #[test]
 fn a_login_under_way_does_not_show_the_password() {
     let password = Password::new("hors3");
-    let (channel, public_key) = ASKING;
-    let credentials = Credentials { password: &password, channel, public_key };
+    let credentials = ASKING.credentials(&password);
     let (login, _) = Login::begin(&greeting("caching_sha2_password"), credentials).unwrap();
     assert!(!format!("{login:?} {credentials:?}").contains("hors3"));
 }

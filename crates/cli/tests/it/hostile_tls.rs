@@ -1,0 +1,95 @@
+//! A server that made its own certificate and asks for the password: what it gets, and what it does not.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::process::Output;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use rcgen::{CertificateParams, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::hostile::{packet, read_packet, tls_greeting};
+use crate::support::{Desk, both};
+
+const PASSWORD: &[u8] = b"hors3-carr1age";
+/// What the server says to ask for the password itself: the first by `mysql_clear_password`, the second
+/// by `sha256_password`, the third as if `caching_sha2_password` had nothing in its cache.
+const REQUESTS: [&[&[u8]]; 3] = [
+    &[b"\xfemysql_clear_password\0"],
+    &[b"\xfesha256_password\0abcdefghijklmnopqrst\0"],
+    &[b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0", b"\x01\x04"],
+];
+
+/// A certificate that no authority has signed.
+fn own_certificate() -> Arc<ServerConfig> {
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider);
+    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    Arc::new(builder.with_single_cert(vec![certificate.der().clone()], key).unwrap())
+}
+
+/// Serves one connection; returns everything that the client sent within TLS.
+fn serve(listener: &TcpListener, requests: &[&[u8]]) -> Vec<u8> {
+    let (mut socket, _) = listener.accept().unwrap();
+    socket.write_all(&tls_greeting()).unwrap();
+    read_packet(&mut socket).unwrap();
+    let connection = ServerConnection::new(own_certificate()).unwrap();
+    let mut stream = StreamOwned::new(connection, socket);
+    let mut heard = read_packet(&mut stream).unwrap();
+    for (place, request) in requests.iter().enumerate() {
+        let sequence = u8::try_from(3 + 2 * place).unwrap();
+        if stream.write_all(&packet(sequence, request)).is_err() {
+            break;
+        }
+        // A client that breaks the login off sends nothing more.
+        heard.extend(read_packet(&mut stream).unwrap_or_default());
+    }
+    heard
+}
+
+/// Runs dyno against such a server: what the server heard, and what dyno said.
+fn attack(requests: &'static [&'static [u8]], options: &str) -> (Vec<u8>, Output) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server: JoinHandle<Vec<u8>> = thread::spawn(move || serve(&listener, requests));
+    let password = str::from_utf8(PASSWORD).unwrap();
+    let url = format!("mysql://root:{password}@127.0.0.1:{port}/test{options}");
+    let desk = Desk::new();
+    let arguments = ["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url];
+    let output = desk.dyno(arguments).output().unwrap();
+    (server.join().unwrap(), output)
+}
+
+fn holds(heard: &[u8], text: &[u8]) -> bool {
+    heard.windows(text.len()).any(|window| window == text)
+}
+
+#[test]
+fn a_server_with_its_own_certificate_does_not_get_the_password() {
+    for requests in REQUESTS {
+        for options in ["", "?ssl-mode=required", "?get-server-public-key=1"] {
+            let (heard, output) = attack(requests, options);
+            let text = both(&output);
+            assert!(holds(&heard, b"root\0"), "no login: {text}");
+            assert!(!holds(&heard, PASSWORD), "{requests:?} {options}: the password was sent");
+            assert_eq!(output.status.code(), Some(1), "{text}");
+            assert!(text.contains("enable-cleartext-plugin=1"), "{text}");
+            assert!(text.contains("enable_cleartext_plugin = true"), "{text}");
+        }
+    }
+}
+
+/// Shows that the server above would see the password.
+#[test]
+fn a_server_with_its_own_certificate_gets_the_password_when_the_option_allows_it() {
+    for requests in REQUESTS {
+        let (heard, output) = attack(requests, "?enable-cleartext-plugin=1");
+        assert!(holds(&heard, PASSWORD), "{requests:?}: {}", both(&output));
+    }
+}
