@@ -100,7 +100,7 @@ fn call_next(handle: &Handle) {
     if opening.has_room()
         && let Some((_, task)) = opening.waiting.borrow().front()
     {
-        handle.poll_soon(*task);
+        handle.wake(*task);
     }
 }
 
