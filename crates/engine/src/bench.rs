@@ -6,16 +6,16 @@ use std::sync::mpsc::Sender;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
-    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished,
+    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished, nanos,
 };
 use net::{Gate, Handle, Nanos};
 
+use crate::assignment::Assignment;
 use crate::control::{Control, Message};
 use crate::late::Late;
 use crate::offer::Timetable;
 use crate::outages::Tie;
 use crate::pacing::Pacer;
-use crate::worker::Assignment;
 use crate::{ClientOutcome, Step, Turn};
 
 /// The interval that is being filled.
@@ -61,6 +61,9 @@ pub(crate) struct Bench {
     pub(crate) gate: Gate,
     pub(crate) pacer: Pacer,
     pub(crate) reconnect_limit_ns: Option<Nanos>,
+    /// The first of the worker's clients, of all.
+    pub(crate) first_client: usize,
+    drain_timeout_ns: Nanos,
     worker: usize,
     control: Arc<Control>,
     timetable: Timetable,
@@ -82,16 +85,18 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// For `clients` clients of the worker that `assignment` is for.
-    pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle, clients: usize) -> Self {
-        let operations = assignment.load.operations();
-        let timetable = assignment.timetable;
+    /// For the worker that `assignment` is for.
+    pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
+        let Assignment { worker, workers, offer, operations, timetable, .. } = *assignment;
+        let clients = assignment.clients();
         Self {
             handle,
             gate: Gate::default(),
-            pacer: Pacer::new(assignment.pacing, assignment.worker, assignment.workers),
-            reconnect_limit_ns: assignment.reconnect_limit_ns,
-            worker: assignment.worker,
+            pacer: Pacer::new(&offer.pacing, worker, workers),
+            reconnect_limit_ns: offer.reconnect_limit.map(nanos),
+            first_client: clients.start,
+            drain_timeout_ns: nanos(offer.drain_timeout),
+            worker,
             control: Arc::clone(&assignment.control),
             timetable,
             open: RefCell::new(Open {
@@ -103,8 +108,8 @@ impl Bench {
                 pending: QueryCounts::default(),
             }),
             kinds: operations.iter().map(|operation| operation.kind).collect(),
-            clients: RefCell::new(vec![Client::default(); clients]),
-            preparing: Cell::new(clients),
+            clients: RefCell::new(vec![Client::default(); clients.len()]),
+            preparing: Cell::new(clients.len()),
             origin: Cell::new(0),
             late: RefCell::default(),
             lateness: RefCell::default(),
@@ -168,11 +173,6 @@ impl Bench {
         if self.pacer.is_open() && !self.is_warm_up(turn.started_ns) {
             self.lateness.borrow_mut().record(turn.started_ns - turn.intended_ns);
         }
-    }
-
-    /// All of that.
-    pub(crate) fn lateness(&self) -> LatencyHistogram {
-        self.lateness.take()
     }
 
     fn check_backlog(&self, at: Nanos) {
@@ -289,14 +289,6 @@ impl Bench {
         }
     }
 
-    /// Statements that ended after the last interval: they are in no interval, and the server counted
-    /// them all the same. For after [`Bench::close_last`].
-    pub(crate) fn late_queries(&self) -> QueryCounts {
-        let mut open = self.open.borrow_mut();
-        open.take_pending();
-        open.tally.queries
-    }
-
     /// A client's connection broke; without a limit for making another one, that ends the trial.
     pub(crate) fn lost(&self, failure: &Failure) {
         self.tell(Tie::Lost);
@@ -388,7 +380,7 @@ impl Bench {
 
     /// One look at the world between turns of the loop: the start, the end, intervals that no event
     /// closes. Returns when to look again at the latest, or `None` to end at once.
-    pub(crate) fn tick(&self, drain_timeout_ns: Nanos) -> Option<Nanos> {
+    pub(crate) fn tick(&self) -> Option<Nanos> {
         if self.control.is_cut_short() {
             return None;
         }
@@ -410,7 +402,7 @@ impl Bench {
         match self.ended_at(at) {
             None => Some(self.origin.get().saturating_add(self.open.borrow().end)),
             Some(end) => {
-                let deadline = end.saturating_add(drain_timeout_ns);
+                let deadline = end.saturating_add(self.drain_timeout_ns);
                 let waits = at < deadline && self.is_anyone_in_turn();
                 waits.then(|| self.origin.get().saturating_add(deadline))
             }
@@ -439,8 +431,24 @@ impl Bench {
         self.clients.borrow().iter().any(|client| client.in_turn_since.is_some())
     }
 
-    /// What became of each client, with its index among all clients, and of what was never answered.
-    pub(crate) fn outcome(&self, workers: usize) -> (Vec<(usize, ClientOutcome)>, Unfinished) {
+    /// What the worker says at its end, after [`Bench::close_last`].
+    pub(crate) fn done(&self) -> Message {
+        let (clients, unfinished) = self.outcome();
+        // Statements that ended after the last interval are in no interval, but the server has counted them.
+        let mut open = self.open.borrow_mut();
+        open.take_pending();
+        Message::Done {
+            worker: self.worker,
+            first_client: self.first_client,
+            clients,
+            unfinished,
+            lateness: Box::new(self.lateness.take()),
+            late_queries: open.tally.queries,
+        }
+    }
+
+    /// What became of each client, and the transactions that were never answered.
+    fn outcome(&self) -> (Vec<ClientOutcome>, Unfinished) {
         let now = self.handle.now();
         let mut late = self.late.take();
         if let Some(end) = self.timetable.end_ns
@@ -451,20 +459,19 @@ impl Bench {
             waiting.into_iter().for_each(|at| late.waits_since(origin.saturating_add(at)));
         }
         let clients = self.clients.borrow();
-        let outcomes = clients.iter().enumerate().map(|(local, client)| {
+        let outcomes = clients.iter().map(|client| {
             if let Some(since) = client.in_turn_since {
                 late.waits_since(since);
             }
-            let outcome = ClientOutcome { events: client.events, failure: client.failure.clone() };
-            (self.worker + local * workers, outcome)
+            ClientOutcome { events: client.events, failure: client.failure.clone() }
         });
         (outcomes.collect(), late.until(now))
     }
 
-    pub(crate) fn client_failed(&self, index: usize, local: usize, failure: Failure) {
+    pub(crate) fn client_failed(&self, local: usize, failure: Failure) {
         let before_start = !self.gate.is_open();
         self.clients.borrow_mut()[local].failure = Some(failure.clone());
-        self.send(Message::Failed { client: index, failure, before_start });
+        self.send(Message::Failed { client: self.first_client + local, failure, before_start });
     }
 
     /// Closes what is open when all clients have ended: up to the end of the measured time when that

@@ -99,7 +99,9 @@ pub(crate) enum Message {
     /// The worker is done.
     Done {
         worker: usize,
-        clients: Vec<(usize, ClientOutcome)>,
+        /// The first of the worker's clients, of all.
+        first_client: usize,
+        clients: Vec<ClientOutcome>,
         unfinished: Unfinished,
         lateness: Box<LatencyHistogram>,
         late_queries: QueryCounts,

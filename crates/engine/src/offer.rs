@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use measure::nanos;
 use net::Nanos;
+use plan::Limit;
 
 use crate::Pacing;
 
@@ -50,20 +52,6 @@ pub enum Workers {
     EventLoops(usize),
     /// One event loop in virtual time, for the simulated system.
     Simulated,
-}
-
-/// When the measured load ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// After this time.
-    Time(Duration),
-    /// After so many transactions of all clients together, warm-up not counted.
-    Events(u64),
-}
-
-/// A duration on the engine's clocks.
-pub(crate) fn nanos(duration: Duration) -> Nanos {
-    u64::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
 /// Where phases and intervals begin and end on a trial's clock.

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use net::Nanos;
+use plan::Arrivals;
 
-use crate::schedule::{Arrivals, Schedule, Spread};
+use crate::schedule::{ArrivalTimes, Schedule};
 
 /// How turns follow one another.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub enum Pacing {
         /// How many come, over the trial's time with its warm-up.
         schedule: Schedule,
         /// How they are spread around their rate.
-        spread: Spread,
+        spread: Arrivals,
         /// What a random spread is drawn from.
         seed: u64,
         /// How many may wait for a client before the trial counts as overloaded.
@@ -36,10 +37,19 @@ pub enum Step {
     At(Nanos),
 }
 
+/// Permission to do one transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// When it was meant to start, which its latency counts from.
+    pub intended_ns: Nanos,
+    /// When it did start; in a closed loop, as intended.
+    pub started_ns: Nanos,
+}
+
 /// A worker's part of the pacing.
 pub(crate) enum Pacer {
     Closed { think_time_ns: Nanos },
-    Open { arrivals: RefCell<Arrivals>, backlog_max: u64 },
+    Open { arrivals: RefCell<ArrivalTimes>, backlog_max: u64 },
 }
 
 impl Pacer {
@@ -47,7 +57,7 @@ impl Pacer {
         match pacing {
             Pacing::Closed { think_time_ns } => Self::Closed { think_time_ns: *think_time_ns },
             Pacing::Open { schedule, spread, seed, backlog_max } => Self::Open {
-                arrivals: RefCell::new(Arrivals::new(
+                arrivals: RefCell::new(ArrivalTimes::new(
                     schedule.clone(),
                     *spread,
                     worker,
@@ -105,6 +115,10 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use plan::Rate;
+
     use super::*;
 
     #[test]
@@ -125,8 +139,8 @@ mod tests {
 
     fn open(rate_per_s: f64, backlog_max: u64) -> Pacer {
         let pacing = Pacing::Open {
-            schedule: Schedule::constant(rate_per_s),
-            spread: Spread::Constant,
+            schedule: Schedule::new(&Rate::constant(rate_per_s), Duration::ZERO),
+            spread: Arrivals::Constant,
             seed: 1,
             backlog_max,
         };

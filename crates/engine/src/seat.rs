@@ -5,21 +5,12 @@ use std::rc::Rc;
 use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
-use crate::Step;
 use crate::bench::Bench;
-
-/// Permission to do one transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// When it was meant to start, which its latency counts from.
-    pub intended_ns: Nanos,
-    /// When it did start; in a closed loop, as intended.
-    pub started_ns: Nanos,
-}
+use crate::{Step, Turn};
 
 /// A client's place on its worker.
 pub struct Seat {
-    index: usize,
+    /// Which of its worker's clients this is.
     local: usize,
     bench: Rc<Bench>,
     issued: u64,
@@ -29,13 +20,13 @@ pub struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new(index: usize, local: usize, bench: Rc<Bench>) -> Self {
-        Self { index, local, bench, issued: 0, ended_ns: None }
+    pub(crate) fn new(local: usize, bench: Rc<Bench>) -> Self {
+        Self { local, bench, issued: 0, ended_ns: None }
     }
 
     /// Which client this is, of `0..clients`.
     pub fn index(&self) -> usize {
-        self.index
+        self.bench.first_client + self.local
     }
 
     /// The event loop that sockets and timers live on.

@@ -9,14 +9,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished, nanos};
 use net::{Clock, Nanos, Remote};
+use plan::Limit;
 
+use crate::assignment::Assignment;
 use crate::control::{Control, Message};
-use crate::offer::{Timetable, nanos};
+use crate::offer::Timetable;
 use crate::outages::Outages;
-use crate::worker::Assignment;
-use crate::{Limit, Load, Offer, Stop, Workers};
+use crate::worker::work;
+use crate::{ClientOutcome, Ended, Load, Offer, Outcome, Stop, TrialError, Workers};
 
 /// How often the coordinator looks at the clock and at `stop`.
 const LOOK_UP: Duration = Duration::from_millis(20);
@@ -64,89 +66,6 @@ pub trait Observer {
     }
 }
 
-/// What came of a trial's load, beside its intervals.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// Each client, in order.
-    pub clients: Vec<ClientOutcome>,
-    /// What was in flight when the measured time ended.
-    pub unfinished: Unfinished,
-    /// Statements that ended after the last interval, which no interval has.
-    pub late_queries: QueryCounts,
-    /// How late the load generator itself was: measured transactions that a free client waited for,
-    /// from their intended start to the actual one. Empty in a closed loop.
-    pub lateness: LatencyHistogram,
-}
-
-/// How a trial's load ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// As planned.
-    Complete,
-    /// Someone asked for the end; what was measured until then stands.
-    Interrupted,
-    /// Every client failed before the time was over; the first failure.
-    Deserted(Failure),
-    /// A connection broke, and none was to be made again.
-    Disconnected(Failure),
-    /// The system under test is gone, and why.
-    Crashed(String),
-    /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
-    Overloaded {
-        /// How many waited for a client, those of all workers.
-        backlog: u64,
-    },
-}
-
-/// What one client did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClientOutcome {
-    /// Measured transactions that succeeded.
-    pub events: u64,
-    /// Why it left early.
-    pub failure: Option<Failure>,
-}
-
-/// Why a trial's load never ran or was broken off.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// A client could not make ready.
-    #[error("client {client} of {clients} could not start: {failure}")]
-    Start {
-        /// Which.
-        client: usize,
-        /// Of how many.
-        clients: usize,
-        /// Why.
-        failure: Failure,
-    },
-    /// Connecting took too long.
-    #[error(
-        "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
-         not answering"
-    )]
-    StartTimeout {
-        /// How many clients.
-        clients: usize,
-        /// The bound.
-        timeout: Duration,
-    },
-    /// The system under test went away before load began.
-    #[error("{0}")]
-    Crashed(String),
-    /// Someone asked for the end before load began.
-    #[error("interrupted before load began")]
-    Interrupted,
-    /// The observer could not keep what was measured.
-    #[error("cannot keep what is measured: {0}")]
-    Observer(#[from] io::Error),
-    /// The event loop failed.
-    #[error("{0}")]
-    Loop(Failure),
-}
-
 /// Offers `load` as `offer` says, until it is over or `stop` is asked for.
 ///
 /// # Errors
@@ -178,19 +97,16 @@ pub fn offer(
             let assignment = Assignment {
                 worker,
                 workers,
-                clients: offer.clients,
-                load,
-                pacing: &offer.pacing,
+                offer,
+                operations: load.operations(),
                 timetable: Timetable::of(offer),
-                reconnect_limit_ns: offer.reconnect_limit.map(nanos),
-                drain_timeout_ns: nanos(offer.drain_timeout),
                 control: Arc::clone(&control),
                 out: out.clone(),
             };
             let is_simulated = offer.workers == Workers::Simulated;
             threads.push(scope.spawn(move || {
                 let clock = if is_simulated { Clock::simulated() } else { Clock::since(origin) };
-                assignment.work(clock)
+                work(&assignment, load, clock)
             }));
         }
         drop(out);
@@ -347,14 +263,12 @@ impl<'a> Coordinator<'a> {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
-            Message::Done { worker, clients, unfinished, lateness, late_queries } => {
+            Message::Done { worker, first_client, clients, unfinished, lateness, late_queries } => {
                 self.late_queries.add(late_queries);
                 self.done[worker] = true;
                 self.unfinished.merge(&unfinished);
                 self.lateness.merge(&lateness);
-                for (client, outcome) in clients {
-                    self.clients[client] = outcome;
-                }
+                self.clients[first_client..][..clients.len()].clone_from_slice(&clients);
             }
         }
         self.hand_on()

@@ -38,3 +38,8 @@ pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;
+
+/// A length of time in nanoseconds; the greatest value where it does not fit.
+pub fn nanos(length: std::time::Duration) -> Nanos {
+    Nanos::try_from(length.as_nanos()).unwrap_or(Nanos::MAX)
+}

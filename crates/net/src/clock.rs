@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
 
+use measure::nanos;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
@@ -77,7 +78,7 @@ fn kernel_ns() -> Nanos {
 fn kernel_origin_ns(origin: Instant) -> Nanos {
     let tries = (0..5).map(|_| {
         let before = kernel_ns();
-        let elapsed_ns = u64::try_from(origin.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
+        let elapsed_ns = nanos(origin.elapsed());
         (kernel_ns() - before, before.saturating_sub(elapsed_ns))
     });
     tries.min().map_or(0, |(_, origin_ns)| origin_ns)

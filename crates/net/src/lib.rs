@@ -19,6 +19,7 @@ pub mod tls;
 mod within;
 
 pub use clock::{Clock, origin};
+pub use measure::Nanos;
 pub use opening::{OpeningTurn, WaitForTurn};
 pub use patience::Patience;
 pub use runtime::{Handle, Remote, Runtime, Sleep};
@@ -26,6 +27,3 @@ pub use signal::{Gate, Signal};
 pub use stream::{Endpoint, Stream};
 pub use tcp_info::{Ended, TcpConnection, TcpDiagnosis, TcpInfo};
 pub use within::within;
-
-/// Nanoseconds: a point on a [`Clock`], or a length of time.
-pub type Nanos = u64;

@@ -6,6 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use measure::nanos;
+
 use crate::runtime::TaskId;
 use crate::{Handle, Nanos};
 
@@ -93,14 +95,13 @@ impl Sweeps {
 impl Patience {
     /// For waits of at most `bound` by the future that is being polled.
     pub fn new(handle: &Handle, bound: Duration) -> Self {
-        let bound_ns = u64::try_from(bound.as_nanos()).unwrap_or(Nanos::MAX);
         let sweeps = handle.sweeps();
         if sweeps.is_empty() {
             sweeps.next.set(handle.now().saturating_add(SWEEP_NS));
         }
         let place = sweeps.place(Wait {
             since: AT_REST,
-            sweeps: bound_ns.div_ceil(SWEEP_NS).max(1),
+            sweeps: nanos(bound).div_ceil(SWEEP_NS).max(1),
             task: handle.current(),
         });
         Self { bound, place, handle: handle.clone() }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use measure::nanos;
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
@@ -362,8 +363,7 @@ impl Handle {
 
     /// Waits for a length of time.
     pub fn sleep(&self, length: Duration) -> Sleep<'_> {
-        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(Nanos::MAX);
-        self.sleep_until(self.now().saturating_add(length_ns))
+        self.sleep_until(self.now().saturating_add(nanos(length)))
     }
 
     /// Waits for a turn to open a connection; keep what it returns until the peer has been heard.

@@ -1,14 +1,15 @@
 //! The whole engine on the simulated system: what it counts must be what arithmetic says.
 
+mod shared_connection;
+
 use std::io;
 use std::time::Duration;
 
-use measure::{Interval, OperationTally, Phase, Tally};
+use measure::{ErrorClass, Failure, Interval, OperationTally, Phase, Tally};
+use plan::{Arrivals, Limit, Rate, Stall};
 
 use super::*;
-use crate::{
-    Ended, Limit, Observer, Offer, Outcome, Pacing, Schedule, Spread, Stop, Workers, offer,
-};
+use crate::{Ended, Observer, Offer, Outcome, Pacing, Schedule, Stop, Workers, offer};
 
 const MS: Nanos = 1_000_000;
 
@@ -56,14 +57,18 @@ fn offered(clients: usize, pacing: Pacing) -> Offer {
 }
 
 fn run(system: &SimulatedSystem, offered: &Offer) -> (Outcome, Kept) {
+    run_load(&Simulated::new(system.clone()), offered)
+}
+
+fn run_load(load: &dyn Load, offered: &Offer) -> (Outcome, Kept) {
     let mut kept = Kept::default();
-    let outcome = offer(offered, &Simulated::new(system), &Stop::new(), &mut kept).unwrap();
+    let outcome = offer(offered, load, &Stop::new(), &mut kept).unwrap();
     (outcome, kept)
 }
 
 fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
-    let schedule = Schedule::constant(rate_per_s);
-    Pacing::Open { schedule, spread: Spread::Constant, seed: 1, backlog_max }
+    let schedule = Schedule::new(&Rate::constant(rate_per_s), Duration::ZERO);
+    Pacing::Open { schedule, spread: Arrivals::Constant, seed: 1, backlog_max }
 }
 
 /// All measured intervals as one.
