@@ -19,8 +19,9 @@ pub trait Load: Sync {
     /// What is timed; [`measure::OperationId`]s count into this list.
     fn operations(&self) -> &[Operation];
 
-    /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is called
-    /// once for each worker: what is made here can be shared by all clients of the worker, without locks.
+    /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is
+    /// called once for each worker: what is made here can be shared by all clients of the worker, without
+    /// locks.
     fn clients(&self, clients: Clients<'_>);
 }
 
@@ -48,8 +49,8 @@ impl<'a> Clients<'a> {
     }
 
     /// Starts one client for each index. `client` lives the client's whole life: it makes ready (connects,
-    /// prepares), then `while let Some(turn) = seat.next().await` does one transaction for each turn. The first
-    /// call of [`Seat::next`] says that the client is ready and waits for the start.
+    /// prepares), then `while let Some(turn) = seat.next().await` does one transaction for each turn. The
+    /// first call of [`Seat::next`] says that the client is ready and waits for the start.
     pub fn start<C, F>(self, client: C)
     where
         C: Fn(Seat) -> F + 'static,
@@ -58,7 +59,8 @@ impl<'a> Clients<'a> {
         let client = Rc::new(client);
         for local in 0..self.range.len() {
             let (client, bench) = (Rc::clone(&client), Rc::clone(&self.bench));
-            // The client's future is made within its task, so that it takes one place there and no box of its own.
+            // The client's future is made within its task, so that it takes one place there and no box of its
+            // own.
             self.runtime.spawn(async move {
                 let seat = Seat::new(local, Rc::clone(&bench));
                 if let Err(failure) = client(seat).await {

@@ -1,23 +1,23 @@
-//! What came of a trial's load.
+//! The outcome of a trial's load.
 
 use std::io;
 use std::time::Duration;
 
 use measure::{Failure, LatencyHistogram, QueryCounts, Unfinished};
 
-/// What came of a trial's load, beside its intervals.
+/// The outcome of a trial's load, beside its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub ended: Ended,
     /// Each client, in order.
     pub clients: Vec<ClientOutcome>,
-    /// What was in flight when the measured time ended.
+    /// Transactions without an answer at the end of the measured time.
     pub unfinished: Unfinished,
-    /// Statements that ended after the last interval, which no interval has.
+    /// Statements that ended after the last interval, so that no interval contains them.
     pub late_queries: QueryCounts,
-    /// How late the load generator itself was: measured transactions that a free client waited for,
-    /// from their intended start to the actual one. Empty in a closed loop.
+    /// Start delays that the load generator caused: from the intended to the actual start of measured
+    /// transactions for which an idle client was waiting. Empty in a closed loop.
     pub lateness: LatencyHistogram,
 }
 
@@ -26,39 +26,39 @@ pub struct Outcome {
 pub enum Ended {
     /// As planned.
     Complete,
-    /// Someone asked for the end; what was measured until then stands.
+    /// A stop was requested; the results until then are valid.
     Interrupted,
-    /// Every client failed before the time was over; the first failure.
+    /// All clients failed before the end; this is the first failure.
     Deserted(Failure),
-    /// A connection broke, and none was to be made again.
+    /// A connection broke, and reconnecting is off.
     Disconnected(Failure),
-    /// The system under test is gone, and why.
+    /// The system under test has exited, and why.
     Crashed(String),
-    /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
+    /// Transactions arrived faster than they were answered, until the backlog limit was reached.
     Overloaded {
-        /// How many waited for a client, those of all workers.
+        /// How many waited for a client, over all workers.
         backlog: u64,
     },
 }
 
-/// What one client did.
+/// The outcome of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientOutcome {
     /// Measured transactions that succeeded.
     pub events: u64,
-    /// Why it left early.
+    /// Why it ended early, if it did.
     pub failure: Option<Failure>,
 }
 
-/// Why a trial's load never ran or was broken off.
+/// Why a trial's load did not start or was aborted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// A client could not make ready.
+    /// A client could not connect or prepare.
     #[error("client {client} of {clients} could not start: {failure}")]
     Start {
-        /// Which.
+        /// Which client.
         client: usize,
-        /// Of how many.
+        /// How many clients there are.
         clients: usize,
         /// Why.
         failure: Failure,
@@ -71,16 +71,16 @@ pub enum TrialError {
     StartTimeout {
         /// How many clients.
         clients: usize,
-        /// The bound.
+        /// The time-out.
         timeout: Duration,
     },
-    /// The system under test went away before load began.
+    /// The system under test exited before the load began.
     #[error("{0}")]
     Crashed(String),
-    /// Someone asked for the end before load began.
+    /// A stop was requested before the load began.
     #[error("interrupted before load began")]
     Interrupted,
-    /// The observer could not keep what was measured.
+    /// The observer could not store the results.
     #[error("cannot keep what is measured: {0}")]
     Observer(#[from] io::Error),
     /// The event loop failed.

@@ -15,34 +15,34 @@ pub enum Pacing {
         /// Pause between the end of a turn and the next, ns.
         think_time_ns: Nanos,
     },
-    /// Open loop: turns come when they come, whether or not a client is free to take them.
+    /// Open loop: turns come by a schedule, whether or not a client is free to take them.
     Open {
-        /// How many come, over the trial's time with its warm-up.
+        /// The rate of arrivals over the trial's time, warm-up included.
         schedule: Schedule,
-        /// How they are spread around their rate.
+        /// The random or even spacing of arrivals.
         spread: Arrivals,
-        /// What a random spread is drawn from.
+        /// The seed of random spacing.
         seed: u64,
         /// How many may wait for a client before the trial counts as overloaded.
         backlog_max: u64,
     },
 }
 
-/// What a client does next.
+/// A client's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Start at once.
     Now,
-    /// This start, on the trial's clock, is meant for it; it may have passed.
+    /// The intended start, on the trial's clock; it can be in the past.
     At(Nanos),
 }
 
 /// Permission to do one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// When it was meant to start, which its latency counts from.
+    /// The intended start, from which its latency counts.
     pub intended_ns: Nanos,
-    /// When it did start; in a closed loop, as intended.
+    /// The actual start; in a closed loop it is the intended one.
     pub started_ns: Nanos,
 }
 
@@ -69,7 +69,7 @@ impl Pacer {
         }
     }
 
-    /// The step of a client that is free at `now` and has had `issued` turns.
+    /// The next step of a client that is free at `now` and has had `issued` turns.
     #[inline]
     pub(crate) fn next(&self, now: Nanos, issued: u64) -> Step {
         match self {
@@ -81,7 +81,7 @@ impl Pacer {
         }
     }
 
-    /// Whether starts are intended apart from when clients are free.
+    /// Whether intended starts do not depend on when clients are free.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Open { .. })
     }
@@ -94,18 +94,18 @@ impl Pacer {
         }
     }
 
-    /// The same, when that is more than allowed.
+    /// The backlog at `now`, if it is over its limit.
     pub(crate) fn overload(&self, now: Nanos) -> Option<u64> {
         let Self::Open { backlog_max, .. } = self else { return None };
         Some(self.backlog(now)).filter(|backlog| backlog > backlog_max)
     }
 
-    /// Takes the arrivals before `end` that no client was free for.
+    /// Takes the arrivals before `end` for which no client was free.
     pub(crate) fn never_started(&self, end: Nanos) -> Vec<Nanos> {
         let Self::Open { arrivals, backlog_max } = self else { return Vec::new() };
         let mut arrivals = arrivals.borrow_mut();
         let mut left = Vec::new();
-        // The bound on the backlog bounds this too; a little more room, for it is an estimate.
+        // The backlog limit bounds this too. The backlog is an estimate, hence twice the limit.
         while arrivals.next_at() < end && (left.len() as u64) <= backlog_max.saturating_mul(2) {
             left.push(arrivals.take());
         }

@@ -1,4 +1,4 @@
-//! Rates over time, and the arrivals that follow from them.
+//! Rates over time, and the arrival times that follow from them.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use measure::nanos;
 use net::Nanos;
 use plan::{Arrivals, Rate, RateStep, split_mix};
 
-/// Rates over time: one segment after the other. It counts arrivals by their *position*, the number
-/// of arrivals expected until then, so that every spread is a question about the same curve.
+/// Rates over time: one segment after the other. The *position* of an arrival is the number of arrivals
+/// expected until then, so that even and random spacing use the same curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The last segment's final rate goes on for ever.
@@ -105,17 +105,17 @@ fn nanoseconds(length_s: f64) -> Nanos {
     (length_s * 1e9).round() as Nanos
 }
 
-/// The arrivals of one worker, one after the other: its share of all arrivals of a schedule.
+/// The arrival times of one worker, in order: its share of all arrivals of a schedule.
 ///
-/// Evenly spread arrivals are dealt out in turn, so that all workers together are as even as one. Of a
-/// Poisson process each worker has a process of its own with its share of the rate, for the sum of
-/// independent Poisson processes is one again. The arrivals of a process whose rate changes are those
-/// of one with rate 1, moved to where the expected number is theirs (time rescaling).
+/// Workers take evenly spaced arrivals in turn, so that all workers together are as even as one. In a Poisson
+/// process each worker has a process of its own with its share of the rate, because the sum of independent
+/// Poisson processes is one again. The arrivals of a process with a changing rate are those of a process with
+/// rate 1, moved to the time at which their number is expected (time rescaling).
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalTimes {
     schedule: Schedule,
     spread: Arrivals,
-    /// Where in the schedule the last arrival was, in expected arrivals of all workers.
+    /// The position of the last arrival in the schedule, in expected arrivals of all workers.
     position: f64,
     /// Workers that share the schedule.
     workers: f64,
@@ -163,8 +163,8 @@ impl ArrivalTimes {
         self.next_at = self.schedule.time_of(self.position);
     }
 
-    /// How many arrivals have come until `elapsed_ns` and were not taken; expected ones, for those of a
-    /// random spread beyond the next are not drawn yet.
+    /// How many arrivals until `elapsed_ns` were not taken. This is the expected number, because random
+    /// arrivals after the next are not drawn yet.
     pub(crate) fn backlog(&self, elapsed_ns: Nanos) -> u64 {
         let waiting = self.schedule.expected_until(elapsed_ns) - self.position;
         (waiting / self.workers).max(0.0).round() as u64

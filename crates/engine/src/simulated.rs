@@ -1,5 +1,5 @@
-//! A system whose behaviour is arithmetic: servers, a queue and given service times, in exact
-//! virtual time. What a report must say about it can be worked out on paper.
+//! A simulated system: servers, a queue and given service times, in exact virtual time. The figures of its
+//! report can be computed by hand.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -64,19 +64,19 @@ impl Queue {
         }
     }
 
-    /// Takes a request at `now` and returns when its answer comes.
+    /// Adds a request at `now` and returns when its answer comes.
     fn enter(&mut self, now: Nanos) -> Nanos {
         let times = &self.system.service_times_ns;
         let service = times[self.served % times.len()];
         self.served += 1;
-        // There is at least one server; the one that is free first takes the request.
+        // There is at least one server; the first free one serves the request.
         let Reverse(free_at) = self.free_at.pop().unwrap_or_default();
         let done = self.served_by(free_at.max(now), service);
         self.free_at.push(Reverse(done));
         done
     }
 
-    /// When work of `service` that begins at `start` is done: stalls come on top.
+    /// When a request that takes `service` from `start` on is done, with the stalls in between.
     fn served_by(&self, start: Nanos, service: Nanos) -> Nanos {
         let mut done = start + service;
         for stall in &self.system.stalls {

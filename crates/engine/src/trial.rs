@@ -20,12 +20,12 @@ use crate::outages::Outages;
 use crate::worker::work;
 use crate::{ClientOutcome, Ended, Load, Offer, Outcome, Stop, TrialError, Workers};
 
-/// How often the coordinator looks at the clock and at `stop`.
+/// How often the coordinator checks the clock and `stop`.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
-/// Follows a trial while it runs.
+/// Receives the results of a trial while it runs.
 pub trait Observer {
-    /// All clients are ready, and none has begun. Virtual time does not stop for this.
+    /// All clients are ready, and none has started. It is not called in virtual time.
     ///
     /// # Errors
     /// When it cannot go on; the trial ends.
@@ -42,14 +42,14 @@ pub trait Observer {
     /// An interval is closed and merged over all workers; they come in order.
     ///
     /// # Errors
-    /// When it cannot keep the interval, as on a full disk; the trial ends.
+    /// When it cannot store the interval, as on a full disk; the trial ends.
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
-    /// When clients had lost the system, all of it until now; told behind an interval in which that changed, and
-    /// a last time before the end.
+    /// All outages until now. Called after an interval in which they have changed, and once more before the
+    /// end.
     ///
     /// # Errors
-    /// When it cannot keep it; the trial ends.
+    /// When it cannot store them; the trial ends.
     fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
         Ok(())
     }
@@ -60,16 +60,17 @@ pub trait Observer {
     /// When it cannot go on.
     fn ends(&mut self) -> io::Result<()>;
 
-    /// Why the system under test is gone for good, which ends the trial at once; asked all the time.
+    /// Why the system under test has exited, if it has, which ends the trial at once. Called several times a
+    /// second.
     fn crash(&mut self) -> Option<String> {
         None
     }
 }
 
-/// Offers `load` as `offer` says, until it is over or `stop` is asked for.
+/// Runs `load` as `offer` says, until it is over or `stop` is requested.
 ///
 /// # Errors
-/// When a client cannot start, or `observer` cannot keep what is measured.
+/// When a client cannot start, or `observer` cannot store the results.
 ///
 /// # Panics
 /// When a client panics.
@@ -86,7 +87,7 @@ pub fn offer(
     };
     let control = Arc::new(Control::new(events, stop.clone()));
     if offer.workers == Workers::Simulated {
-        // Virtual time has no one to wait for: clients are ready at once and start at 0.
+        // In virtual time clients are ready at once and start at 0.
         control.start_at(0);
     }
     let origin = net::origin();
@@ -120,7 +121,7 @@ pub fn offer(
     })
 }
 
-/// Waits for the workers, waking those that sleep.
+/// Waits for the workers to end, and wakes those that sleep.
 fn finish(
     threads: Vec<ScopedJoinHandle<'_, Result<(), Failure>>>,
     inbox: &Receiver<Message>,
@@ -132,7 +133,7 @@ fn finish(
         }
         error
     });
-    // A worker that comes up only now sleeps until it is woken.
+    // A worker that starts only now sleeps until it is woken.
     for message in inbox {
         if let Message::Up { remote, .. } = message {
             remote.wake();
@@ -171,9 +172,9 @@ struct Coordinator<'a> {
     disconnected: Option<Failure>,
     crash: Option<String>,
     was_stopped: bool,
-    /// Whether too many arrivals waited for a client.
+    /// Whether the backlog limit was reached.
     is_overloaded: bool,
-    /// How many waited when the trial ended before its time.
+    /// How many arrivals waited when the trial ended early.
     backlog: u64,
 }
 
@@ -224,7 +225,7 @@ impl<'a> Coordinator<'a> {
             match inbox.recv_timeout(LOOK_UP) {
                 Ok(message) => self.hear(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                // A worker that ended without a word has failed; joining it tells why.
+                // A worker that ended without a message has failed; joining it returns why.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.look_up()?;
@@ -286,7 +287,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Hands on every interval that no worker can still add to.
+    /// Passes on all intervals that all workers have closed.
     fn hand_on(&mut self) -> Result<(), TrialError> {
         while let Some(entry) = self.open.first_entry() {
             let index = *entry.key();
@@ -314,7 +315,7 @@ impl<'a> Coordinator<'a> {
         self.closed.iter().zip(&self.done).all(|(closed, done)| *done || *closed > index)
     }
 
-    /// What the clock and others ask for.
+    /// Checks the clock, the stop flag and the system under test.
     fn look_up(&mut self) -> Result<(), TrialError> {
         if self.control.stop.is_asked() {
             self.was_stopped = true;
@@ -349,7 +350,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Ends the trial at once when the system under test is gone for good.
+    /// Ends the trial at once when the system under test has exited.
     fn look_for_crash(&mut self) -> Result<(), TrialError> {
         if self.crash.is_some() || self.was_stopped {
             return Ok(());

@@ -1,4 +1,4 @@
-//! One thread's event loop, its timers and the futures that it drives.
+//! The event loop of one thread, with its timers, its ready queue and the futures that it drives.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -21,11 +21,11 @@ use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
 const EVENTS_PER_WAIT: usize = 256;
-/// Room for one read; answers that fit are parsed where they lie and never copied.
+/// Size of the read buffer; answers that fit are parsed in place and not copied.
 const SCRATCH_BYTES: usize = 64 * 1024;
 /// The token of [`Remote::wake`].
 const REMOTE: Token = Token(usize::MAX);
-/// The token of the alarm for timers; sockets have smaller ones.
+/// The token of the precise timer; sockets have smaller ones.
 const ALARM: Token = Token(usize::MAX - 1);
 /// Ready futures that one turn of the loop polls before it looks at sockets and the clock again: a bound,
 /// because futures that keep waking each other would otherwise keep the loop from both.
@@ -34,11 +34,11 @@ const READY_PER_TURN: usize = 1024;
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub(crate) type TaskId = usize;
 
-/// What sockets, timers and the loop share.
+/// The state that sockets, timers and the loop share.
 struct Shared {
     clock: Clock,
     registry: Registry,
-    /// For each socket token: whether it may be read, may be written, and who waits for it.
+    /// The state of each socket, by its token.
     sockets: RefCell<Vec<Socket>>,
     free_tokens: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
@@ -64,11 +64,12 @@ enum Ready {
 
 #[derive(Clone, Copy, Default)]
 struct Socket {
+    /// The future that is polled when the socket is ready.
     owner: TaskId,
     readable: bool,
     writable: bool,
-    /// The peer has closed or the socket broke: reading will say so, so it stays readable, for the
-    /// kernel reports this edge only once.
+    /// The peer has closed, or the socket is broken. The socket stays readable so that a read reports this,
+    /// because the kernel signals this edge only once.
     hung_up: bool,
 }
 
@@ -81,9 +82,9 @@ pub struct Handle(Rc<Shared>);
 pub struct Remote(Arc<mio::Waker>);
 
 impl Remote {
-    /// Makes the loop return from its wait and look at what it was told.
+    /// Makes the loop return from its wait and call its tick.
     pub fn wake(&self) {
-        // The only error is a full counter, which means that the loop is being woken already.
+        // The only error is a full counter, which means that the loop is already being woken.
         let _ = self.0.wake();
     }
 }
@@ -105,11 +106,11 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A loop that runs by `clock`. With a virtual clock, time jumps to the next timer as soon as
-    /// nothing else is left to do.
+    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as nothing else is left
+    /// to do.
     ///
     /// # Errors
-    /// When the kernel refuses an event queue, mostly for want of open files.
+    /// When the kernel refuses an event queue, usually because of the limit of open files.
     pub fn new(clock: Clock) -> io::Result<Self> {
         let poll = MioPoll::new()?;
         let remote = Remote(Arc::new(mio::Waker::new(poll.registry(), REMOTE)?));
@@ -140,12 +141,12 @@ impl Runtime {
         })
     }
 
-    /// What futures use to reach sockets and time.
+    /// The access of futures to the loop.
     pub fn handle(&self) -> Handle {
         Handle(Rc::clone(&self.shared))
     }
 
-    /// What other threads use to wake the loop.
+    /// The means for other threads to wake the loop.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
@@ -269,7 +270,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Polls whoever has waited for longer than its bound, when it is time to look.
+    /// Polls the futures whose waits have timed out, when a sweep is due.
     #[inline]
     fn sweep(&mut self, now: Nanos) {
         if now >= self.shared.sweeps.due() {
@@ -314,7 +315,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Futures that are dropped now need not take their timers back one by one.
+        // Futures that are dropped below then need not remove their timers one by one.
         self.shared.timers.borrow_mut().clear();
         // A future that was never polled may hold a handle, and with it the queue that holds the future.
         drop(self.shared.ready.take());
@@ -356,7 +357,7 @@ impl Handle {
         self.0.ready.borrow_mut().push_back(Ready::Background(Box::pin(task)));
     }
 
-    /// Waits until `at` on the loop's clock; at once when that has passed.
+    /// Waits until `at` on the loop's clock; returns at once when that has passed.
     pub fn sleep_until(&self, at: Nanos) -> Sleep<'_> {
         Sleep { handle: self, at, set_for: None }
     }
@@ -366,7 +367,7 @@ impl Handle {
         self.sleep_until(self.now().saturating_add(nanos(length)))
     }
 
-    /// Waits for a turn to open a connection; keep what it returns until the peer has been heard.
+    /// Waits for permission to open a connection. Keep it until the peer has answered.
     pub fn opening_turn(&self) -> WaitForTurn {
         WaitForTurn::new(self.clone())
     }
@@ -418,7 +419,7 @@ impl Handle {
         self.0.sockets.borrow()[token.0].writable
     }
 
-    /// Notes that the kernel has nothing more to read for now.
+    /// Notes that there is nothing more to read for now.
     #[inline]
     pub(crate) fn clear_readable(&self, token: Token) {
         let socket = &mut self.0.sockets.borrow_mut()[token.0];
@@ -429,14 +430,14 @@ impl Handle {
         self.0.sockets.borrow_mut()[token.0].writable = false;
     }
 
-    /// Takes the loop's buffer for what is to be sent: whoever writes there and sends it at once leaves no
-    /// trace in the processor's caches but this one. To be given back by [`Handle::give_draft`].
+    /// Takes the loop's buffer for outgoing bytes. All connections that fill it and send it at once use the
+    /// same few cache lines. Give it back with [`Handle::give_draft`].
     #[inline]
     pub fn take_draft(&self) -> Vec<u8> {
         self.0.draft.take()
     }
 
-    /// Gives the buffer back, or another one in its place.
+    /// Gives the buffer back, or another one instead.
     #[inline]
     pub fn give_draft(&self, draft: Vec<u8>) {
         self.0.draft.set(draft);
@@ -453,7 +454,7 @@ impl Handle {
 pub struct Sleep<'a> {
     handle: &'a Handle,
     at: Nanos,
-    /// Whose timer is running.
+    /// The future whose timer is set.
     set_for: Option<TaskId>,
 }
 
@@ -477,7 +478,7 @@ impl Future for Sleep<'_> {
 impl Drop for Sleep<'_> {
     fn drop(&mut self) {
         let Some(task) = self.set_for else { return };
-        // Who no longer waits is not to be polled; this is rare, and timers are few then.
+        // A future that no longer waits must not be polled. This is rare, and then there are few timers.
         let entry = Reverse((self.at, task));
         let mut is_found = false;
         self.handle.0.timers.borrow_mut().retain(|timer| {

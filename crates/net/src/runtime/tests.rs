@@ -118,7 +118,7 @@ fn another_thread_wakes_a_loop_that_waits() {
     let (handle, remote) = (runtime.handle(), runtime.remote());
     runtime.spawn(async move { handle.sleep(Duration::from_secs(3600)).await });
     let waking = thread::spawn(move || remote.wake());
-    // The first tick lets the loop wait for an hour; the second comes by the wake alone.
+    // After the first tick the loop waits for an hour; only the wake leads to the second.
     let mut ticks = 0;
     let ended = runtime.run(|| {
         ticks += 1;
@@ -133,8 +133,8 @@ fn another_thread_wakes_a_loop_that_waits() {
 fn sleeps_are_not_rounded_up_to_a_millisecond() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
-    // A wait that is rounded up takes a millisecond, so that each of them is 700 us late or more: one that is
-    // not is enough, and a busy machine may take its time until it has let one be so.
+    // A wait that is rounded up takes a millisecond, so each would be 700 us late or more. A single one that
+    // is less late is enough; on a busy machine it can take many tries.
     let least_late = runtime.block_on(async move {
         let mut least = Nanos::MAX;
         while least >= 700_000 && handle.now() < 20_000_000_000 {
@@ -153,7 +153,7 @@ fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let rung = Rc::new(RefCell::new(Vec::new()));
-    // All from one moment: setting them may take long on a busy machine.
+    // All counted from one time: setting them can take long on a busy machine.
     let began = handle.now();
     for length_us in [5_300, 700, 2_600, 700] {
         let (handle, rung) = (handle.clone(), Rc::clone(&rung));

@@ -4,9 +4,9 @@
 use std::future::{Future, poll_fn};
 use std::ops::Range;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
 use std::task::Poll;
 
 use net::{Handle, Signal};
@@ -183,7 +183,8 @@ fn a_failure_is_that_of_its_client_and_a_background_future_does_not_keep_the_tri
         let workers = Workers::EventLoops(2);
         let offered = Offer { workers, ..offered(5, Pacing::Closed { think_time_ns: 0 }) };
         let (outcome, _) = run_load(&OneFails(failing), &offered);
-        let failed: Vec<usize> = (0..5).filter(|it| outcome.clients[*it].failure.is_some()).collect();
+        let failed: Vec<usize> =
+            (0..5).filter(|it| outcome.clients[*it].failure.is_some()).collect();
         assert_eq!(failed, [failing]);
     }
 }
