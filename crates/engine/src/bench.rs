@@ -1,4 +1,4 @@
-//! What the clients of one worker share: the tally that they fill together, and who is in a turn.
+//! The state that the clients of one worker share: the tally that they fill, and their current transactions.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::mpsc::Sender;
 
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
-    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished,
+    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished, nanos,
 };
 use net::{Gate, Handle, Nanos};
 
+use crate::assignment::Assignment;
 use crate::control::{Control, Message};
 use crate::late::Late;
 use crate::offer::Timetable;
 use crate::outages::Tie;
 use crate::pacing::Pacer;
-use crate::worker::Assignment;
 use crate::{ClientOutcome, Step, Turn};
 
-/// The interval that is being filled.
+/// The interval that events are counted in.
 struct Open {
     index: usize,
     start: Nanos,
     end: Nanos,
-    /// When the last event that was counted ended.
+    /// When the last counted event ended.
     last_event: Nanos,
     tally: Tally,
-    /// Statements whose latency is that of their transaction: they count when that ends.
+    /// Statements that are not timed apart from their transaction: they count when it ends.
     pending: QueryCounts,
 }
 
@@ -36,17 +36,17 @@ impl Open {
     }
 }
 
-/// What the load path touches of each client: kept small, for all of them have to fit into the
-/// processor's caches.
+/// The state of one client that every event changes. It is small, so that the clients of a worker fit into
+/// the processor's caches.
 #[derive(Clone, Default)]
 struct Client {
     events: u64,
-    /// The intended start of the turn that it is in.
+    /// The intended start of its current turn.
     in_turn_since: Option<Nanos>,
     failure: Option<Failure>,
 }
 
-/// Where an event was counted.
+/// Which part of the trial an event counted in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     WarmUp,
@@ -55,12 +55,15 @@ enum Counted {
     Late,
 }
 
-/// What the seats of one worker share. One thread's own: no locks, no sharing.
+/// The state of one worker. Only its thread uses it, so there are no locks.
 pub(crate) struct Bench {
     pub(crate) handle: Handle,
     pub(crate) gate: Gate,
     pub(crate) pacer: Pacer,
     pub(crate) reconnect_limit_ns: Option<Nanos>,
+    /// The first of the worker's clients, of all.
+    pub(crate) first_client: usize,
+    drain_timeout_ns: Nanos,
     worker: usize,
     control: Arc<Control>,
     timetable: Timetable,
@@ -70,28 +73,30 @@ pub(crate) struct Bench {
     preparing: Cell<usize>,
     /// The trial's 0 on this worker's clock.
     origin: Cell<Nanos>,
-    /// What was meant to be answered in the measured time and was not.
+    /// Transactions that were due in the measured time and not answered in it.
     late: RefCell<Late>,
-    /// How late measured turns started whose client was waiting for them.
+    /// Start delays of measured turns for which a client was waiting.
     lateness: RefCell<LatencyHistogram>,
-    /// When turns ended for another reason than time, on the trial's clock.
+    /// When turns ended for another reason than time, such as a spent budget, on the trial's clock.
     ended_early_at: Cell<Option<Nanos>>,
-    /// Whether the coordinator knows how many waited at the end.
+    /// Whether the coordinator has got the backlog at the end.
     has_told_backlog: Cell<bool>,
     out: Sender<Message>,
 }
 
 impl Bench {
-    /// For `clients` clients of the worker that `assignment` is for.
-    pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle, clients: usize) -> Self {
-        let operations = assignment.load.operations();
-        let timetable = assignment.timetable;
+    /// For the worker that `assignment` is for.
+    pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
+        let Assignment { worker, workers, offer, operations, timetable, .. } = *assignment;
+        let clients = assignment.clients();
         Self {
             handle,
             gate: Gate::default(),
-            pacer: Pacer::new(assignment.pacing, assignment.worker, assignment.workers),
-            reconnect_limit_ns: assignment.reconnect_limit_ns,
-            worker: assignment.worker,
+            pacer: Pacer::new(&offer.pacing, worker, workers),
+            reconnect_limit_ns: offer.reconnect_limit.map(nanos),
+            first_client: clients.start,
+            drain_timeout_ns: nanos(offer.drain_timeout),
+            worker,
             control: Arc::clone(&assignment.control),
             timetable,
             open: RefCell::new(Open {
@@ -103,8 +108,8 @@ impl Bench {
                 pending: QueryCounts::default(),
             }),
             kinds: operations.iter().map(|operation| operation.kind).collect(),
-            clients: RefCell::new(vec![Client::default(); clients]),
-            preparing: Cell::new(clients),
+            clients: RefCell::new(vec![Client::default(); clients.len()]),
+            preparing: Cell::new(clients.len()),
             origin: Cell::new(0),
             late: RefCell::default(),
             lateness: RefCell::default(),
@@ -114,7 +119,7 @@ impl Bench {
         }
     }
 
-    /// One more client waits for the start.
+    /// Notes that one more client waits for the start.
     pub(crate) fn ready(&self) {
         self.preparing.set(self.preparing.get() - 1);
         if self.preparing.get() == 0 {
@@ -127,7 +132,7 @@ impl Bench {
         self.timetable.end_ns.map_or(Nanos::MAX, |end| self.origin.get().saturating_add(end))
     }
 
-    /// What the client does next, with the intended start on the worker's clock.
+    /// The client's next step, with the intended start on the worker's clock.
     #[inline]
     pub(crate) fn next_step(&self, now: Nanos, issued: u64) -> Step {
         let origin = self.origin.get();
@@ -137,7 +142,7 @@ impl Bench {
         }
     }
 
-    /// Whether a turn that was meant for `intended` may start now; notes it if so.
+    /// Whether a turn with this intended start may start now; if so, the client is in it.
     #[inline]
     pub(crate) fn admit(&self, local: usize, intended: Nanos, now: Nanos) -> bool {
         let origin = self.origin.get();
@@ -145,7 +150,7 @@ impl Bench {
             return false;
         }
         if self.timetable.is_over(now - origin) {
-            // It should have started in time: its age is told at the end.
+            // It was due in the measured time, so its age at the end counts.
             if self.pacer.is_open() {
                 self.late.borrow_mut().waits_since(intended);
             }
@@ -161,18 +166,13 @@ impl Bench {
         true
     }
 
-    /// Notes how late a turn starts that its client was waiting for: that is the load generator's own
-    /// doing, not the system's.
+    /// Records the start delay of a turn for which the client was waiting. The load generator causes this
+    /// delay, not the system under test.
     #[inline]
     pub(crate) fn was_waited_for(&self, turn: Turn) {
         if self.pacer.is_open() && !self.is_warm_up(turn.started_ns) {
             self.lateness.borrow_mut().record(turn.started_ns - turn.intended_ns);
         }
-    }
-
-    /// All of that.
-    pub(crate) fn lateness(&self) -> LatencyHistogram {
-        self.lateness.take()
     }
 
     fn check_backlog(&self, at: Nanos) {
@@ -230,7 +230,7 @@ impl Bench {
         self.leave(local, turn, counted);
     }
 
-    /// Ends a turn. One that ended after the measured time keeps its latency all the same, or a stall
+    /// Ends a turn. The latency of one that ended after the measured time is kept, because otherwise a stall
     /// at the end would not show.
     #[inline]
     fn leave(&self, local: usize, turn: Turn, counted: Counted) {
@@ -241,9 +241,9 @@ impl Bench {
         }
     }
 
-    /// Whether a turn that ends now may count. One that began in the warm-up and would be measured
-    /// takes its share of the budget when it ends; when nothing is left of that it counts nowhere, so
-    /// that exactly as many are measured as were asked for.
+    /// Whether a turn that ends now may count. A turn that began in the warm-up and ends in the measured time
+    /// takes its event from the budget when it ends. When the budget is spent it does not count, so that the
+    /// number of measured transactions is exact.
     #[inline]
     fn pays_its_way(&self, local: usize, turn: Turn, now: Nanos) -> bool {
         let is_straddler =
@@ -289,15 +289,7 @@ impl Bench {
         }
     }
 
-    /// Statements that ended after the last interval: they are in no interval, and the server counted
-    /// them all the same. For after [`Bench::close_last`].
-    pub(crate) fn late_queries(&self) -> QueryCounts {
-        let mut open = self.open.borrow_mut();
-        open.take_pending();
-        open.tally.queries
-    }
-
-    /// A client's connection broke; without a limit for making another one, that ends the trial.
+    /// A client's connection broke; without a reconnect limit this ends the trial.
     pub(crate) fn lost(&self, failure: &Failure) {
         self.tell(Tie::Lost);
         if self.reconnect_limit_ns.is_none() && !self.control.is_ending() {
@@ -320,8 +312,8 @@ impl Bench {
         self.send(Message::Connection { at, tie });
     }
 
-    /// Counts a statement without looking at the time: it goes into the interval of the next event,
-    /// which is the end of its transaction.
+    /// Counts a statement without reading the clock: it counts in the interval of the next event, which is
+    /// the end of its transaction.
     #[inline]
     pub(crate) fn count(&self, kind: OperationKind) {
         self.open.borrow_mut().pending.count(kind);
@@ -334,8 +326,8 @@ impl Bench {
         tally.traffic.received_bytes += traffic.received_bytes;
     }
 
-    /// Lets `event` count what ended now, in the interval that now belongs to; what ends after the
-    /// measured time is not counted.
+    /// Lets `event` count an event that ends now in the current interval. Events after the measured time are
+    /// not counted.
     #[inline]
     fn counting(&self, event: impl FnOnce(&mut Tally, Nanos)) -> Counted {
         let now = self.handle.now();
@@ -382,13 +374,13 @@ impl Bench {
     }
 
     pub(crate) fn send(&self, message: Message) {
-        // A coordinator that is gone needs no news.
+        // The coordinator can have ended; then nobody needs the message.
         let _ = self.out.send(message);
     }
 
-    /// One look at the world between turns of the loop: the start, the end, intervals that no event
-    /// closes. Returns when to look again at the latest, or `None` to end at once.
-    pub(crate) fn tick(&self, drain_timeout_ns: Nanos) -> Option<Nanos> {
+    /// Called in every turn of the loop: handles the start, the end and intervals that no event closes.
+    /// Returns when it must be called again at the latest, or `None` to end at once.
+    pub(crate) fn tick(&self) -> Option<Nanos> {
         if self.control.is_cut_short() {
             return None;
         }
@@ -410,15 +402,15 @@ impl Bench {
         match self.ended_at(at) {
             None => Some(self.origin.get().saturating_add(self.open.borrow().end)),
             Some(end) => {
-                let deadline = end.saturating_add(drain_timeout_ns);
+                let deadline = end.saturating_add(self.drain_timeout_ns);
                 let waits = at < deadline && self.is_anyone_in_turn();
                 waits.then(|| self.origin.get().saturating_add(deadline))
             }
         }
     }
 
-    /// When no more turns began to be given, if that has come: the measured time is over, the
-    /// budget is spent, or someone asked for the end.
+    /// When the last turns were given, if that is past: the measured time is over, the budget is spent, or a
+    /// stop was requested.
     fn ended_at(&self, at: Nanos) -> Option<Nanos> {
         if self.timetable.is_over(at) {
             return self.timetable.end_ns;
@@ -426,7 +418,7 @@ impl Bench {
         let is_ending = self.control.is_spent() || self.control.is_ending();
         if self.ended_early_at.get().is_none() && is_ending {
             self.ended_early_at.set(Some(at));
-            // One worker was overloaded, perhaps: those that waited for the others count too.
+            // Perhaps another worker was overloaded: the backlog of this one counts too.
             let backlog = self.pacer.backlog(at);
             if backlog > 0 && !self.has_told_backlog.replace(true) {
                 self.send(Message::Backlog { backlog });
@@ -439,8 +431,24 @@ impl Bench {
         self.clients.borrow().iter().any(|client| client.in_turn_since.is_some())
     }
 
-    /// What became of each client, with its index among all clients, and of what was never answered.
-    pub(crate) fn outcome(&self, workers: usize) -> (Vec<(usize, ClientOutcome)>, Unfinished) {
+    /// The worker's last message, after [`Bench::close_last`].
+    pub(crate) fn done(&self) -> Message {
+        let (clients, unfinished) = self.outcome();
+        // Statements that ended after the last interval are in no interval, but the server has counted them.
+        let mut open = self.open.borrow_mut();
+        open.take_pending();
+        Message::Done {
+            worker: self.worker,
+            first_client: self.first_client,
+            clients,
+            unfinished,
+            lateness: Box::new(self.lateness.take()),
+            late_queries: open.tally.queries,
+        }
+    }
+
+    /// The outcome of each client, and the transactions that were not answered in time.
+    fn outcome(&self) -> (Vec<ClientOutcome>, Unfinished) {
         let now = self.handle.now();
         let mut late = self.late.take();
         if let Some(end) = self.timetable.end_ns
@@ -451,24 +459,23 @@ impl Bench {
             waiting.into_iter().for_each(|at| late.waits_since(origin.saturating_add(at)));
         }
         let clients = self.clients.borrow();
-        let outcomes = clients.iter().enumerate().map(|(local, client)| {
+        let outcomes = clients.iter().map(|client| {
             if let Some(since) = client.in_turn_since {
                 late.waits_since(since);
             }
-            let outcome = ClientOutcome { events: client.events, failure: client.failure.clone() };
-            (self.worker + local * workers, outcome)
+            ClientOutcome { events: client.events, failure: client.failure.clone() }
         });
         (outcomes.collect(), late.until(now))
     }
 
-    pub(crate) fn client_failed(&self, index: usize, local: usize, failure: Failure) {
+    pub(crate) fn client_failed(&self, local: usize, failure: Failure) {
         let before_start = !self.gate.is_open();
         self.clients.borrow_mut()[local].failure = Some(failure.clone());
-        self.send(Message::Failed { client: index, failure, before_start });
+        self.send(Message::Failed { client: self.first_client + local, failure, before_start });
     }
 
-    /// Closes what is open when all clients have ended: up to the end of the measured time when that
-    /// has come, else up to the last event.
+    /// Closes the current interval when all clients have ended: at the end of the measured time if that has
+    /// passed, otherwise at the last event.
     pub(crate) fn close_last(&self) {
         if !self.gate.is_open() {
             return;

@@ -1,11 +1,15 @@
-//! What the engine drives.
+//! What the engine drives: a load, whose clients are made worker by worker.
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
+use std::rc::Rc;
 
 use measure::{Failure, Operation};
+use net::{Handle, Runtime};
 
 use crate::Seat;
+use crate::bench::Bench;
 
 /// A future that stays on its thread.
 pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -15,15 +19,54 @@ pub trait Load: Sync {
     /// What is timed; [`measure::OperationId`]s count into this list.
     fn operations(&self) -> &[Operation];
 
-    /// Client `index` of `0..clients`, made on the thread that it will live on.
-    fn client(&self, index: usize) -> Box<dyn Client>;
+    /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is
+    /// called once for each worker: what is made here can be shared by all clients of the worker, without
+    /// locks.
+    fn clients(&self, clients: Clients<'_>);
 }
 
-/// One client: it connects, takes its turns and leaves.
-pub trait Client {
-    /// Lives the client's whole life: makes ready (connects, prepares), then
-    /// `while let Some(turn) = seat.next().await` does one transaction for each turn.
-    ///
-    /// The first call of [`Seat::next`] says that the client is ready and waits for the start.
-    fn run(self: Box<Self>, seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>>;
+/// The clients of one worker, before they start.
+pub struct Clients<'a> {
+    runtime: &'a mut Runtime,
+    bench: Rc<Bench>,
+    range: Range<usize>,
+}
+
+impl<'a> Clients<'a> {
+    pub(crate) fn new(runtime: &'a mut Runtime, bench: Rc<Bench>, range: Range<usize>) -> Self {
+        Self { runtime, bench, range }
+    }
+
+    /// The worker's event loop. A future that serves several clients, such as the reader of a connection that
+    /// they share, is spawned there.
+    pub fn net(&self) -> &Handle {
+        &self.bench.handle
+    }
+
+    /// Which of the trial's clients these are.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Starts one client for each index. `client` lives the client's whole life: it makes ready (connects,
+    /// prepares), then `while let Some(turn) = seat.next().await` does one transaction for each turn. The
+    /// first call of [`Seat::next`] says that the client is ready and waits for the start.
+    pub fn start<C, F>(self, client: C)
+    where
+        C: Fn(Seat) -> F + 'static,
+        F: Future<Output = Result<(), Failure>> + 'static,
+    {
+        let client = Rc::new(client);
+        for local in 0..self.range.len() {
+            let (client, bench) = (Rc::clone(&client), Rc::clone(&self.bench));
+            // The client's future is made within its task, so that it takes one place there and no box of its
+            // own.
+            self.runtime.spawn(async move {
+                let seat = Seat::new(local, Rc::clone(&bench));
+                if let Err(failure) = client(seat).await {
+                    bench.client_failed(local, failure);
+                }
+            });
+        }
+    }
 }

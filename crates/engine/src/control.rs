@@ -1,4 +1,4 @@
-//! What the coordinator and the workers of a trial share, and what they tell each other.
+//! The state that the coordinator and the workers of a trial share, and the messages between them.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -8,14 +8,14 @@ use net::{Nanos, Remote};
 use crate::outages::Tie;
 use crate::{ClientOutcome, Stop, StopLevel};
 
-/// The start has not been given yet.
+/// The trial has not started yet.
 const NOT_STARTED: Nanos = Nanos::MAX;
 
-/// What the coordinator and all workers of a trial share.
+/// The state that the coordinator and all workers of a trial share.
 pub(crate) struct Control {
-    /// The trial's 0 on the workers' clock.
+    /// Time 0 of the trial on the workers' clock.
     start: AtomicU64,
-    /// Transactions that may still start, when their number limits the load.
+    /// Transactions that may still start, if their number limits the load.
     budget: Option<AtomicI64>,
     pub(crate) stop: Stop,
     /// Ends this trial alone: gently when it is overloaded, at once when a client cannot connect.
@@ -37,14 +37,14 @@ impl Control {
         while self.ending.ask() < StopLevel::AtOnce {}
     }
 
-    /// Gives no more turns in this trial.
+    /// Stops giving turns in this trial.
     pub(crate) fn end_gently(&self) {
         if !self.ending.is_asked() {
             self.ending.ask();
         }
     }
 
-    /// Whether someone asked for the end, of the run or of this trial.
+    /// Whether the run or this trial is to end.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.stop.is_asked() || self.ending.is_asked()
@@ -78,28 +78,30 @@ impl Control {
     }
 }
 
-/// What a worker tells the coordinator.
+/// A message of a worker to the coordinator.
 pub(crate) enum Message {
     /// The worker's loop is up and can be woken.
     Up { worker: usize, remote: Remote },
     /// All its clients are connected and wait for the start.
     Ready,
-    /// A client could not go on.
+    /// A client has failed.
     Failed { client: usize, failure: Failure, before_start: bool },
     /// Something happened to a client's connection, on the trial's clock.
     Connection { at: Nanos, tie: Tie },
-    /// A connection broke that nobody shall make again.
+    /// A connection broke, and reconnecting is off.
     Disconnected { failure: Failure },
-    /// Arrivals came so much faster than clients took them that the bound was reached.
+    /// The backlog limit was reached.
     Overloaded { backlog: u64 },
-    /// So many arrivals waited for a client of this worker when the trial ended before its time.
+    /// How many arrivals waited for a client of this worker when the trial ended early.
     Backlog { backlog: u64 },
     /// Interval `index` is closed.
     Closed { worker: usize, index: usize, interval: Box<Interval> },
     /// The worker is done.
     Done {
         worker: usize,
-        clients: Vec<(usize, ClientOutcome)>,
+        /// The first of the worker's clients, of all.
+        first_client: usize,
+        clients: Vec<ClientOutcome>,
         unfinished: Unfinished,
         lateness: Box<LatencyHistogram>,
         late_queries: QueryCounts,

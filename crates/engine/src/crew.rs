@@ -1,4 +1,4 @@
-//! Jobs side by side: a crew of threads, each with an event loop of its own.
+//! Runs jobs in parallel, on threads with an event loop each.
 
 use std::panic;
 
@@ -11,8 +11,8 @@ use measure::{ErrorClass, Failure};
 /// waits for all. Members share work through what they capture, such as an atomic counter.
 ///
 /// # Errors
-/// The failure of the first member (by index) that failed. When `stop` is asked for at once,
-/// members are dropped where they wait; a gentle stop is for members to heed.
+/// The failure of the first member (by index) that failed. A stop at once drops members where they wait; members
+/// must check for a graceful stop themselves.
 ///
 /// # Panics
 /// When a member panics.
@@ -34,7 +34,7 @@ where
     results.into_iter().collect()
 }
 
-/// How often a waiting member looks at `stop`, ns.
+/// How often `stop` is checked while a member waits, ns.
 const LOOK_UP_NS: u64 = 50_000_000;
 
 /// Runs one future to its end on this thread.

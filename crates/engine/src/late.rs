@@ -1,9 +1,9 @@
-//! Transactions that were not answered in the measured time they were meant for.
+//! Transactions that were due in the measured time and not answered in it.
 
 use measure::{LatencyHistogram, Unfinished};
 use net::Nanos;
 
-/// Transactions that were meant for the measured time and have no answer in it.
+/// Transactions that were due in the measured time and not answered in it.
 #[derive(Default)]
 pub(crate) struct Late {
     answered: LatencyHistogram,
@@ -20,7 +20,7 @@ impl Late {
         self.waiting.push(intended);
     }
 
-    /// Those without an answer have waited until `now`.
+    /// The result at `now`, until which those without an answer have waited.
     pub(crate) fn until(mut self, now: Nanos) -> Unfinished {
         let unanswered = self.waiting.len() as u64;
         for since in self.waiting {

@@ -1,10 +1,12 @@
 //! Offers load: clients, pacing, workers, phases, and a simulated system in exact virtual time.
 //!
-//! The engine names no workload and no database. It drives one trait, [`Client`]: one future for the
-//! lifetime of a client, which takes its place ([`Seat`]), awaits its turns and says what happened.
-//! [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to an
-//! [`Observer`]; [`crew::run`] runs jobs side by side, for preparing data.
+//! The engine names no workload and no database. It drives one trait, [`Load`], which starts the clients of
+//! one worker at a time ([`Clients`]), so that they can share what they need, such as a connection. A client
+//! is one future for its whole life: it gets a handle ([`Seat`]), awaits its turns and reports what happened.
+//! [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to an [`Observer`];
+//! [`crew::run`] runs jobs side by side, for preparing data.
 
+mod assignment;
 mod bench;
 mod client;
 mod control;
@@ -12,6 +14,7 @@ pub mod crew;
 mod late;
 mod offer;
 mod outages;
+mod outcome;
 mod pacing;
 mod schedule;
 mod seat;
@@ -20,11 +23,12 @@ mod stop;
 mod trial;
 mod worker;
 
-pub use client::{Client, Load, LocalBoxFuture};
-pub use offer::{Limit, Offer, Workers};
-pub use pacing::{Pacing, Step};
-pub use schedule::{Schedule, Segment, Spread};
-pub use seat::{Seat, Turn};
-pub use simulated::{Simulated, SimulatedSystem, Stall};
+pub use client::{Clients, Load, LocalBoxFuture};
+pub use offer::{Offer, Workers};
+pub use outcome::{ClientOutcome, Ended, Outcome, TrialError};
+pub use pacing::{Pacing, Step, Turn};
+pub use schedule::Schedule;
+pub use seat::Seat;
+pub use simulated::Simulated;
 pub use stop::{Stop, StopLevel};
-pub use trial::{ClientOutcome, Ended, Observer, Outcome, TrialError, offer};
+pub use trial::{Observer, offer};

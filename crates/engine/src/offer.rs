@@ -1,8 +1,10 @@
-//! How much load is offered, and for how long.
+//! The load of a trial: how much, and for how long.
 
 use std::time::Duration;
 
+use measure::nanos;
 use net::Nanos;
+use plan::Limit;
 
 use crate::Pacing;
 
@@ -15,18 +17,18 @@ pub struct Offer {
     pub workers: Workers,
     /// When each client's next turn comes.
     pub pacing: Pacing,
-    /// Load before what counts.
+    /// Length of the load before the measured load.
     pub warm_up: Duration,
     /// When the measured load ends.
     pub limit: Limit,
     /// Length of one interval.
     pub interval: Duration,
-    /// How long clients may take to connect and make ready.
+    /// How long clients may take to connect and prepare.
     pub connect_timeout: Duration,
-    /// How long a client that lost its connection tries for another one; `None` ends the trial with the
-    /// first connection that is lost.
+    /// How long a client that has lost its connection tries to reconnect; with `None` the first lost
+    /// connection ends the trial.
     pub reconnect_limit: Option<Duration>,
-    /// How long requests in flight at the end are waited for.
+    /// How long to wait at the end for requests in flight.
     pub drain_timeout: Duration,
 }
 
@@ -46,24 +48,10 @@ impl Offer {
 pub enum Workers {
     /// A thread for each client, for drivers that block.
     PerClient,
-    /// So many event loops that share the clients evenly.
+    /// This many event loops, which share the clients evenly.
     EventLoops(usize),
     /// One event loop in virtual time, for the simulated system.
     Simulated,
-}
-
-/// When the measured load ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// After this time.
-    Time(Duration),
-    /// After so many transactions of all clients together, warm-up not counted.
-    Events(u64),
-}
-
-/// A duration on the engine's clocks.
-pub(crate) fn nanos(duration: Duration) -> Nanos {
-    u64::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
 /// Where phases and intervals begin and end on a trial's clock.
@@ -85,7 +73,7 @@ impl Timetable {
         Self { warm_up_ns, end_ns, interval_ns: nanos(offer.interval).max(1) }
     }
 
-    /// The end of the interval that begins at `start`: intervals stop short at the end of a phase.
+    /// The end of the interval that begins at `start`: at the end of a phase, intervals are shorter.
     pub(crate) fn interval_end(&self, start: Nanos) -> Nanos {
         let end = start.saturating_add(self.interval_ns);
         if start < self.warm_up_ns {

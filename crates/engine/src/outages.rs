@@ -1,32 +1,32 @@
-//! When the system was away, from what clients tell about their connections.
+//! Outages of the system under test, derived from the events of clients' connections.
 
 use measure::Outage;
 use net::Nanos;
 
-/// More outages than this are told as one: a connection that breaks all the time is no news.
+/// After this many outages the last one is extended, to bound memory when connections break all the time.
 const OUTAGES_MAX: usize = 1_000;
 
-/// What happened to a client's connection.
+/// An event of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tie {
     /// It broke.
     Lost,
-    /// A new one was made.
+    /// A new one was established.
     Reconnected,
-    /// A transaction on the new one was answered.
+    /// A transaction on the new connection was answered.
     Back,
 }
 
-/// All outages of a trial. News of one worker come in order; those of different workers nearly.
+/// All outages of a trial. The events of one worker come in order, those of several workers nearly.
 #[derive(Debug, Default)]
 pub(crate) struct Outages {
     all: Vec<Outage>,
-    /// Whether they are other than when they were last told.
+    /// Whether they have changed since the last report.
     are_new: bool,
 }
 
 impl Outages {
-    /// Takes in what happened at `at` on the trial's clock.
+    /// Adds an event at `at` on the trial's clock.
     pub(crate) fn hear(&mut self, at: Nanos, tie: Tie) {
         self.are_new = true;
         match tie {
@@ -37,7 +37,8 @@ impl Outages {
                 }
             }
             Tie::Back => {
-                // An answer from before the failure, told late by another worker, ends nothing.
+                // A late message of another worker: an answer from before the failure does not end the
+                // outage.
                 if let Some(last) = self.all.last_mut()
                     && last.end_ns.is_none()
                     && at > last.start_ns
@@ -55,7 +56,7 @@ impl Outages {
                 last.start_ns = last.start_ns.min(at);
                 last.failures += 1;
             }
-            // A failure from before the end, told late by another worker.
+            // A late message of another worker: the failure is from before the end.
             Some(last) if last.end_ns.is_some_and(|end| at <= end) => last.failures += 1,
             Some(last) if is_full => {
                 last.end_ns = None;
@@ -65,7 +66,7 @@ impl Outages {
         }
     }
 
-    /// All of them, in order, when something was heard since this was asked.
+    /// All outages in order, if they have changed since the last call.
     pub(crate) fn news(&mut self) -> Option<&[Outage]> {
         std::mem::take(&mut self.are_new).then_some(&self.all)
     }

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use net::Nanos;
+use plan::Arrivals;
 
-use crate::schedule::{Arrivals, Schedule, Spread};
+use crate::schedule::{ArrivalTimes, Schedule};
 
 /// How turns follow one another.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,32 +15,41 @@ pub enum Pacing {
         /// Pause between the end of a turn and the next, ns.
         think_time_ns: Nanos,
     },
-    /// Open loop: turns come when they come, whether or not a client is free to take them.
+    /// Open loop: turns come by a schedule, whether or not a client is free to take them.
     Open {
-        /// How many come, over the trial's time with its warm-up.
+        /// The rate of arrivals over the trial's time, warm-up included.
         schedule: Schedule,
-        /// How they are spread around their rate.
-        spread: Spread,
-        /// What a random spread is drawn from.
+        /// The random or even spacing of arrivals.
+        spread: Arrivals,
+        /// The seed of random spacing.
         seed: u64,
         /// How many may wait for a client before the trial counts as overloaded.
         backlog_max: u64,
     },
 }
 
-/// What a client does next.
+/// A client's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Start at once.
     Now,
-    /// This start, on the trial's clock, is meant for it; it may have passed.
+    /// The intended start, on the trial's clock; it can be in the past.
     At(Nanos),
+}
+
+/// Permission to do one transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The intended start, from which its latency counts.
+    pub intended_ns: Nanos,
+    /// The actual start; in a closed loop it is the intended one.
+    pub started_ns: Nanos,
 }
 
 /// A worker's part of the pacing.
 pub(crate) enum Pacer {
     Closed { think_time_ns: Nanos },
-    Open { arrivals: RefCell<Arrivals>, backlog_max: u64 },
+    Open { arrivals: RefCell<ArrivalTimes>, backlog_max: u64 },
 }
 
 impl Pacer {
@@ -47,7 +57,7 @@ impl Pacer {
         match pacing {
             Pacing::Closed { think_time_ns } => Self::Closed { think_time_ns: *think_time_ns },
             Pacing::Open { schedule, spread, seed, backlog_max } => Self::Open {
-                arrivals: RefCell::new(Arrivals::new(
+                arrivals: RefCell::new(ArrivalTimes::new(
                     schedule.clone(),
                     *spread,
                     worker,
@@ -59,7 +69,7 @@ impl Pacer {
         }
     }
 
-    /// The step of a client that is free at `now` and has had `issued` turns.
+    /// The next step of a client that is free at `now` and has had `issued` turns.
     #[inline]
     pub(crate) fn next(&self, now: Nanos, issued: u64) -> Step {
         match self {
@@ -71,7 +81,7 @@ impl Pacer {
         }
     }
 
-    /// Whether starts are intended apart from when clients are free.
+    /// Whether intended starts do not depend on when clients are free.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Open { .. })
     }
@@ -84,18 +94,18 @@ impl Pacer {
         }
     }
 
-    /// The same, when that is more than allowed.
+    /// The backlog at `now`, if it is over its limit.
     pub(crate) fn overload(&self, now: Nanos) -> Option<u64> {
         let Self::Open { backlog_max, .. } = self else { return None };
         Some(self.backlog(now)).filter(|backlog| backlog > backlog_max)
     }
 
-    /// Takes the arrivals before `end` that no client was free for.
+    /// Takes the arrivals before `end` for which no client was free.
     pub(crate) fn never_started(&self, end: Nanos) -> Vec<Nanos> {
         let Self::Open { arrivals, backlog_max } = self else { return Vec::new() };
         let mut arrivals = arrivals.borrow_mut();
         let mut left = Vec::new();
-        // The bound on the backlog bounds this too; a little more room, for it is an estimate.
+        // The backlog limit bounds this too. The backlog is an estimate, hence twice the limit.
         while arrivals.next_at() < end && (left.len() as u64) <= backlog_max.saturating_mul(2) {
             left.push(arrivals.take());
         }
@@ -105,6 +115,10 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use plan::Rate;
+
     use super::*;
 
     #[test]
@@ -125,8 +139,8 @@ mod tests {
 
     fn open(rate_per_s: f64, backlog_max: u64) -> Pacer {
         let pacing = Pacing::Open {
-            schedule: Schedule::constant(rate_per_s),
-            spread: Spread::Constant,
+            schedule: Schedule::new(&Rate::constant(rate_per_s), Duration::ZERO),
+            spread: Arrivals::Constant,
             seed: 1,
             backlog_max,
         };

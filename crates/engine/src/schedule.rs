@@ -1,57 +1,40 @@
-//! Rates over time, and the arrivals that follow from them.
+//! Rates over time, and the arrival times that follow from them.
 
+use std::time::Duration;
+
+use measure::nanos;
 use net::Nanos;
+use plan::{Arrivals, Rate, RateStep, split_mix};
 
-/// A stretch of time in which the rate of arrivals goes in a straight line from one value to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Segment {
-    /// Its length, ns; the last segment of a schedule goes on for ever at its final rate.
-    pub length_ns: Nanos,
-    /// Arrivals a second at its beginning.
-    pub from_per_s: f64,
-    /// Arrivals a second at its end.
-    pub to_per_s: f64,
-}
-
-/// How arrivals are spread around their rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// As evenly as the rate allows.
-    Constant,
-    /// Independently of one another, as those of many users are: a Poisson process.
-    Poisson,
-}
-
-/// Rates over time: one segment after the other. It counts arrivals by their *position*, the number
-/// of arrivals expected until then, so that every spread is a question about the same curve.
+/// Rates over time: one segment after the other. The *position* of an arrival is the number of arrivals
+/// expected until then, so that even and random spacing use the same curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
+    /// The last segment's final rate goes on for ever.
     segments: Vec<Segment>,
 }
 
+/// A [`RateStep`] with its length as the load path needs it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Segment {
+    length_ns: Nanos,
+    /// Arrivals a second at its beginning.
+    from_per_s: f64,
+    /// Arrivals a second at its end.
+    to_per_s: f64,
+}
+
 impl Schedule {
-    /// The same rate all the time.
-    pub fn constant(rate_per_s: f64) -> Self {
-        Self::of(vec![Segment { length_ns: 0, from_per_s: rate_per_s, to_per_s: rate_per_s }])
-    }
-
-    /// Segments in their order, at least one.
-    pub fn of(segments: Vec<Segment>) -> Self {
-        debug_assert!(!segments.is_empty(), "a schedule has at least one segment");
-        Self { segments }
-    }
-
-    /// The rate at `elapsed_ns`, arrivals a second.
-    pub fn rate_per_s(&self, elapsed_ns: Nanos) -> f64 {
-        let mut begin = 0;
-        for segment in &self.segments {
-            if elapsed_ns < begin + segment.length_ns {
-                let part = (elapsed_ns - begin) as f64 / segment.length_ns as f64;
-                return segment.from_per_s + (segment.to_per_s - segment.from_per_s) * part;
-            }
-            begin += segment.length_ns;
-        }
-        self.last_rate()
+    /// The first rate during the warm-up, and then the steps of `rate`.
+    pub fn new(rate: &Rate, warm_up: Duration) -> Self {
+        let first = rate.first_per_s();
+        let warm_up = RateStep { length: warm_up, from_per_s: first, to_per_s: first };
+        let segment = |step: &RateStep| Segment {
+            length_ns: nanos(step.length),
+            from_per_s: step.from_per_s,
+            to_per_s: step.to_per_s,
+        };
+        Self { segments: std::iter::once(&warm_up).chain(rate.steps()).map(segment).collect() }
     }
 
     /// How many arrivals are expected until `elapsed_ns`: the area below the curve of rates.
@@ -122,17 +105,17 @@ fn nanoseconds(length_s: f64) -> Nanos {
     (length_s * 1e9).round() as Nanos
 }
 
-/// The arrivals of one worker, one after the other: its share of all arrivals of a schedule.
+/// The arrival times of one worker, in order: its share of all arrivals of a schedule.
 ///
-/// Evenly spread arrivals are dealt out in turn, so that all workers together are as even as one. Of a
-/// Poisson process each worker has a process of its own with its share of the rate, for the sum of
-/// independent Poisson processes is one again. The arrivals of a process whose rate changes are those
-/// of one with rate 1, moved to where the expected number is theirs (time rescaling).
+/// Workers take evenly spaced arrivals in turn, so that all workers together are as even as one. In a Poisson
+/// process each worker has a process of its own with its share of the rate, because the sum of independent
+/// Poisson processes is one again. The arrivals of a process with a changing rate are those of a process with
+/// rate 1, moved to the time at which their number is expected (time rescaling).
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub(crate) struct ArrivalTimes {
     schedule: Schedule,
-    spread: Spread,
-    /// Where in the schedule the last arrival was, in expected arrivals of all workers.
+    spread: Arrivals,
+    /// The position of the last arrival in the schedule, in expected arrivals of all workers.
     position: f64,
     /// Workers that share the schedule.
     workers: f64,
@@ -141,19 +124,19 @@ pub(crate) struct Arrivals {
     next_at: Nanos,
 }
 
-impl Arrivals {
+impl ArrivalTimes {
     pub(crate) fn new(
         schedule: Schedule,
-        spread: Spread,
+        spread: Arrivals,
         worker: usize,
         workers: usize,
         seed: u64,
     ) -> Self {
-        let random = seed ^ (worker as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let random = seed ^ (worker as u64 + 1).wrapping_mul(split_mix::STEP);
         let workers = workers as f64;
         let position = match spread {
-            Spread::Constant => worker as f64 - workers,
-            Spread::Poisson => 0.0,
+            Arrivals::Constant => worker as f64 - workers,
+            Arrivals::Poisson => 0.0,
         };
         let mut arrivals = Self { schedule, spread, position, workers, random, next_at: 0 };
         arrivals.advance();
@@ -174,14 +157,14 @@ impl Arrivals {
 
     fn advance(&mut self) {
         self.position += match self.spread {
-            Spread::Constant => self.workers,
-            Spread::Poisson => self.workers * self.exponential(),
+            Arrivals::Constant => self.workers,
+            Arrivals::Poisson => self.workers * self.exponential(),
         };
         self.next_at = self.schedule.time_of(self.position);
     }
 
-    /// How many arrivals have come until `elapsed_ns` and were not taken; expected ones, for those of a
-    /// random spread beyond the next are not drawn yet.
+    /// How many arrivals until `elapsed_ns` were not taken. This is the expected number, because random
+    /// arrivals after the next are not drawn yet.
     pub(crate) fn backlog(&self, elapsed_ns: Nanos) -> u64 {
         let waiting = self.schedule.expected_until(elapsed_ns) - self.position;
         (waiting / self.workers).max(0.0).round() as u64
@@ -189,17 +172,8 @@ impl Arrivals {
 
     /// A draw from the exponential distribution with mean 1, by inversion.
     fn exponential(&mut self) -> f64 {
-        let uniform = (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let uniform = (split_mix::next(&mut self.random) >> 11) as f64 / (1u64 << 53) as f64;
         -(1.0 - uniform).ln()
-    }
-
-    /// SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
-    fn next_u64(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 }
 
@@ -209,28 +183,38 @@ mod tests {
 
     const S: Nanos = 1_000_000_000;
 
+    /// Steps of so many seconds from one rate to another.
+    fn steps(steps: &[(u64, f64, f64)]) -> Schedule {
+        let step = |(seconds, from_per_s, to_per_s): &(u64, f64, f64)| RateStep {
+            length: Duration::from_secs(*seconds),
+            from_per_s: *from_per_s,
+            to_per_s: *to_per_s,
+        };
+        let rate = Rate::of(steps.iter().map(step).collect()).unwrap();
+        Schedule::new(&rate, Duration::ZERO)
+    }
+
+    fn constant(rate_per_s: f64) -> Schedule {
+        Schedule::new(&Rate::constant(rate_per_s), Duration::ZERO)
+    }
+
     /// 10 s from 0 to 100/s, then 5 s at 200/s, then 50/s.
     fn ramp_and_step() -> Schedule {
-        Schedule::of(vec![
-            Segment { length_ns: 10 * S, from_per_s: 0.0, to_per_s: 100.0 },
-            Segment { length_ns: 5 * S, from_per_s: 200.0, to_per_s: 200.0 },
-            Segment { length_ns: 0, from_per_s: 50.0, to_per_s: 50.0 },
-        ])
+        steps(&[(10, 0.0, 100.0), (5, 200.0, 200.0), (0, 50.0, 50.0)])
     }
 
     #[test]
     fn expected_arrivals_are_the_area_below_the_rates() {
         let cases = [
-            // elapsed s, rate, expected arrivals
-            (0, 0.0, 0.0),
-            (5, 50.0, 125.0),
-            (10, 200.0, 500.0),
-            (12, 200.0, 900.0),
-            (15, 50.0, 1500.0),
-            (25, 50.0, 2000.0),
+            // elapsed s, expected arrivals
+            (0, 0.0),
+            (5, 125.0),
+            (10, 500.0),
+            (12, 900.0),
+            (15, 1500.0),
+            (25, 2000.0),
         ];
-        for (elapsed_s, rate, expected) in cases {
-            assert_eq!(ramp_and_step().rate_per_s(elapsed_s * S), rate, "at {elapsed_s} s");
+        for (elapsed_s, expected) in cases {
             let area = ramp_and_step().expected_until(elapsed_s * S);
             assert!((area - expected).abs() < 1e-9, "{area} at {elapsed_s} s");
         }
@@ -247,8 +231,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_ends_at_zero_brings_no_more_arrivals() {
-        let ramp = Segment { length_ns: 2 * S, from_per_s: 10.0, to_per_s: 0.0 };
-        let schedule = Schedule::of(vec![ramp]);
+        let schedule = steps(&[(2, 10.0, 0.0)]);
         assert_eq!(schedule.time_of(10.0), Nanos::MAX);
         assert!(schedule.time_of(9.99) < 2 * S);
     }
@@ -257,8 +240,8 @@ mod tests {
     fn workers_share_evenly_spread_arrivals_in_turn() {
         let mut all: Vec<Nanos> = (0..3)
             .flat_map(|worker| {
-                let schedule = Schedule::constant(1000.0);
-                let mut arrivals = Arrivals::new(schedule, Spread::Constant, worker, 3, 7);
+                let schedule = constant(1000.0);
+                let mut arrivals = ArrivalTimes::new(schedule, Arrivals::Constant, worker, 3, 7);
                 (0..4).map(move |_| arrivals.take()).collect::<Vec<_>>()
             })
             .collect();
@@ -270,7 +253,7 @@ mod tests {
     #[test]
     fn gaps_of_a_poisson_process_are_exponential() {
         // Kolmogorov-Smirnov against 1 - exp(-x): 1.63 / sqrt(n) is the bound at the 1 % level.
-        let mut arrivals = Arrivals::new(Schedule::constant(1000.0), Spread::Poisson, 1, 4, 42);
+        let mut arrivals = ArrivalTimes::new(constant(1000.0), Arrivals::Poisson, 1, 4, 42);
         let mut last = 0;
         let mut gaps: Vec<f64> = (0..20_000)
             .map(|_| {

@@ -1,44 +1,35 @@
-//! A client's place in a trial: its turns, and where it says what happened.
+//! A client's handle in a trial: it gives turns and takes results.
 
 use std::rc::Rc;
 
 use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
-use crate::Step;
 use crate::bench::Bench;
+use crate::{Step, Turn};
 
-/// Permission to do one transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// When it was meant to start, which its latency counts from.
-    pub intended_ns: Nanos,
-    /// When it did start; in a closed loop, as intended.
-    pub started_ns: Nanos,
-}
-
-/// A client's place on its worker.
+/// The handle of one client.
 pub struct Seat {
-    index: usize,
+    /// Which of its worker's clients this is.
     local: usize,
     bench: Rc<Bench>,
     issued: u64,
-    /// When the last turn ended, if nothing has come between: the next one begins there, without another
-    /// look at the clock.
+    /// When the last turn ended, if nothing happened since: the next one starts at that time, without another
+    /// reading of the clock.
     ended_ns: Option<Nanos>,
 }
 
 impl Seat {
-    pub(crate) fn new(index: usize, local: usize, bench: Rc<Bench>) -> Self {
-        Self { index, local, bench, issued: 0, ended_ns: None }
+    pub(crate) fn new(local: usize, bench: Rc<Bench>) -> Self {
+        Self { local, bench, issued: 0, ended_ns: None }
     }
 
     /// Which client this is, of `0..clients`.
     pub fn index(&self) -> usize {
-        self.index
+        self.bench.first_client + self.local
     }
 
-    /// The event loop that sockets and timers live on.
+    /// The event loop for the client's sockets and timers.
     pub fn net(&self) -> &Handle {
         &self.bench.handle
     }
@@ -55,8 +46,8 @@ impl Seat {
         self.next_after(0).await
     }
 
-    /// The same after a pause of the client's own, beside what the pacing asks for; in an open loop, where
-    /// turns come when they come, there is none.
+    /// As [`Seat::next`], after a pause of the client's own in addition to the pacing. In an open loop there
+    /// is no pause, because turns come by the schedule.
     pub async fn next_after(&mut self, pause_ns: Nanos) -> Option<Turn> {
         if self.issued == 0 && !self.bench.gate.is_open() {
             self.bench.ready();
@@ -104,12 +95,12 @@ impl Seat {
         self.ended_ns = Some(self.bench.finish(self.local, turn, operation));
     }
 
-    /// A transaction was given up or could not go on: counted, and timed apart from successes.
+    /// A transaction failed: it counts, and its latency is kept apart from those of successes.
     pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
         self.bench.fail(self.local, turn, operation, key, how);
     }
 
-    /// A transaction met an error and is about to be tried again.
+    /// A transaction failed and will be tried again.
     pub fn retry(&mut self, key: &ErrorKey) {
         self.bench.retry(key);
     }
@@ -130,33 +121,33 @@ impl Seat {
         self.bench.statement_failed(operation, started_ns, class);
     }
 
-    /// How long to try for another connection when one breaks, ns; `None` when not at all.
+    /// How long to try to reconnect when a connection breaks, ns; `None` when reconnecting is off.
     pub fn reconnect_limit_ns(&self) -> Option<Nanos> {
         self.bench.reconnect_limit_ns
     }
 
-    /// This client's connection broke: an outage begins, unless one goes on.
+    /// This client's connection broke: an outage begins, unless there is one already.
     pub fn lost_connection(&mut self, failure: &Failure) {
         self.bench.lost(failure);
     }
 
-    /// It has another one, ready for transactions.
+    /// This client has a new connection that is ready for transactions.
     pub fn reconnected(&mut self) {
         self.bench.reconnected();
     }
 
-    /// A transaction on it was answered: the outage is over.
+    /// A transaction on the new connection was answered: the outage is over.
     pub fn is_back(&mut self) {
         self.bench.back();
     }
 
-    /// Counts a statement whose latency is that of its transaction.
+    /// Counts a statement that is not timed apart from its transaction.
     #[inline]
     pub fn count(&mut self, kind: OperationKind) {
         self.bench.count(kind);
     }
 
-    /// Adds bytes that were sent and received.
+    /// Adds sent and received bytes.
     #[inline]
     pub fn traffic(&mut self, traffic: Traffic) {
         self.bench.traffic(traffic);

@@ -1,36 +1,37 @@
-//! Ending early, from a signal or from a trial that went wrong.
+//! Cancellation of a run, a phase or a trial.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How urgently a run shall end.
+/// How urgently a run must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopLevel {
-    /// Go on.
+    /// No stop was requested.
     None,
-    /// End the trial and keep what was measured.
+    /// End the trial and keep its results.
     Gracefully,
     /// End at once.
     AtOnce,
 }
 
-/// Shared by everyone who may ask for the end and everyone who must heed it.
+/// A cancellation flag. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
 impl Stop {
-    /// Nobody has asked yet.
+    /// A flag without a request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for the end; a second call asks for it at once.
+    /// Requests a graceful stop; the second call requests a stop at once. Returns the level that is requested
+    /// now.
     pub fn ask(&self) -> StopLevel {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before == 0 { StopLevel::Gracefully } else { StopLevel::AtOnce }
     }
 
-    /// What was asked for.
+    /// The requested level.
     #[inline]
     pub fn level(&self) -> StopLevel {
         match self.0.load(Ordering::Relaxed) {
@@ -40,7 +41,7 @@ impl Stop {
         }
     }
 
-    /// Whether anything was asked for.
+    /// Whether a stop was requested.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0

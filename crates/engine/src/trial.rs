@@ -9,21 +9,23 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished};
+use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished, nanos};
 use net::{Clock, Nanos, Remote};
+use plan::Limit;
 
+use crate::assignment::Assignment;
 use crate::control::{Control, Message};
-use crate::offer::{Timetable, nanos};
+use crate::offer::Timetable;
 use crate::outages::Outages;
-use crate::worker::Assignment;
-use crate::{Limit, Load, Offer, Stop, Workers};
+use crate::worker::work;
+use crate::{ClientOutcome, Ended, Load, Offer, Outcome, Stop, TrialError, Workers};
 
-/// How often the coordinator looks at the clock and at `stop`.
+/// How often the coordinator checks the clock and `stop`.
 const LOOK_UP: Duration = Duration::from_millis(20);
 
-/// Follows a trial while it runs.
+/// Receives the results of a trial while it runs.
 pub trait Observer {
-    /// All clients are ready, and none has begun. Virtual time does not stop for this.
+    /// All clients are ready, and none has started. It is not called in virtual time.
     ///
     /// # Errors
     /// When it cannot go on; the trial ends.
@@ -40,14 +42,14 @@ pub trait Observer {
     /// An interval is closed and merged over all workers; they come in order.
     ///
     /// # Errors
-    /// When it cannot keep the interval, as on a full disk; the trial ends.
+    /// When it cannot store the interval, as on a full disk; the trial ends.
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
-    /// When clients had lost the system, all of it until now; told behind an interval in which that changed, and
-    /// a last time before the end.
+    /// All outages until now. Called after an interval in which they have changed, and once more before the
+    /// end.
     ///
     /// # Errors
-    /// When it cannot keep it; the trial ends.
+    /// When it cannot store them; the trial ends.
     fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
         Ok(())
     }
@@ -58,99 +60,17 @@ pub trait Observer {
     /// When it cannot go on.
     fn ends(&mut self) -> io::Result<()>;
 
-    /// Why the system under test is gone for good, which ends the trial at once; asked all the time.
+    /// Why the system under test has exited, if it has, which ends the trial at once. Called several times a
+    /// second.
     fn crash(&mut self) -> Option<String> {
         None
     }
 }
 
-/// What came of a trial's load, beside its intervals.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// Each client, in order.
-    pub clients: Vec<ClientOutcome>,
-    /// What was in flight when the measured time ended.
-    pub unfinished: Unfinished,
-    /// Statements that ended after the last interval, which no interval has.
-    pub late_queries: QueryCounts,
-    /// How late the load generator itself was: measured transactions that a free client waited for,
-    /// from their intended start to the actual one. Empty in a closed loop.
-    pub lateness: LatencyHistogram,
-}
-
-/// How a trial's load ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// As planned.
-    Complete,
-    /// Someone asked for the end; what was measured until then stands.
-    Interrupted,
-    /// Every client failed before the time was over; the first failure.
-    Deserted(Failure),
-    /// A connection broke, and none was to be made again.
-    Disconnected(Failure),
-    /// The system under test is gone, and why.
-    Crashed(String),
-    /// Transactions arrived faster than they were answered, until so many waited that it had no sense.
-    Overloaded {
-        /// How many waited for a client, those of all workers.
-        backlog: u64,
-    },
-}
-
-/// What one client did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClientOutcome {
-    /// Measured transactions that succeeded.
-    pub events: u64,
-    /// Why it left early.
-    pub failure: Option<Failure>,
-}
-
-/// Why a trial's load never ran or was broken off.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// A client could not make ready.
-    #[error("client {client} of {clients} could not start: {failure}")]
-    Start {
-        /// Which.
-        client: usize,
-        /// Of how many.
-        clients: usize,
-        /// Why.
-        failure: Failure,
-    },
-    /// Connecting took too long.
-    #[error(
-        "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
-         not answering"
-    )]
-    StartTimeout {
-        /// How many clients.
-        clients: usize,
-        /// The bound.
-        timeout: Duration,
-    },
-    /// The system under test went away before load began.
-    #[error("{0}")]
-    Crashed(String),
-    /// Someone asked for the end before load began.
-    #[error("interrupted before load began")]
-    Interrupted,
-    /// The observer could not keep what was measured.
-    #[error("cannot keep what is measured: {0}")]
-    Observer(#[from] io::Error),
-    /// The event loop failed.
-    #[error("{0}")]
-    Loop(Failure),
-}
-
-/// Offers `load` as `offer` says, until it is over or `stop` is asked for.
+/// Runs `load` as `offer` says, until it is over or `stop` is requested.
 ///
 /// # Errors
-/// When a client cannot start, or `observer` cannot keep what is measured.
+/// When a client cannot start, or `observer` cannot store the results.
 ///
 /// # Panics
 /// When a client panics.
@@ -167,7 +87,7 @@ pub fn offer(
     };
     let control = Arc::new(Control::new(events, stop.clone()));
     if offer.workers == Workers::Simulated {
-        // Virtual time has no one to wait for: clients are ready at once and start at 0.
+        // In virtual time clients are ready at once and start at 0.
         control.start_at(0);
     }
     let origin = net::origin();
@@ -178,19 +98,16 @@ pub fn offer(
             let assignment = Assignment {
                 worker,
                 workers,
-                clients: offer.clients,
-                load,
-                pacing: &offer.pacing,
+                offer,
+                operations: load.operations(),
                 timetable: Timetable::of(offer),
-                reconnect_limit_ns: offer.reconnect_limit.map(nanos),
-                drain_timeout_ns: nanos(offer.drain_timeout),
                 control: Arc::clone(&control),
                 out: out.clone(),
             };
             let is_simulated = offer.workers == Workers::Simulated;
             threads.push(scope.spawn(move || {
                 let clock = if is_simulated { Clock::simulated() } else { Clock::since(origin) };
-                assignment.work(clock)
+                work(&assignment, load, clock)
             }));
         }
         drop(out);
@@ -204,7 +121,7 @@ pub fn offer(
     })
 }
 
-/// Waits for the workers, waking those that sleep.
+/// Waits for the workers to end, and wakes those that sleep.
 fn finish(
     threads: Vec<ScopedJoinHandle<'_, Result<(), Failure>>>,
     inbox: &Receiver<Message>,
@@ -216,7 +133,7 @@ fn finish(
         }
         error
     });
-    // A worker that comes up only now sleeps until it is woken.
+    // A worker that starts only now sleeps until it is woken.
     for message in inbox {
         if let Message::Up { remote, .. } = message {
             remote.wake();
@@ -255,9 +172,9 @@ struct Coordinator<'a> {
     disconnected: Option<Failure>,
     crash: Option<String>,
     was_stopped: bool,
-    /// Whether too many arrivals waited for a client.
+    /// Whether the backlog limit was reached.
     is_overloaded: bool,
-    /// How many waited when the trial ended before its time.
+    /// How many arrivals waited when the trial ended early.
     backlog: u64,
 }
 
@@ -308,7 +225,7 @@ impl<'a> Coordinator<'a> {
             match inbox.recv_timeout(LOOK_UP) {
                 Ok(message) => self.hear(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                // A worker that ended without a word has failed; joining it tells why.
+                // A worker that ended without a message has failed; joining it returns why.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.look_up()?;
@@ -347,14 +264,12 @@ impl<'a> Coordinator<'a> {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
-            Message::Done { worker, clients, unfinished, lateness, late_queries } => {
+            Message::Done { worker, first_client, clients, unfinished, lateness, late_queries } => {
                 self.late_queries.add(late_queries);
                 self.done[worker] = true;
                 self.unfinished.merge(&unfinished);
                 self.lateness.merge(&lateness);
-                for (client, outcome) in clients {
-                    self.clients[client] = outcome;
-                }
+                self.clients[first_client..][..clients.len()].clone_from_slice(&clients);
             }
         }
         self.hand_on()
@@ -372,7 +287,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Hands on every interval that no worker can still add to.
+    /// Passes on all intervals that all workers have closed.
     fn hand_on(&mut self) -> Result<(), TrialError> {
         while let Some(entry) = self.open.first_entry() {
             let index = *entry.key();
@@ -400,7 +315,7 @@ impl<'a> Coordinator<'a> {
         self.closed.iter().zip(&self.done).all(|(closed, done)| *done || *closed > index)
     }
 
-    /// What the clock and others ask for.
+    /// Checks the clock, the stop flag and the system under test.
     fn look_up(&mut self) -> Result<(), TrialError> {
         if self.control.stop.is_asked() {
             self.was_stopped = true;
@@ -435,7 +350,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Ends the trial at once when the system under test is gone for good.
+    /// Ends the trial at once when the system under test has exited.
     fn look_for_crash(&mut self) -> Result<(), TrialError> {
         if self.crash.is_some() || self.was_stopped {
             return Ok(());

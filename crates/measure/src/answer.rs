@@ -1,33 +1,34 @@
-//! What a server that is asked for its figures again and again tells anew each time.
+//! The changes between successive answers of a server that is polled for its figures.
 
 use crate::{Nanos, Series, Server};
 
 /// What changed from one answer of a server to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// When it came, on the trial's clock.
+    /// When the answer came, on the trial's clock.
     pub at_ns: Nanos,
-    /// Names of everything that it told; in the first answer only.
+    /// Names of all metrics in the answer; in the first answer only.
     pub families: Vec<String>,
-    /// Figures that nothing was kept of before, in the order of their numbers.
+    /// Figures that are recorded from this answer on, in the order of their numbers.
     pub new: Vec<NewSeries>,
-    /// Figures by number, from 0 in the order in which they were new, with the value they now have.
+    /// New values by the number of their figure. Figures are numbered from 0 in the order in which they were
+    /// first recorded.
     pub values: Vec<(usize, f64)>,
 }
 
-/// A figure of which something is kept from now on.
+/// A figure that is recorded from this answer on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSeries {
     /// Name and labels as the server writes them, such as `http_requests_total{code="200"}`.
     pub key: String,
-    /// Its value at the first answer that had it.
+    /// Its value in the first answer that contained it.
     pub first: f64,
-    /// When that was.
+    /// When that answer came.
     pub first_ns: Nanos,
 }
 
 impl Server {
-    /// Adds the next answer. Figures that never were new are left out.
+    /// Adds the next answer. Values whose figure was never announced as new are ignored.
     pub fn add(&mut self, answer: &Answer) {
         self.answers_ns.push(answer.at_ns);
         self.families.extend_from_slice(&answer.families);
@@ -45,7 +46,7 @@ impl Server {
 }
 
 impl Series {
-    /// Takes a name with labels apart. What is not well-formed stays in the name or is left out.
+    /// Splits a name with labels. Malformed parts stay in the name or are dropped.
     pub fn parse(key: &str) -> Self {
         let Some((name, labels)) = key.split_once('{') else {
             return Self { name: key.trim().to_owned(), ..Self::default() };
@@ -67,7 +68,7 @@ fn parse_labels(mut rest: &str) -> Vec<(String, String)> {
     labels
 }
 
-/// The text up to the quote that ends it, and what follows.
+/// The text up to the closing quote, and the text after it.
 fn parse_value(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut letters = text.char_indices();

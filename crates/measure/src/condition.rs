@@ -1,29 +1,29 @@
-//! What data must satisfy, and whether it did.
+//! Conditions that data must satisfy, and the results of checking them.
 
 /// One condition that a workload's data must satisfy, and what a check of it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Its name, such as `3.3.2.1`.
     pub name: String,
-    /// What it says, such as `W_YTD = sum(D_YTD)`.
+    /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
-    /// What was found.
+    /// The result of the check.
     pub verdict: Verdict,
 }
 
-/// What a check found.
+/// The result of checking one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It holds.
     Holds,
-    /// It does not, and where.
+    /// It does not hold, and where.
     Broken(String),
-    /// It cannot be known, and why.
+    /// It could not be checked, and why.
     Unknown(String),
 }
 
 impl Condition {
-    /// Where it is broken, if it is.
+    /// Where the condition is violated, if it is.
     pub fn broken(&self) -> Option<&str> {
         match &self.verdict {
             Verdict::Broken(place) => Some(place),

@@ -5,7 +5,7 @@ use crate::Nanos;
 /// Segments and bytes of several TCP connections together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpCounters {
-    /// Segments sent: with data, acknowledgements alone, and those sent again.
+    /// Segments sent: data, pure acknowledgements and retransmissions.
     pub segments_sent: u64,
     /// Segments received.
     pub segments_received: u64,
@@ -13,7 +13,7 @@ pub struct TcpCounters {
     pub data_segments_sent: u64,
     /// Segments received that carried data.
     pub data_segments_received: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub segments_retransmitted: u64,
     /// Bytes sent that were acknowledged. The beginning and the end of a connection count as one each.
     pub bytes_acknowledged: u64,
@@ -22,7 +22,7 @@ pub struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// Each counter by itself between `earlier` and this.
+    /// The difference of each counter between `earlier` and this reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let since = |of: fn(&Self) -> u64| of(self).saturating_sub(of(earlier));
@@ -38,31 +38,30 @@ impl TcpCounters {
     }
 }
 
-/// What had been counted at one time.
+/// One reading of the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionsReading {
-    /// When, on the trial's clock.
+    /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
     /// Connections that were open.
     pub open: u64,
-    /// Connections that had been open at a reading before and were no longer.
+    /// Connections that were open at an earlier reading and have been closed since.
     pub ended: u64,
-    /// Of these, those whose end the kernel did not tell: what they did after the last reading at which
-    /// they were open is not counted.
+    /// Closed connections whose final counters the kernel did not report: their traffic after the last
+    /// reading at which they were open is not counted.
     pub ended_unheard: u64,
-    /// Of all of them, those that ended included, each since it was made.
+    /// Sums over all connections, closed ones included, each counted from its start.
     pub counters: TcpCounters,
-    /// The mean of the smoothed round-trip times of those that were open, as TCP estimates them; `None`
-    /// without any.
+    /// The mean of TCP's smoothed round-trip times over the open connections; `None` when none was open.
     pub round_trip_ns: Option<Nanos>,
 }
 
 /// dyno's TCP connections to the system over the time of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// Why nothing is known of them, in words.
+    /// Why the counters are missing, in words.
     pub absent: Option<String>,
-    /// In the order of time.
+    /// The readings in the order of time.
     pub readings: Vec<ConnectionsReading>,
 }
 

@@ -1,4 +1,4 @@
-//! How failures are told apart.
+//! Failures and their classes.
 
 use std::fmt;
 use std::ops::Deref;
@@ -16,7 +16,7 @@ pub enum ErrorClass {
     Busy,
     /// A row with the same key is there already.
     DuplicateKey,
-    /// No answer within the bound that was set.
+    /// No answer came within the time-out.
     Timeout,
     /// The connection broke or could not be made.
     Connection,
@@ -69,7 +69,7 @@ impl ErrorClass {
         matches!(self, Self::Deadlock | Self::LockTimeout | Self::WriteConflict | Self::Busy)
     }
 
-    /// Whether the connection is of no more use after it, while a new one may be.
+    /// Whether the connection is unusable afterwards, while a new one may work.
     pub fn breaks_connection(self) -> bool {
         matches!(self, Self::Connection | Self::Protocol | Self::Timeout)
     }
@@ -107,7 +107,7 @@ impl fmt::Display for ErrorKey {
     }
 }
 
-/// What was done about a failure.
+/// How a client handled a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Disposition {
     /// The same transaction was tried again.
@@ -118,19 +118,19 @@ pub enum Disposition {
     Fatal,
 }
 
-/// Something that did not work: what a caller decides by, and what a person reads.
+/// A failure: a class and code for the caller to act on, and a message for people.
 ///
-/// It is one pointer wide, for results that may hold one are handed through all layers of the load
-/// path, and nearly all of them hold none.
+/// It is one pointer wide, because results that can hold a failure pass through all layers of the load path,
+/// and nearly all of them hold none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(Box<FailureParts>);
 
-/// What a [`Failure`] tells; its fields are read through it.
+/// The content of a [`Failure`], which dereferences to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureParts {
     /// Its class and the peer's code.
     pub key: ErrorKey,
-    /// What was seen, where, and what to do about it.
+    /// What happened, where, and what to do about it.
     pub message: String,
 }
 
@@ -156,7 +156,7 @@ impl Failure {
         Self(Box::new(FailureParts { key: ErrorKey::new(class, code), message: message.into() }))
     }
 
-    /// The same failure, told in other words.
+    /// The same failure with another message.
     #[must_use]
     pub fn told_as(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();

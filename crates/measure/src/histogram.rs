@@ -1,4 +1,4 @@
-//! Latency histograms that lose nothing when they are merged.
+//! Latency histograms, whose merging is exact.
 
 use std::sync::LazyLock;
 
@@ -9,15 +9,15 @@ use crate::Nanos;
 /// Significant decimal digits that a histogram keeps of every value (0.1 %).
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// The largest latency that is kept, one hour; a longer one is recorded as this.
+/// The largest latency that is kept, one hour; longer ones are recorded as one hour.
 const MAX_NS: u64 = 3_600_000_000_000;
 
-/// What an empty histogram looks like to those who write it.
+/// An empty histogram, for writing one in a file.
 static EMPTY: LazyLock<Histogram<u64>> = LazyLock::new(growing);
 
 /// A High Dynamic Range histogram of latencies in nanoseconds, three significant digits, 1 ns to one
-/// hour. It starts small and grows with the largest value seen; an empty one takes no memory, for
-/// every interval has one for each operation, and most see nothing.
+/// hour. It starts small and grows with the largest value seen. An empty one takes no memory, because
+/// every interval has one for each operation, and most of them stay empty.
 ///
 /// Source: Gil Tene, HdrHistogram.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct LatencyHistogram {
     counts: Option<Histogram<u64>>,
 }
 
-/// Equal when the same values were recorded, whatever room was made for them.
+/// Histograms are equal when the same values were recorded, whatever their capacity.
 impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &Self) -> bool {
         self.as_hdr() == other.as_hdr()
@@ -45,7 +45,7 @@ impl LatencyHistogram {
         Self::default()
     }
 
-    /// Wraps a histogram that was read back from a log.
+    /// Wraps a histogram that was read from a log.
     pub fn from_hdr(counts: Histogram<u64>) -> Self {
         Self { counts: Some(counts) }
     }
@@ -91,8 +91,8 @@ impl LatencyHistogram {
         if counts.is_empty() {
             return 0;
         }
-        // The rank is worked out here, for 99.9 / 100 x 10,000 is a trifle more than 9,990, and the
-        // library would go on to the next value. Half a rank below is well inside of it.
+        // The rank is computed here: in floating point 99.9 / 100 x 10,000 is slightly more than 9,990, so
+        // the library would return the next value. Half a rank less is safely within the right one.
         let rank = (percent * counts.len() as f64 / 100.0 - 1e-6).ceil().max(1.0);
         let quantile = (rank - 0.5) / counts.len() as f64;
         counts.value_at_quantile(quantile).min(counts.max())

@@ -1,40 +1,40 @@
-//! What a host did: readings of counters that the kernel keeps, taken over time.
+//! Readings of a host's kernel counters over time.
 
 use crate::Nanos;
 
-/// CPU time of all hardware threads of a host, counted since it started, ns. Hardware threads times the
-/// time passed is the sum of all of it. Source: proc_stat(5).
+/// CPU time of all hardware threads of a host since it started, ns. The fields add up to the number of
+/// hardware threads times the time that has passed. Source: proc_stat(5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// In programs, low priorities included.
+    /// In user mode, low priorities included.
     pub user_ns: Nanos,
-    /// In the kernel, for programs.
+    /// In the kernel, on behalf of programs.
     pub system_ns: Nanos,
     /// Idle.
     pub idle_ns: Nanos,
     /// Idle while a program waited for a disk.
     pub iowait_ns: Nanos,
-    /// In interrupts of devices.
+    /// Handling hardware interrupts.
     pub irq_ns: Nanos,
-    /// In the kernel's work after interrupts, such as receiving from the network.
+    /// Handling software interrupts, such as received packets.
     pub softirq_ns: Nanos,
-    /// Taken by the hypervisor for others.
+    /// Stolen: the hypervisor ran other guests.
     pub steal_ns: Nanos,
 }
 
 impl CpuTimes {
-    /// Everything that was not idle. What the hypervisor took is not the host's own work.
+    /// All time that was neither idle nor stolen by the hypervisor.
     pub fn busy_ns(&self) -> Nanos {
         self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
     }
 
-    /// All of it.
+    /// The sum of all fields.
     pub fn total_ns(&self) -> Nanos {
         self.busy_ns() + self.idle_ns + self.iowait_ns + self.steal_ns
     }
 
-    /// Each kind by itself between `earlier` and this. Kernels set some of them back at times; what went
-    /// back counts as none.
+    /// The difference of each field between `earlier` and this reading. Kernels sometimes decrease one; such
+    /// a difference counts as 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -49,20 +49,20 @@ impl CpuTimes {
     }
 }
 
-/// What went over the network interfaces of a host, counted since it started.
+/// Traffic of a host's network interfaces since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkCounters {
     /// Bytes with the headers of links.
     pub received_bytes: u64,
     /// Bytes with the headers of links.
     pub sent_bytes: u64,
-    /// As the kernel counts them; network cards put several segments into one.
+    /// Packets as the kernel counts them; network cards merge several segments into one.
     pub received_packets: u64,
-    /// As the kernel counts them, before network cards take them apart.
+    /// Packets as the kernel counts them, before network cards split them.
     pub sent_packets: u64,
 }
 
-/// What the disks of a host did, counted since it started.
+/// Activity of a host's disks since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
     /// Bytes read from disks.
@@ -71,35 +71,35 @@ pub struct DiskCounters {
     pub written_bytes: u64,
     /// Requests to disks.
     pub requests: u64,
-    /// Time in which the disk that was busiest had requests in flight, ns.
+    /// Time in which the busiest disk had requests in flight, ns.
     pub busy_ns: Nanos,
 }
 
-/// Segments of TCP of a host, all connections together, counted since it started.
+/// TCP segments of all connections of a host since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentCounters {
     /// Received, acknowledgements included.
     pub received: u64,
-    /// Sent, acknowledgements included, those sent again not.
+    /// Sent, with acknowledgements and without retransmissions.
     pub sent: u64,
-    /// Sent again.
+    /// Retransmitted.
     pub retransmitted: u64,
 }
 
-/// What one host had counted at one time.
+/// One reading of a host's counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReading {
-    /// When, on the trial's clock.
+    /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
     /// CPU time.
     pub cpu: CpuTimes,
-    /// Threads that ran or waited for a CPU at that time, without the one that looked.
+    /// Threads that ran or waited for a CPU at that time, without the one that took the reading.
     pub runnable: Option<u64>,
     /// Threads that waited for a disk at that time.
     pub blocked: Option<u64>,
-    /// Changes from one thread to another since the host started.
+    /// Context switches since the host started.
     pub context_switches: Option<u64>,
-    /// Memory that programs could still get.
+    /// Available memory.
     pub memory_available_bytes: Option<u64>,
     /// Disks.
     pub disk: Option<DiskCounters>,
@@ -109,22 +109,22 @@ pub struct HostReading {
     pub loopback: Option<NetworkCounters>,
     /// Segments of TCP.
     pub segments: Option<SegmentCounters>,
-    /// The processes that are watched, in the order in which they were declared; `None` once one is gone.
+    /// The watched processes in the order in which they were declared; `None` for one that has exited.
     pub processes: Vec<Option<ProcessReading>>,
 }
 
-/// What one process had used at one time.
+/// One reading of a process's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessReading {
     /// CPU time in user mode, of all its threads, ns.
     pub user_ns: Nanos,
     /// CPU time in the kernel, of all its threads, ns.
     pub system_ns: Nanos,
-    /// Memory it held.
+    /// Resident memory.
     pub rss_bytes: u64,
-    /// How many threads it had.
+    /// Number of threads.
     pub threads: u64,
-    /// How many of its threads ran or waited for a CPU, from several looks since the last reading.
+    /// How many of its threads ran or waited for a CPU, sampled since the last reading.
     pub runnable: Runnable,
 }
 
@@ -135,31 +135,31 @@ impl ProcessReading {
     }
 }
 
-/// How many threads of a process ran or waited for a CPU, over several looks.
+/// Samples of how many threads of a process ran or waited for a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runnable {
-    /// How often somebody looked.
+    /// Number of samples.
     pub looks: u64,
-    /// The sum of what was seen.
+    /// Sum of the samples.
     pub sum: u64,
-    /// The most that was seen at once.
+    /// The largest sample.
     pub max: u64,
 }
 
 impl Runnable {
-    /// Adds what one look saw.
+    /// Adds one sample.
     pub fn add(&mut self, threads: u64) {
         self.merge(&Self { looks: 1, sum: threads, max: threads });
     }
 
-    /// Adds other looks.
+    /// Adds the samples of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.looks += other.looks;
         self.sum += other.sum;
         self.max = self.max.max(other.max);
     }
 
-    /// How many on average; `None` when nobody looked.
+    /// The mean; `None` without samples.
     pub fn mean(&self) -> Option<f64> {
         (self.looks > 0).then(|| self.sum as f64 / self.looks as f64)
     }

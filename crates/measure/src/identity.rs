@@ -1,15 +1,15 @@
-//! What was measured: which system, and how it was set up.
+//! Which system was measured, and how it was configured.
 
-/// What is under test, for the title of every view.
+/// The system under test, for the title of every view.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// The product, such as `MariaDB`.
     pub product: String,
     /// Its version.
     pub version: String,
-    /// Its build, hash or comment, when it tells.
+    /// Its build, hash or version comment, if the system reports one.
     pub build: Option<String>,
-    /// What it stores data with, such as `InnoDB` or `SQLite file, WAL`.
+    /// Its storage, such as `InnoDB` or `SQLite file, WAL`.
     pub storage: String,
     /// Settings that matter for performance, by name.
     pub settings: Vec<(String, String)>,

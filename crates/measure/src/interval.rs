@@ -9,13 +9,13 @@ pub enum Phase {
     Prepare,
     /// Checking that the data is what the workload needs.
     Verify,
-    /// Load that is not counted in the results.
+    /// Load that is left out of the results.
     WarmUp,
-    /// Load that is.
+    /// Load that the results are computed from.
     Measure,
-    /// Checking what must hold of the data after the load.
+    /// Checking the conditions that the data must satisfy after the load.
     Check,
-    /// Removing what was made.
+    /// Removing the tables.
     Cleanup,
 }
 

@@ -1,8 +1,7 @@
 //! The numbers of a run: histograms, counters, outcomes and error classes.
 //!
-//! Everything here is a value that can be merged exactly: a worker fills a [`Tally`] of its own,
-//! closes it with the interval, and the coordinator adds the tallies of all workers. No clock, no
-//! lock and no text for people lives here.
+//! All values here can be merged exactly: each worker fills a [`Tally`] of its own for an interval, and the
+//! coordinator adds the tallies of all workers. This crate has no clock, no lock and no text for people.
 
 mod answer;
 mod condition;
@@ -38,3 +37,8 @@ pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;
+
+/// A length of time in nanoseconds; the greatest value where it does not fit.
+pub fn nanos(length: std::time::Duration) -> Nanos {
+    Nanos::try_from(length.as_nanos()).unwrap_or(Nanos::MAX)
+}

@@ -1,13 +1,13 @@
-//! What is timed: the operations of a workload.
+//! The operations of a workload, which are what is timed.
 
 /// An operation's place in its workload's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationId(pub u16);
 
-/// What an operation counts as.
+/// How an operation is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationKind {
-    /// A whole unit of the workload's work: it counts as a transaction, and its rate is the
+    /// One complete unit of the workload. It counts as a transaction, and the rate of transactions is the
     /// throughput.
     Transaction,
     /// A statement that reads.
@@ -23,7 +23,7 @@ pub enum OperationKind {
 pub struct Operation {
     /// Its name in tables and files, such as `point_select`.
     pub name: String,
-    /// What it counts as.
+    /// How it is counted.
     pub kind: OperationKind,
 }
 

@@ -1,19 +1,19 @@
-//! When the system under test was away.
+//! Times at which clients could not reach the system under test.
 
 use crate::Nanos;
 
-/// A stretch of a trial in which clients had lost the system and none had it back: from the first
-/// failure that cost a client its connection to the first transaction that such a client got answered
-/// again. Times are on the trial's clock, warm-up included.
+/// A period in which clients had lost their connections and none had recovered: from the first failure that
+/// broke a connection to the first transaction that was answered on a new one. Times are on the trial's
+/// clock, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outage {
     /// The first failure.
     pub start_ns: Nanos,
     /// The first answer after it; `None` when none came before the trial ended.
     pub end_ns: Option<Nanos>,
-    /// Clients that lost their connection in it.
+    /// How many connections broke during the outage.
     pub failures: u64,
-    /// Connections that were made again since it began, until the next one began.
+    /// Connections that were re-established between the start of this outage and the next one.
     pub reconnects: u64,
 }
 

@@ -1,16 +1,16 @@
-//! What a workload's own rules make of its operations.
+//! Scores and mix rules that a workload defines.
 
 use crate::OperationId;
 
-/// A workload's own figures and the mix that it must keep; most workloads have none.
+/// The scores of a workload and the transaction mix that it requires; most workloads have neither.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
-    /// Figures beside those that every workload has.
+    /// Scores beside the figures that every workload has.
     pub scores: Vec<Score>,
-    /// Shares of all transactions that operations must have.
+    /// Required shares of the transaction mix.
     pub shares: Vec<Share>,
-    /// Whether clients wait between transactions for times of the workload's own, so that throughput and
-    /// latency do not account for all of a client's time.
+    /// Whether the workload makes clients wait between transactions, so that throughput and latency do not
+    /// account for all of a client's time.
     pub has_waits: bool,
 }
 
@@ -19,20 +19,20 @@ pub struct Rules {
 pub struct Score {
     /// Its name.
     pub name: String,
-    /// What it counts and what it may be compared with, in a sentence.
+    /// What it counts and what it can be compared with, in a sentence.
     pub meaning: String,
     /// The operations whose successes count.
     pub operations: Vec<OperationId>,
-    /// The period that it is a rate for, s: 60 for a rate per minute.
+    /// The period of the rate, s: 60 for a rate per minute.
     pub period_s: u64,
-    /// The most that it can be, where that is known.
+    /// The largest possible value, if there is one.
     pub most: Option<f64>,
 }
 
-/// A share of all transactions that operations must have at least.
+/// The least share of all transactions that some operations must have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// What the operations are called together.
+    /// The common name of the operations.
     pub name: String,
     /// The operations whose successes count.
     pub operations: Vec<OperationId>,

@@ -6,24 +6,23 @@ use crate::{
     Disposition, ErrorKey, LatencyHistogram, Nanos, Operation, OperationId, OperationKind,
 };
 
-/// What one operation did in an interval.
+/// The results of one operation in an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationTally {
-    /// Latencies of what succeeded.
+    /// Latencies of successes.
     pub succeeded: LatencyHistogram,
-    /// What was given up because no answer came within its bound, at the time it was given up: the
-    /// true latency is that or above, so these count in every percentile.
-    pub timed_out: LatencyHistogram,
-    /// Latencies of what failed otherwise; kept apart, so that fast failures never flatter a
+    /// Times after which requests timed out. The true latency is at least that, so time-outs count in every
     /// percentile.
+    pub timed_out: LatencyHistogram,
+    /// Latencies of other failures, kept apart so that fast failures do not lower a percentile.
     pub failed: LatencyHistogram,
-    /// Service times of what succeeded, from the actual start; empty in a closed loop, where every
-    /// start is as intended and the latency is the service time.
+    /// Service times of successes, from the actual start. Empty in a closed loop, where every start is as
+    /// intended and the latency is the service time.
     pub service: LatencyHistogram,
 }
 
 impl OperationTally {
-    /// What percentiles are taken of: successes, and time-outs at their bound.
+    /// The latencies that percentiles are computed from: successes, and time-outs at their bound.
     pub fn latencies(&self) -> LatencyHistogram {
         let mut latencies = self.succeeded.clone();
         latencies.merge(&self.timed_out);
@@ -38,7 +37,7 @@ impl OperationTally {
     }
 }
 
-/// Statements by what they do.
+/// Numbers of statements by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueryCounts {
     /// Statements that read.
@@ -50,7 +49,7 @@ pub struct QueryCounts {
 }
 
 impl QueryCounts {
-    /// Counts one statement; a transaction is none.
+    /// Counts one statement; a transaction is not a statement.
     #[inline]
     pub fn count(&mut self, kind: OperationKind) {
         match kind {
@@ -74,7 +73,7 @@ impl QueryCounts {
     }
 }
 
-/// Bytes on the wire as the client sent and received them, without the headers of TCP and below.
+/// Bytes that the client sent and received, without the headers of TCP and the layers below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes sent.
@@ -83,12 +82,12 @@ pub struct Traffic {
     pub received_bytes: u64,
 }
 
-/// Failures of one kind by what was done about them.
+/// Failures of one kind by how they were handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCounts {
-    /// Tried again.
+    /// The transaction was tried again.
     pub retried: u64,
-    /// Given up, the client went on.
+    /// The transaction was given up, and the client went on.
     pub ignored: u64,
     /// The client could not go on.
     pub fatal: u64,
@@ -114,7 +113,7 @@ pub struct Tally {
     pub failed_transactions: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
-    /// Connections that were made again after they had broken.
+    /// Connections that were re-established.
     pub reconnects: u64,
     /// Bytes both ways.
     pub traffic: Traffic,
@@ -150,7 +149,7 @@ impl Tally {
         self.count_failure(kind, latency_ns);
     }
 
-    /// Counts a failure of `id` for want of an answer within its bound.
+    /// Counts a request of `id` that timed out.
     pub fn timeout(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
         self.operations[usize::from(id.0)].timed_out.record(latency_ns);
         self.count_failure(kind, latency_ns);

@@ -1,15 +1,15 @@
-//! What was in flight when the measured time ended.
+//! Transactions without an answer at the end of the measured time.
 
 use crate::{LatencyHistogram, Nanos};
 
-/// Transactions that were meant for the measured time and were not answered in it. They are no part of
-/// the throughput, but of the percentiles: a stall at the end would not show without them.
+/// Transactions that were due in the measured time and were not answered in it. They do not count in the
+/// throughput. They count in the percentiles, because otherwise a stall at the end would not show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
-    /// Latencies of those that were answered afterwards, and the ages of the others when they were no
-    /// longer waited for: their latencies are those or above.
+    /// The latencies of those that were answered later, and for the others the time until the client stopped
+    /// waiting, which is a lower bound of their latency.
     pub latencies: LatencyHistogram,
-    /// How many of them have no answer.
+    /// How many were never answered.
     pub unanswered: u64,
 }
 
@@ -20,7 +20,7 @@ impl Unfinished {
         self.unanswered += other.unanswered;
     }
 
-    /// The longest of them, ns.
+    /// The longest latency, ns.
     pub fn longest_ns(&self) -> Nanos {
         self.latencies.max_ns()
     }

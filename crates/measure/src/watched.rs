@@ -1,13 +1,13 @@
-//! What was watched beside the load of a trial: hosts, and servers that tell figures of their own.
+//! Figures that were collected beside the load of a trial: of hosts, and of servers that publish metrics.
 
 use crate::{Connections, HostReading, Nanos};
 
-/// Everything that was watched in a trial.
+/// All figures that were collected in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// Hosts whose kernel was read here.
+    /// Hosts whose kernel counters were read on the machine of dyno.
     pub hosts: Vec<Host>,
-    /// Servers that were asked for their figures.
+    /// Servers that were polled for their metrics.
     pub servers: Vec<Server>,
     /// dyno's connections to the system.
     pub connections: Connections,
@@ -16,72 +16,72 @@ pub struct Watched {
 /// A host over the time of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Host {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: String,
-    /// Hardware threads that are online.
+    /// Online hardware threads.
     pub cpu_threads: u64,
     /// Main memory; `None` when not known.
     pub memory_bytes: Option<u64>,
     /// The processes that are watched, in the order of every reading.
     pub processes: Vec<Process>,
-    /// In the order of time.
+    /// The readings in the order of time.
     pub readings: Vec<HostReading>,
 }
 
-/// A process that is watched.
+/// A watched process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// What it is called in reports, such as `dyno` or what a server does.
+    /// Its name in reports, such as `dyno` or the role of a server.
     pub name: String,
     /// Its process id.
     pub pid: u32,
-    /// What it is to the trial.
+    /// Which side of the trial it belongs to.
     pub side: Side,
 }
 
-/// On which side of the load something stands.
+/// The side of a trial that a process belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It offers the load.
+    /// The load generator.
     Client,
-    /// It is, or belongs to, the system under test.
+    /// The system under test.
     Server,
 }
 
-/// A server that was asked for its figures over the time of a trial, in the text format of Prometheus.
+/// A server whose metrics were polled during a trial, in the text format of Prometheus.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Server {
-    /// What it is called in reports, such as `node 10.0.0.7`.
+    /// Its name in reports, such as `node 10.0.0.7`.
     pub name: String,
-    /// Where it was asked, without a password.
+    /// The address of its metrics, without a password.
     pub url: String,
-    /// Names of everything that it told at the first answer.
+    /// Names of all metrics in its first answer.
     pub families: Vec<String>,
-    /// When it answered, in order.
+    /// The times of its answers, in order.
     pub answers_ns: Vec<Nanos>,
-    /// When it did not.
+    /// The times without an answer.
     pub gaps: Vec<Gap>,
-    /// What changed in the time of the trial, and every gauge.
+    /// All gauges, and the other metrics that changed during the trial.
     pub series: Vec<Series>,
 }
 
-/// A time at which a server did not tell its figures.
+/// A request for metrics that was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// When it was asked, on the trial's clock.
+    /// When it was sent, on the trial's clock.
     pub at_ns: Nanos,
     /// Why there was no answer, in words.
     pub reason: String,
 }
 
-/// One figure of a server over time.
+/// One metric of a server over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// The name of its family, such as `go_goroutines`.
     pub name: String,
     /// Its labels by name.
     pub labels: Vec<(String, String)>,
-    /// Its value where it changed, the first at the first answer. In between it holds.
+    /// Its value at the first answer and at each change. Between two entries it is constant.
     pub points: Vec<(Nanos, f64)>,
 }
 
@@ -91,7 +91,7 @@ impl Series {
         self.labels.iter().find(|(label, _)| label == name).map(|(_, value)| value.as_str())
     }
 
-    /// Its value at a time; `None` before the first.
+    /// Its value at a time; `None` before the first entry.
     pub fn at(&self, at_ns: Nanos) -> Option<f64> {
         let after = self.points.partition_point(|(when, _)| *when <= at_ns);
         Some(self.points[after.checked_sub(1)?].1)

@@ -1,18 +1,18 @@
-//! An alarm more precise than the loop's own wait, whose time-out is in whole milliseconds, rounded up:
-//! without it every intended start of an open loop would be up to a millisecond late.
+//! A timer that is more precise than the event loop's own wait, whose time-out is rounded up to whole
+//! milliseconds. Without it every intended start of an open loop would be up to a millisecond late.
 //!
-//! Linux gives it as a file that becomes readable (timerfd_create(2)). It is watched by edges, so that
-//! it need not be read: each expiry is an edge of its own. Elsewhere the rounded wait is all there is.
+//! On Linux it is a file that becomes readable (timerfd_create(2)). Its registration is edge-triggered, so
+//! the file need not be read: each expiry is an edge of its own. Other systems have only the rounded wait.
 
 use mio::{Registry, Token};
 
 use crate::Nanos;
 
-/// One loop's alarm. Nothing is asked of the kernel before it is first set.
+/// The precise timer of one loop. The kernel's timer is created when it is first set.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     timer: Timer,
-    /// What it is set for, so that it is not set twice for the same; 0 for nothing.
+    /// The time that it is set for, so that it is not set twice for the same time; 0 when it is not set.
     set_for: Nanos,
 }
 
@@ -22,12 +22,12 @@ enum Timer {
     Unused,
     #[cfg(target_os = "linux")]
     Ready(nix::sys::timerfd::TimerFd),
-    /// The kernel refused, mostly for want of open files: the rounded wait has to do.
+    /// The kernel refused, usually because of the limit of open files. The rounded wait is used.
     Unavailable,
 }
 
 impl Alarm {
-    /// Has the loop that watches `token` woken at `at`, on the clock that now says `now`.
+    /// Wakes the loop with an event for `token` at `at`, on the clock whose time is now `now`.
     pub(crate) fn set(&mut self, at: Nanos, now: Nanos, registry: &Registry, token: Token) {
         let Some(length_ns) = at.checked_sub(now).filter(|length| *length > 0) else { return };
         if self.set_for == at {
@@ -40,7 +40,8 @@ impl Alarm {
         self.timer.start(length_ns);
     }
 
-    /// It has gone off; when the loop's clock is not there yet, it may be set for the same again.
+    /// Notes that the timer has expired. If the loop's clock has not reached the time yet, the timer can be
+    /// set for it again.
     pub(crate) fn rang(&mut self) {
         self.set_for = 0;
     }

@@ -1,16 +1,17 @@
-//! The only reader of time on the load path.
+//! The clock of the load path, which reads time nowhere else.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
 
+use measure::nanos;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
 use crate::Nanos;
 
-/// A monotonic clock in nanoseconds since its origin: the machine's, or a virtual one that moves
-/// only when an event loop has nothing left to do at the present instant.
+/// A monotonic clock in nanoseconds since its origin: the machine's, or a virtual one, which moves only when
+/// its event loop has nothing left to do at the current time.
 #[derive(Clone, Debug)]
 pub struct Clock(Source);
 
@@ -27,7 +28,7 @@ impl Clock {
         Self(Source::Monotonic(kernel_ns()))
     }
 
-    /// The machine's monotonic clock, counted from `origin`, so that several threads share a scale.
+    /// The machine's monotonic clock since `origin`, so that several threads use the same scale.
     pub fn since(origin: Instant) -> Self {
         Self(Source::Monotonic(kernel_origin_ns(origin)))
     }
@@ -46,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// Moves a virtual clock forward to `at`; a real one moves by itself.
+    /// Moves a virtual clock forward to `at`; does nothing to a real one.
     pub(crate) fn advance_to(&self, at: Nanos) {
         if let Source::Virtual(now) = &self.0 {
             now.set(now.get().max(at));
@@ -64,20 +65,20 @@ pub fn origin() -> Instant {
     Instant::now()
 }
 
-/// The kernel's monotonic clock, ns. An [`Instant`] reads the same clock, but takes three times as long to
-/// tell how far it is from another: this is read for every statement.
+/// The kernel's monotonic clock, ns. An [`Instant`] reads the same clock, but computing a difference from it
+/// takes three times as long, and the clock is read for every statement.
 #[inline]
 fn kernel_ns() -> Nanos {
-    // The clock exists on every system that this builds for, so there is no error to speak of.
+    // The clock exists on all supported systems, so this does not fail.
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap_or_else(|_| TimeSpec::new(0, 0));
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
-/// Where `origin` lies on the kernel's clock, from the try that was interrupted the least.
+/// The time of `origin` on the kernel's clock, from the fastest of several readings.
 fn kernel_origin_ns(origin: Instant) -> Nanos {
     let tries = (0..5).map(|_| {
         let before = kernel_ns();
-        let elapsed_ns = u64::try_from(origin.elapsed().as_nanos()).unwrap_or(Nanos::MAX);
+        let elapsed_ns = nanos(origin.elapsed());
         (kernel_ns() - before, before.saturating_sub(elapsed_ns))
     });
     tries.min().map_or(0, |(_, origin_ns)| origin_ns)

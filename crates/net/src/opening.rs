@@ -1,4 +1,5 @@
-//! Turns to open connections, so that a loop with many clients does not flood a server's queue.
+//! Limits how many connections one loop opens at a time, so that it does not overflow a server's accept
+//! queue.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -9,12 +10,13 @@ use std::task::{Context, Poll};
 use crate::Handle;
 use crate::runtime::TaskId;
 
-/// Connections that one loop opens at a time. A server queues what it has not accepted yet, at least 80
-/// in MySQL and its kin, and when that queue overflows Linux may drop the last packet of the TCP
-/// handshake: the client is connected then to a server that knows nothing of it, and waits for ever.
+/// Connections that one loop opens at a time. A server queues connections that it has not accepted yet, at
+/// least 80 in MySQL and its relatives. When that queue overflows, Linux can drop the last packet of the TCP
+/// handshake: the client then counts as connected, the server does not know it, and the client waits for
+/// ever.
 const OPENING_MAX: usize = 16;
 
-/// Connections that are being opened, and who waits for a turn, in order.
+/// How many connections are being opened, and the queue of those that wait.
 #[derive(Default)]
 pub(crate) struct Opening {
     running: Cell<usize>,
@@ -39,7 +41,7 @@ impl Opening {
     }
 }
 
-/// Waits for a turn to open a connection.
+/// Waits for permission to open a connection.
 pub struct WaitForTurn {
     handle: Handle,
     ticket: Option<u64>,
@@ -50,7 +52,7 @@ impl WaitForTurn {
         Self { handle, ticket: None }
     }
 
-    /// Gives up the place in the queue, if there is one.
+    /// Leaves the queue, if it is in it.
     fn leave_queue(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             self.handle.opening().give_back(ticket);
@@ -83,7 +85,7 @@ impl Drop for WaitForTurn {
     }
 }
 
-/// The right to open a connection; dropping it lets the next one begin.
+/// Permission to open a connection. Dropping it gives it to the next in the queue.
 pub struct OpeningTurn(Handle);
 
 impl Drop for OpeningTurn {
@@ -94,13 +96,13 @@ impl Drop for OpeningTurn {
     }
 }
 
-/// Has the first in the queue look again, if there is room.
+/// Wakes the first in the queue, if there is room.
 fn call_next(handle: &Handle) {
     let opening = handle.opening();
     if opening.has_room()
         && let Some((_, task)) = opening.waiting.borrow().front()
     {
-        handle.poll_soon(*task);
+        handle.wake(*task);
     }
 }
 

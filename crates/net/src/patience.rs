@@ -1,43 +1,46 @@
-//! Bounds on waits that are on the load path: thousands begin and end each second, and nearly none is
-//! ever reached. So there is no timer for each. The loop sweeps over all of them every now and then;
-//! beginning a wait notes the number of the last sweep, which costs a few instructions and no look at
-//! the clock, and a wait that has seen enough sweeps has lasted too long.
+//! Coarse time-outs for requests. Thousands of waits begin and end each second, and nearly all end in time,
+//! so there is no timer for each. The loop sweeps over all waits at a fixed period. The start of a wait
+//! stores the number of the last sweep, which takes a few instructions and does not read the clock. A wait
+//! has timed out after a number of sweeps.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use measure::nanos;
+
 use crate::runtime::TaskId;
 use crate::{Handle, Nanos};
 
-/// Time between two sweeps. A wait is noticed to be over its bound within twice that.
+/// Time between two sweeps. A time-out is noticed within twice that.
 const SWEEP_NS: Nanos = 20_000_000;
 
-/// In the place of a number of sweeps: no wait goes on.
+/// Instead of a number of sweeps: there is no wait.
 const AT_REST: u64 = u64::MAX;
-/// In the place of a number of sweeps: the wait has lasted too long.
+/// Instead of a number of sweeps: the wait has timed out.
 const OVER: u64 = u64::MAX - 1;
 
-/// All waits of one loop that have a bound, side by side: thousands of them fit into the processor's caches.
+/// All waits of one loop that have a time-out, in one array, so that thousands fit into the processor's
+/// caches.
 pub(crate) struct Sweeps {
     /// Sweeps so far.
     count: Cell<u64>,
-    /// When the next one is due; only while there is anything to sweep.
+    /// When the next sweep is due; [`Nanos::MAX`] without waits.
     next: Cell<Nanos>,
     waits: RefCell<Vec<Wait>>,
-    /// Places in `waits` that nobody has any more.
+    /// Unused places in `waits`.
     free: RefCell<Vec<usize>>,
 }
 
-/// One who waits at times.
+/// The time-out of one connection.
 struct Wait {
-    /// The last sweep before the wait in hand began, [`AT_REST`] or [`OVER`].
+    /// The last sweep before the current wait began, [`AT_REST`] or [`OVER`].
     since: u64,
-    /// How many whole sweeps a wait may see.
+    /// How many sweeps a wait may last.
     sweeps: u64,
     task: TaskId,
 }
 
-/// How long one connection's owner is ready to wait for each answer.
+/// The time-out for each answer on one connection.
 pub struct Patience {
     bound: Duration,
     place: usize,
@@ -52,19 +55,19 @@ impl Default for Sweeps {
 }
 
 impl Sweeps {
-    /// When the loop shall look at the waits, if there are any.
+    /// When the next sweep is due; [`Nanos::MAX`] without waits.
     #[inline]
     pub(crate) fn due(&self) -> Nanos {
         self.next.get()
     }
 
-    /// Finds the waits that have lasted too long; their owners are to be polled.
+    /// Marks the waits that have timed out, and returns the futures to poll.
     pub(crate) fn sweep(&self, now: Nanos) -> Vec<TaskId> {
         let count = self.count.get() + 1;
         self.count.set(count);
         let mut impatient = Vec::new();
         for wait in self.waits.borrow_mut().iter_mut() {
-            // The sweep after the begin may come at once, so it does not count.
+            // The first sweep can come right after the start, so it does not count.
             if wait.since < OVER && count - wait.since > wait.sweeps {
                 wait.since = OVER;
                 impatient.push(wait.task);
@@ -78,7 +81,7 @@ impl Sweeps {
         self.waits.borrow().len() == self.free.borrow().len()
     }
 
-    /// Finds a place for one more.
+    /// Stores a wait and returns its place.
     fn place(&self, wait: Wait) -> usize {
         let mut waits = self.waits.borrow_mut();
         if let Some(place) = self.free.borrow_mut().pop() {
@@ -91,40 +94,39 @@ impl Sweeps {
 }
 
 impl Patience {
-    /// For waits of at most `bound` by the future that is being polled.
+    /// A time-out of `bound` for waits of the future that is being polled.
     pub fn new(handle: &Handle, bound: Duration) -> Self {
-        let bound_ns = u64::try_from(bound.as_nanos()).unwrap_or(Nanos::MAX);
         let sweeps = handle.sweeps();
         if sweeps.is_empty() {
             sweeps.next.set(handle.now().saturating_add(SWEEP_NS));
         }
         let place = sweeps.place(Wait {
             since: AT_REST,
-            sweeps: bound_ns.div_ceil(SWEEP_NS).max(1),
+            sweeps: nanos(bound).div_ceil(SWEEP_NS).max(1),
             task: handle.current(),
         });
         Self { bound, place, handle: handle.clone() }
     }
 
-    /// How long that is.
+    /// The time-out.
     pub fn bound(&self) -> Duration {
         self.bound
     }
 
-    /// A wait begins.
+    /// Starts a wait.
     #[inline]
     pub fn begin(&self) {
         let sweeps = self.handle.sweeps();
         sweeps.waits.borrow_mut()[self.place].since = sweeps.count.get();
     }
 
-    /// It ends.
+    /// Ends the wait.
     #[inline]
     pub fn end(&self) {
         self.handle.sweeps().waits.borrow_mut()[self.place].since = AT_REST;
     }
 
-    /// Whether the wait has lasted longer than its bound. Its owner is polled once when that happens.
+    /// Whether the wait has timed out. The future is polled once when that happens.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.handle.sweeps().waits.borrow()[self.place].since == OVER

@@ -1,9 +1,9 @@
-//! One thread's event loop, its timers and the futures that it drives.
+//! The event loop of one thread, with its timers, its ready queue and the futures that it drives.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::future::{Future, poll_fn};
+use std::collections::{BinaryHeap, VecDeque};
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use measure::nanos;
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
@@ -20,24 +21,29 @@ use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
 const EVENTS_PER_WAIT: usize = 256;
-/// Room for one read; answers that fit are parsed where they lie and never copied.
+/// Size of the read buffer; answers that fit are parsed in place and not copied.
 const SCRATCH_BYTES: usize = 64 * 1024;
 /// The token of [`Remote::wake`].
 const REMOTE: Token = Token(usize::MAX);
-/// The token of the alarm for timers; sockets have smaller ones.
+/// The token of the precise timer; sockets have smaller ones.
 const ALARM: Token = Token(usize::MAX - 1);
+/// Ready futures that one turn of the loop polls before it looks at sockets and the clock again: a bound,
+/// because futures that keep waking each other would otherwise keep the loop from both.
+const READY_PER_TURN: usize = 1024;
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub(crate) type TaskId = usize;
 
-/// What sockets, timers and the loop share.
+/// The state that sockets, timers and the loop share.
 struct Shared {
     clock: Clock,
     registry: Registry,
-    /// For each socket token: whether it may be read, may be written, and who waits for it.
+    /// The state of each socket, by its token.
     sockets: RefCell<Vec<Socket>>,
     free_tokens: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
+    /// What is polled next, before the loop waits for the kernel again.
+    ready: RefCell<VecDeque<Ready>>,
     /// The future that is being polled now.
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
@@ -46,13 +52,24 @@ struct Shared {
     sweeps: Sweeps,
 }
 
+/// An entry of the ready queue.
+enum Ready {
+    /// A future that was woken.
+    Woken(TaskId),
+    /// A future of [`Runtime::spawn`] that was never polled.
+    Spawned(Task),
+    /// A future of [`Handle::spawn`] that was never polled.
+    Background(Task),
+}
+
 #[derive(Clone, Copy, Default)]
 struct Socket {
+    /// The future that is polled when the socket is ready.
     owner: TaskId,
     readable: bool,
     writable: bool,
-    /// The peer has closed or the socket broke: reading will say so, so it stays readable, for the
-    /// kernel reports this edge only once.
+    /// The peer has closed, or the socket is broken. The socket stays readable so that a read reports this,
+    /// because the kernel signals this edge only once.
     hung_up: bool,
 }
 
@@ -65,9 +82,9 @@ pub struct Handle(Rc<Shared>);
 pub struct Remote(Arc<mio::Waker>);
 
 impl Remote {
-    /// Makes the loop return from its wait and look at what it was told.
+    /// Makes the loop return from its wait and call its tick.
     pub fn wake(&self) {
-        // The only error is a full counter, which means that the loop is being woken already.
+        // The only error is a full counter, which means that the loop is already being woken.
         let _ = self.0.wake();
     }
 }
@@ -77,6 +94,11 @@ pub struct Runtime {
     poll: MioPoll,
     events: Events,
     tasks: Vec<Option<Task>>,
+    /// Places in `tasks` of futures that have ended.
+    free_ids: Vec<TaskId>,
+    /// Futures of [`Handle::spawn`] that have not ended; there are few.
+    background: Vec<TaskId>,
+    /// How many futures of [`Runtime::spawn`] have not ended.
     unfinished: usize,
     shared: Rc<Shared>,
     remote: Remote,
@@ -84,11 +106,11 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A loop that runs by `clock`. With a virtual clock, time jumps to the next timer as soon as
-    /// nothing else is left to do.
+    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as nothing else is left
+    /// to do.
     ///
     /// # Errors
-    /// When the kernel refuses an event queue, mostly for want of open files.
+    /// When the kernel refuses an event queue, usually because of the limit of open files.
     pub fn new(clock: Clock) -> io::Result<Self> {
         let poll = MioPoll::new()?;
         let remote = Remote(Arc::new(mio::Waker::new(poll.registry(), REMOTE)?));
@@ -98,6 +120,7 @@ impl Runtime {
             sockets: RefCell::default(),
             free_tokens: RefCell::default(),
             timers: RefCell::default(),
+            ready: RefCell::default(),
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             draft: Cell::default(),
@@ -105,36 +128,44 @@ impl Runtime {
             sweeps: Sweeps::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
-        let (tasks, alarm) = (Vec::new(), Alarm::default());
-        Ok(Self { poll, events, tasks, unfinished: 0, shared, remote, alarm })
+        Ok(Self {
+            poll,
+            events,
+            tasks: Vec::new(),
+            free_ids: Vec::new(),
+            background: Vec::new(),
+            unfinished: 0,
+            shared,
+            remote,
+            alarm: Alarm::default(),
+        })
     }
 
-    /// What futures use to reach sockets and time.
+    /// The access of futures to the loop.
     pub fn handle(&self) -> Handle {
         Handle(Rc::clone(&self.shared))
     }
 
-    /// What other threads use to wake the loop.
+    /// The means for other threads to wake the loop.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
 
-    /// Adds a future; it is first polled when the loop runs.
+    /// Adds a future that [`Runtime::run`] drives to its end.
     pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
-        self.tasks.push(Some(Box::pin(task)));
         self.unfinished += 1;
+        self.shared.ready.borrow_mut().push_back(Ready::Spawned(Box::pin(task)));
     }
 
-    /// Drives all futures until each has ended, calling `tick` once for every turn of the loop.
-    /// The loop wakes at least at the time that `tick` returns; it ends early when `tick` returns
-    /// `None`.
+    /// Drives all futures until each one of [`Runtime::spawn`] has ended, calling `tick` once for every
+    /// turn of the loop. The loop wakes at least at the time that `tick` returns; it ends early when
+    /// `tick` returns `None`.
     ///
     /// # Errors
     /// When the kernel's wait fails.
     pub fn run(&mut self, mut tick: impl FnMut() -> Option<Nanos>) -> io::Result<()> {
-        for task in 0..self.tasks.len() {
-            self.poll_task(task);
-        }
+        let spawned = self.shared.ready.borrow().len();
+        self.poll_ready(spawned);
         while self.unfinished > 0 {
             let Some(wake_at) = tick() else { return Ok(()) };
             self.turn(wake_at)?;
@@ -162,7 +193,10 @@ impl Runtime {
 
     fn turn(&mut self, wake_at: Nanos) -> io::Result<()> {
         let next = self.shared.timers.borrow().peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-        let until = next.min(wake_at).min(self.shared.sweeps.due());
+        let until = match self.shared.has_ready() {
+            true => 0,
+            false => next.min(wake_at).min(self.shared.sweeps.due()),
+        };
         if self.shared.clock.is_virtual() {
             if until == Nanos::MAX {
                 return Err(io::Error::other("nothing left to wait for in virtual time"));
@@ -175,7 +209,37 @@ impl Runtime {
         if next != Nanos::MAX {
             self.fire_timers();
         }
+        if self.shared.has_ready() {
+            self.poll_ready(READY_PER_TURN);
+        }
         Ok(())
+    }
+
+    /// Polls the ready queue's first futures, `most` of them.
+    fn poll_ready(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(ready) = self.shared.ready.borrow_mut().pop_front() else { return };
+            let id = match ready {
+                Ready::Woken(id) => id,
+                Ready::Spawned(task) => self.place(task),
+                Ready::Background(task) => {
+                    let id = self.place(task);
+                    self.background.push(id);
+                    id
+                }
+            };
+            self.poll_task(id);
+        }
+    }
+
+    /// Finds a place for a spawned future.
+    fn place(&mut self, task: Task) -> TaskId {
+        if let Some(id) = self.free_ids.pop() {
+            self.tasks[id] = Some(task);
+            return id;
+        }
+        self.tasks.push(Some(task));
+        self.tasks.len() - 1
     }
 
     /// Waits for events, until `until` at the latest, and until the `next` timer to the microsecond.
@@ -206,7 +270,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Polls whoever has waited for longer than its bound, when it is time to look.
+    /// Polls the futures whose waits have timed out, when a sweep is due.
     #[inline]
     fn sweep(&mut self, now: Nanos) {
         if now >= self.shared.sweeps.due() {
@@ -233,20 +297,37 @@ impl Runtime {
         self.shared.current.set(id);
         let mut context = Context::from_waker(Waker::noop());
         if task.as_mut().poll(&mut context).is_ready() {
-            self.tasks[id] = None;
-            self.unfinished -= 1;
+            self.end_task(id);
+        }
+    }
+
+    fn end_task(&mut self, id: TaskId) {
+        self.tasks[id] = None;
+        self.free_ids.push(id);
+        match self.background.iter().position(|background| *background == id) {
+            Some(at) => {
+                self.background.swap_remove(at);
+            }
+            None => self.unfinished -= 1,
         }
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Futures that are dropped now need not take their timers back one by one.
+        // Futures that are dropped below then need not remove their timers one by one.
         self.shared.timers.borrow_mut().clear();
+        // A future that was never polled may hold a handle, and with it the queue that holds the future.
+        drop(self.shared.ready.take());
     }
 }
 
 impl Shared {
+    #[inline]
+    fn has_ready(&self) -> bool {
+        !self.ready.borrow().is_empty()
+    }
+
     #[inline]
     fn mark_ready(&self, event: &event::Event) -> TaskId {
         let mut sockets = self.sockets.borrow_mut();
@@ -270,18 +351,23 @@ impl Handle {
         self.0.clock.now()
     }
 
-    /// Waits until `at` on the loop's clock; at once when that has passed.
-    pub fn sleep_until(&self, at: Nanos) -> Sleep {
-        Sleep { handle: self.clone(), at, set_for: None }
+    /// Adds a future that runs beside those of [`Runtime::spawn`], such as the reader of a connection that
+    /// several of them share. The loop does not wait for it: it is dropped with the loop.
+    pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.0.ready.borrow_mut().push_back(Ready::Background(Box::pin(task)));
+    }
+
+    /// Waits until `at` on the loop's clock; returns at once when that has passed.
+    pub fn sleep_until(&self, at: Nanos) -> Sleep<'_> {
+        Sleep { handle: self, at, set_for: None }
     }
 
     /// Waits for a length of time.
-    pub fn sleep(&self, length: Duration) -> Sleep {
-        let length_ns = u64::try_from(length.as_nanos()).unwrap_or(Nanos::MAX);
-        self.sleep_until(self.now().saturating_add(length_ns))
+    pub fn sleep(&self, length: Duration) -> Sleep<'_> {
+        self.sleep_until(self.now().saturating_add(nanos(length)))
     }
 
-    /// Waits for a turn to open a connection; keep what it returns until the peer has been heard.
+    /// Waits for permission to open a connection. Keep it until the peer has answered.
     pub fn opening_turn(&self) -> WaitForTurn {
         WaitForTurn::new(self.clone())
     }
@@ -299,9 +385,10 @@ impl Handle {
         self.0.current.get()
     }
 
-    /// Has a future polled in the loop's next turn.
-    pub(crate) fn poll_soon(&self, task: TaskId) {
-        self.0.timers.borrow_mut().push(Reverse((0, task)));
+    /// Puts a future into the ready queue.
+    #[inline]
+    pub(crate) fn wake(&self, task: TaskId) {
+        self.0.ready.borrow_mut().push_back(Ready::Woken(task));
     }
 
     /// Registers a socket for the future that is being polled, and returns its token.
@@ -332,7 +419,7 @@ impl Handle {
         self.0.sockets.borrow()[token.0].writable
     }
 
-    /// Notes that the kernel has nothing more to read for now.
+    /// Notes that there is nothing more to read for now.
     #[inline]
     pub(crate) fn clear_readable(&self, token: Token) {
         let socket = &mut self.0.sockets.borrow_mut()[token.0];
@@ -343,14 +430,14 @@ impl Handle {
         self.0.sockets.borrow_mut()[token.0].writable = false;
     }
 
-    /// Takes the loop's buffer for what is to be sent: whoever writes there and sends it at once leaves no
-    /// trace in the processor's caches but this one. To be given back by [`Handle::give_draft`].
+    /// Takes the loop's buffer for outgoing bytes. All connections that fill it and send it at once use the
+    /// same few cache lines. Give it back with [`Handle::give_draft`].
     #[inline]
     pub fn take_draft(&self) -> Vec<u8> {
         self.0.draft.take()
     }
 
-    /// Gives the buffer back, or another one in its place.
+    /// Gives the buffer back, or another one instead.
     #[inline]
     pub fn give_draft(&self, draft: Vec<u8>) {
         self.0.draft.set(draft);
@@ -363,71 +450,35 @@ impl Handle {
     }
 }
 
-/// Holds futures of one loop back until it is opened.
-#[derive(Clone, Default)]
-pub struct Gate(Rc<GateState>);
-
-#[derive(Default)]
-struct GateState {
-    is_open: Cell<bool>,
-    waiting: RefCell<Vec<TaskId>>,
-}
-
-impl Gate {
-    /// Waits until the gate is open.
-    pub async fn wait(&self, handle: &Handle) {
-        poll_fn(|_| {
-            if self.0.is_open.get() {
-                return Poll::Ready(());
-            }
-            self.0.waiting.borrow_mut().push(handle.0.current.get());
-            Poll::Pending
-        })
-        .await;
-    }
-
-    /// Lets everyone through, now and later; those who wait are polled in the loop's next turn.
-    pub fn open(&self, handle: &Handle) {
-        self.0.is_open.set(true);
-        let mut timers = handle.0.timers.borrow_mut();
-        timers.extend(self.0.waiting.take().into_iter().map(|task| Reverse((0, task))));
-    }
-
-    /// Whether it is open.
-    pub fn is_open(&self) -> bool {
-        self.0.is_open.get()
-    }
-}
-
 /// Waits for a point in time.
-pub struct Sleep {
-    handle: Handle,
+pub struct Sleep<'a> {
+    handle: &'a Handle,
     at: Nanos,
-    /// Whose timer is running.
+    /// The future whose timer is set.
     set_for: Option<TaskId>,
 }
 
-impl Future for Sleep {
+impl Future for Sleep<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
-        let shared = Rc::clone(&self.handle.0);
-        if shared.clock.now() >= self.at {
-            self.set_for = None;
+        let Self { handle, at, set_for } = &mut *self;
+        if handle.now() >= *at {
+            *set_for = None;
             return Poll::Ready(());
         }
-        if self.set_for.is_none() {
-            shared.timers.borrow_mut().push(Reverse((self.at, shared.current.get())));
-            self.set_for = Some(shared.current.get());
+        if set_for.is_none() {
+            handle.0.timers.borrow_mut().push(Reverse((*at, handle.current())));
+            *set_for = Some(handle.current());
         }
         Poll::Pending
     }
 }
 
-impl Drop for Sleep {
+impl Drop for Sleep<'_> {
     fn drop(&mut self) {
         let Some(task) = self.set_for else { return };
-        // Who no longer waits is not to be polled; this is rare, and timers are few then.
+        // A future that no longer waits must not be polled. This is rare, and then there are few timers.
         let entry = Reverse((self.at, task));
         let mut is_found = false;
         self.handle.0.timers.borrow_mut().retain(|timer| {

@@ -1,4 +1,4 @@
-//! Stream sockets: TCP and unix, plain or secured by TLS. What is read plain is not copied.
+//! Stream sockets: TCP and unix, plain or with TLS. Plain reads are not copied.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -44,7 +44,7 @@ enum Socket {
 /// A connected stream socket, owned by one future of one [`crate::Runtime`].
 pub struct Stream {
     wire: Wire,
-    /// What stands between the wire and whoever reads and writes; nothing while the stream is plain.
+    /// The TLS state; `None` while the stream is plain.
     tls: Option<Box<Machine>>,
 }
 
@@ -78,31 +78,30 @@ impl Stream {
         Ok(Self { wire, tls: None })
     }
 
-    /// Makes the stream secure: from here on, everything travels in TLS. The peer must await that, and
-    /// must have sent nothing that was not read. `host` is the name or address that its certificate has
-    /// to be for, if the client checks that.
+    /// Starts TLS on the stream. The peer must expect the handshake, and all that it has sent must have been
+    /// read.
+    /// `host` is the name or address that the certificate must be for, if the client checks that.
     ///
     /// # Errors
-    /// What the kernel says, or a [`crate::tls::TlsFault`] in the error; the stream is of no more use
-    /// then.
+    /// What the kernel says, or a [`crate::tls::TlsFault`] in the error. The stream is unusable then.
     pub async fn secure(&mut self, client: &TlsClient, host: &str) -> io::Result<()> {
         let machine = self.tls.insert(Box::new(Machine::new(client, host)?));
         let wire = &mut self.wire;
         poll_fn(|_| secured::poll_handshake(wire, machine)).await
     }
 
-    /// What secures the stream; nothing while it is plain.
+    /// The TLS version and cipher suite; `None` while the stream is plain.
     pub fn cipher(&self) -> Option<Cipher> {
         self.tls.as_ref()?.cipher()
     }
 
-    /// The loop that this socket lives on.
+    /// The event loop of this socket.
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }
 
-    /// Waits for bytes and hands what came, in the loop's own buffer, to `body`; an empty slice
-    /// means that the peer has closed. Returns what `body` returns.
+    /// Waits for bytes and passes them to `body`, in the loop's own buffer. An empty slice means that the
+    /// peer has closed. Returns the result of `body`.
     ///
     /// # Errors
     /// What the kernel says, such as a reset by the peer.
@@ -111,8 +110,8 @@ impl Stream {
         poll_fn(|_| self.poll_read_with(&mut body)).await
     }
 
-    /// As [`Stream::read_with`], for futures that are written by hand: pending means that the future
-    /// is polled again when bytes have come.
+    /// As [`Stream::read_with`], for futures that are written by hand. After `Pending` the future is polled
+    /// again when bytes have come.
     ///
     /// # Errors
     /// What the kernel says, such as a reset by the peer; on a secured stream, also a
@@ -134,9 +133,8 @@ impl Stream {
         poll_fn(|_| self.poll_write(bytes, &mut sent)).await
     }
 
-    /// Sends what is left of `bytes` after the first `sent`, as far as the kernel takes it, and adds
-    /// it to `sent`. Pending means that the future is polled again when there is room; it must come
-    /// again with the same bytes.
+    /// Sends `bytes` from index `sent` on, as far as the kernel takes them, and advances `sent`. After
+    /// `Pending` the future is polled again when there is room, and must call again with the same bytes.
     ///
     /// # Errors
     /// What the kernel says, such as a broken pipe; on a secured stream, also a
@@ -149,9 +147,9 @@ impl Stream {
         }
     }
 
-    /// Ends the connection now, for an owner that keeps the value for a while.
+    /// Closes the connection now, for an owner that keeps the value for a while.
     pub fn hang_up(&mut self) {
-        // A peer that has gone first leaves nothing to do.
+        // An error means that the peer has closed first; there is nothing left to do.
         let _ = match &self.wire.socket {
             Socket::Tcp(socket) => socket.shutdown(Shutdown::Both),
             Socket::Unix(socket) => socket.shutdown(Shutdown::Both),
@@ -160,15 +158,15 @@ impl Stream {
 }
 
 impl Wire {
-    /// Hands what has come to `body`, in the loop's own buffer, which it may change.
+    /// Passes received bytes to `body`, in the loop's own buffer, which it may change.
     #[inline]
     fn poll_read<T>(&mut self, mut body: impl FnMut(&mut [u8]) -> T) -> Poll<io::Result<T>> {
         let Self { socket, token, handle } = self;
         while handle.is_readable(*token) {
             let done = handle.with_scratch(|scratch| match socket.read(scratch) {
                 Ok(length) => {
-                    // Less than asked for means that the kernel has no more: what comes later is a
-                    // new event, so the read that would say so can be saved.
+                    // A short read means that the kernel has no more. Later bytes are a new event, so another
+                    // read is not needed.
                     if length > 0 && length < scratch.len() {
                         handle.clear_readable(*token);
                     }
@@ -217,8 +215,8 @@ impl Wire {
     }
 }
 
-/// What a failed read means: an error, or nothing to read for now. A peer that has hung up and left
-/// nothing to read has reset the connection, for no further event would tell.
+/// What a failed read means: an error, or nothing to read for now. When the peer has hung up and there is
+/// nothing to read, the connection was reset; no further event would report it.
 #[cold]
 fn unread(handle: &Handle, token: Token, error: io::Error) -> Option<io::Error> {
     match error.kind() {
@@ -231,7 +229,7 @@ fn unread(handle: &Handle, token: Token, error: io::Error) -> Option<io::Error> 
     }
 }
 
-/// Unlike TCP, a unix socket whose listener has a full queue does not wait but refuses for now.
+/// Unlike TCP, a unix socket does not wait while its listener's queue is full, but fails with `WouldBlock`.
 async fn connect_unix(handle: &Handle, path: &Path) -> io::Result<UnixStream> {
     loop {
         match UnixStream::connect(path) {
@@ -257,8 +255,8 @@ impl Socket {
         }
     }
 
-    // Both ask the kernel directly: the C library's wrappers first make each call a point at which the
-    // thread could be cancelled, which costs as many instructions as all the rest of them.
+    // Both make the system call directly: the C library's wrappers make each call a cancellation point of the
+    // thread, which costs as many instructions as all the rest.
 
     #[inline]
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -1,5 +1,5 @@
-//! What the kernel tells of TCP connections (TCP_INFO), asked for over netlink: nothing of it touches the
-//! sockets or the threads of the load.
+//! The kernel's statistics of TCP connections (TCP_INFO), read over netlink, without touching the sockets or
+//! threads of the load.
 //!
 //! Source: sock_diag(7); `include/uapi/linux/{inet_diag,sock_diag,tcp}.h` of Linux.
 
@@ -20,41 +20,41 @@ use nix::sys::time::TimeVal;
 use message::{Message, messages, request};
 pub use message::{TcpConnection, TcpInfo};
 
-/// The bit of `SKNLGRP_INET_TCP_DESTROY` and of `SKNLGRP_INET6_TCP_DESTROY`: TCP sockets that are gone.
+/// The bit of `SKNLGRP_INET_TCP_DESTROY` and of `SKNLGRP_INET6_TCP_DESTROY`: closed TCP sockets.
 const ENDED_GROUPS: u32 = 1 | 1 << 2;
-/// Room for what ends at once; the kernel gives less where it must.
+/// Receive buffer for notifications of closed connections; the kernel can grant less.
 const ENDED_BUFFER_BYTES: usize = 8 << 20;
-/// The kernel fills no more at once.
+/// The kernel's largest message.
 const MESSAGE_BYTES_MAX: usize = 32 << 10;
-/// How long the kernel may take to answer: it does so at once.
+/// How long to wait for the kernel, which answers at once.
 const ANSWER_BOUND: TimeVal = TimeVal::new(2, 0);
 
-/// Asks the kernel for the TCP connections of this network namespace, and hears of those that end.
+/// Reads the TCP connections of this network namespace, and receives notifications of those that close.
 #[derive(Debug)]
 pub struct TcpDiagnosis {
     asked: OwnedFd,
     ended: OwnedFd,
-    /// Of the question asked last: answers to earlier ones that were not read to their end are left out.
+    /// Number of the last request; remaining answers to earlier requests are skipped.
     sequence: u32,
     buffer: Vec<u8>,
 }
 
-/// What came of waiting for a connection to end.
+/// The result of waiting for a connection to close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// This one is gone; it was counted to its end.
+    /// This connection has closed; its counters are final.
     Connection(TcpConnection),
-    /// None in that time.
+    /// No connection closed in that time.
     None,
-    /// More ended at once than the kernel could tell of.
+    /// So many closed at once that the kernel dropped notifications.
     Missed,
 }
 
 impl TcpDiagnosis {
-    /// Begins to hear of connections that end.
+    /// Subscribes to notifications of closed connections.
     ///
     /// # Errors
-    /// When the kernel does not tell: it was built without `inet_diag`, or a container forbids it.
+    /// When the kernel does not offer them: it was built without `inet_diag`, or a container forbids it.
     pub fn open() -> io::Result<Self> {
         let ended = diagnosis_socket(ENDED_GROUPS)?;
         if setsockopt(&ended, sockopt::RcvBufForce, &ENDED_BUFFER_BYTES).is_err() {
@@ -65,10 +65,10 @@ impl TcpDiagnosis {
         Ok(Self { asked, ended, sequence: 0, buffer: vec![0; MESSAGE_BYTES_MAX] })
     }
 
-    /// Every connection to `remote` that is made, whosever it is.
+    /// All established connections to `remote`, of all processes.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When the kernel refuses.
     pub fn connections_to(&mut self, remote: SocketAddr) -> io::Result<Vec<TcpConnection>> {
         self.sequence = self.sequence.wrapping_add(1);
         send(self.asked.as_raw_fd(), &request(remote, self.sequence), MsgFlags::empty())?;
@@ -87,12 +87,12 @@ impl TcpDiagnosis {
         }
     }
 
-    /// Waits for a connection to end, whosever it is and wherever it went, at most as long as `bound`.
+    /// Waits at most `bound` for a connection to close, of any process and to any address.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When the kernel refuses.
     pub fn next_ended(&mut self, bound: Duration) -> io::Result<Ended> {
-        // A time-out of nothing means for ever.
+        // A time-out of 0 means no time-out.
         let micros = i64::try_from(bound.as_micros()).unwrap_or(i64::MAX).max(1);
         let bound = TimeVal::new(micros / 1_000_000, micros % 1_000_000);
         setsockopt(&self.ended, sockopt::ReceiveTimeout, &bound)?;
@@ -112,7 +112,7 @@ impl TcpDiagnosis {
     }
 }
 
-/// The kernel does not tell the scope of an address.
+/// The kernel leaves out the scope of an address.
 fn is_at(one: SocketAddr, other: SocketAddr) -> bool {
     (one.ip(), one.port()) == (other.ip(), other.port())
 }
@@ -128,7 +128,7 @@ fn diagnosis_socket(groups: u32) -> nix::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A signal in between is no answer.
+/// Tries again after a signal.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> nix::Result<usize> {
     loop {
         match recv(socket.as_raw_fd(), buffer, MsgFlags::empty()) {

@@ -1,5 +1,5 @@
-//! TLS for streams, by rustls: who is trusted ([`TlsClient`]), what goes wrong ([`TlsFault`]), and the
-//! state machine between plain bytes and records, which knows buffers but no sockets.
+//! TLS for streams, with rustls: the client's settings ([`TlsClient`]), its errors ([`TlsFault`]), and the
+//! state machine between plain bytes and records, which has buffers but no sockets.
 
 mod client;
 mod fault;

@@ -17,8 +17,10 @@ mod rate;
 mod reader;
 mod scrub;
 mod shuffle;
+mod simulated;
 mod source;
 mod spelling;
+pub mod split_mix;
 mod types;
 mod units;
 mod value;
@@ -33,6 +35,7 @@ pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
 pub use scrub::{hide, names_secret, scrub, scrub_setting, scrub_words};
 pub use shuffle::Shuffle;
+pub use simulated::{SimulatedSystem, Stall};
 pub use source::Source;
 pub use spelling::nearest;
 pub use types::{

@@ -1,7 +1,8 @@
 //! Chance from a seed.
 
-/// A small generator: splitmix64. Source: Steele, Lea, Flood, Fast splittable pseudorandom number
-/// generators, OOPSLA 2014.
+use crate::split_mix;
+
+/// A small generator.
 #[derive(Clone, Debug)]
 pub struct Shuffle(u64);
 
@@ -24,11 +25,7 @@ impl Shuffle {
 
     /// A number below `bound`, each as likely as any other to within `bound` / 2^64.
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
+        let mixed = split_mix::next(&mut self.0);
         // The upper half of the product is even over 0..bound.
         usize::try_from((u128::from(mixed) * bound as u128) >> 64).unwrap_or(0)
     }

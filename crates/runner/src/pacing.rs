@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use engine::{Pacing, Schedule, Segment, Spread};
-use plan::{Arrivals, Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration, show_steps};
+use engine::{Pacing, Schedule};
+use measure::nanos;
+use plan::{Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration, show_steps, split_mix};
 use record::OpenRecord;
 
 /// When each client's next turn comes.
@@ -11,11 +12,8 @@ pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     match open(plan, trial) {
         None => Pacing::Closed { think_time_ns: nanos(plan.load.think_time) },
         Some((open, rate)) => Pacing::Open {
-            schedule: schedule(rate, warm_up),
-            spread: match open.arrivals {
-                Arrivals::Poisson => Spread::Poisson,
-                Arrivals::Constant => Spread::Constant,
-            },
+            schedule: Schedule::new(rate, warm_up),
+            spread: open.arrivals,
             seed: seed(plan.seed, trial),
             backlog_max: open.backlog_max,
         },
@@ -58,20 +56,7 @@ fn open(plan: &Plan, trial: Trial) -> Option<(&OpenLoop, &Rate)> {
     plan.load.open.as_ref().zip(plan.rate(trial))
 }
 
-/// The first rate during the warm-up, and from then on the steps.
-fn schedule(rate: &Rate, warm_up: Duration) -> Schedule {
-    let first = rate.first_per_s();
-    let warm_up = Segment { length_ns: nanos(warm_up), from_per_s: first, to_per_s: first };
-    let steps = rate.steps().iter().map(|step| Segment {
-        length_ns: nanos(step.length),
-        from_per_s: step.from_per_s,
-        to_per_s: step.to_per_s,
-    });
-    Schedule::of(std::iter::once(warm_up).chain(steps).collect())
-}
-
 /// Each repetition has arrivals of its own; every system meets the same ones.
-/// Source: the mixing of SplitMix64, Steele, Lea, Flood, 2014.
 fn seed(seed: u64, trial: Trial) -> u64 {
     let parts = [
         trial.workload as u64,
@@ -79,20 +64,13 @@ fn seed(seed: u64, trial: Trial) -> u64 {
         trial.rate.unwrap_or_default() as u64,
         u64::from(trial.repetition),
     ];
-    parts.into_iter().fold(seed, |mixed, part| {
-        let mut mixed = (mixed ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    })
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+    parts.into_iter().fold(seed, |mixed, part| split_mix::next(&mut (mixed ^ part)))
 }
 
 #[cfg(test)]
 mod tests {
+    use plan::Arrivals;
+
     use super::*;
 
     const S: u64 = 1_000_000_000;
@@ -115,9 +93,10 @@ mod tests {
         else {
             panic!("an open loop");
         };
-        assert_eq!((spread, backlog_max), (Spread::Constant, 100_000));
-        let rates = [0, 3, 4, 9, 15, 99].map(|at| schedule.rate_per_s(at * S));
-        assert_eq!(rates, [100.0, 100.0, 100.0, 200.0, 50.0, 50.0]);
+        assert_eq!((spread, backlog_max), (Arrivals::Constant, 100_000));
+        // 100/s in the warm-up, 100/s to 300/s in the first step, and 50/s in the last one and after it.
+        let arrivals = [4, 9, 14, 19, 20].map(|at| schedule.expected_until(at * S));
+        assert_eq!(arrivals, [400.0, 1150.0, 2400.0, 2650.0, 2700.0]);
         let offered = record(&plan, trial).unwrap().rate_per_s;
         assert!((offered - 2250.0 / 15.0).abs() < 1e-9, "{offered}");
         assert_eq!(

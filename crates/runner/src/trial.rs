@@ -4,10 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{
-    Ended, Limit, Load, Observer, Offer, Outcome, Simulated, SimulatedSystem, Stall, Stop,
-    TrialError, Workers,
-};
+use engine::{Ended, Load, Observer, Offer, Outcome, Simulated, Stop, TrialError, Workers};
 use jiff::Timestamp;
 use measure::{Interval, LatencyHistogram, Operation, Outage, Phase, Unfinished};
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
@@ -99,15 +96,8 @@ fn make_load(
     stop: &Stop,
 ) -> Result<Box<dyn Load>> {
     match (&experiment.workloads[trial.workload], bed.access()) {
-        (Work::Simulated, Access::Simulated { servers, service_times_ns, stalls }) => {
-            let service_times_ns = service_times_ns.clone();
-            let stall =
-                |stall: &system::Stall| Stall { at_ns: stall.at_ns, length_ns: stall.length_ns };
-            Ok(Box::new(Simulated::new(&SimulatedSystem {
-                servers: *servers,
-                service_times_ns,
-                stalls: stalls.iter().map(stall).collect(),
-            })))
+        (Work::Simulated, Access::Simulated(system)) => {
+            Ok(Box::new(Simulated::new(system.clone())))
         }
         (Work::Database(workload), Access::Database(_)) => {
             let target = bed.load_target()?;
@@ -172,10 +162,7 @@ fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> 
         workers,
         pacing: pacing::pacing(plan, trial, warm_up),
         warm_up,
-        limit: match load.limit {
-            plan::Limit::Time(time) => Limit::Time(time),
-            plan::Limit::Events(events) => Limit::Events(events),
-        },
+        limit: load.limit,
         interval: load.interval,
         connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
         reconnect_limit: load.bounds.reconnect_limit,

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use measure::{Nanos, Server};
+use measure::{Nanos, Server, nanos};
 use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
@@ -179,10 +179,6 @@ impl Watching {
 fn next(now: Nanos, period: Duration) -> Nanos {
     let period = nanos(period).max(1);
     (now.saturating_add(period / 2) / period + 1).saturating_mul(period)
-}
-
-fn nanos(duration: Duration) -> Nanos {
-    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
 
 #[cfg(test)]

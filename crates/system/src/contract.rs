@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use driver::{Target, Timeouts};
-use measure::Nanos;
+use plan::SimulatedSystem;
 
 use crate::Running;
 
@@ -13,24 +13,8 @@ use crate::Running;
 pub enum Access {
     /// Through a driver.
     Database(Target),
-    /// A simulation: so many servers with these service times in turn, ns, that stand still at times.
-    Simulated {
-        /// Servers behind one queue.
-        servers: usize,
-        /// Service times, ns.
-        service_times_ns: Vec<Nanos>,
-        /// When nothing is served, in order and apart.
-        stalls: Vec<Stall>,
-    },
-}
-
-/// A stretch of time in which a simulated system stands still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stall {
-    /// When it begins, from the first load on, warm-up included, ns.
-    pub at_ns: Nanos,
-    /// How long it lasts, ns.
-    pub length_ns: Nanos,
+    /// A simulation.
+    Simulated(SimulatedSystem),
 }
 
 /// What is told while something is done that takes long.

@@ -39,7 +39,7 @@ pub use argument::from_argument;
 pub use build_command::build_by_command;
 pub use cache::{CACHE_VARIABLE, cache_folder};
 pub use catalogue::{Kind, OptionHelp, catalogue};
-pub use contract::{Access, Onlooker, Stall, Step, System};
+pub use contract::{Access, Onlooker, Step, System};
 pub use daemon::Daemon;
 pub use go::go_program;
 pub use kinds::read;

@@ -4,20 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use driver::Timeouts;
-use measure::Nanos;
-use plan::{OptionReader, Options, Problem, parse_duration, show_duration};
+use measure::{Nanos, nanos};
+use plan::{OptionReader, Options, Problem, SimulatedSystem, Stall, parse_duration, show_duration};
 
-use crate::{Access, Identity, Onlooker, Running, Stall, System};
+use crate::{Access, Identity, Onlooker, Running, System};
 
 /// When nothing is said.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
 
-#[derive(Clone, Debug, PartialEq)]
-struct Simulated {
-    servers: usize,
-    service_times_ns: Vec<Nanos>,
-    stalls: Vec<Stall>,
-}
+struct Simulated(SimulatedSystem);
 
 /// Reads the options of a simulated system.
 pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
@@ -31,7 +26,7 @@ pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>,
         return Err(problems);
     }
     let servers = usize::try_from(servers).unwrap_or(usize::MAX);
-    Ok(Box::new(Simulated { servers, service_times_ns, stalls }))
+    Ok(Box::new(Simulated(SimulatedSystem { servers, service_times_ns, stalls })))
 }
 
 /// `stalls = [{ at = "5s", for = "1s" }]`, in any order.
@@ -55,7 +50,7 @@ fn read_stall(table: &Options) -> Result<Stall, Vec<Problem>> {
             reader.reject(name, message, "write { at = \"5s\", for = \"1s\" }");
         }
         let time = reader.duration(name, Duration::ZERO);
-        Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX)
+        nanos(time)
     };
     let stall = Stall { at_ns: time_ns("at"), length_ns: time_ns("for") };
     reader.finish().map(|()| stall)
@@ -74,7 +69,7 @@ fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
         }
     }
     if times_ns.is_empty() {
-        times_ns.push(Nanos::try_from(SERVICE_TIME.as_nanos()).unwrap_or(Nanos::MAX));
+        times_ns.push(nanos(SERVICE_TIME));
     }
     times_ns
 }
@@ -86,27 +81,22 @@ impl System for Simulated {
         _timeouts: Timeouts,
         _onlooker: &mut Onlooker<'_>,
     ) -> anyhow::Result<Running> {
-        let access = Access::Simulated {
-            servers: self.servers,
-            service_times_ns: self.service_times_ns.clone(),
-            stalls: self.stalls.clone(),
-        };
-        Ok(Running::simulated(access, self.identity()))
+        Ok(Running::simulated(Access::Simulated(self.0.clone()), self.identity()))
     }
 }
 
 impl Simulated {
     fn identity(&self) -> Identity {
         let show = |time_ns: Nanos| show_duration(Duration::from_nanos(time_ns));
-        let times: Vec<String> = self.service_times_ns.iter().map(|time| show(*time)).collect();
+        let times: Vec<String> = self.0.service_times_ns.iter().map(|time| show(*time)).collect();
         let mut settings = vec![
-            ("servers".to_owned(), self.servers.to_string()),
+            ("servers".to_owned(), self.0.servers.to_string()),
             ("service_times".to_owned(), times.join(", ")),
         ];
-        let stalls = self.stalls.iter();
+        let stalls = self.0.stalls.iter();
         let stalls =
             stalls.map(|stall| format!("{} at {}", show(stall.length_ns), show(stall.at_ns)));
-        if !self.stalls.is_empty() {
+        if !self.0.stalls.is_empty() {
             settings.push(("stalls".to_owned(), stalls.collect::<Vec<_>>().join(", ")));
         }
         Identity {

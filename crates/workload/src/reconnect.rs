@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::Seat;
-use measure::Failure;
+use measure::{Failure, nanos};
 use net::{Handle, Nanos};
 
 use crate::turns::Work;
@@ -62,7 +62,7 @@ impl Away {
 
     /// Waits until the next try; `false` when none is left within the limit.
     pub(crate) async fn wait(&mut self, handle: &Handle, limit: Duration) -> bool {
-        let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(Nanos::MAX);
+        let limit_ns = nanos(limit);
         let deadline = self.since.saturating_add(limit_ns);
         let next_try = handle.now().saturating_add(self.pause());
         handle.sleep_until(next_try.min(deadline)).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Client, Load, LocalBoxFuture, Seat};
+use engine::{Clients, Load, Seat};
 use measure::{Failure, Operation};
 
 use crate::policy::ErrorPolicy;
@@ -43,27 +43,19 @@ impl<S: Shared> Load for SharedLoad<S> {
         self.0.operations()
     }
 
-    fn client(&self, index: usize) -> Box<dyn Client> {
-        self.0.count_client();
-        Box::new(SharedClient { shared: Arc::clone(&self.0), index })
-    }
-}
-
-/// A client before it is connected.
-struct SharedClient<S> {
-    shared: Arc<S>,
-    index: usize,
-}
-
-impl<S: Shared> Client for SharedClient<S> {
-    fn run(self: Box<Self>, mut seat: Seat) -> LocalBoxFuture<'static, Result<(), Failure>> {
-        Box::pin(async move {
-            let Self { shared, index } = *self;
-            // Boxed, so that what is done once takes no room between what is done in every turn.
-            let mut work = Box::pin(Arc::clone(&shared).open(index, &seat)).await?;
-            take_turns(&mut seat, &mut work, shared.errors()).await?;
-            Box::pin(work.close()).await;
-            Ok(())
-        })
+    fn clients(&self, clients: Clients<'_>) {
+        let shared = Arc::clone(&self.0);
+        clients.start(move |mut seat| {
+            shared.count_client();
+            let shared = Arc::clone(&shared);
+            async move {
+                // Boxed, so that what is done once takes no room between what is done in every turn.
+                let index = seat.index();
+                let mut work = Box::pin(Arc::clone(&shared).open(index, &seat)).await?;
+                take_turns(&mut seat, &mut work, shared.errors()).await?;
+                Box::pin(work.close()).await;
+                Ok(())
+            }
+        });
     }
 }

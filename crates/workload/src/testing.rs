@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use driver::{Capabilities, Datum, Password, Target, mysql, sqlite};
-use engine::{Limit, Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
+use engine::{Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
 use measure::{Failure, Interval, Phase, Tally};
-use plan::{Existing, Options, PhaseSql, Problem, WorkloadPlan};
+use plan::{Existing, Limit, Options, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
 
 use crate::{Occasion, Progress, Site, Workload, crewed, read};

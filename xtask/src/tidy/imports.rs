@@ -12,7 +12,7 @@ use super::Finding;
 const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &[]),
     ("measure", &[]),
-    ("net", &[]),
+    ("net", &["measure"]),
     ("driver", &["plan", "measure", "net"]),
     ("engine", &["plan", "measure", "net"]),
     ("workload", &["plan", "measure", "net", "driver", "engine"]),

@@ -1,14 +1,15 @@
-//! The whole engine on the simulated system: what it counts must be what arithmetic says.
+//! The whole engine on the simulated system: its counts must be those that arithmetic gives.
+
+mod shared_connection;
 
 use std::io;
 use std::time::Duration;
 
-use measure::{Interval, OperationTally, Phase, Tally};
+use measure::{ErrorClass, Failure, Interval, OperationTally, Phase, Tally};
+use plan::{Arrivals, Limit, Rate, Stall};
 
 use super::*;
-use crate::{
-    Ended, Limit, Observer, Offer, Outcome, Pacing, Schedule, Spread, Stop, Workers, offer,
-};
+use crate::{Ended, Observer, Offer, Outcome, Pacing, Schedule, Stop, Workers, offer};
 
 const MS: Nanos = 1_000_000;
 
@@ -56,14 +57,18 @@ fn offered(clients: usize, pacing: Pacing) -> Offer {
 }
 
 fn run(system: &SimulatedSystem, offered: &Offer) -> (Outcome, Kept) {
+    run_load(&Simulated::new(system.clone()), offered)
+}
+
+fn run_load(load: &dyn Load, offered: &Offer) -> (Outcome, Kept) {
     let mut kept = Kept::default();
-    let outcome = offer(offered, &Simulated::new(system), &Stop::new(), &mut kept).unwrap();
+    let outcome = offer(offered, load, &Stop::new(), &mut kept).unwrap();
     (outcome, kept)
 }
 
 fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
-    let schedule = Schedule::constant(rate_per_s);
-    Pacing::Open { schedule, spread: Spread::Constant, seed: 1, backlog_max }
+    let schedule = Schedule::new(&Rate::constant(rate_per_s), Duration::ZERO);
+    Pacing::Open { schedule, spread: Arrivals::Constant, seed: 1, backlog_max }
 }
 
 /// All measured intervals as one.
@@ -94,7 +99,7 @@ fn two_servers_of_ten_milliseconds_serve_two_hundred_a_second() {
     // The answers at exactly 5 s lie outside of [0 s, 5 s).
     assert_eq!(transactions(&kept, Phase::WarmUp), 398);
     assert_eq!(transactions(&kept, Phase::Measure), 600);
-    // Six clients, two served: each waits for two rounds before its own.
+    // Six clients and two servers: each request waits for two rounds of service before its own.
     let latencies = &kept.intervals[4].tally.operations[0].succeeded;
     assert_eq!(latencies.count(), 200);
     assert!((latencies.mean_ns() / (30 * MS) as f64 - 1.0).abs() < 1e-3);
@@ -116,7 +121,7 @@ fn an_event_limit_is_met_exactly() {
     assert_eq!(outcome.unfinished.latencies.count(), 0);
 }
 
-/// One second of standing still, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request
+/// A stall of one second, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request
 /// that comes k ms into the stall is answered 1,000 - k + 0.1 ms later: 1,000 of 10,000 requests have
 /// latencies that go evenly from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
 fn stalled(clients: usize) -> (Outcome, Kept) {
@@ -154,7 +159,7 @@ fn response_times_keep_a_stall_that_service_times_hide() {
 
 #[test]
 fn only_turns_that_a_client_waited_for_tell_how_late_the_generator_is() {
-    // A virtual clock is never late; those that no client was free for during the stall do not count.
+    // A virtual clock is never late; turns for which no client was free during the stall do not count.
     let (outcome, _) = stalled(10);
     assert_eq!(outcome.lateness.max_ns(), 0);
     assert!((8_000..=9_010).contains(&outcome.lateness.count()), "{}", outcome.lateness.count());

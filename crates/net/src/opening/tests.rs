@@ -1,4 +1,4 @@
-//! Turns in virtual time, where everything is exact.
+//! Permissions to connect, in virtual time.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ fn who_gives_up_waiting_holds_nobody_back() {
     for client in 0..OPENING_MAX * 3 {
         let (handle, served) = (handle.clone(), Rc::clone(&served));
         runtime.spawn(async move {
-            // The second lot loses patience before the first has done.
+            // The second group times out before the first has finished.
             let patience = Duration::from_millis(if client / OPENING_MAX == 1 { 5 } else { 1000 });
             if let Some(_turn) = within(&handle, patience, handle.opening_turn()).await {
                 handle.sleep(Duration::from_millis(10)).await;

@@ -1,4 +1,4 @@
-//! Bounds are kept, from above and from below, in virtual time.
+//! Time-outs come neither too early nor too late, in virtual time.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -11,7 +11,7 @@ use crate::{Clock, Runtime};
 
 const MS: Nanos = 1_000_000;
 
-/// Begins a wait of `bound_ms` at `begin_ms` and says when it was over, ms.
+/// Starts a wait of `bound_ms` at `begin_ms` and returns when it timed out, ms.
 fn over_at_ms(begin_ms: u64, bound_ms: u64) -> Option<u64> {
     let mut runtime = Runtime::new(Clock::simulated()).unwrap();
     let handle = runtime.handle();

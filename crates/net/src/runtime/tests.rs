@@ -1,4 +1,4 @@
-//! Timers, gates and the end of a loop.
+//! Timers, futures that are spawned while the loop runs, and the end of a loop.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -63,26 +63,53 @@ fn a_virtual_loop_with_nothing_to_wait_for_says_so() {
 }
 
 #[test]
-fn a_gate_lets_all_through_at_once_and_stays_open() {
+fn a_spawned_future_may_spawn_others_and_the_loop_waits_for_its_own_alone() {
     let (mut runtime, handle) = simulated();
-    let gate = Gate::default();
-    let through = Rc::new(RefCell::new(Vec::new()));
-    for client in 0..3 {
-        let (handle, gate, through) = (handle.clone(), gate.clone(), Rc::clone(&through));
-        runtime.spawn(async move {
-            gate.wait(&handle).await;
-            gate.wait(&handle).await;
-            through.borrow_mut().push((client, handle.now()));
-        });
-    }
-    let opener = gate.clone();
+    let ended = Rc::new(RefCell::new(Vec::new()));
+    let (own, kept) = (handle.clone(), Rc::clone(&ended));
     runtime.spawn(async move {
-        handle.sleep(Duration::from_nanos(7)).await;
-        opener.open(&handle);
+        for length in [4, 20] {
+            let (handle, ended) = (own.clone(), Rc::clone(&kept));
+            own.spawn(async move {
+                handle.sleep(Duration::from_nanos(length)).await;
+                ended.borrow_mut().push(handle.now());
+            });
+        }
+        own.sleep(Duration::from_nanos(9)).await;
+        kept.borrow_mut().push(own.now());
     });
     runtime.run(|| Some(Nanos::MAX)).unwrap();
-    assert_eq!(*through.borrow(), [(0, 7), (1, 7), (2, 7)]);
-    assert!(gate.is_open());
+    assert_eq!(*ended.borrow(), [4, 9]);
+    drop(runtime);
+    assert_eq!(
+        Rc::strong_count(&ended),
+        1,
+        "the loop has dropped the future that it did not wait for"
+    );
+}
+
+#[test]
+fn a_spawned_future_takes_the_place_of_one_that_has_ended() {
+    let (mut runtime, handle) = simulated();
+    let own = handle.clone();
+    runtime.spawn(async move {
+        for _ in 0..1_000 {
+            own.spawn(std::future::ready(()));
+            own.sleep(Duration::from_nanos(1)).await;
+        }
+    });
+    runtime.run(|| Some(Nanos::MAX)).unwrap();
+    assert_eq!(runtime.tasks.len(), 2);
+}
+
+#[test]
+fn a_loop_that_never_ran_frees_its_futures() {
+    let (mut runtime, handle) = simulated();
+    let kept = Rc::new(());
+    let held = (handle, Rc::clone(&kept));
+    runtime.spawn(async move { drop(held) });
+    drop(runtime);
+    assert_eq!(Rc::strong_count(&kept), 1);
 }
 
 #[test]
@@ -91,7 +118,7 @@ fn another_thread_wakes_a_loop_that_waits() {
     let (handle, remote) = (runtime.handle(), runtime.remote());
     runtime.spawn(async move { handle.sleep(Duration::from_secs(3600)).await });
     let waking = thread::spawn(move || remote.wake());
-    // The first tick lets the loop wait for an hour; the second comes by the wake alone.
+    // After the first tick the loop waits for an hour; only the wake leads to the second.
     let mut ticks = 0;
     let ended = runtime.run(|| {
         ticks += 1;
@@ -106,8 +133,8 @@ fn another_thread_wakes_a_loop_that_waits() {
 fn sleeps_are_not_rounded_up_to_a_millisecond() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
-    // A wait that is rounded up takes a millisecond, so that each of them is 700 us late or more: one that is
-    // not is enough, and a busy machine may take its time until it has let one be so.
+    // A wait that is rounded up takes a millisecond, so each would be 700 us late or more. A single one that
+    // is less late is enough; on a busy machine it can take many tries.
     let least_late = runtime.block_on(async move {
         let mut least = Nanos::MAX;
         while least >= 700_000 && handle.now() < 20_000_000_000 {
@@ -126,7 +153,7 @@ fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let rung = Rc::new(RefCell::new(Vec::new()));
-    // All from one moment: setting them may take long on a busy machine.
+    // All counted from one time: setting them can take long on a busy machine.
     let began = handle.now();
     for length_us in [5_300, 700, 2_600, 700] {
         let (handle, rung) = (handle.clone(), Rc::clone(&rung));

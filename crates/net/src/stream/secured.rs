@@ -6,8 +6,8 @@ use std::task::{Poll, ready};
 use super::Wire;
 use crate::tls::{Machine, Opened, TlsFault};
 
-/// So many reads in a row, each as much as the loop takes at once, may bring nothing to hand out before
-/// the peer is taken to want nothing else than to keep the loop busy. A record is far shorter than one.
+/// Reads in a row without any plain bytes after which the peer counts as flooding the loop. A record is far
+/// shorter than one read.
 const FRUITLESS_READS_MAX: u32 = 100;
 
 /// Goes on with the handshake as far as the wire allows.
@@ -29,9 +29,9 @@ pub(super) fn poll_handshake(wire: &mut Wire, machine: &mut Machine) -> Poll<io:
     }
 }
 
-/// Hands the plain bytes of a record to `body`; an empty slice means that the peer has closed, in the
-/// way of TLS or without it: the messages of a database say themselves where they end. Not inlined, so
-/// that reading plain stays short.
+/// Passes the plain bytes of a record to `body`. An empty slice means that the peer has closed, with a TLS
+/// alert or without one: database messages carry their own lengths. Not inlined, so that plain reads stay
+/// short.
 #[inline(never)]
 pub(super) fn poll_read<T>(
     wire: &mut Wire,
@@ -53,7 +53,7 @@ pub(super) fn poll_read<T>(
             [] => Ok(Opened::Closed),
             bytes => machine.open(bytes, &mut body),
         }))?;
-        // The answer to a change of keys need not wait for the next request.
+        // The answer to a key update need not wait for the next request.
         if !machine.outgoing().is_empty() {
             let _ = poll_flush(wire, machine)?;
         }
@@ -61,8 +61,7 @@ pub(super) fn poll_read<T>(
     Poll::Ready(Err(TlsFault::Broken("records without end that hold nothing".into()).into()))
 }
 
-/// Sends what is left of `bytes` after the first `sent`. What was sealed counts as sent when the kernel
-/// has taken all of it.
+/// Sends `bytes` from index `sent` on. Encrypted bytes count as sent when the kernel has taken all of them.
 #[inline(never)]
 pub(super) fn poll_write(
     wire: &mut Wire,
@@ -95,7 +94,7 @@ fn poll_flush(wire: &mut Wire, machine: &mut Machine) -> Poll<io::Result<()>> {
     polled
 }
 
-/// Tells the peer what is wrong, if it still listens.
+/// Sends the peer an alert, if it still reads.
 #[cold]
 fn failed(wire: &mut Wire, machine: &mut Machine, fault: TlsFault) -> io::Error {
     let _ = poll_flush(wire, machine);

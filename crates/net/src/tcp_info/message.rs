@@ -1,4 +1,4 @@
-//! The messages in which the kernel is asked for TCP connections and tells of them, without a socket.
+//! The netlink messages for TCP connections, without a socket.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -19,15 +19,14 @@ const IPPROTO_TCP: u8 = 6;
 /// The attribute with a `tcp_info`, and the bit that asks for it.
 const INET_DIAG_INFO: u16 = 2;
 const WITH_INFO: u8 = 1 << (INET_DIAG_INFO - 1);
-/// Bits of the states of a connection that is made and not over: ESTABLISHED, FIN_WAIT1, FIN_WAIT2,
+/// Bits of the states of an established connection that is not closed: ESTABLISHED, FIN_WAIT1, FIN_WAIT2,
 /// CLOSE_WAIT, LAST_ACK, CLOSING.
 const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 
-/// What the kernel has counted of one connection since it was made. Counters of segments begin again
-/// from 0 after 2^32.
+/// The kernel's counters of one connection since it was established. Segment counters wrap at 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Segments sent, acknowledgements and those sent again included (`tcpi_segs_out`).
+    /// Segments sent, acknowledgements and retransmissions included (`tcpi_segs_out`).
     pub segments_sent: u32,
     /// Segments received (`tcpi_segs_in`).
     pub segments_received: u32,
@@ -35,7 +34,7 @@ pub struct TcpInfo {
     pub data_segments_sent: u32,
     /// Segments received that carried data (`tcpi_data_segs_in`).
     pub data_segments_received: u32,
-    /// Segments sent again (`tcpi_total_retrans`).
+    /// Segments retransmitted (`tcpi_total_retrans`).
     pub segments_retransmitted: u32,
     /// Bytes sent that the other side has acknowledged (`tcpi_bytes_acked`).
     pub bytes_acknowledged: u64,
@@ -48,28 +47,28 @@ pub struct TcpInfo {
 /// A connection of this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpConnection {
-    /// The kernel's name for it, which no other bears.
+    /// The kernel's unique identifier of it.
     pub cookie: u64,
-    /// The number of its socket in `/proc/PID/fd`; 0 once no process holds it.
+    /// The inode of its socket in `/proc/PID/fd`; 0 when no process holds it any more.
     pub inode: u32,
-    /// The other end.
+    /// The remote address.
     pub remote: SocketAddr,
-    /// What was counted of it.
+    /// Its counters.
     pub info: TcpInfo,
 }
 
-/// What one message says.
+/// The content of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     Connection(TcpConnection),
-    /// Nothing more comes.
+    /// The end of the answer.
     Done,
-    /// The question was refused, with the number of the error.
+    /// The request was refused, with the error's number.
     Error(i32),
     Other,
 }
 
-/// The question for every connection to the port of `remote`, by its kind of address.
+/// The request for all connections to the port of `remote`, in its address family.
 pub(super) fn request(remote: SocketAddr, sequence: u32) -> Vec<u8> {
     let family = if remote.is_ipv4() { AF_INET } else { AF_INET6 };
     let mut bytes = Vec::with_capacity(HEAD + REQUEST);
@@ -80,15 +79,14 @@ pub(super) fn request(remote: SocketAddr, sequence: u32) -> Vec<u8> {
     bytes.extend_from_slice(&0_u32.to_ne_bytes());
     bytes.extend_from_slice(&[family, IPPROTO_TCP, WITH_INFO, 0]);
     bytes.extend_from_slice(&STATES.to_ne_bytes());
-    // From any port to this one, wherever.
+    // From any port to this port, at any address.
     bytes.extend_from_slice(&0_u16.to_be_bytes());
     bytes.extend_from_slice(&remote.port().to_be_bytes());
     bytes.resize(HEAD + REQUEST, 0);
     bytes
 }
 
-/// The messages of what was received, each with the number of the question that it answers. What is cut
-/// off is left out.
+/// The messages in a received buffer, each with the number of its request. A truncated message is left out.
 pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u32, Message)> {
     std::iter::from_fn(move || {
         let length = u32_at(bytes, 0)? as usize;
@@ -101,7 +99,7 @@ pub(super) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u32, Message)>
 fn message_of(kind: u16, body: &[u8]) -> Message {
     match kind {
         NLMSG_DONE => Message::Done,
-        // The kernel tells errors as negative numbers.
+        // The kernel sends errors as negative numbers.
         NLMSG_ERROR => {
             Message::Error(u32_at(body, 0).map_or(0, |it| it.cast_signed().wrapping_neg()))
         }
@@ -126,7 +124,7 @@ fn connection(body: &[u8]) -> Option<TcpConnection> {
     Some(TcpConnection { cookie, inode, remote: SocketAddr::new(ip, port), info })
 }
 
-/// What an attribute holds.
+/// The content of an attribute.
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16_at(bytes, 0)?);

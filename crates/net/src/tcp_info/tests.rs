@@ -1,14 +1,14 @@
-//! What this machine's kernel tells of connections over loopback.
+//! TCP statistics of this machine's kernel for connections over loopback.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 
 use super::*;
 
-/// Longer than the kernel takes to tell of an end, on the busiest machine.
+/// Longer than the kernel takes to report a closed connection, even on a busy machine.
 const PATIENCE_NS: crate::Nanos = 20_000_000_000;
 
-/// A connection over which 1,000 bytes went there and 10 came back, and its other end.
+/// A connection that has sent 1,000 bytes and received 10, and its peer.
 fn talk() -> (TcpStream, TcpStream, SocketAddr) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -39,7 +39,7 @@ fn segments_with_data_are_told_from_those_without() {
     assert_eq!((info.data_segments_sent, info.data_segments_received), (1, 1), "{info:?}");
     // The segment that begins a connection counts as one byte.
     assert_eq!((info.bytes_acknowledged, info.bytes_received), (1_001, 10));
-    // The beginning: one that asks, one that acknowledges the answer.
+    // The handshake: SYN, and the acknowledgement of the answer.
     assert!(info.segments_sent >= 3 && info.segments_received >= 2, "{info:?}");
     assert!(info.round_trip_us > 0);
 }
@@ -81,7 +81,7 @@ fn a_connection_that_ends_is_told_of_with_all_that_was_counted() {
 #[test]
 fn waiting_for_an_end_has_an_end() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
-    // Others may end connections meanwhile, but not for ever without a pause.
+    // Other processes can close connections meanwhile, but not without a pause for ever.
     let is_quiet = |_| diagnosis.next_ended(Duration::from_millis(1)).unwrap() == Ended::None;
     assert!((0..1_000_000).any(is_quiet));
 }

@@ -1,4 +1,4 @@
-//! Whom a client trusts and as whom it shows itself: the settings of many connections.
+//! The TLS settings of a client: which authorities it trusts, and which certificate it presents.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use super::verifier::Lenient;
 /// How much of a server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust<'a> {
-    /// Nothing: who listens is kept out, but not who pretends to be the server.
+    /// Nothing: this protects against eavesdropping, but not against an impostor of the server.
     Anyone,
-    /// That a trusted authority has signed it, and that it has not expired.
+    /// That it is signed by a trusted authority and has not expired.
     Authority(Roots<'a>),
-    /// Also that it is for the host that was connected to.
+    /// Also that it is for the host of the connection.
     Identity(Roots<'a>),
 }
 
 /// Authorities that are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots<'a> {
-    /// Those of this machine.
+    /// Those that this machine trusts.
     System,
-    /// Those whose certificates stand here in PEM form.
+    /// These certificates, in PEM form.
     Pem(&'a [u8]),
 }
 
-/// What a client shows to a server that asks who it is; not printed, for it holds a key.
+/// The certificate of a client. `Debug` does not print it, because it holds a private key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ClientCertificate<'a> {
-    /// The certificate, and those between it and its authority, in PEM form.
+    /// The certificate and the intermediate ones, in PEM form.
     pub chain_pem: &'a [u8],
     /// Its private key in PEM form.
     pub key_pem: &'a [u8],
@@ -50,8 +50,8 @@ impl fmt::Debug for ClientCertificate<'_> {
     }
 }
 
-/// The settings with which connections become secure. Cloning is cheap. Every connection makes a
-/// handshake of its own: nothing of one is taken up by the next.
+/// The TLS settings of many connections. Cloning is cheap. Every connection makes a full handshake: sessions
+/// are not resumed.
 #[derive(Clone)]
 pub struct TlsClient {
     pub(super) config: Arc<ClientConfig>,
@@ -59,14 +59,14 @@ pub struct TlsClient {
     pub(super) checks_names: bool,
 }
 
-/// Settings hold keys, so they are not printed.
+/// Settings hold keys, so `Debug` does not print them.
 impl fmt::Debug for TlsClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TlsClient")
     }
 }
 
-/// Equal are those that are the same, not those that were made alike: keys are not compared.
+/// Two clients are equal when they are clones of one another: keys are not compared.
 impl PartialEq for TlsClient {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.config, &other.config)
@@ -74,10 +74,10 @@ impl PartialEq for TlsClient {
 }
 
 impl TlsClient {
-    /// A client that checks so much and shows this certificate, if any.
+    /// A client with this level of checks, which presents `certificate`, if any.
     ///
     /// # Errors
-    /// What cannot be used.
+    /// Which of the settings cannot be used.
     pub fn new(
         trust: Trust<'_>,
         certificate: Option<ClientCertificate<'_>>,
@@ -101,14 +101,15 @@ impl TlsClient {
             .dangerous()
             .with_custom_certificate_verifier(verifier(trust, &provider)?)
             .with_client_cert_resolver(Arc::clone(&shown) as Arc<dyn ResolvesClientCert>);
-        // The usual clients of databases do not resume either; a connection is to cost what it costs.
+        // The usual database clients do not resume sessions either, and a connection must cost what theirs
+        // does.
         config.resumption = Resumption::disabled();
         let checks_names = matches!(trust, Trust::Identity(_));
         Ok(Self { config: Arc::new(config), shown, checks_names })
     }
 
-    /// Whether a server asked for a certificate when there was none to show. Many servers ask and then
-    /// do without.
+    /// Whether a server asked for a certificate when there was none to present. Many servers ask but do not
+    /// require one.
     pub fn lacked_certificate(&self) -> bool {
         self.shown.key.is_none() && self.shown.was_asked.load(Ordering::Relaxed)
     }
@@ -138,7 +139,7 @@ fn checking(
         .map_err(|error| SetupFault::Other(error.to_string()))
 }
 
-/// Of a system's many authorities, one that cannot be read is passed over.
+/// An unreadable certificate among the system's many authorities is skipped.
 fn system_roots() -> Result<RootCertStore, SetupFault> {
     let found = rustls_native_certs::load_native_certs();
     let mut store = RootCertStore::empty();
@@ -151,7 +152,7 @@ fn system_roots() -> Result<RootCertStore, SetupFault> {
     Ok(store)
 }
 
-/// Of authorities that were named, each must be of use.
+/// Each of the given authorities must be usable.
 fn given_roots(text: &[u8]) -> Result<RootCertStore, SetupFault> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(text) {
@@ -178,8 +179,8 @@ fn certified_key(
         .load_private_key(private_key(certificate.key_pem)?)
         .map_err(|error| SetupFault::NoKey(error.to_string()))?;
     let key = CertifiedKey::new(chain, key);
-    // Certificates of old tools cannot be read here, though servers take them: then they are the
-    // judges of whether the key fits.
+    // Certificates of old tools cannot be parsed here, though servers accept them. Then the server decides
+    // whether the key fits.
     match key.keys_match() {
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(SetupFault::KeyMismatch),
         _ => Ok(key),
@@ -195,7 +196,7 @@ fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, SetupFault> {
     })
 }
 
-/// What is wrong with a file in PEM form, without any of its text, which may be a key.
+/// What is wrong with a PEM file, without any of its text, which may be a key.
 fn shown(error: &pem::Error) -> String {
     match error {
         pem::Error::NoItemsFound => "nothing of the kind is in it",
@@ -207,7 +208,7 @@ fn shown(error: &pem::Error) -> String {
     .to_owned()
 }
 
-/// The one certificate that is shown, whoever asks; and whether anybody did.
+/// Presents one certificate to every server, and remembers whether a server asked.
 #[derive(Debug)]
 struct Shown {
     key: Option<Arc<CertifiedKey>>,
@@ -224,7 +225,8 @@ impl ResolvesClientCert for Shown {
         self.key.clone()
     }
 
-    /// Always: rustls asks only those who say so, and one who has nothing to show wants to know, too.
+    /// Always `true`: otherwise rustls would not call the resolver, and a request must be noticed even
+    /// without a certificate.
     fn has_certs(&self) -> bool {
         true
     }

@@ -1,23 +1,23 @@
-//! What goes wrong with TLS, told apart as far as somebody can do something different about it.
+//! TLS errors, distinguished as far as different remedies exist.
 
 use std::io;
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Why settings for TLS cannot be used. It names no files, for only bytes were seen.
+/// Why TLS settings cannot be used. It names no files, because only their content is known here.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupFault {
-    /// The certificates of authorities that this machine trusts cannot be found.
+    /// The authorities that this machine trusts cannot be found.
     #[error("this system has no list of trusted authorities: {0}")]
     NoSystemRoots(String),
-    /// What should hold certificates of authorities holds none that can be used.
+    /// The file of authorities contains no usable certificate.
     #[error("it holds no usable certificate in PEM form: {0}")]
     NoRoots(String),
-    /// What should hold the client's certificate holds none.
+    /// The file of the client's certificate contains none.
     #[error("it holds no usable certificate in PEM form: {0}")]
     NoCertificate(String),
-    /// What should hold the client's key holds none.
+    /// The file of the client's key contains none.
     #[error("it holds no usable private key in PEM form: {0}")]
     NoKey(String),
     /// The client's key is encrypted.
@@ -31,52 +31,52 @@ pub enum SetupFault {
     Other(String),
 }
 
-/// Why a connection does not become secure, or stops being so. [`io::Error`]s of a secured stream hold
-/// it: see [`TlsFault::of`].
+/// Why a TLS handshake or connection failed. The [`io::Error`]s of a stream with TLS contain it: see
+/// [`TlsFault::of`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFault {
-    /// Something else than TLS came.
+    /// The peer does not speak TLS.
     #[error("what the server sent is not TLS")]
     NotTls,
-    /// The server closed the connection before it was secure.
+    /// The server closed the connection during the handshake.
     #[error("the server closed the connection in the middle of the TLS handshake")]
     Closed,
-    /// No trusted authority has signed the certificate.
+    /// The certificate is not signed by a trusted authority.
     #[error("the server's certificate is signed by no trusted authority")]
     UnknownIssuer,
-    /// The certificate is for others.
+    /// The certificate is for another host.
     #[error("the server's certificate is not for `{name}` but for {presented}")]
     WrongName {
-        /// What the server is called here.
+        /// The host that was connected to.
         name: String,
-        /// What the certificate says it is called.
+        /// The names in the certificate.
         presented: String,
     },
-    /// A name that no certificate can be for.
+    /// A host that no certificate can be for.
     #[error("`{0}` is neither a host name nor an address, so no certificate can be for it")]
     UnusableName(String),
-    /// The certificate was valid until some time ago.
+    /// The certificate has expired.
     #[error("the server's certificate has expired{0}")]
     Expired(Since),
-    /// The certificate will be valid.
+    /// The certificate is not valid yet.
     #[error("the server's certificate is not valid yet")]
     NotValidYet,
     /// Something else is wrong with the certificate.
     #[error("the server's certificate cannot be checked: {0}")]
     BadCertificate(String),
-    /// The server wants a client certificate and got none.
+    /// The server requires a client certificate and got none.
     #[error("the server demands a client certificate")]
     CertificateDemanded,
-    /// The server does not take the client certificate.
+    /// The server rejects the client certificate.
     #[error("the server refuses the client certificate: alert {0}")]
     CertificateRefused(String),
     /// The server ended TLS with an alert.
     #[error("the server ended TLS with the alert {0}")]
     Alert(String),
-    /// No version or cipher suite is known to both sides.
+    /// The two sides have no version or cipher suite in common.
     #[error("the server and dyno have no version or cipher suite of TLS in common: {0}")]
     NothingInCommon(String),
-    /// The connection's keys have been used as often as is safe, in a version that cannot renew them.
+    /// The keys have reached their safe number of uses, and this version of TLS cannot renew them.
     #[error("the keys of this connection are used up, and TLS 1.2 cannot renew them")]
     KeysUsedUp,
     /// The server breaks the protocol.
@@ -84,7 +84,7 @@ pub enum TlsFault {
     Broken(String),
 }
 
-/// How long ago something was.
+/// How long ago a certificate expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since(Option<u64>);
 
@@ -107,14 +107,14 @@ impl Since {
 }
 
 impl TlsFault {
-    /// The fault that `error` of a stream holds, if that is what it is.
+    /// The TLS fault that `error` of a stream contains, if any.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 
     pub(crate) fn from_handshake(error: Error) -> Self {
         match error {
-            // Nothing of TLS was understood before, so this is no TLS at all.
+            // The first bytes already were no valid TLS, so the peer does not speak TLS at all.
             Error::InvalidMessage(_) => Self::NotTls,
             other => Self::from(other),
         }
@@ -181,7 +181,7 @@ impl From<TlsFault> for io::Error {
     }
 }
 
-/// What the checker of certificates calls by a name of its own and people meet often.
+/// Frequent errors for which the certificate verifier has names of its own.
 fn in_words(name: &str) -> &str {
     match name {
         "UnsupportedCertVersion" => "it is of an X.509 version before 3",
@@ -190,14 +190,14 @@ fn in_words(name: &str) -> &str {
     }
 }
 
-/// At most a few of the names that a certificate holds, in words; they come from outside.
+/// The first few names in a certificate, as text. They come from outside.
 fn names(presented: &[String]) -> String {
     const SHOWN: usize = 5;
     if presented.is_empty() {
         return "nobody (it has no subjectAltName)".to_owned();
     }
     let clean = |name: &String| -> String {
-        // rustls gives them with their kind, as `DnsName("db.example")`.
+        // rustls formats them with their kind, as `DnsName("db.example")`.
         let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
         let inner = inner.unwrap_or(name).trim_matches('"');
         inner.chars().filter(|letter| !letter.is_control()).take(255).collect()

@@ -1,4 +1,4 @@
-//! The TLS of one connection without its socket: records in, plain bytes out, and the other way round.
+//! The TLS state of one connection without its socket: it turns records into plain bytes and back.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,22 +12,22 @@ use rustls::{Error, ProtocolVersion};
 use super::outgoing::Outgoing;
 use super::{TlsClient, TlsFault, Trust};
 
-/// So much of what came may wait to be taken apart: a long message of a handshake, one read of a loop
-/// and one record.
+/// The most received bytes that may be buffered: a long handshake message, one read of the loop and one
+/// record.
 const INCOMING_BYTES_MAX: usize = 192 * 1024;
-/// More room than this is given back when nothing waits.
+/// A larger buffer is shrunk once it is empty.
 const KEPT_BYTES: usize = 32 * 1024;
-/// So much is sealed at once.
+/// The most plain bytes that are encrypted at once.
 const SEALED_BYTES: usize = 64 * 1024;
 
-/// What two sides agreed on.
+/// The negotiated version and cipher suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cipher {
     version: ProtocolVersion,
     suite: &'static str,
 }
 
-/// As people know it: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
+/// In the usual form: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
 impl fmt::Display for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = match self.version {
@@ -39,40 +39,40 @@ impl fmt::Display for Cipher {
     }
 }
 
-/// What came of the bytes that came in.
+/// The result of processing received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opened<T> {
-    /// Plain bytes, and what was made of them. There may be more.
+    /// Plain bytes were passed on, and this is the result of that. There may be more.
     Plain(T),
-    /// There is nothing more in what has come so far.
+    /// The received bytes contain no further plain bytes.
     Wanting,
-    /// The peer has said that nothing more comes.
+    /// The peer has ended the TLS connection.
     Closed,
 }
 
 /// The TLS of one connection.
 pub(crate) struct Machine {
     connection: UnbufferedClientConnection,
-    /// What came and is not taken apart yet, after the first `taken`.
+    /// Received bytes; those from index `taken` on are not processed yet.
     incoming: Vec<u8>,
     taken: usize,
-    /// Plain bytes that came when nobody wanted them.
+    /// Plain bytes that arrived when nothing was being read.
     unread: Vec<u8>,
     outgoing: Outgoing,
     /// How many plain bytes are in `outgoing`.
     sealed: usize,
     is_closed: bool,
-    /// What ended it; nothing is asked of rustls after that.
+    /// The error that ended the connection; rustls is not called after it.
     fault: Option<TlsFault>,
 }
 
 impl Machine {
-    /// Begins a handshake with the server that is called `host`.
+    /// Begins a handshake with the server `host`.
     pub(crate) fn new(client: &TlsClient, host: &str) -> Result<Self, TlsFault> {
         let name = match ServerName::try_from(host) {
             Ok(name) => name.to_owned(),
             Err(_) if client.checks_names => return Err(TlsFault::UnusableName(host.to_owned())),
-            // Nobody looks at it, and the server is not told addresses.
+            // The name is not checked, and addresses are not sent to the server.
             Err(_) => ServerName::from(IpAddr::from([127, 0, 0, 1])),
         };
         let connection = UnbufferedClientConnection::new(Arc::clone(&client.config), name)?;
@@ -90,7 +90,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Goes on with the handshake after `fresh` has come.
+    /// Continues the handshake after `fresh` was received.
     pub(crate) fn shake_hands(&mut self, fresh: &mut [u8]) -> Result<Opened<()>, TlsFault> {
         let mut early = Vec::new();
         let opened = self.open(fresh, |bytes| early.extend_from_slice(bytes));
@@ -98,16 +98,16 @@ impl Machine {
         opened
     }
 
-    /// Whether everything was said that comes before plain bytes.
+    /// Whether the handshake is complete.
     pub(crate) fn is_secure(&self) -> bool {
         !self.connection.is_handshaking()
     }
 
-    /// What both sides agreed on, once they have.
+    /// The negotiated version and cipher suite, after the handshake.
     pub(crate) fn cipher(&self) -> Option<Cipher> {
         let version = self.connection.protocol_version()?;
         let suite = self.connection.negotiated_cipher_suite()?.suite().as_str()?;
-        // rustls names the suites of TLS 1.3 in its own way; this is the standard's.
+        // rustls has its own names for the suites of TLS 1.3; these are the standard's.
         let suite = match suite {
             "TLS13_AES_256_GCM_SHA384" => "TLS_AES_256_GCM_SHA384",
             "TLS13_AES_128_GCM_SHA256" => "TLS_AES_128_GCM_SHA256",
@@ -117,13 +117,13 @@ impl Machine {
         Some(Cipher { version, suite })
     }
 
-    /// Whether something has come that was not handed out.
+    /// Whether there are received bytes that were not passed on.
     pub(crate) fn has_leftover(&self) -> bool {
         self.taken < self.incoming.len() || !self.unread.is_empty()
     }
 
-    /// Takes in what has come, deciphers it where it lies, and hands the plain bytes of at most one
-    /// record to `body`.
+    /// Takes received bytes, decrypts them in place, and passes the plain bytes of at most one record to
+    /// `body`.
     pub(crate) fn open<T>(
         &mut self,
         fresh: &mut [u8],
@@ -160,7 +160,7 @@ impl Machine {
         opened
     }
 
-    /// Keeps what cannot be taken apart yet.
+    /// Keeps bytes that cannot be processed yet.
     fn keep(&mut self, bytes: &[u8]) -> Result<(), TlsFault> {
         if bytes.is_empty() {
             return Ok(());
@@ -174,7 +174,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Forgets what was taken apart.
+    /// Removes processed bytes.
     fn forget(&mut self) {
         if self.taken == self.incoming.len() {
             self.taken = 0;
@@ -183,13 +183,12 @@ impl Machine {
         }
     }
 
-    /// Makes records of the first of `plain`, for [`Machine::outgoing`]; at once, as far as goes into
-    /// a few records.
+    /// Encrypts the first bytes of `plain` for [`Machine::outgoing`], a few records at a time.
     pub(crate) fn seal(&mut self, plain: &[u8]) -> Result<(), TlsFault> {
         let piece = &plain[..plain.len().min(SEALED_BYTES)];
         let mut unread = std::mem::take(&mut self.unread);
         let sealed = loop {
-            // What came meanwhile has to be taken apart first, for rustls keeps places in it.
+            // Bytes received meanwhile must be processed first, because rustls keeps offsets into them.
             match self.open_kept(piece, |bytes| unread.extend_from_slice(bytes)) {
                 Ok(Opened::Plain(())) => {}
                 Ok(Opened::Wanting) => break Ok(()),
@@ -202,17 +201,17 @@ impl Machine {
         sealed
     }
 
-    /// Records that are to be sent.
+    /// Records to send.
     pub(crate) fn outgoing(&mut self) -> &mut Outgoing {
         &mut self.outgoing
     }
 
-    /// How many plain bytes were in the records, now that all of them are sent.
+    /// How many plain bytes the records contained, after all of them are sent.
     pub(crate) fn take_sealed(&mut self) -> usize {
         std::mem::take(&mut self.sealed)
     }
 
-    /// Memory that is held here for bytes.
+    /// Memory in use for buffers.
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.incoming.capacity() + self.unread.capacity() + self.outgoing.capacity_bytes()
     }
@@ -243,8 +242,8 @@ impl Machine {
     }
 }
 
-/// Has rustls go on in `buffer` until there is something to hand out or nothing left to do; `used` is
-/// how much of it is done with. `seal` is made into records when all else is done.
+/// Lets rustls process `buffer` until there are plain bytes to pass on or nothing is left to do. `used` is
+/// how much of it is processed. `seal` is encrypted when all else is done.
 fn step<T>(
     connection: &mut UnbufferedClientConnection,
     buffer: &mut [u8],
@@ -262,7 +261,7 @@ fn step<T>(
                 if let Some(record) = traffic.next_record() {
                     let record = record?;
                     discard += record.discard;
-                    // An empty record says nothing, and must not be taken for the end.
+                    // An empty record must not be mistaken for the end of the stream.
                     if !record.payload.is_empty() {
                         *used += discard;
                         return Ok(Opened::Plain(body(record.payload)));
@@ -272,7 +271,7 @@ fn step<T>(
             Ok(ConnectionState::EncodeTlsData(mut data)) => {
                 outgoing.encode(|room| data.encode(room))?;
             }
-            // It is in `outgoing` and will be sent; what is sealed later comes behind it.
+            // It is in `outgoing` and will be sent before all that is encrypted later.
             Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
             Ok(ConnectionState::BlockedHandshake) => opened = Some(Opened::Wanting),
             Ok(ConnectionState::WriteTraffic(mut traffic)) => {
@@ -299,18 +298,18 @@ fn step<T>(
     }
 }
 
-/// Only keys that are used up cannot encrypt, once there is room.
+/// With enough room, encryption fails only when the keys are used up.
 fn exhausted(_error: EncryptError) -> Error {
     Error::EncryptError
 }
 
-/// After an error, takes over the alert that says so to the peer.
+/// After an error, takes the alert for the peer.
 fn drain_alert(
     connection: &mut UnbufferedClientConnection,
     buffer: &mut [u8],
     outgoing: &mut Outgoing,
 ) {
-    // Without anything to send, rustls would read on, and it does not expect to after an error.
+    // With nothing to send, rustls would continue to read, which it does not expect after an error.
     while connection.wants_write() {
         let Ok(ConnectionState::EncodeTlsData(mut data)) =
             connection.process_tls_records(buffer).state
@@ -323,8 +322,8 @@ fn drain_alert(
     }
 }
 
-/// Lets `bytes` be what a server says in a handshake: it ends the same however they are cut, in bounded
-/// memory and without a panic. Bytes that were made up without a key never make a connection secure.
+/// Uses `bytes` as a server's side of a handshake: the result is the same however they are split, in bounded
+/// memory and without a panic. Bytes that were made without a key never complete a handshake.
 #[doc(hidden)]
 pub fn fuzz_handshake(bytes: &[u8]) {
     let Ok(client) = TlsClient::new(Trust::Anyone, None) else { return };

@@ -1,16 +1,16 @@
-//! Records that wait to be sent.
+//! The buffer of TLS records to send.
 
 use rustls::Error;
 use rustls::unbuffered::{EncodeError, EncryptError, InsufficientSizeError};
 
-/// More room than this is given back once all is sent.
+/// A larger buffer is shrunk once all is sent.
 const KEPT_BYTES: usize = 128 * 1024;
-/// What a record takes beside its plaintext, at most, and a key update before it (RFC 8446, section 5.2).
+/// The most bytes that a record adds to its plaintext, with a key update before it (RFC 8446, section 5.2).
 const RECORD_EXTRA_BYTES: usize = 320;
 /// Plaintext of one record.
 const RECORD_BYTES: usize = 16 * 1024;
 
-/// Records that wait to be sent. Its room stays, so that a request does not allocate it.
+/// TLS records to send. The buffer is kept, so that a request does not allocate.
 #[derive(Default)]
 pub(crate) struct Outgoing {
     room: Vec<u8>,
@@ -19,12 +19,12 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// What is to be sent.
+    /// The bytes to send.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.room[self.sent..self.filled]
     }
 
-    /// The first `length` bytes of it are on their way.
+    /// The first `length` bytes were sent.
     pub(crate) fn advance(&mut self, length: usize) {
         self.sent += length;
         if self.sent == self.filled {
@@ -39,7 +39,7 @@ impl Outgoing {
         self.sent == self.filled
     }
 
-    /// Memory that is held.
+    /// Memory in use.
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.room.capacity()
     }

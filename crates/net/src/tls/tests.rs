@@ -19,7 +19,8 @@ use super::*;
 
 pub(crate) const VERSIONS: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
 
-/// The settings of a server with this certificate, which demands one of `clients` if that is given.
+/// The settings of a server with this certificate, which requires a certificate of `clients` if that is
+/// given.
 pub(crate) fn server_config(
     issued: &Issued,
     version: &'static SupportedProtocolVersion,
@@ -43,7 +44,7 @@ pub(crate) fn server_config(
     Arc::new(builder.with_single_cert(chain, key).unwrap())
 }
 
-/// A server without sockets, and what it has heard.
+/// A server without sockets, and the plain bytes that it has received.
 pub(crate) struct Server(pub(crate) ServerConnection, Vec<u8>);
 
 impl Server {
@@ -51,19 +52,19 @@ impl Server {
         Self(ServerConnection::new(Arc::clone(config)).unwrap(), Vec::new())
     }
 
-    /// Takes in what a client sends; an error is told to the client by an alert.
+    /// Takes a client's bytes; on an error the client gets an alert.
     pub(crate) fn hear(&mut self, mut records: &[u8]) {
         while !records.is_empty() {
             self.0.read_tls(&mut records).unwrap();
             if self.0.process_new_packets().is_err() {
                 return;
             }
-            // The end of what has come is an error here, for the connection has not ended.
+            // The end of the received bytes is an error here, because the connection has not ended.
             let _ = self.0.reader().read_to_end(&mut self.1);
         }
     }
 
-    /// Everything that it has to say.
+    /// All bytes that it has to send.
     pub(crate) fn records(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.0.wants_write() {
@@ -79,13 +80,13 @@ impl Server {
         self.records()
     }
 
-    /// What the client has said.
+    /// The plain bytes of the client.
     pub(crate) fn heard(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.1)
     }
 }
 
-/// Everything that a machine has to say.
+/// All bytes that a machine has to send.
 pub(crate) fn records_of(machine: &mut Machine) -> Vec<u8> {
     let outgoing = machine.outgoing();
     let records = outgoing.bytes().to_vec();
@@ -93,8 +94,7 @@ pub(crate) fn records_of(machine: &mut Machine) -> Vec<u8> {
     records
 }
 
-/// Lets both talk until neither has anything to say; what the server says is cut in two at `cut`, by
-/// its place among all that it says.
+/// Exchanges bytes until neither side has any to send. The server's bytes are split in two at offset `cut`.
 pub(crate) fn talk(
     machine: &mut Machine,
     server: &mut Server,
@@ -116,7 +116,7 @@ pub(crate) fn talk(
     }
 }
 
-/// Reads all that can be read of `records`, which come in pieces of `step` bytes.
+/// Reads all plain bytes of `records`, which come in pieces of `step` bytes.
 pub(crate) fn open_all(
     machine: &mut Machine,
     records: &[u8],
@@ -138,7 +138,7 @@ pub(crate) fn client(authority: &Authority) -> TlsClient {
     TlsClient::new(Trust::Authority(Roots::Pem(authority.pem().as_bytes())), None).unwrap()
 }
 
-/// A machine and a server that are past their handshake.
+/// A machine and a server after their handshake.
 pub(crate) fn connected(version: &'static SupportedProtocolVersion) -> (Machine, Server) {
     let authority = Authority::new("authority");
     let issued = authority.issue(&["db.example"], Lifetime::Now);

@@ -8,14 +8,14 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
-/// Checks less than the rules for certificates ask for.
+/// Checks less than the standard requires.
 #[derive(Debug)]
 pub(super) enum Lenient {
-    /// Takes any certificate. It only keeps out those who listen, not those who pretend to be the server;
-    /// so the signature of the handshake is not checked either, for whoever made up the certificate could
-    /// sign with its key. Certificates of old tools, which rustls does not read, are taken too.
+    /// Accepts any certificate. This protects against eavesdropping only, not against an impostor of the
+    /// server. The handshake's signature is not checked either, because an impostor could sign with the key
+    /// of its own certificate. Certificates of old tools, which rustls cannot parse, are accepted too.
     Any(Arc<CryptoProvider>),
-    /// Takes a certificate of a trusted authority, whomever it is for.
+    /// Accepts a certificate of a trusted authority for any host.
     AnyName(Arc<WebPkiServerVerifier>),
 }
 
@@ -30,7 +30,7 @@ impl ServerCertVerifier for Lenient {
     ) -> Result<ServerCertVerified, Error> {
         let Self::AnyName(strict) = self else { return Ok(ServerCertVerified::assertion()) };
         match strict.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
-            // The name is looked at last, when everything else is right.
+            // The name is checked last, when everything else is valid.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),

@@ -1,5 +1,7 @@
 //! Inputs for fuzzing: real ones, changed in the ways that readers stumble over, and random bytes.
 
+use crate::split_mix;
+
 /// Random inputs are no longer than this.
 const RANDOM_BYTES_MAX: u64 = 512;
 /// Inputs do not grow beyond this.
@@ -76,12 +78,7 @@ impl Inputs {
     }
 
     fn below(&mut self, bound: u64) -> u64 {
-        // SplitMix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-        // 2014.
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
+        split_mix::next(&mut self.random) % bound
     }
 }
 

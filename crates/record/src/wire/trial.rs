@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Condition, ErrorClass, Failure, Operation, OperationKind, Outage, Phase, Rules, Unfinished,
+    nanos,
 };
 use plan::{Arrivals, Rate, RateStep};
 use serde::{Deserialize, Serialize};
@@ -198,10 +199,6 @@ struct FailureFile {
     class: String,
     code: String,
     message: String,
-}
-
-fn nanos(duration: Duration) -> u64 {
-    duration.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
 impl From<&TrialRecord> for TrialFile {

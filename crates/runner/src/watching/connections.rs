@@ -10,11 +10,11 @@ use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use measure::Nanos;
+use measure::{Nanos, nanos};
 use net::{Clock, Ended, TcpDiagnosis};
 
 use super::notes::GoOn;
-use super::{Command, Post, nanos};
+use super::{Command, Post};
 use ledger::Ledger;
 
 /// How long to listen for connections that end before looking for commands.

@@ -4,11 +4,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Result;
-use measure::Nanos;
+use measure::{Nanos, nanos};
 use system::watch::HostWatch;
 
 use super::notes::GoOn;
-use super::{Command, Post, nanos};
+use super::{Command, Post};
 
 /// Watches host `number` of the notes until it is told to end.
 pub(super) fn watch(number: usize, mut host: HostWatch, post: &Post<'_>) -> Result<()> {

@@ -1,10 +1,10 @@
 //! Plans are read into systems, and wrong ones are told what is right.
 
-use plan::PhaseSql;
+use plan::{PhaseSql, SimulatedSystem, Stall};
 
 use super::*;
 use crate::daemon::unattended;
-use crate::{Access, Running, Stall, testing};
+use crate::{Access, Running, testing};
 
 fn plan(kind: &str, options: &str) -> SystemPlan {
     SystemPlan {
@@ -50,7 +50,8 @@ fn a_simulated_system_has_the_servers_and_times_that_were_said() {
     let options = "servers = 2\nservice_times = [\"500us\", \"2ms\"]\n\
                    stalls = [{ at = \"5s\", for = \"1s\" }, { at = \"1s\", for = \"200ms\" }]";
     let mut running = started("simulated", options);
-    let Access::Simulated { servers, service_times_ns, stalls } = running.access() else {
+    let Access::Simulated(SimulatedSystem { servers, service_times_ns, stalls }) = running.access()
+    else {
         panic!()
     };
     let in_order = [(1_000_000_000, 200_000_000), (5_000_000_000, 1_000_000_000)];

@@ -1,5 +1,7 @@
 //! A keyed one-to-one map of whole numbers, for spreading what is popular over a key space.
 
+use plan::split_mix::mix;
+
 /// Passes over both halves. Three make a Feistel network a pseudo-random permutation when its round
 /// functions are random (M. Luby and C. Rackoff, "How to Construct Pseudorandom Permutations from
 /// Pseudorandom Functions", SIAM J. Comput. 17(2), 1988); ours are only well mixed, so there are more.
@@ -61,14 +63,6 @@ impl Permutation {
 
 fn mask(bits: u32) -> u64 {
     1_u64.checked_shl(bits).map_or(u64::MAX, |power| power - 1)
-}
-
-/// Mixes all bits: the finalizer of MurmurHash3 in D. Stafford's variant 13, which SplitMix64 has too.
-#[inline]
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

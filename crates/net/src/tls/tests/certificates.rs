@@ -1,4 +1,4 @@
-//! Certificates that are made for a test and thrown away.
+//! Certificates that are made for one test.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -6,7 +6,7 @@ use rcgen::{
 };
 use rustls::pki_types::CertificateDer;
 
-/// Who signs certificates.
+/// An authority, which signs certificates.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: rcgen::Certificate,

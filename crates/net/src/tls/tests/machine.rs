@@ -1,4 +1,4 @@
-//! Cuts, floods and rule breakers.
+//! Bytes that are split, floods of bytes, and violations of the protocol.
 
 use rustls::{CipherSuiteCommon, SupportedCipherSuite, Tls12CipherSuite, Tls13CipherSuite};
 
@@ -190,7 +190,7 @@ fn a_changed_byte_changes_nothing_that_is_handed_out() {
             let mut records = server.answer(b"an answer");
             records[place] ^= 1;
             match open_all(&mut machine, &records, records.len()) {
-                // A longer record is waited for; type and version outside a record mean nothing in
+                // A longer record is not complete; a record's outer type and version have no meaning in
                 // TLS 1.3.
                 Ok(plain) => assert!(plain.is_empty() || place < 3 && plain == b"an answer"),
                 Err(TlsFault::Broken(_) | TlsFault::NotTls) => {}

@@ -1,8 +1,8 @@
-//! Whose certificates are taken, and what is said of those that are not.
+//! Which certificates are accepted, and the messages about those that are not.
 
 use super::*;
 
-/// How a handshake with a server of this certificate ends, in words.
+/// The result of a handshake with a server of this certificate, in words.
 fn end(client: &TlsClient, host: &str, issued: &Issued) -> String {
     let ends = VERSIONS.map(|version| {
         let mut machine = Machine::new(client, host).unwrap();
@@ -85,7 +85,7 @@ fn a_name_that_no_certificate_is_for_matters_only_when_names_are_checked() {
     assert_eq!(end(&client(&authority), "no host!", &issued), "secure");
 }
 
-/// How a handshake ends with a server that demands a certificate of `clients`.
+/// The result of a handshake with a server that requires a certificate of `clients`.
 fn end_with_demand(client: &TlsClient, clients: &Authority) -> Vec<Result<(), TlsFault>> {
     let issued = clients.issue(&["db.example"], Lifetime::Now);
     let end = |version| {

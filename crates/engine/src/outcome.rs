@@ -1,0 +1,89 @@
+//! The outcome of a trial's load.
+
+use std::io;
+use std::time::Duration;
+
+use measure::{Failure, LatencyHistogram, QueryCounts, Unfinished};
+
+/// The outcome of a trial's load, beside its intervals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// Each client, in order.
+    pub clients: Vec<ClientOutcome>,
+    /// Transactions without an answer at the end of the measured time.
+    pub unfinished: Unfinished,
+    /// Statements that ended after the last interval, so that no interval contains them.
+    pub late_queries: QueryCounts,
+    /// Start delays that the load generator caused: from the intended to the actual start of measured
+    /// transactions for which an idle client was waiting. Empty in a closed loop.
+    pub lateness: LatencyHistogram,
+}
+
+/// How a trial's load ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// As planned.
+    Complete,
+    /// A stop was requested; the results until then are valid.
+    Interrupted,
+    /// All clients failed before the end; this is the first failure.
+    Deserted(Failure),
+    /// A connection broke, and reconnecting is off.
+    Disconnected(Failure),
+    /// The system under test has exited, and why.
+    Crashed(String),
+    /// Transactions arrived faster than they were answered, until the backlog limit was reached.
+    Overloaded {
+        /// How many waited for a client, over all workers.
+        backlog: u64,
+    },
+}
+
+/// The outcome of one client.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientOutcome {
+    /// Measured transactions that succeeded.
+    pub events: u64,
+    /// Why it ended early, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// Why a trial's load did not start or was aborted.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// A client could not connect or prepare.
+    #[error("client {client} of {clients} could not start: {failure}")]
+    Start {
+        /// Which client.
+        client: usize,
+        /// How many clients there are.
+        clients: usize,
+        /// Why.
+        failure: Failure,
+    },
+    /// Connecting took too long.
+    #[error(
+        "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
+         not answering"
+    )]
+    StartTimeout {
+        /// How many clients.
+        clients: usize,
+        /// The time-out.
+        timeout: Duration,
+    },
+    /// The system under test exited before the load began.
+    #[error("{0}")]
+    Crashed(String),
+    /// A stop was requested before the load began.
+    #[error("interrupted before load began")]
+    Interrupted,
+    /// The observer could not store the results.
+    #[error("cannot keep what is measured: {0}")]
+    Observer(#[from] io::Error),
+    /// The event loop failed.
+    #[error("{0}")]
+    Loop(Failure),
+}
