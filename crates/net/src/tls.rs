@@ -9,7 +9,7 @@ mod verifier;
 
 pub use client::{ClientCertificate, Roots, TlsClient, Trust};
 pub use fault::{SetupFault, TlsFault};
-pub use machine::{Cipher, fuzz_handshake};
+pub use machine::Cipher;
 pub(crate) use machine::{Machine, Opened};
 
 #[cfg(test)]

@@ -1,56 +1,17 @@
-//! The plan reader as functions over bytes: run briefly by the tests and for long by
-//! `cargo xtask fuzz`. They panic when a property does not hold.
-
-mod input;
-
-pub use input::Inputs;
+//! Properties of the plan reader that hold for any bytes.
 
 use std::path::PathBuf;
 
+use fuzzing::SECRET;
+
 use crate::{Color, Plan, Source, parse_bytes, parse_count, parse_duration, scrub, show_duration};
 
-/// Something that takes bytes from outside.
-#[derive(Clone, Copy, Debug)]
-pub struct FuzzTarget {
-    /// Its name, such as `plan`.
-    pub name: &'static str,
-    /// Takes one input.
-    pub run: fn(&[u8]),
-    /// Real inputs, to begin from.
-    pub seeds: fn() -> Vec<Vec<u8>>,
+fuzzing::targets! {
+    plan_text: plan, from plans;
+    plan_override: overridden, from overrides;
+    plan_units: units, from quantities;
+    plan_scrub: scrubbed, from plans;
 }
-
-/// So many inputs each target takes in a test.
-const BRIEFLY: usize = 400;
-
-/// Runs each target on its real inputs and for a moment on changed ones and on garbage, the same each
-/// time.
-///
-/// # Panics
-/// When a property does not hold.
-pub fn run_briefly(targets: &[FuzzTarget]) {
-    for target in targets {
-        let seeds = (target.seeds)();
-        seeds.iter().for_each(|seed| (target.run)(seed));
-        let mut inputs = Inputs::new(seeds, 1);
-        let mut input = Vec::new();
-        for _ in 0..BRIEFLY {
-            inputs.next(&mut input);
-            (target.run)(&input);
-        }
-    }
-}
-
-/// What this room reads from outside.
-pub const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "plan", run: plan, seeds: plans },
-    FuzzTarget { name: "plan override", run: overridden, seeds: overrides },
-    FuzzTarget { name: "plan units", run: units, seeds: quantities },
-    FuzzTarget { name: "plan scrub", run: scrubbed, seeds: plans },
-];
-
-/// A password that no input holds by chance.
-const SECRET: &str = "hors3-carr1age-Z9";
 
 /// A plan that says everything.
 pub(crate) const PLAN: &str = r#"
@@ -168,12 +129,4 @@ fn scrubbed(bytes: &[u8]) {
     let (before, after) = text.split_at(half);
     let clean = scrub(&format!("{before} mysql://user:{SECRET}@host/{after}"));
     assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn plans_that_are_changed_and_garbage_break_nothing() {
-        super::run_briefly(super::TARGETS);
-    }
 }

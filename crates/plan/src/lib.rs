@@ -7,7 +7,8 @@
 mod bounds;
 mod compose;
 #[doc(hidden)]
-pub mod fuzz;
+#[cfg(test)]
+mod fuzz;
 mod options;
 mod overrides;
 mod parse;

@@ -6,7 +6,8 @@
 
 mod discover;
 pub(crate) mod exposition;
-pub mod fuzz;
+#[cfg(test)]
+mod fuzz;
 mod host;
 mod process;
 mod server;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::cases::WATCHED_CONNECTIONS;
 use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
 use super::contestant::Programs;
-use super::goals::{goals, ratio, ratio_of, show};
+use super::goals::{Outcome, goals, ratio, ratio_of, show};
 use super::results::{Quantity, Results, median};
 use super::{Bench, Part};
 use crate::paths;
@@ -88,7 +88,8 @@ fn page(bench: &Bench, date: &str) -> String {
          shuffled order (seed {}); windows of {:.1} s in the middle of each load. Queries are those \
          that the server counted, CPU time is what the kernel counted for the client's process. \
          Figures are medians over rounds; ratios are geometric means of the rounds' ratios with \
-         their 95 % interval.\n\n",
+         their 95 % interval. A goal is reached when the whole interval is inside it, and not shown \
+         when the interval straddles it.\n\n",
         bench.rounds,
         results.seed,
         bench.window.as_secs_f64()
@@ -99,8 +100,11 @@ fn page(bench: &Bench, date: &str) -> String {
     );
     page += "\n## Goals\n\n";
     let rows = goals(results).into_iter().map(|goal| {
-        let verdict = if goal.is_reached { "reached" } else { "**not reached**" };
-        vec![goal.what, goal.goal, goal.seen, verdict.to_owned()]
+        let outcome = match goal.outcome() {
+            Outcome::Reached => Outcome::Reached.name().to_owned(),
+            other => format!("**{}**", other.name()),
+        };
+        vec![goal.what.clone(), goal.goal(), goal.seen(), outcome]
     });
     page += &table(&["what", "goal", "seen", ""], rows);
     page += &pinned(results);
@@ -309,9 +313,9 @@ fn json(bench: &Bench, date: &str) -> Value {
         .map(|goal| {
             json!({
                 "what": goal.what,
-                "goal": goal.goal,
-                "seen": goal.seen,
-                "reached": goal.is_reached,
+                "goal": goal.goal(),
+                "seen": goal.seen(),
+                "outcome": goal.outcome().name(),
             })
         })
         .collect();

@@ -10,7 +10,7 @@ use net::Clock;
 use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{self, Dyno, GoTpc};
-use super::goals::{Goal, ratio, show};
+use super::goals::{Bound, Goal, ratio, show};
 use super::page::table;
 use super::prepare::phase_s;
 use super::process::{CpuTime, memory_bytes};
@@ -202,32 +202,22 @@ fn against(results: &Results, quantity: Quantity) -> Option<analysis::Ratio> {
 
 /// What dyno is held to here.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let cpu = against(results, Quantity::CpuUs).map(|ratio| Goal {
-        what: format!("client CPU for a TPC-C transaction at {CONNECTIONS}, dyno / go-tpc"),
-        goal: format!("at most {CPU_RATIO_MAX}"),
-        seen: show(ratio),
-        is_reached: ratio.ratio <= CPU_RATIO_MAX,
+    let cpu = against(results, Quantity::CpuUs).map(|ratio| {
+        let what = format!("client CPU for a TPC-C transaction at {CONNECTIONS}, dyno / go-tpc");
+        Goal::of_ratio(what, Bound::AtMost(CPU_RATIO_MAX), ratio)
     });
-    let throughput = against(results, Quantity::QueriesPerS).map(|ratio| Goal {
-        what: format!("TPC-C transactions at {CONNECTIONS}, dyno / go-tpc"),
-        goal: "no less".to_owned(),
-        seen: show(ratio),
-        is_reached: ratio.ratio >= 1.0,
+    let throughput = against(results, Quantity::QueriesPerS).map(|ratio| {
+        let what = format!("TPC-C transactions at {CONNECTIONS}, dyno / go-tpc");
+        Goal::of_ratio(what, Bound::AtLeast(1.0), ratio)
     });
     let series = |contestant| results.series(Part::Tpcc, contestant, LOADING, Quantity::Seconds);
-    let load = analysis::paired_ratio(&series(GoTpc), &series(Dyno)).map(|speedup| Goal {
-        what: format!("load of {WAREHOUSES} warehouses, go-tpc / dyno"),
-        goal: format!("at least {LOAD_SPEEDUP_MIN}"),
-        seen: show(speedup),
-        is_reached: speedup.ratio >= LOAD_SPEEDUP_MIN,
+    let load = analysis::paired_ratio(&series(GoTpc), &series(Dyno)).map(|speedup| {
+        let what = format!("load of {WAREHOUSES} warehouses, go-tpc / dyno");
+        Goal::of_ratio(what, Bound::AtLeast(LOAD_SPEEDUP_MIN), speedup)
     });
     let checks = results.series(Part::Tpcc, Dyno, CHECKING, Quantity::Seconds);
-    let check = median(&checks).map(|seconds| Goal {
-        what: format!("check of {WAREHOUSES} warehouses, all twelve conditions"),
-        goal: format!("under {CHECK_SECONDS_MAX} s"),
-        seen: format!("{seconds:.2} s"),
-        is_reached: seconds < CHECK_SECONDS_MAX,
-    });
+    let what = format!("check of {WAREHOUSES} warehouses, all twelve conditions");
+    let check = Goal::of_rounds(what, Bound::AtMost(CHECK_SECONDS_MAX), " s", &checks);
     [cpu, throughput, load, check].into_iter().flatten().collect()
 }
 

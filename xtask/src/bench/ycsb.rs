@@ -7,7 +7,7 @@ use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{Dyno, GoYcsb};
 use super::contestant::Programs;
-use super::goals::{Goal, ratio, show};
+use super::goals::{Bound, Goal, ratio, show};
 use super::page::beside;
 use super::results::{Quantity, Results};
 use super::server::BenchServer;
@@ -105,17 +105,13 @@ fn against(results: &Results, connections: usize, quantity: Quantity) -> Option<
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
     let mut goals = Vec::new();
     for connections in results.connections(Part::Ycsb) {
-        goals.extend(against(results, connections, Quantity::CpuUs).map(|ratio| Goal {
-            what: format!("client CPU for a YCSB C read at {connections}, dyno / go-ycsb"),
-            goal: format!("at most {CPU_RATIO_MAX}"),
-            seen: show(ratio),
-            is_reached: ratio.ratio <= CPU_RATIO_MAX,
+        goals.extend(against(results, connections, Quantity::CpuUs).map(|ratio| {
+            let what = format!("client CPU for a YCSB C read at {connections}, dyno / go-ycsb");
+            Goal::of_ratio(what, Bound::AtMost(CPU_RATIO_MAX), ratio)
         }));
-        goals.extend(against(results, connections, Quantity::QueriesPerS).map(|ratio| Goal {
-            what: format!("throughput of YCSB C at {connections}, dyno / go-ycsb"),
-            goal: "no less".to_owned(),
-            seen: show(ratio),
-            is_reached: ratio.ratio >= 1.0,
+        goals.extend(against(results, connections, Quantity::QueriesPerS).map(|ratio| {
+            let what = format!("throughput of YCSB C at {connections}, dyno / go-ycsb");
+            Goal::of_ratio(what, Bound::AtLeast(1.0), ratio)
         }));
     }
     goals
@@ -138,6 +134,7 @@ pub(super) fn section(results: &Results) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::goals::Outcome;
     use super::super::results::Sample;
     use super::*;
 
@@ -154,10 +151,10 @@ mod tests {
                 }
             }
         }
-        let seen: Vec<(String, bool)> =
-            goals(&results).into_iter().map(|goal| (goal.seen, goal.is_reached)).collect();
-        let expected = [("0.36 (0.36 to 0.36)", true), ("1.67 (1.67 to 1.67)", true)];
-        assert_eq!(seen, expected.map(|(seen, reached)| (seen.to_owned(), reached)));
+        let seen: Vec<(String, Outcome)> =
+            goals(&results).iter().map(|goal| (goal.seen(), goal.outcome())).collect();
+        let expected = ["0.36 (0.36 to 0.36)", "1.67 (1.67 to 1.67)"];
+        assert_eq!(seen, expected.map(|seen| (seen.to_owned(), Outcome::Reached)));
         assert!(section(&results).contains("| 16 | 8.0 [0.0], 50.0k/s | 22.0 [0.0], 30.0k/s |"));
     }
 }

@@ -1,10 +1,8 @@
-//! The codec and the readers of logins as functions over bytes: run briefly by the tests and for long
-//! by `cargo xtask fuzz`. They panic when a property does not hold.
+//! Properties of the codec and of the readers of logins that hold for any bytes.
 
 mod login;
-mod tls;
 
-use plan::fuzz::FuzzTarget;
+use fuzzing::SECRET;
 
 use super::Url;
 use super::codec::{
@@ -15,25 +13,20 @@ use super::codec::{
 use super::option_file::OptionFile;
 use crate::{Rows, Value};
 
-/// What this room reads from outside.
-pub const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "mysql packets", run: packets, seeds: answers },
-    FuzzTarget { name: "mysql handshake", run: handshake, seeds: greetings },
-    FuzzTarget { name: "mysql login", run: login::login, seeds: login::conversations },
-    FuzzTarget { name: "mysql rsa key", run: login::rsa_key, seeds: login::rsa_keys },
-    FuzzTarget { name: "mysql tls", run: net::tls::fuzz_handshake, seeds: tls::beginnings },
-    FuzzTarget { name: "mysql reply", run: reply, seeds: answers },
-    FuzzTarget { name: "mysql rows", run: rows, seeds: answers },
-    FuzzTarget { name: "mysql rows under load", run: fetched, seeds: fetched_answers },
-    FuzzTarget { name: "mysql server error", run: server_error, seeds: errors },
-    FuzzTarget { name: "mysql prepared", run: prepared, seeds: prepares },
-    FuzzTarget { name: "mysql text template", run: template, seeds: statements },
-    FuzzTarget { name: "mysql option file", run: option_file, seeds: option_files },
-    FuzzTarget { name: "mysql url", run: url, seeds: urls },
-];
-
-/// A password that no input holds by chance.
-const SECRET: &str = "hors3-carr1age-Z9";
+fuzzing::targets! {
+    mysql_packets: packets, from answers;
+    mysql_handshake: handshake, from greetings;
+    mysql_login: login::login, from login::conversations;
+    mysql_rsa_key: login::rsa_key, from login::rsa_keys;
+    mysql_reply: reply, from answers;
+    mysql_rows: rows, from answers;
+    mysql_rows_under_load: fetched, from fetched_answers;
+    mysql_server_error: server_error, from errors;
+    mysql_prepared: prepared, from prepares;
+    mysql_text_template: template, from statements;
+    mysql_option_file: option_file, from option_files;
+    mysql_url: url, from urls;
+}
 
 /// A server's RSA key, made for this.
 pub(super) const RSA_KEY: &str = "-----BEGIN PUBLIC KEY-----
@@ -366,31 +359,21 @@ fn urls() -> Vec<Vec<u8>> {
     ])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[test]
+fn sixteen_mebibytes_announced_and_never_sent_take_no_memory() {
+    let announced = [0xff, 0xff, 0xff, 0, 0x0a];
+    let mut inbox = Inbox::default();
+    inbox.push(&announced);
+    assert_eq!(inbox.next(), Ok(None));
+    assert!(inbox.capacity_bytes() < 100, "{} bytes", inbox.capacity_bytes());
+    let mut reply = Reply::new(true, 0);
+    assert!(reply.feed(&announced).is_err(), "no answer begins so");
+    assert!(reply.kept_bytes() < 100, "{} bytes", reply.kept_bytes());
+}
 
-    #[test]
-    fn what_is_changed_and_garbage_break_nothing() {
-        plan::fuzz::run_briefly(TARGETS);
-    }
-
-    #[test]
-    fn sixteen_mebibytes_announced_and_never_sent_take_no_memory() {
-        let announced = [0xff, 0xff, 0xff, 0, 0x0a];
-        let mut inbox = Inbox::default();
-        inbox.push(&announced);
-        assert_eq!(inbox.next(), Ok(None));
-        assert!(inbox.capacity_bytes() < 100, "{} bytes", inbox.capacity_bytes());
-        let mut reply = Reply::new(true, 0);
-        assert!(reply.feed(&announced).is_err(), "no answer begins so");
-        assert!(reply.kept_bytes() < 100, "{} bytes", reply.kept_bytes());
-    }
-
-    #[test]
-    fn a_question_mark_in_a_password_does_not_show_the_rest_of_it() {
-        let error = Url::parse("mysql://user:12?34secret&x@host/db").unwrap_err().to_string();
-        assert!(!error.contains("secret"), "{error}");
-        assert!(error.contains("%3F"), "{error}");
-    }
+#[test]
+fn a_question_mark_in_a_password_does_not_show_the_rest_of_it() {
+    let error = Url::parse("mysql://user:12?34secret&x@host/db").unwrap_err().to_string();
+    assert!(!error.contains("secret"), "{error}");
+    assert!(error.contains("%3F"), "{error}");
 }

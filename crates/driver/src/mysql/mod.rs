@@ -6,7 +6,8 @@ mod config;
 mod counters;
 mod execute;
 #[doc(hidden)]
-pub mod fuzz;
+#[cfg(test)]
+mod fuzz;
 mod insert;
 mod login;
 mod login_sources;

@@ -14,7 +14,7 @@ use super::{TlsClient, TlsFault, Trust};
 
 /// The most received bytes that may be buffered: a long handshake message, one read of the loop and one
 /// record.
-const INCOMING_BYTES_MAX: usize = 192 * 1024;
+pub(super) const INCOMING_BYTES_MAX: usize = 192 * 1024;
 /// A larger buffer is shrunk once it is empty.
 const KEPT_BYTES: usize = 32 * 1024;
 /// The most plain bytes that are encrypted at once.
@@ -320,27 +320,4 @@ fn drain_alert(
             return;
         }
     }
-}
-
-/// Uses `bytes` as a server's side of a handshake: the result is the same however they are split, in bounded
-/// memory and without a panic. Bytes that were made without a key never complete a handshake.
-#[doc(hidden)]
-pub fn fuzz_handshake(bytes: &[u8]) {
-    let Ok(client) = TlsClient::new(Trust::Anyone, None) else { return };
-    let step = bytes.first().map_or(1, |first| usize::from(*first) % 61 + 1);
-    let ends = [bytes.len().max(1), step].map(|step| {
-        let Ok(mut machine) = Machine::new(&client, "db.example") else { return false };
-        let mut end = Ok(Opened::Wanting);
-        for piece in bytes.chunks(step) {
-            end = machine.shake_hands(&mut piece.to_vec());
-            let held = machine.capacity_bytes();
-            assert!(held <= 2 * INCOMING_BYTES_MAX + bytes.len(), "{held} bytes are held");
-            if end.is_err() {
-                break;
-            }
-        }
-        assert!(!machine.is_secure(), "a connection is secure without a key");
-        end.is_ok()
-    });
-    assert_eq!(ends[0], ends[1], "a cut changes the end of a handshake");
 }

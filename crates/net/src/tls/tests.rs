@@ -2,6 +2,7 @@
 //! anywhere, certificates of all kinds, and peers that break the rules.
 
 mod certificates;
+mod fuzz;
 mod machine;
 mod trust;
 

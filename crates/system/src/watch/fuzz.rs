@@ -1,20 +1,17 @@
-//! The reader of servers' metrics as functions over bytes: run briefly by the tests and for long by
-//! `cargo xtask fuzz`. They panic when a property does not hold.
+//! Properties of the reader of servers' metrics that hold for any bytes.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use measure::{Series, Server};
-use plan::fuzz::FuzzTarget;
 
 use super::exposition::{Line, lines};
 use super::server::ServerWatch;
 
-/// What this room reads from outside.
-pub const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "metrics lines", run: page, seeds: pages },
-    FuzzTarget { name: "metrics over time", run: two_answers, seeds: pages },
-];
+fuzzing::targets! {
+    metrics_lines: page, from pages;
+    metrics_over_time: two_answers, from pages;
+}
 
 /// As node_exporter, TiDB and HAProxy write them, and what they might. A line of `--` stands between two
 /// answers of one server.
@@ -82,12 +79,4 @@ fn last_values(text: &str) -> HashMap<&str, f64> {
         Line::Type { .. } => None,
     };
     lines(text).filter_map(sample).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn metrics_that_are_changed_and_garbage_break_nothing() {
-        plan::fuzz::run_briefly(super::TARGETS);
-    }
 }

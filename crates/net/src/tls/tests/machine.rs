@@ -244,7 +244,7 @@ fn any_bytes_end_a_handshake_in_the_same_way() {
         for place in 0..flight.len() {
             let mut changed = flight.clone();
             changed[place] ^= 0x55;
-            fuzz_handshake(&changed);
+            super::fuzz::handshake(&changed);
         }
     }
 }

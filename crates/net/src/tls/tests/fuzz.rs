@@ -1,9 +1,37 @@
-//! What a server may say first in TLS. The target itself is the state machine of `net`, which knows no
-//! database; it is run here because only a server of this protocol is spoken to in TLS.
+//! A property of the handshake that holds for any bytes from a server.
+
+use super::super::machine::INCOMING_BYTES_MAX;
+use super::*;
+
+fuzzing::targets! {
+    tls_handshake: handshake, from beginnings;
+}
+
+/// A handshake whose server sends `bytes` ends the same however they are cut, in bounded memory. Bytes
+/// made without a key never make a connection secure.
+pub(super) fn handshake(bytes: &[u8]) {
+    let Ok(client) = TlsClient::new(Trust::Anyone, None) else { return };
+    let step = bytes.first().map_or(1, |first| usize::from(*first) % 61 + 1);
+    let ends = [bytes.len().max(1), step].map(|step| {
+        let Ok(mut machine) = Machine::new(&client, "db.example") else { return false };
+        let mut end = Ok(Opened::Wanting);
+        for piece in bytes.chunks(step) {
+            end = machine.shake_hands(&mut piece.to_vec());
+            let held = machine.capacity_bytes();
+            assert!(held <= 2 * INCOMING_BYTES_MAX + bytes.len(), "{held} bytes are held");
+            if end.is_err() {
+                break;
+            }
+        }
+        assert!(!machine.is_secure(), "a connection is secure without a key");
+        end.is_ok()
+    });
+    assert_eq!(ends[0], ends[1], "a cut changes the end of a handshake");
+}
 
 /// A hello of TLS 1.2 with a certificate message behind it that begins and does not end, one of TLS 1.3,
 /// alerts, and what is no TLS.
-pub(super) fn beginnings() -> Vec<Vec<u8>> {
+fn beginnings() -> Vec<Vec<u8>> {
     let certificates = [&[11, 0, 16, 0, 0, 15, 252, 0, 15, 249][..], &[0x30; 200]].concat();
     let hello_of_1_2 = hello(&[0xc0, 0x30], &[0, 0x17, 0, 0]);
     let hello_of_1_3 = hello(&[0x13, 0x02], &[0, 0x2b, 0, 2, 3, 4, 0, 0x33, 0, 2, 0, 0x1d]);
