@@ -14,13 +14,15 @@ use crate::{Options, Problem, scrub, spelling, units};
 pub struct OptionReader<'a> {
     options: &'a Options,
     asked: Vec<String>,
+    refused: Vec<String>,
     elsewhere: Option<(&'static [&'static str], &'static str)>,
     problems: Vec<Problem>,
 }
 
 impl<'a> OptionReader<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self { options, asked: Vec::new(), elsewhere: None, problems: Vec::new() }
+        let (asked, refused, problems) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, asked, refused, elsewhere: None, problems }
     }
 
     /// A whole number within `allowed`: `4`, `100_000`, `"100k"`, `"1M"`.
@@ -195,6 +197,15 @@ impl<'a> OptionReader<'a> {
         self.problems.push(self.options.problem(name, message, help));
     }
 
+    /// Reports a key that is known and not offered, if the plan has it. It is not among the keys that an error
+    /// about another one lists.
+    pub fn refuse(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
+        if self.options.find(name).is_some() {
+            self.refused.push(name.to_owned());
+            self.reject(name, message, help);
+        }
+    }
+
     /// Ends the reading.
     ///
     /// # Errors
@@ -204,6 +215,7 @@ impl<'a> OptionReader<'a> {
         let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
         allowed.sort_unstable();
         let keys = self.options.entries.iter().enumerate();
+        let keys = keys.filter(|(_, entry)| !self.refused.contains(&entry.key));
         let wrong = keys.filter_map(|(index, entry)| self.wrong_key(index, entry, &allowed));
         let wrong: Vec<Problem> = wrong.collect();
         self.problems.extend(wrong);

@@ -257,7 +257,7 @@ fn an_answer_that_nobody_waited_for_spoils_the_session_not_the_next_answer() {
 #[test]
 fn a_probe_tells_product_settings_and_limits() {
     run(|handle| async move {
-        let mut target = target(&url_of("", ""));
+        let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
         assert_eq!(
             (facts.identity.product.as_str(), facts.identity.storage.as_str()),
@@ -286,7 +286,7 @@ fn a_probe_tells_product_settings_and_limits() {
 #[test]
 fn a_load_that_is_too_large_is_told_with_the_statement_that_helps() {
     run(|handle| async move {
-        let mut target = target(&url_of("", ""));
+        let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
         let small = Demand { clients: 1, statements_per_client: 1 };
         assert_eq!(target.shortages(&facts.limits, small), []);

@@ -15,7 +15,7 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
 }
 
 /// The URL's parts as sysbench wants them.
-fn sysbench_options(url: &str) -> Vec<String> {
+pub(crate) fn sysbench_options(url: &str) -> Vec<String> {
     let (address, database) = url.rsplit_once('/').unwrap();
     let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
     vec![

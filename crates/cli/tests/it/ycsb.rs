@@ -16,7 +16,7 @@ fn go_ycsb() -> String {
 }
 
 /// go-ycsb's own properties, with data that can be checked.
-fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
+pub(crate) fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
     let (address, database) = url.rsplit_once('/').unwrap();
     let (host, port) = address.rsplit_once('@').unwrap().1.split_once(':').unwrap();
     let mut command = Command::new(go_ycsb());

@@ -52,12 +52,7 @@ pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
 /// Refuses a property that has another place in a plan, or no meaning in dyno.
 pub(super) fn refuse(reader: &mut OptionReader<'_>, name: &str, help: &str) {
     let key = name.replace('.', "_");
-    // An error for another key lists the keys that were asked for; this one is not to be among them.
-    if reader.unasked().iter().any(|written| written.replace(['.', '-'], "_") == key)
-        && reader.is_given(&key)
-    {
-        reader.reject(&key, format!("`{name}` is not offered here"), help);
-    }
+    reader.refuse(&key, format!("`{name}` is not offered here"), help);
 }
 
 /// A property with the line that it begins in, from 1.
