@@ -2,27 +2,35 @@
 
 use measure::Identity;
 
-/// What is under test, as it answered when it was asked.
+/// A system's answers to [`crate::Target::probe`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What it is.
+    /// Product, version and settings.
     pub identity: Identity,
-    /// How much it takes.
+    /// Bounds that the server sets.
     pub limits: ServerLimits,
 }
 
-/// How much a server takes, and how much of that is taken; `None` where there is no bound or where it
-/// does not tell.
+/// Bounds that a server sets; `None` where there is no bound or the server does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections that it allows.
-    pub connections_max: Option<u64>,
-    /// Connections that are open, the asking one among them.
-    pub connections_used: Option<u64>,
-    /// Prepared statements that it allows, over all connections.
-    pub prepared_statements_max: Option<u64>,
-    /// Prepared statements that exist.
-    pub prepared_statements_used: Option<u64>,
+    /// Connections at the same time.
+    pub connections: Option<ServerLimit>,
+    /// Prepared statements over all connections.
+    pub prepared_statements: Option<ServerLimit>,
     /// The longest packet that it takes, bytes.
-    pub packet_bytes_max: Option<u64>,
+    pub packet_bytes: Option<ServerLimit>,
+}
+
+/// One bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerLimit {
+    /// What it bounds, as in `too few connections`.
+    pub resource: &'static str,
+    /// The highest value that the server allows.
+    pub max: u64,
+    /// How much of that others use.
+    pub used: u64,
+    /// How to raise it; `{needed}` stands for the value to set.
+    pub remedy: &'static str,
 }

@@ -1,8 +1,9 @@
 //! Speaks to a system. A [`Target`] says where it is and how to log in; a [`Session`] is one
-//! connection. What a system can do stands in its [`Capabilities`]: workloads ask that, never the
-//! product's name.
+//! connection. Workloads ask the target's [`Dialect`] for its SQL and its [`Capabilities`] for what its
+//! sessions can do, never for the product's name.
 
 mod capabilities;
+mod dialect;
 mod facts;
 mod limits;
 mod loader;
@@ -17,8 +18,9 @@ mod target;
 mod timeouts;
 mod value;
 
-pub use capabilities::{Capabilities, PlaceholderStyle};
-pub use facts::{Facts, ServerLimits};
+pub use capabilities::Capabilities;
+pub use dialect::{Dialect, Isolation};
+pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::Loader;
 pub use password::Password;

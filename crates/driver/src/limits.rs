@@ -7,12 +7,14 @@ use std::fs;
 use net::Endpoint;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::ServerLimits;
+use crate::{ServerLimit, ServerLimits};
 
 /// Files that the process has open besides its sessions: standard streams, event queues, the record.
 const FILES_BESIDE: u64 = 64;
 /// A server that takes less in one packet refuses the statements that load rows.
 const PACKET_BYTES_MIN: u64 = 1 << 20;
+/// Connections for people and programs that watch the server during a load.
+const SPARE_CONNECTIONS: u64 = 10;
 
 /// What a load is going to need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,15 +109,12 @@ fn compare(
         true => sessions * demand.statements_per_client as u64,
         false => 0,
     };
-    // The asking session was counted as well, and is closed by now.
-    let others = server.connections_used.unwrap_or(1).saturating_sub(1);
-    let prepared = server.prepared_statements_used.unwrap_or(0);
     [
         open_files(files(footprint, demand), machine),
-        connections(sessions, others, server.connections_max),
-        prepared_statements(statements, prepared, server.prepared_statements_max),
+        server_limit(server.connections, sessions, SPARE_CONNECTIONS),
+        server_limit(server.prepared_statements, statements, 0),
         ports(busiest, machine.local_ports),
-        packet_bytes(server.packet_bytes_max),
+        server_limit(server.packet_bytes, PACKET_BYTES_MIN, 0),
     ]
     .into_iter()
     .flatten()
@@ -144,22 +143,11 @@ fn open_files(needed: u64, machine: Machine) -> Option<Shortage> {
     (needed > available).then_some(Shortage { resource, needed, available, remedy })
 }
 
-fn connections(needed: u64, others: u64, max: Option<u64>) -> Option<Shortage> {
-    let available = max?.saturating_sub(others);
-    // A few to spare, for whoever watches the server meanwhile.
-    let remedy =
-        format!("run on the server: SET GLOBAL max_connections = {}", needed + others + 10);
-    let resource = "connections";
-    (needed > available).then_some(Shortage { resource, needed, available, remedy })
-}
-
-fn prepared_statements(needed: u64, others: u64, max: Option<u64>) -> Option<Shortage> {
-    let available = max?.saturating_sub(others);
-    let remedy = format!(
-        "run on the server: SET GLOBAL max_prepared_stmt_count = {}, or use --ps off",
-        needed + others
-    );
-    let resource = "prepared statements";
+/// A bound of the server that the load does not fit in; `spare` is asked for on top of what is needed.
+fn server_limit(limit: Option<ServerLimit>, needed: u64, spare: u64) -> Option<Shortage> {
+    let ServerLimit { resource, max, used, remedy } = limit?;
+    let available = max.saturating_sub(used);
+    let remedy = remedy.replace("{needed}", &(needed + used + spare).to_string());
     (needed > available).then_some(Shortage { resource, needed, available, remedy })
 }
 
@@ -170,13 +158,6 @@ fn ports(busiest: Option<(&Endpoint, u64)>, available: u64) -> Option<Shortage> 
                   more addresses"
             .to_owned();
     let resource = "local ports for one address";
-    (needed > available).then_some(Shortage { resource, needed, available, remedy })
-}
-
-fn packet_bytes(max: Option<u64>) -> Option<Shortage> {
-    let (needed, available) = (PACKET_BYTES_MIN, max?);
-    let remedy = format!("run on the server: SET GLOBAL max_allowed_packet = {needed}");
-    let resource = "bytes in max_allowed_packet";
     (needed > available).then_some(Shortage { resource, needed, available, remedy })
 }
 
@@ -198,12 +179,21 @@ mod tests {
         found.iter().map(Shortage::to_string).collect::<Vec<_>>().join("\n")
     }
 
+    const PREPARED_STATEMENTS: ServerLimit = ServerLimit {
+        resource: "prepared statements",
+        max: 16_382,
+        used: 2,
+        remedy: "run on the server: SET GLOBAL max_prepared_stmt_count = {needed}, or use --ps off",
+    };
     const SERVER: ServerLimits = ServerLimits {
-        connections_max: Some(151),
-        connections_used: Some(4),
-        prepared_statements_max: Some(16_382),
-        prepared_statements_used: Some(2),
-        packet_bytes_max: Some(16 << 20),
+        connections: Some(ServerLimit {
+            resource: "connections",
+            max: 151,
+            used: 3,
+            remedy: "run on the server: SET GLOBAL max_connections = {needed}",
+        }),
+        prepared_statements: Some(PREPARED_STATEMENTS),
+        packet_bytes: None,
     };
 
     #[test]
@@ -231,7 +221,8 @@ mod tests {
     #[test]
     fn without_prepared_statements_their_limit_does_not_matter() {
         let footprint = Footprint { prepares_on_server: false, ..tcp(&[3306]) };
-        let server = ServerLimits { prepared_statements_max: Some(0), ..SERVER };
+        let none = ServerLimit { max: 0, used: 0, ..PREPARED_STATEMENTS };
+        let server = ServerLimits { prepared_statements: Some(none), ..SERVER };
         assert_eq!(told(&footprint, &server, 100), "");
     }
 

@@ -17,8 +17,8 @@ pub(crate) enum Connection {
 }
 
 impl Session {
-    /// Makes a statement ready: prepared on the server, or text to be filled in by the client when
-    /// the target says so. Parameters are marked as [`crate::Capabilities::placeholder`] says.
+    /// Prepares a statement, whose parameters are `?`: on the server, or as a text that this session fills
+    /// in where the target asks for that.
     ///
     /// # Errors
     /// What the server says about it.

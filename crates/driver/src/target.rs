@@ -10,14 +10,13 @@ use crate::limits::{self, Footprint};
 use crate::mysql::ServerCounters;
 use crate::session::Connection;
 use crate::{
-    Capabilities, Demand, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
+    Capabilities, Demand, Dialect, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
 };
 
 /// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
 #[derive(Clone, Debug)]
 pub struct Target {
     driver: Driver,
-    capabilities: Arc<Capabilities>,
     timeouts: Timeouts,
 }
 
@@ -30,16 +29,12 @@ enum Driver {
 impl Target {
     /// A server of the MySQL protocol.
     pub fn mysql(config: mysql::Config) -> Self {
-        let capabilities = Arc::new(mysql::without_probe());
-        let timeouts = Timeouts::default();
-        Self { driver: Driver::MySql(Arc::new(config)), capabilities, timeouts }
+        Self { driver: Driver::MySql(Arc::new(config)), timeouts: Timeouts::default() }
     }
 
     /// A database file.
     pub fn sqlite(config: sqlite::Config) -> Self {
-        let capabilities = Arc::new(sqlite::capabilities());
-        let timeouts = Timeouts::default();
-        Self { driver: Driver::Sqlite(Arc::new(config)), capabilities, timeouts }
+        Self { driver: Driver::Sqlite(Arc::new(config)), timeouts: Timeouts::default() }
     }
 
     /// The same with other bounds on its sessions.
@@ -48,18 +43,15 @@ impl Target {
         Self { timeouts, ..self }
     }
 
-    /// Asks the system what it is and what it can do; the capabilities are known from here on, so this
-    /// comes before the target is cloned for others.
+    /// Asks the system for its product, version, settings and limits.
     ///
     /// # Errors
     /// When it cannot be reached or refuses the login, with what to do about it.
-    pub async fn probe(&mut self, handle: &Handle) -> Result<Facts, Failure> {
+    pub async fn probe(&self, handle: &Handle) -> Result<Facts, Failure> {
         let Session(connection) = self.connect(handle, 0).await?;
         match connection {
             Connection::MySql(mut session) => {
-                let (facts, capabilities) =
-                    mysql::probe(handle, &mut session, self.timeouts.connect).await?;
-                self.capabilities = Arc::new(capabilities);
+                let facts = mysql::probe(handle, &mut session, self.timeouts.connect).await?;
                 session.close().await;
                 Ok(facts)
             }
@@ -133,10 +125,20 @@ impl Target {
         }
     }
 
-    /// What the system can do, as it said when [`Target::probe`] asked it; before that, what every
-    /// system of its kind can do.
-    pub fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
+    /// How its sessions may be used.
+    pub fn capabilities(&self) -> Capabilities {
+        match &self.driver {
+            Driver::MySql(_) => Capabilities { is_blocking: false, has_concurrent_writers: true },
+            Driver::Sqlite(_) => Capabilities { is_blocking: true, has_concurrent_writers: false },
+        }
+    }
+
+    /// Its SQL.
+    pub fn dialect(&self) -> &'static Dialect {
+        match &self.driver {
+            Driver::MySql(_) => &mysql::DIALECT,
+            Driver::Sqlite(_) => &sqlite::DIALECT,
+        }
     }
 }
 

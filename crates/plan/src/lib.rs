@@ -30,7 +30,7 @@ mod watch;
 
 pub use bounds::Bounds;
 pub use compose::{Draft, DraftPart, compose};
-pub use options::Options;
+pub use options::{Line, Options};
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;

@@ -30,6 +30,29 @@ pub(crate) struct Entry {
     pub(crate) written: String,
     pub(crate) key_span: Option<Range<usize>>,
     pub(crate) placed: Placed,
+    /// Where it stands when that is not the plan, such as `FILE:LINE`.
+    pub(crate) place: Option<String>,
+}
+
+impl Entry {
+    /// A message about it, with its place when that is not the plan.
+    pub(crate) fn told(&self, message: String) -> String {
+        match &self.place {
+            Some(place) => format!("{place}: {message}"),
+            None => message,
+        }
+    }
+}
+
+/// A value that does not stand in the plan but in a file that the plan names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its name as the file has it.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Where it stands, such as `FILE:LINE`.
+    pub place: String,
 }
 
 impl Options {
@@ -52,7 +75,8 @@ impl Options {
         let entries = table.iter().filter_map(|(written, item)| {
             let placed = Value::read(item)?;
             let key_span = table.get_key_value(written).and_then(|(key, _)| key.span());
-            Some(Entry { key: normal(written), written: written.to_owned(), key_span, placed })
+            let (key, written) = (normal(written), written.to_owned());
+            Some(Entry { key, written, key_span, placed, place: None })
         });
         Self { span, entries: entries.collect(), consumed: Vec::new() }
     }
@@ -64,8 +88,31 @@ impl Options {
             written: "kind".to_owned(),
             key_span: None,
             placed: kind.clone(),
+            place: None,
         };
         Self { span: kind.span.clone(), entries: vec![entry], consumed: Vec::new() }
+    }
+
+    /// The same with lines of files below it: a line holds where the plan does not give its name, and the last
+    /// of several lines with one name holds. A `.` in a name counts as `_`, because TOML gives dots another
+    /// meaning.
+    #[must_use]
+    pub fn above(mut self, lines: impl IntoIterator<Item = Line>) -> Self {
+        for entry in &mut self.entries {
+            entry.key = entry.key.replace('.', "_");
+        }
+        for Line { name, value, place } in lines {
+            let key = normal(&name).replace('.', "_");
+            let placed = Placed { value: Value::Text(value), span: None };
+            let place = Some(place);
+            let line = Entry { key, written: name, key_span: None, placed, place };
+            match self.entries.iter_mut().find(|entry| entry.key == line.key) {
+                Some(entry) if entry.place.is_some() => *entry = line,
+                Some(_) => {}
+                None => self.entries.push(line),
+            }
+        }
+        self
     }
 
     /// Starts reading; end with [`OptionReader::finish`].
@@ -96,11 +143,12 @@ impl Options {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Problem {
-        let span = match self.find(name).or_else(|| self.consumed.iter().find(|e| e.key == name)) {
-            Some(entry) => entry.placed.span.clone(),
-            None => self.span.clone(),
+        let entry = self.find(name).or_else(|| self.consumed.iter().find(|e| e.key == name));
+        let (span, message) = match entry {
+            Some(entry) => (entry.placed.span.clone(), entry.told(message.into())),
+            None => (self.span.clone(), message.into()),
         };
-        Problem { span, message: message.into(), help: Some(help.into()) }
+        Problem { span, message, help: Some(help.into()) }
     }
 
     /// Sets the keys that the plan itself has read apart from the options.

@@ -14,13 +14,15 @@ use crate::{Options, Problem, scrub, spelling, units};
 pub struct OptionReader<'a> {
     options: &'a Options,
     asked: Vec<String>,
+    refused: Vec<String>,
     elsewhere: Option<(&'static [&'static str], &'static str)>,
     problems: Vec<Problem>,
 }
 
 impl<'a> OptionReader<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        Self { options, asked: Vec::new(), elsewhere: None, problems: Vec::new() }
+        let (asked, refused, problems) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, asked, refused, elsewhere: None, problems }
     }
 
     /// A whole number within `allowed`: `4`, `100_000`, `"100k"`, `"1M"`.
@@ -182,10 +184,26 @@ impl<'a> OptionReader<'a> {
         self.entry(name).is_some()
     }
 
+    /// Keys, as they were written, that nobody has asked for so far.
+    pub fn unasked(&self) -> Vec<String> {
+        let entries = self.options.entries.iter();
+        let unasked = entries.filter(|entry| !self.asked.contains(&entry.key));
+        unasked.map(|entry| entry.written.clone()).collect()
+    }
+
     /// Reports something wrong that only the owner of the options can know, at the value of `name`
     /// (or at the table when it was not given).
     pub fn reject(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
         self.problems.push(self.options.problem(name, message, help));
+    }
+
+    /// Reports a key that is known and not offered, if the plan has it. It is not among the keys that an error
+    /// about another one lists.
+    pub fn refuse(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
+        if self.options.find(name).is_some() {
+            self.refused.push(name.to_owned());
+            self.reject(name, message, help);
+        }
     }
 
     /// Ends the reading.
@@ -197,6 +215,7 @@ impl<'a> OptionReader<'a> {
         let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
         allowed.sort_unstable();
         let keys = self.options.entries.iter().enumerate();
+        let keys = keys.filter(|(_, entry)| !self.refused.contains(&entry.key));
         let wrong = keys.filter_map(|(index, entry)| self.wrong_key(index, entry, &allowed));
         let wrong: Vec<Problem> = wrong.collect();
         self.problems.extend(wrong);
@@ -220,7 +239,7 @@ impl<'a> OptionReader<'a> {
             return None;
         };
         let span = entry.key_span.clone().or_else(|| entry.placed.span.clone());
-        Some(Problem { span, message, help: Some(help) })
+        Some(Problem { span, message: entry.told(message), help: Some(help) })
     }
 
     /// What was wrong so far, without a look at keys that nobody asked for.
@@ -253,24 +272,26 @@ impl<'a> OptionReader<'a> {
         allowed: &RangeInclusive<T>,
         wanted: &str,
     ) -> Option<T> {
-        self.accept_at(&entry.key, &entry.placed, seen, allowed, wanted)
+        self.accept_at(entry, &entry.placed, seen, allowed, wanted)
     }
 
     fn accept_at<T: PartialOrd + Display>(
         &mut self,
-        key: &str,
+        entry: &Entry,
         placed: &Placed,
         seen: Option<T>,
         allowed: &RangeInclusive<T>,
         wanted: &str,
     ) -> Option<T> {
+        let key = &entry.key;
         let shown = scrub::scrub_setting(key, &placed.value.to_string());
         let message = match seen {
             Some(number) if allowed.contains(&number) => return Some(number),
             Some(number) => format!("`{key}` is {number}, out of range"),
             None => format!("`{key}` is {shown}, not {wanted}"),
         };
-        let help = Some(format!("allowed: {}", show_range(allowed)));
+        let (message, help) =
+            (entry.told(message), Some(format!("allowed: {}", show_range(allowed))));
         self.problems.push(Problem { span: placed.span.clone(), message, help });
         None
     }
@@ -286,7 +307,7 @@ impl<'a> OptionReader<'a> {
         let entry = self.entry(name)?;
         let (mut numbers, items) = (Vec::new(), items(&entry.placed));
         for placed in &items {
-            let Some(number) = self.accept_at(name, placed, read(&placed.value), allowed, wanted)
+            let Some(number) = self.accept_at(entry, placed, read(&placed.value), allowed, wanted)
             else {
                 continue;
             };
@@ -306,7 +327,7 @@ impl<'a> OptionReader<'a> {
     /// Reports a value of the wrong kind.
     fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
         let shown = scrub::scrub_setting(&entry.key, &entry.placed.value.to_string());
-        let message = format!("`{}` is {shown}, not {wanted}", entry.key);
+        let message = entry.told(format!("`{}` is {shown}, not {wanted}", entry.key));
         self.problems.push(Problem { span: entry.placed.span.clone(), message, help: Some(help) });
     }
 }

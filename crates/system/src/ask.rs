@@ -12,15 +12,12 @@ use crate::{Onlooker, Step};
 /// Between two looks whether the answer is still wanted, ns.
 const LOOK_NS: Nanos = 50_000_000;
 
-/// Connects once and asks; the target knows its capabilities from here on.
+/// Connects once and asks for product, version, settings and limits.
 ///
 /// # Errors
 /// When it cannot be reached or refuses the login, with what to do about it; or the onlooker wanted it
 /// to end.
-pub(crate) fn ask(
-    mut target: Target,
-    onlooker: &mut Onlooker<'_>,
-) -> anyhow::Result<(Target, Facts)> {
+pub(crate) fn ask(target: Target, onlooker: &mut Onlooker<'_>) -> anyhow::Result<(Target, Facts)> {
     let (target, facts) = awaited(onlooker, |handle| async move {
         let facts = target.probe(&handle).await;
         (target, facts)

@@ -4,23 +4,13 @@ use std::path::Path;
 
 use plan::{Problem, WorkloadPlan};
 
-use crate::Workload;
+use crate::options::infos;
 use crate::random;
 use crate::sql::SqlWorkload;
 use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
 use crate::tpcc::{self, Tpcc};
 use crate::ycsb::{self, Preset, Ycsb};
-
-/// An option of a workload, for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OptionInfo {
-    /// Its name in a plan; on the command line with `-` for `_`.
-    pub name: &'static str,
-    /// What holds when it is not given; empty when that is nothing.
-    pub default: &'static str,
-    /// What it means, in a line.
-    pub meaning: &'static str,
-}
+use crate::{OptionInfo, Workload};
 
 /// A workload, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +35,7 @@ const SQL_SUFFIX: &str = ".sql";
 
 /// Every workload, in the order of help texts.
 pub fn catalogue() -> Vec<WorkloadInfo> {
-    let oltp_options = [sysbench::OPTIONS, random::OPTIONS].concat();
+    let oltp_options = [infos(sysbench::OPTIONS), infos(random::OPTIONS)].concat();
     let mut all: Vec<WorkloadInfo> = Script::ALL
         .into_iter()
         .map(|script| WorkloadInfo {
@@ -57,7 +47,7 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all.push(WorkloadInfo {
         kind: format!("{SYSBENCH}{BULK_INSERT}"),
         summary: "inserts rows by the thousand",
-        options: BULK_OPTIONS.to_vec(),
+        options: infos(BULK_OPTIONS),
     });
     all.extend(Preset::ALL.into_iter().map(|preset| WorkloadInfo {
         kind: format!("{YCSB}{}", preset.name()),
@@ -67,12 +57,12 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all.push(WorkloadInfo {
         kind: TPCC.to_owned(),
         summary: "orders, payments and deliveries of warehouses: TPC-C 5.11, clauses 1 to 4",
-        options: tpcc::OPTIONS.to_vec(),
+        options: infos(tpcc::OPTIONS),
     });
     all.push(WorkloadInfo {
         kind: "FILE.sql".to_owned(),
         summary: "transactions of your own, in SQL",
-        options: SqlWorkload::OPTIONS.to_vec(),
+        options: infos(SqlWorkload::OPTIONS),
     });
     all
 }

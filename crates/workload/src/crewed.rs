@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use driver::{Capabilities, Datum, PlaceholderStyle, Session};
+use driver::{Datum, Session};
 use engine::{LocalBoxFuture, Stop, crew};
 use measure::{ErrorClass, Failure};
 
@@ -135,20 +135,7 @@ pub(crate) fn members(site: &Site<'_>) -> usize {
     if site.target.capabilities().has_concurrent_writers { site.loaders.max(1) } else { 1 }
 }
 
-/// A statement written with `?`, its parameters marked as the system wants them. The text holds no
-/// other question mark.
-pub(crate) fn placeholders(sql: &str, capabilities: &Capabilities) -> String {
-    match capabilities.placeholder {
-        PlaceholderStyle::QuestionMark => sql.to_owned(),
-        PlaceholderStyle::Dollar => {
-            let mut parts = sql.split('?');
-            let first = parts.next().unwrap_or_default().to_owned();
-            parts.enumerate().fold(first, |text, (i, part)| format!("{text}${}{part}", i + 1))
-        }
-    }
-}
-
-/// Names of a table's columns by a capability's statement that lists them, such as `list_columns`; empty
+/// Names of a table's columns by a statement of the dialect that lists them, such as `list_columns`; empty
 /// when there is no such table.
 pub(crate) async fn columns(
     session: &mut Session,
@@ -174,23 +161,5 @@ pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
         Datum::Text(text) => Some(text.clone()),
         Datum::Int(integer) => Some(integer.to_string()),
         Datum::Float(_) | Datum::Null => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::capabilities_of_mysql;
-
-    fn capabilities(placeholder: PlaceholderStyle) -> Capabilities {
-        Capabilities { placeholder, ..capabilities_of_mysql() }
-    }
-
-    #[test]
-    fn parameters_are_marked_as_the_system_wants_them() {
-        let sql = "UPDATE t SET c=? WHERE id=?";
-        assert_eq!(placeholders(sql, &capabilities(PlaceholderStyle::QuestionMark)), sql);
-        let dollar = placeholders(sql, &capabilities(PlaceholderStyle::Dollar));
-        assert_eq!(dollar, "UPDATE t SET c=$1 WHERE id=$2");
     }
 }

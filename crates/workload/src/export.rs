@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use driver::Dialect;
 use engine::Stop;
 
 use crate::Progress;
@@ -12,6 +13,8 @@ pub struct Export<'a> {
     pub folder: PathBuf,
     /// What file names begin with: loaders take it for the database.
     pub database: String,
+    /// The SQL of the system that the files are for.
+    pub dialect: &'static Dialect,
     /// The seed that all data comes from, as in a plan.
     pub seed: u64,
     /// The time that rows are stamped with, as `2026-11-22 01:02:03`.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use driver::{Capabilities, Loader, Session, Value};
+use driver::{Dialect, Loader, Session, Value};
 use engine::Stop;
 use measure::{ErrorClass, Failure};
 use net::Handle;
@@ -24,13 +24,13 @@ impl<'a> Piece<'a> {
     /// Starts the transaction, for rows whose texts are all of ASCII.
     pub(crate) async fn begin(
         session: &'a mut Session,
-        capabilities: &Capabilities,
+        dialect: &Dialect,
         progress: &'a Progress,
     ) -> Result<Self, Failure> {
-        if let Some(ascii) = capabilities.ascii_session {
+        if let Some(ascii) = dialect.ascii_session {
             session.run(ascii).await?;
         }
-        session.run(capabilities.begin_write).await?;
+        session.run(dialect.begin_write).await?;
         Ok(Self { session, progress, told_rows: 0, is_committed: false })
     }
 

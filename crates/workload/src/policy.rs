@@ -1,6 +1,20 @@
 //! What a client does about an error.
 
 use measure::{ErrorClass, ErrorKey};
+use plan::OptionReader;
+
+use crate::options::{Choice, Text, choice, text};
+
+/// The option about errors that a second try may not meet.
+pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
+    "transient_errors",
+    ("retry", true),
+    &[("retry", true), ("ignore", false)],
+    "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
+);
+/// The option that lists errors to go on after.
+pub(crate) const IGNORE_ERRORS: Text =
+    text("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
 /// What the options say about errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +39,14 @@ pub(crate) enum Verdict {
 }
 
 impl ErrorPolicy {
+    /// Reads [`TRANSIENT_ERRORS`] and [`IGNORE_ERRORS`].
+    pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
+        Self {
+            retries_transient: TRANSIENT_ERRORS.read(reader),
+            ignored: IGNORE_ERRORS.read_list(reader),
+        }
+    }
+
     /// What to do about an error of this kind. A key that is taken already is always ignored: it
     /// would be taken the next time too. What breaks the connection is never ignored, and a login that
     /// is refused ends the client.

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use driver::{Capabilities, Datum, Password, Target, mysql, sqlite};
-use engine::{Load, Observer, Offer, Outcome, Pacing, Stop, Workers, crew, offer};
+use driver::{Datum, Password, Target, mysql, sqlite};
+use engine::{Load, Observer, Offer, Outcome, Pacing, Stop, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Limit, Options, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
@@ -47,18 +47,7 @@ impl Place {
         Self::new(mysql_target(Some(database), Some(user)), None)
     }
 
-    fn new(mut target: Target, folder: Option<TempDir>) -> Self {
-        let (sender, receiver) = std::sync::mpsc::channel();
-        let mut probed = target.clone();
-        crew::run_one(&Stop::new(), move |handle| {
-            Box::pin(async move {
-                probed.probe(&handle).await?;
-                sender.send(probed).unwrap();
-                Ok(())
-            })
-        })
-        .unwrap();
-        target.clone_from(&receiver.recv().unwrap());
+    fn new(target: Target, folder: Option<TempDir>) -> Self {
         Self {
             target,
             existing: Existing::Refuse,
@@ -138,11 +127,6 @@ impl Place {
         let outcome = offer(&offered, load, &self.stop, &mut sum).unwrap();
         Trial { names, tally: sum.0, outcome }
     }
-}
-
-/// What every server of the MySQL protocol can do, without one.
-pub(crate) fn capabilities_of_mysql() -> Capabilities {
-    Target::mysql(mysql::Config::default()).capabilities().clone()
 }
 
 fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {

@@ -10,14 +10,14 @@ use crate::table;
 struct Entry {
     name: String,
     summary: String,
-    options: Vec<[&'static str; 3]>,
+    options: Vec<[String; 3]>,
 }
 
 pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
     let entries = workload::catalogue().into_iter().map(|it| Entry {
         name: it.kind,
         summary: it.summary.to_owned(),
-        options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
+        options: it.options.iter().map(|o| row(o.name, &o.default, o.meaning)).collect(),
     });
     show("workload", &entries.collect::<Vec<_>>(), name)
 }
@@ -26,9 +26,14 @@ pub(crate) fn systems(name: Option<&str>) -> Result<ExitCode> {
     let entries = system::catalogue().iter().map(|it| Entry {
         name: it.name.to_owned(),
         summary: format!("{} (--system {})", it.summary, it.argument),
-        options: it.options.iter().map(|o| [o.name, o.default, o.meaning]).collect(),
+        options: it.options.iter().map(|o| row(o.name, o.default, o.meaning)).collect(),
     });
     show("system", &entries.collect::<Vec<_>>(), name)
+}
+
+/// The row of an option.
+fn row(name: &str, default: &str, meaning: &str) -> [String; 3] {
+    [name, default, meaning].map(str::to_owned)
 }
 
 fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
@@ -57,11 +62,7 @@ fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
             None => bail!("no {what} is called {name:?}; there are {}", names.join(", ")),
         }
     };
-    let rows: Vec<Vec<String>> = entry
-        .options
-        .iter()
-        .map(|option| option.iter().map(|cell| (*cell).to_owned()).collect())
-        .collect();
+    let rows: Vec<Vec<String>> = entry.options.iter().map(|option| option.to_vec()).collect();
     let options = table::render(&["option", "default", "meaning"], &rows);
     Ok(format!("{}: {}\n\n{options}", entry.name, entry.summary))
 }

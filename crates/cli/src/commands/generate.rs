@@ -36,6 +36,8 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let export = Export {
         folder: args.out.clone(),
         database: args.database.clone(),
+        // The bulk loaders that take such files are those of the MySQL protocol.
+        dialect: &driver::mysql::DIALECT,
         seed: args.seed.unwrap_or(plan.seed),
         now: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string(),
         writers: thread::available_parallelism().map_or(1, std::num::NonZero::get),

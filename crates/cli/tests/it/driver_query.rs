@@ -257,7 +257,7 @@ fn an_answer_that_nobody_waited_for_spoils_the_session_not_the_next_answer() {
 #[test]
 fn a_probe_tells_product_settings_and_limits() {
     run(|handle| async move {
-        let mut target = target(&url_of("", ""));
+        let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
         assert_eq!(
             (facts.identity.product.as_str(), facts.identity.storage.as_str()),
@@ -269,14 +269,13 @@ fn a_probe_tells_product_settings_and_limits() {
         let names: Vec<&str> =
             facts.identity.settings.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"innodb_buffer_pool_size") && names.contains(&"sync_binlog"));
-        assert!(facts.limits.connections_max.is_some() && facts.limits.connections_used.is_some());
-        assert!(facts.limits.prepared_statements_max.is_some());
-        let list = target.capabilities().list_columns.replace("{table}", "user");
+        assert!(facts.limits.connections.is_some() && facts.limits.prepared_statements.is_some());
+        let list = target.dialect().list_columns.replace("{table}", "user");
         let mut session = target.connect(&handle, 0).await.unwrap();
         session.run("USE mysql").await.unwrap();
         let columns = session.rows(&list).await.unwrap();
         assert!(columns.iter().any(|row| row[0] == text("Host")), "{columns:?}");
-        let list = target.capabilities().list_indexed.replace("{table}", "db");
+        let list = target.dialect().list_indexed.replace("{table}", "db");
         let indexed = session.rows(&list).await.unwrap();
         // Its keys are (Host, User, Db) and (User).
         assert!(indexed.iter().any(|row| row[0] == text("Host")), "{indexed:?}");
@@ -287,11 +286,11 @@ fn a_probe_tells_product_settings_and_limits() {
 #[test]
 fn a_load_that_is_too_large_is_told_with_the_statement_that_helps() {
     run(|handle| async move {
-        let mut target = target(&url_of("", ""));
+        let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
         let small = Demand { clients: 1, statements_per_client: 1 };
         assert_eq!(target.shortages(&facts.limits, small), []);
-        let connections = facts.limits.connections_max.unwrap() as usize;
+        let connections = facts.limits.connections.unwrap().max as usize;
         let large = Demand { clients: connections + 100, statements_per_client: 1 };
         let told = target.shortages(&facts.limits, large);
         let shortage = told.iter().find(|shortage| shortage.resource == "connections").unwrap();

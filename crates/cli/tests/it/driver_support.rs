@@ -35,11 +35,9 @@ pub(crate) fn address() -> String {
     url.split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned()
 }
 
-/// A session in a database of the test's own, with the server's abilities known.
+/// A session in a database of the test's own.
 pub(crate) async fn session(handle: &Handle, database: &str, options: &str) -> Session {
-    let mut target = target(&url_of(database, options));
-    target.probe(handle).await.unwrap();
-    target.connect(handle, 0).await.unwrap()
+    target(&url_of(database, options)).connect(handle, 0).await.unwrap()
 }
 
 /// The only cell of the only row.

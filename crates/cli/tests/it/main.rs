@@ -22,6 +22,7 @@ mod mariadb;
 mod open_files;
 mod open_loop;
 mod own_server;
+mod peers_sql;
 mod record_faults;
 mod secrets;
 mod server;

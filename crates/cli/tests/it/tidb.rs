@@ -12,7 +12,7 @@ use crate::own_server::{Background, wait_until};
 use crate::support::{Desk, both, json, report};
 
 /// The server that `cargo xtask test` has built.
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB")
         .into()

@@ -8,7 +8,7 @@ use crate::server;
 use crate::support::{Desk, both, json, report};
 
 /// Where `cargo xtask test` has put go-tpc.
-fn go_tpc() -> String {
+pub(crate) fn go_tpc() -> String {
     std::env::var("DYNO_TEST_GO_TPC")
         .expect("DYNO_TEST_GO_TPC is not set: run `cargo xtask test`, which builds a go-tpc")
 }
@@ -104,7 +104,7 @@ fn dyno_runs_on_what_go_tpc_prepared_and_says_what_it_does_not_know() {
 }
 
 #[test]
-fn go_tpc_runs_on_what_dyno_prepared_and_leaves_it_consistent() {
+pub(crate) fn go_tpc_runs_on_what_dyno_prepared_and_leaves_it_consistent() {
     let desk = Desk::new();
     let url = server::database("tpcc_shared");
     ours(&desk, &url, &["--clients=1", "--events=1"]);

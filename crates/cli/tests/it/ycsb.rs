@@ -16,7 +16,7 @@ fn go_ycsb() -> String {
 }
 
 /// go-ycsb's own properties, with data that can be checked.
-fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
+pub(crate) fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
     let server::Login { user, password, host, port, database } = server::login(url);
     let mut command = Command::new(go_ycsb());
     command.args([verb, "mysql", "--threads=4", "-p", &format!("mysql.host={host}")]);

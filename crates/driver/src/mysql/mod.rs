@@ -4,6 +4,7 @@
 mod codec;
 mod config;
 mod counters;
+mod dialect;
 mod execute;
 #[doc(hidden)]
 #[cfg(test)]
@@ -26,11 +27,12 @@ pub use codec::ServerKey;
 pub use config::{Address, Config, StatementProtocol};
 pub(crate) use counters::read_counters;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
+pub use dialect::DIALECT;
 pub(crate) use insert::MultiRowInsert;
 pub(crate) use login::Opening;
 pub use login_sources::LoginSources;
 pub(crate) use prepared_insert::PreparedInsert;
-pub(crate) use probe::{probe, without_probe};
+pub(crate) use probe::probe;
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;
 pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};

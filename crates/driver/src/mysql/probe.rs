@@ -1,4 +1,4 @@
-//! The conversation that finds out, before any load, what a server is and can do.
+//! Asks a server for its product, version, settings and limits, before any load.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use measure::{ErrorClass, Failure, Identity};
 use net::Handle;
 
 use super::session::Session;
-use crate::{Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
+use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
 /// Settings that matter for performance, of all products; a server lists those that it has.
 const SETTINGS: &[&str] = &[
@@ -56,7 +56,7 @@ pub(crate) async fn probe(
     handle: &Handle,
     session: &mut Session,
     bound: Duration,
-) -> Result<(Facts, Capabilities), Failure> {
+) -> Result<Facts, Failure> {
     let address = session.peer.address.name.clone();
     net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
         let message = format!(
@@ -68,7 +68,7 @@ pub(crate) async fn probe(
 }
 
 /// Asks a server everything at once.
-async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
+async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let variables =
         Named::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
     let uses = Named::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);
@@ -90,8 +90,7 @@ async fn ask(session: &mut Session) -> Result<(Facts, Capabilities), Failure> {
         build: build_of(product, &variables, build.as_deref()),
         settings,
     };
-    let facts = Facts { identity, limits: limits(product, &variables, &uses) };
-    Ok((facts, capabilities(product)))
+    Ok(Facts { identity, limits: limits(product, &variables, &uses) })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,49 +217,37 @@ fn build_of(product: Product, variables: &Named, description: Option<&str>) -> O
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Bounds of the server, without what the asking session uses: it is closed before the load.
 fn limits(product: Product, variables: &Named, uses: &Named) -> ServerLimits {
-    let bound = |name: &str| {
-        let value = variables.number(name)?;
-        // TiDB says 0 or -1 where it sets no bound; elsewhere 0 means none at all.
-        (product != Product::TiDb || value > 0).then(|| u64::try_from(value).unwrap_or(u64::MAX))
-    };
     let used = |name: &str| uses.number(name).and_then(|value| u64::try_from(value).ok());
+    let limit = |name: &str, used: u64, resource, remedy| {
+        let max = variables.number(name)?;
+        // TiDB says 0 or -1 where it sets no bound; elsewhere 0 means none at all.
+        (product != Product::TiDb || max > 0).then(|| ServerLimit {
+            resource,
+            max: u64::try_from(max).unwrap_or(u64::MAX),
+            used,
+            remedy,
+        })
+    };
     ServerLimits {
-        connections_max: bound("max_connections"),
-        connections_used: used("Threads_connected"),
-        prepared_statements_max: bound("max_prepared_stmt_count"),
-        prepared_statements_used: used("Prepared_stmt_count"),
-        packet_bytes_max: bound("max_allowed_packet"),
-    }
-}
-
-fn capabilities(product: Product) -> Capabilities {
-    let mut capabilities = without_probe();
-    // TiDB takes an ENGINE clause and ignores it.
-    capabilities.has_engine_clause = product != Product::TiDb;
-    capabilities
-}
-
-/// What every server of this protocol can do.
-pub(crate) fn without_probe() -> Capabilities {
-    Capabilities {
-        is_blocking: false,
-        placeholder: PlaceholderStyle::QuestionMark,
-        has_concurrent_writers: true,
-        has_auto_commit_ddl: true,
-        begin_write: "BEGIN",
-        begin_read: "BEGIN",
-        auto_increment_key: "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
-        has_engine_clause: true,
-        has_isolation_levels: true,
-        analyze: Some("ANALYZE TABLE {table}"),
-        ascii_session: Some("SET NAMES binary"),
-        row_lock: " FOR UPDATE",
-        has_hash_partitions: true,
-        enforce_foreign_keys: None,
-        list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
-                       DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
-        list_indexed: "SELECT DISTINCT COLUMN_NAME FROM information_schema.STATISTICS WHERE \
-                       TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND SEQ_IN_INDEX = 1",
+        connections: limit(
+            "max_connections",
+            used("Threads_connected").unwrap_or(1).saturating_sub(1),
+            "connections",
+            "run on the server: SET GLOBAL max_connections = {needed}",
+        ),
+        prepared_statements: limit(
+            "max_prepared_stmt_count",
+            used("Prepared_stmt_count").unwrap_or(0),
+            "prepared statements",
+            "run on the server: SET GLOBAL max_prepared_stmt_count = {needed}, or use --ps off",
+        ),
+        packet_bytes: limit(
+            "max_allowed_packet",
+            0,
+            "bytes in max_allowed_packet",
+            "run on the server: SET GLOBAL max_allowed_packet = {needed}",
+        ),
     }
 }

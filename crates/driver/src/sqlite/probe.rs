@@ -1,9 +1,9 @@
-//! What the embedded SQLite is and can do.
+//! Asks the embedded SQLite for its version and settings.
 
 use measure::{Failure, Identity};
 
 use super::session::Session;
-use crate::{Capabilities, Datum, Facts, PlaceholderStyle, ServerLimits};
+use crate::{Datum, Facts, ServerLimits};
 
 const PRAGMAS: &[&str] = &[
     "journal_mode",
@@ -41,29 +41,4 @@ fn first(session: &mut Session, sql: &str) -> Result<Option<String>, Failure> {
         Datum::Float(number) => number.to_string(),
         Datum::Text(text) => text,
     }))
-}
-
-/// What SQLite can do.
-pub(crate) fn capabilities() -> Capabilities {
-    Capabilities {
-        is_blocking: true,
-        placeholder: PlaceholderStyle::QuestionMark,
-        has_concurrent_writers: false,
-        has_auto_commit_ddl: false,
-        begin_write: "BEGIN IMMEDIATE",
-        begin_read: "BEGIN",
-        auto_increment_key: "INTEGER PRIMARY KEY AUTOINCREMENT",
-        has_engine_clause: false,
-        has_isolation_levels: false,
-        analyze: Some("ANALYZE {table}"),
-        ascii_session: None,
-        row_lock: "",
-        has_hash_partitions: false,
-        enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
-        list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
-        // A primary key that is the row's own number has no index to list.
-        list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
-                       pragma_index_info(list.name) info WHERE info.seqno = 0 \
-                       UNION SELECT name FROM pragma_table_info('{table}') WHERE pk = 1",
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use driver::{Capabilities, Session, Statement as Prepared, Target, Value};
+use driver::{Dialect, Isolation, Session, Statement as Prepared, Value};
 use engine::Seat;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
@@ -14,16 +14,14 @@ use super::workload::Mix;
 use crate::Site;
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
+use crate::session::Connector;
 use crate::shared::Shared;
-use crate::sysbench::open_session;
 use crate::turns::{FailedTransaction, Work};
 
 /// The load of a mix of transactions: what its clients share.
 pub(super) struct SqlLoad {
     operations: Vec<Operation>,
-    target: Target,
-    run_session: Vec<String>,
-    isolation: Option<&'static str>,
+    connector: Connector,
     errors: ErrorPolicy,
     mix: Arc<Mix>,
     /// For each transaction its operation and those of its statements.
@@ -41,15 +39,13 @@ impl SqlLoad {
     pub(super) fn new(
         site: &Site<'_>,
         mix: Arc<Mix>,
-        isolation: Option<&'static str>,
+        isolation: Option<Isolation>,
         errors: &ErrorPolicy,
     ) -> Self {
         let (operations, ids) = operations(&mix.transactions);
         Self {
             operations,
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
-            isolation,
+            connector: Connector::new(site, isolation),
             errors: errors.clone(),
             mix,
             ids,
@@ -200,14 +196,13 @@ fn at_place(statement: &Statement, failure: Failure) -> Failure {
 
 /// A session with every statement made ready.
 async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
-    let target = &shared.target;
-    let mut session = open_session(target, seat, shared.isolation, &shared.run_session).await?;
+    let dialect = shared.connector.target.dialect();
+    let mut session = shared.connector.open(seat).await?;
     let mut ready = Vec::new();
     for transaction in &shared.mix.transactions {
         let mut statements = Vec::new();
         for statement in &transaction.statements {
-            let capabilities = target.capabilities();
-            let one = make_ready(&mut session, transaction, statement, capabilities).await;
+            let one = make_ready(&mut session, transaction, statement, dialect).await;
             statements.push(one.map_err(|failure| at_place(statement, failure))?);
         }
         ready.push(statements);
@@ -219,13 +214,13 @@ async fn make_ready(
     session: &mut Session,
     transaction: &Transaction,
     statement: &Statement,
-    capabilities: &Capabilities,
+    dialect: &Dialect,
 ) -> Result<Ready, Failure> {
-    let text = statement.text.marked(capabilities);
+    let text = statement.text.marked();
     let is_plain = statement.parameters.is_empty();
     Ok(match statement.verb {
-        Verb::Begin if transaction.writes() => Ready::Text(capabilities.begin_write.to_owned()),
-        Verb::Begin => Ready::Text(capabilities.begin_read.to_owned()),
+        Verb::Begin if transaction.writes() => Ready::Text(dialect.begin_write.to_owned()),
+        Verb::Begin => Ready::Text(dialect.begin_read.to_owned()),
         Verb::End => Ready::Text("COMMIT".to_owned()),
         Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
             Ready::Text(text)

@@ -1,6 +1,5 @@
 //! One SQL statement: its text between parameters, what it does and what it is called.
 
-use driver::{Capabilities, PlaceholderStyle};
 use measure::OperationKind;
 
 /// A statement as it was written.
@@ -46,17 +45,14 @@ impl Text {
         text.trim().to_owned()
     }
 
-    /// The statement with its parameters marked as the system wants them.
-    pub(super) fn marked(&self, capabilities: &Capabilities) -> String {
-        self.fill(|i| match capabilities.placeholder {
-            PlaceholderStyle::QuestionMark => "?".to_owned(),
-            PlaceholderStyle::Dollar => format!("${}", i + 1),
-        })
+    /// The statement with `?` for each parameter.
+    pub(super) fn marked(&self) -> String {
+        self.fill(|_| "?".to_owned())
     }
 
     /// What it does.
     pub(super) fn verb(&self) -> Verb {
-        let text = self.fill(|_| "?".to_owned());
+        let text = self.marked();
         let words: Vec<String> = words(&text).take(200).collect();
         let first = words.first().map_or("", String::as_str);
         let second = words.get(1).map_or("", String::as_str);
@@ -80,7 +76,7 @@ impl Text {
 
     /// A name for its operation: the verb and the first table, such as `update_accounts`.
     pub(super) fn name(&self) -> String {
-        let text = self.fill(|_| "?".to_owned());
+        let text = self.marked();
         let words: Vec<String> = words(&text).take(200).collect();
         let first = words.first().map_or("statement", String::as_str);
         let after = match first {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use driver::Datum;
+use driver::{Datum, Isolation};
 use engine::Load;
 use measure::Failure;
 use plan::{OptionReader, Options, Problem};
@@ -15,10 +15,17 @@ use super::parser::{Scope, parse};
 use super::script::{Reading, read};
 use super::section::{Script, Setup, Slots, Transaction};
 use crate::crewed::{interrupted, on_session, run_all, unfit};
-use crate::policy::ErrorPolicy;
+use crate::options::{OptionList, Text, text};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
+use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
-use crate::sysbench::read_isolation;
-use crate::{OptionInfo, Site, Workload};
+use crate::{Site, Workload};
+
+const VARIABLES: Text = text(
+    "variables",
+    "",
+    "values that go before \\set at the head of the file, such as { n = 1000 }",
+);
 
 /// One or several files.
 pub(crate) struct SqlWorkload {
@@ -28,7 +35,7 @@ pub(crate) struct SqlWorkload {
     prepare: Vec<Setup>,
     verify: Vec<Setup>,
     cleanup: Vec<Setup>,
-    isolation: Option<&'static str>,
+    isolation: Option<Isolation>,
     errors: ErrorPolicy,
     /// Systems on which this process ran the `\prepare` sections.
     prepared: Mutex<BTreeSet<String>>,
@@ -49,29 +56,8 @@ struct FileName<'a> {
 }
 
 impl SqlWorkload {
-    pub(crate) const OPTIONS: &[OptionInfo] = &[
-        OptionInfo {
-            name: "variables",
-            default: "",
-            meaning: "values that go before \\set at the head of the file, such as { n = 1000 }",
-        },
-        OptionInfo {
-            name: "isolation",
-            default: "",
-            meaning: "isolation level of clients: read-uncommitted, read-committed, \
-                      repeatable-read, serializable",
-        },
-        OptionInfo {
-            name: "transient_errors",
-            default: "retry",
-            meaning: "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
-        },
-        OptionInfo {
-            name: "ignore_errors",
-            default: "",
-            meaning: "codes of errors that only end their transaction, or all",
-        },
-    ];
+    pub(crate) const OPTIONS: OptionList =
+        &[&VARIABLES, &ISOLATION, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
 
     /// Reads the files that `kind` names, separated by commas, each with an optional `@weight`.
     ///
@@ -80,7 +66,7 @@ impl SqlWorkload {
     pub(crate) fn read(kind: &str, folder: &Path, options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let given = variables(&mut reader);
-        let isolation = read_isolation(&mut reader);
+        let isolation = ISOLATION.read(&mut reader);
         let errors = ErrorPolicy::read(&mut reader);
         let mut workload = Self {
             kind: kind.to_owned(),
@@ -189,7 +175,7 @@ impl FileName<'_> {
 
 /// Reads `variables`: numbers, and texts for what is no number.
 fn variables(reader: &mut OptionReader<'_>) -> BTreeMap<String, Cell> {
-    let given = reader.settings("variables");
+    let given = reader.settings(VARIABLES.name);
     given
         .into_iter()
         .map(|(name, text)| match parse(&text, &Scope::new(), 1) {
@@ -203,7 +189,7 @@ fn refuse_unused(given: &BTreeMap<String, Cell>, text: &str, reader: &mut Option
     for name in given.keys() {
         if !text.contains(&format!(":{name}")) {
             let message = format!("variable `{name}` is not used in the file");
-            reader.reject("variables", message, format!("write :{name} where it belongs"));
+            reader.reject(VARIABLES.name, message, format!("write :{name} where it belongs"));
         }
     }
 }
@@ -290,9 +276,7 @@ impl Workload for SqlWorkload {
     /// runs `\cleanup` before them, as does a second call.
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
         use plan::Existing::{Refuse, Replace, Reuse};
-        if self.isolation.is_some() && !site.target.capabilities().has_isolation_levels {
-            return Err(unfit("isolation: this system has no isolation levels; leave it out"));
-        }
+        check_isolation(site.target, self.isolation)?;
         let statements = site.sql.before_prepare.clone();
         on_session(site, async move |session| run_all(session, &statements).await)?;
         if site.existing == Replace || self.is_prepared(site) {

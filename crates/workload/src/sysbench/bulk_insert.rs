@@ -4,23 +4,23 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driver::{Session, Target};
+use driver::Session;
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
-use super::connection::{open, transacted};
+use super::connection::transacted;
 use crate::Site;
 use crate::crewed::as_integer;
 use crate::policy::ErrorPolicy;
+use crate::session::Connector;
 use crate::shared::Shared;
 use crate::turns::{FailedTransaction, Work};
 
 /// The load of `bulk_insert`: what its clients share.
 pub(super) struct BulkLoad {
     operations: [Operation; 1],
-    target: Target,
-    run_session: Vec<String>,
+    connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
     /// For each table the next free id: clients of the same table take ids from the same place.
@@ -36,8 +36,7 @@ impl BulkLoad {
     ) -> Self {
         Self {
             operations: [Operation::new("bulk_insert", OperationKind::Transaction)],
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
+            connector: Connector::new(site, None),
             errors,
             statement_bytes,
             next_ids: (0..tables).map(|_| AtomicU64::new(1)).collect(),
@@ -57,7 +56,7 @@ impl Shared for BulkLoad {
     }
 
     async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<BulkWork, Failure> {
-        let mut session = open(&self.target, seat, None, &self.run_session).await?;
+        let mut session = self.connector.open(seat).await?;
         let table = index % self.next_ids.len();
         if index == table {
             begin_after_last_row(&self, &mut session, table).await?;
@@ -118,8 +117,7 @@ impl Work for BulkWork {
     }
 
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        let BulkLoad { target, run_session, .. } = &*self.shared;
-        self.session = open(target, seat, None, run_session).await?;
+        self.session = self.shared.connector.open(seat).await?;
         Ok(())
     }
 

@@ -10,23 +10,28 @@ use plan::{Options, Problem};
 use super::bulk_insert::BulkLoad;
 use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
-use super::settings::{IGNORE_ERRORS, TableMake, option};
+use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
 use super::survey::{check_columns, columns};
 use super::{schema, survey};
 use crate::crewed::{members, share_out};
-use crate::policy::ErrorPolicy;
+use crate::options::{Number, OptionList, Size, number};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
-use crate::{OptionInfo, Site, Workload};
+use crate::{Site, Workload};
 
 /// The options of `bulk_insert`.
-pub(crate) const BULK_OPTIONS: &[OptionInfo] = &[
-    option("tables", "16", "tables, sbtest1 and so on; clients take them in turn"),
-    option("statement_bytes", "512KiB", "length of one INSERT"),
-    option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
-    option("create_table_options", "", "text at the end of CREATE TABLE"),
-    option("transient_errors", "retry", "deadlocks, conflicts and lock time-outs: retry or ignore"),
-    IGNORE_ERRORS,
-];
+pub(crate) const BULK_OPTIONS: OptionList =
+    &[&TABLES, &STATEMENT_BYTES, &ENGINE, &CREATE_TABLE_OPTIONS, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
+
+const TABLES: Number<u64> =
+    number("tables", 16, 1..=100_000, "tables, sbtest1 and so on; clients take them in turn");
+/// By default as much as sysbench's INSERT holds at most.
+const STATEMENT_BYTES: Size = Size {
+    name: "statement_bytes",
+    default: ("512KiB", 512 << 10),
+    allowed: ("100 to 1GiB", 100..=1 << 30),
+    meaning: "length of one INSERT",
+};
 
 /// `bulk_insert` with its options.
 pub(crate) struct BulkInsert {
@@ -37,9 +42,6 @@ pub(crate) struct BulkInsert {
     made: Made,
 }
 
-/// What the INSERT of sysbench holds at most, and so what it is filled up to.
-const STATEMENT_BYTES: u64 = 512 * 1024;
-
 impl BulkInsert {
     /// Reads its options.
     ///
@@ -47,13 +49,9 @@ impl BulkInsert {
     /// Options that are not known, or not right.
     pub(crate) fn read(options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
-        let statement_bytes = reader.bytes("statement_bytes", STATEMENT_BYTES);
-        if !(100..=1 << 30).contains(&statement_bytes) {
-            let message = format!("`statement_bytes` is {statement_bytes}, out of range");
-            reader.reject("statement_bytes", message, "allowed: 100 to 1GiB");
-        }
+        let statement_bytes = STATEMENT_BYTES.read(&mut reader);
         let bulk = Self {
-            tables: reader.integer("tables", 16, 1..=100_000),
+            tables: TABLES.read(&mut reader),
             statement_bytes: statement_bytes as usize,
             make: TableMake::read(&mut reader),
             errors: ErrorPolicy::read(&mut reader),
@@ -74,7 +72,7 @@ impl Tables for BulkInsert {
     }
 
     fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure> {
-        let tail = schema::table_tail(&self.make, site.target.capabilities())?;
+        let tail = schema::table_tail(&self.make, site.target.dialect())?;
         Ok(format!(
             "CREATE TABLE sbtest{table} (id INTEGER NOT NULL, k INTEGER DEFAULT 0 NOT NULL, \
              PRIMARY KEY (id)){tail}"
@@ -91,7 +89,7 @@ impl Tables for BulkInsert {
 
     /// The INSERTs name no columns, so there must be two.
     fn check(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
-        let list_columns = site.target.capabilities().list_columns;
+        let list_columns = site.target.dialect().list_columns;
         let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
         let count = tables.len() as u64;
         share_out(site, members(site), count, move |session, job| {

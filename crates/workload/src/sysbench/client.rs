@@ -139,8 +139,7 @@ fn new_id(load: &OltpLoad) -> i64 {
 
 fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
     ConnectionPlan {
-        target: &load.target,
-        run_session: &load.run_session,
+        connector: &load.connector,
         settings: &load.settings,
         steps: &load.steps,
         bracket: load.bracket,

@@ -1,13 +1,14 @@
 //! A client's session with the statements that its script needs, and their bookkeeping.
 
-use driver::{Answer, Running, Session, Statement, Target, Value};
+use driver::{Answer, Running, Session, Statement, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::query::Query;
 use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
-use crate::crewed::{placeholders, run_all, unfit};
+use crate::crewed::unfit;
+use crate::session::Connector;
 use crate::turns::FailedTransaction;
 
 /// The script's transaction: the first operation.
@@ -87,31 +88,12 @@ pub(super) struct Connection {
 
 /// What a connection is made from.
 pub(super) struct ConnectionPlan<'a> {
-    pub(super) target: &'a Target,
-    pub(super) run_session: &'a [String],
+    pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
     pub(super) steps: &'a [Step],
     pub(super) bracket: Bracket,
     /// Whether INSERT leaves the id to the table.
     pub(super) omits_id: bool,
-}
-
-/// Connects and gives the session what the plan has for clients.
-///
-/// # Errors
-/// When the server cannot be reached or refuses something.
-pub(crate) async fn open(
-    target: &Target,
-    seat: &Seat,
-    isolation: Option<&str>,
-    run_session: &[String],
-) -> Result<Session, Failure> {
-    let mut session = target.connect(seat.net(), seat.index()).await?;
-    if let Some(level) = isolation {
-        session.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).await?;
-    }
-    run_all(&mut session, run_session).await?;
-    Ok(session)
 }
 
 impl Connection {
@@ -121,8 +103,8 @@ impl Connection {
     /// When the server cannot be reached or refuses something.
     pub(super) async fn open(plan: &ConnectionPlan<'_>, seat: &Seat) -> Result<Self, Failure> {
         let settings = plan.settings;
-        let capabilities = plan.target.capabilities();
-        let mut session = open(plan.target, seat, settings.isolation, plan.run_session).await?;
+        let dialect = plan.connector.target.dialect();
+        let mut session = plan.connector.open(seat).await?;
         let tables = settings.tables;
         let mut statements = vec![None; Query::COUNT * tables as usize];
         for &query in plan.steps.iter().flat_map(Step::queries) {
@@ -132,13 +114,13 @@ impl Connection {
                 } else {
                     query.sql(table)
                 };
-                let statement = session.prepare(&placeholders(&sql, capabilities)).await?;
+                let statement = session.prepare(&sql).await?;
                 statements[index(query, table, tables)] = Some(statement);
             }
         }
         let begin = match plan.bracket {
-            Bracket::Writing => capabilities.begin_write,
-            Bracket::Reading | Bracket::None => capabilities.begin_read,
+            Bracket::Writing => dialect.begin_write,
+            Bracket::Reading | Bracket::None => dialect.begin_read,
         };
         Ok(Self { session, statements, tables, begin, is_in_transaction: false })
     }

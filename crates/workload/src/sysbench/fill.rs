@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use driver::{Capabilities, Session};
+use driver::{Dialect, Session};
 use measure::Failure;
 
 use super::rows::{COLUMNS, Row, RowMaker};
@@ -46,7 +46,7 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings, tables: &[u64]) -> Resu
     let pieces = Pieces { tables: tables.to_vec(), rows };
     let work = Arc::new(Work {
         maker: RowMaker { seed: site.seed, k: Draw::new(settings.shape, 1, rows.cast_signed()) },
-        system: site.target.capabilities().clone(),
+        dialect: site.target.dialect(),
         progress: site.progress.clone(),
     });
     site.progress.begin(stage(tables), rows * tables.len() as u64);
@@ -68,7 +68,7 @@ fn stage(tables: &[u64]) -> String {
 /// What all pieces share.
 struct Work {
     maker: RowMaker,
-    system: Capabilities,
+    dialect: &'static Dialect,
     progress: Progress,
 }
 
@@ -80,7 +80,7 @@ impl Work {
         table: u64,
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
-        let mut piece = Piece::begin(session, &self.system, &self.progress).await?;
+        let mut piece = Piece::begin(session, self.dialect, &self.progress).await?;
         let mut filling = piece.table(&schema::name(table), &COLUMNS);
         let mut row = Row::new();
         for id in ids {

@@ -1,18 +1,16 @@
 //! The load of an OLTP script: what its clients share.
 
-use driver::Target;
-
 use super::connection::Operations;
 use super::script::{Bracket, Script, Step};
 use super::settings::Settings;
 use super::unique::UniqueNumbers;
 use crate::Site;
 use crate::random::Draw;
+use crate::session::Connector;
 
 /// What the clients of one trial share.
 pub(super) struct OltpLoad {
-    pub(super) target: Target,
-    pub(super) run_session: Vec<String>,
+    pub(super) connector: Connector,
     pub(super) settings: Settings,
     pub(super) steps: Vec<Step>,
     pub(super) bracket: Bracket,
@@ -35,18 +33,14 @@ impl OltpLoad {
         let bracket = script.bracket(settings);
         let is_insert = script == Script::Insert;
         Self {
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
+            connector: Connector::new(site, settings.isolation),
             operations: Operations::of(script, &steps, bracket),
             steps,
             bracket,
             seed: site.client_seed(),
             id: Draw::new(settings.shape, 1, settings.table_size.cast_signed()),
             range_reach: settings.range_size.cast_signed() - 1,
-            // Where MySQL's CREATE TABLE is understood, 0 stands for the next number.
-            omits_id: is_insert
-                && settings.auto_inc
-                && !site.target.capabilities().has_engine_clause,
+            omits_id: is_insert && settings.auto_inc && !site.target.dialect().zero_means_next_id,
             makes_ids: is_insert && !settings.auto_inc,
             unique: UniqueNumbers::new(site.seed),
             settings: settings.clone(),

@@ -30,9 +30,6 @@ mod log_tests;
 mod tests;
 
 pub(crate) use bulk_workload::{BULK_OPTIONS, BulkInsert};
-pub(crate) use connection::open as open_session;
 pub(crate) use oltp::Oltp;
 pub(crate) use script::Script;
-pub(crate) use settings::{
-    IGNORE_ERRORS, ISOLATION, OPTIONS, TRANSIENT_ERRORS, option, read_isolation,
-};
+pub(crate) use settings::OPTIONS;

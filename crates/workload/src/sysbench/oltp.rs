@@ -13,7 +13,7 @@ use super::schema;
 use super::script::{RowCount, Script, Step};
 use super::settings::Settings;
 use super::verify::{Expected, verify};
-use crate::crewed::unfit;
+use crate::session::check_isolation;
 use crate::shared::SharedLoad;
 use crate::{Site, Workload};
 
@@ -59,7 +59,7 @@ impl Tables for Oltp {
     }
 
     fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure> {
-        schema::create_table(table, &self.settings, site.target.capabilities())
+        schema::create_table(table, &self.settings, site.target.dialect())
     }
 
     fn fill(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
@@ -112,9 +112,7 @@ impl Workload for Oltp {
     }
 
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        if self.settings.isolation.is_some() && !site.target.capabilities().has_isolation_levels {
-            return Err(unfit("isolation: this system has no isolation levels; leave it out"));
-        }
+        check_isolation(site.target, self.settings.isolation)?;
         prepare(site, self, &self.made)
     }
 

@@ -128,10 +128,10 @@ fn create_and_fill(
 
 /// Indexes and statistics, tables side by side.
 fn finish(site: &Site<'_>, wanted: &dyn Tables, tables: &[u64]) -> Result<(), Failure> {
-    let analyze = site.target.capabilities().analyze;
+    let dialect = site.target.dialect();
     let statements = tables.iter().map(|&table| {
         let mut statements = wanted.finish(table);
-        statements.extend(analyze.map(|text| text.replace("{table}", &schema::name(table))));
+        statements.extend(dialect.analyze(&schema::name(table)));
         statements
     });
     let statements: Arc<Vec<Vec<String>>> = Arc::new(statements.collect());

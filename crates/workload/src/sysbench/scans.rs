@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driver::{Session, Statement, Target, Value};
+use driver::{Session, Statement, Value};
 use engine::Seat;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::{open, transacted};
+use super::connection::transacted;
 use super::script::Script;
 use super::settings::Settings;
 use crate::Site;
-use crate::crewed::placeholders;
 use crate::policy::ErrorPolicy;
 use crate::random::{Draw, Random, Shape};
+use crate::session::Connector;
 use crate::shared::Shared;
 use crate::turns::{FailedTransaction, Work};
 
@@ -28,9 +28,7 @@ impl Script {
 /// The load of either script: what its clients share.
 pub(super) struct ScanLoad {
     operations: [Operation; 1],
-    target: Target,
-    run_session: Vec<String>,
-    isolation: Option<&'static str>,
+    connector: Connector,
     errors: ErrorPolicy,
     sql: String,
     seed: u64,
@@ -55,11 +53,9 @@ impl ScanLoad {
         };
         Self {
             operations: [Operation::new(script.name(), OperationKind::Transaction)],
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
-            isolation: settings.isolation,
+            connector: Connector::new(site, settings.isolation),
             errors: settings.errors.clone(),
-            sql: placeholders(&sql, site.target.capabilities()),
+            sql,
             seed: site.client_seed(),
             shape: settings.shape,
             table_size: settings.table_size,
@@ -114,8 +110,7 @@ impl Shared for ScanLoad {
 }
 
 async fn connect(shared: &ScanLoad, seat: &Seat) -> Result<(Session, Statement), Failure> {
-    let ScanLoad { target, run_session, isolation, .. } = shared;
-    let mut session = open(target, seat, *isolation, run_session).await?;
+    let mut session = shared.connector.open(seat).await?;
     let statement = session.prepare(&shared.sql).await?;
     Ok((session, statement))
 }

@@ -1,6 +1,6 @@
-//! sysbench's tables in the dialect that the capability record asks for.
+//! sysbench's tables in the system's dialect.
 
-use driver::Capabilities;
+use driver::Dialect;
 use measure::Failure;
 
 use super::settings::{Settings, TableMake};
@@ -18,39 +18,34 @@ pub(super) fn name(table: u64) -> String {
 pub(super) fn create_table(
     table: u64,
     settings: &Settings,
-    system: &Capabilities,
+    dialect: &Dialect,
 ) -> Result<String, Failure> {
-    let id = id_column(settings, system)?;
+    let id = id_column(settings, dialect)?;
     let key = match (settings.secondary, settings.auto_inc) {
         (true, true) => ", KEY xid (id)",
         (false, false) => ", PRIMARY KEY (id)",
-        // The definition of a column that numbers itself names the key; without one, the index
-        // on id is made after the rows.
+        // The type of a column that numbers rows has the primary key in it. A secondary index alone is
+        // made after the rows.
         (false, true) | (true, false) => "",
     };
-    let tail = table_tail(&settings.make, system)?;
+    let tail = table_tail(&settings.make, dialect)?;
     Ok(format!(
         "CREATE TABLE sbtest{table} (id {id}, k INTEGER DEFAULT 0 NOT NULL, \
          c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL{key}){tail}"
     ))
 }
 
-fn id_column(settings: &Settings, system: &Capabilities) -> Result<String, Failure> {
-    if !settings.auto_inc {
-        return Ok("INTEGER NOT NULL".to_owned());
-    }
-    let own_key = system.auto_increment_key;
-    if !settings.secondary {
-        return Ok(own_key.to_owned());
-    }
-    // Only systems that understand MySQL's CREATE TABLE let a column number itself under another
-    // key than the primary one.
-    match own_key.strip_suffix(" PRIMARY KEY") {
-        Some(column) if system.has_engine_clause => Ok(column.to_owned()),
-        _ => Err(unfit(
-            "secondary = true: on this system only a primary key numbers itself; \
-             add auto_inc = false",
-        )),
+/// Type and constraints of the column `id`.
+fn id_column(settings: &Settings, dialect: &Dialect) -> Result<&'static str, Failure> {
+    match (settings.auto_inc, settings.secondary) {
+        (false, _) => Ok("INTEGER NOT NULL"),
+        (true, false) => Ok(dialect.auto_increment_key),
+        (true, true) => dialect.auto_increment_column.ok_or_else(|| {
+            unfit(
+                "secondary = true: on this system only a primary key numbers itself; \
+                 add auto_inc = false",
+            )
+        }),
     }
 }
 
@@ -58,9 +53,9 @@ fn id_column(settings: &Settings, system: &Capabilities) -> Result<String, Failu
 ///
 /// # Errors
 /// When the plan names an engine and the system has none.
-pub(super) fn table_tail(make: &TableMake, system: &Capabilities) -> Result<String, Failure> {
+pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, Failure> {
     let mut tail = String::new();
-    if system.has_engine_clause {
+    if dialect.has_engine_clause {
         tail = format!(" ENGINE = {}", make.engine);
     } else if make.is_engine_given {
         return Err(unfit(format!(
@@ -90,7 +85,7 @@ pub(super) fn indexes(table: u64, settings: &Settings) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::testing::capabilities_of_mysql;
+    use driver::{mysql, sqlite};
     use plan::Options;
 
     pub(crate) fn settings(options: &str) -> Settings {
@@ -101,13 +96,8 @@ pub(super) mod tests {
         settings
     }
 
-    fn system(has_engine_clause: bool, auto_increment_key: &'static str) -> Capabilities {
-        Capabilities { has_engine_clause, auto_increment_key, ..capabilities_of_mysql() }
-    }
-
     #[test]
     fn tables_are_as_in_sysbench_where_engines_are_known() {
-        let system = system(true, "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY");
         let all = [
             "",
             "auto_inc = false",
@@ -118,7 +108,7 @@ pub(super) mod tests {
             .into_iter()
             .flat_map(|options| {
                 let settings = settings(options);
-                let mut all = vec![create_table(3, &settings, &system).unwrap()];
+                let mut all = vec![create_table(3, &settings, &mysql::DIALECT).unwrap()];
                 all.extend(indexes(3, &settings));
                 all
             })
@@ -138,12 +128,12 @@ pub(super) mod tests {
 
     #[test]
     fn a_system_without_engines_takes_none_and_refuses_one_by_name() {
-        let system = system(false, "INTEGER PRIMARY KEY");
-        let table = create_table(1, &settings(""), &system).unwrap();
-        insta::assert_snapshot!(table, @"CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, k INTEGER DEFAULT 0 NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL)");
-        let refusal = create_table(1, &settings("engine = \"innodb\""), &system).unwrap_err();
+        let dialect = &sqlite::DIALECT;
+        let table = create_table(1, &settings(""), dialect).unwrap();
+        insta::assert_snapshot!(table, @"CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY AUTOINCREMENT, k INTEGER DEFAULT 0 NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL)");
+        let refusal = create_table(1, &settings("engine = \"innodb\""), dialect).unwrap_err();
         insta::assert_snapshot!(refusal, @"engine = innodb: this system has no storage engines to choose from; leave it out");
-        let refusal = create_table(1, &settings("secondary = true"), &system).unwrap_err();
+        let refusal = create_table(1, &settings("secondary = true"), dialect).unwrap_err();
         insta::assert_snapshot!(refusal, @"secondary = true: on this system only a primary key numbers itself; add auto_inc = false");
     }
 }

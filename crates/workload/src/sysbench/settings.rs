@@ -1,59 +1,83 @@
 //! The options of the OLTP scripts, named as sysbench's.
 
+use driver::Isolation;
 use plan::OptionReader;
 
-use crate::OptionInfo;
-use crate::policy::ErrorPolicy;
+use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::random::{Shape, read_shape};
+use crate::session::ISOLATION;
+
+/// Ids and k are 32-bit integers, as in sysbench.
+const MOST_ROWS: u64 = i32::MAX as u64;
+const MOST_STATEMENTS: u64 = 1_000_000;
+
+const TABLES: Number<u64> = number("tables", 1, 1..=100_000, "number of tables, sbtest1 and so on");
+const TABLE_SIZE: Number<u64> = number("table_size", 10_000, 1..=MOST_ROWS, "rows in each table");
+const POINT_SELECTS: Number<u64> = times("point_selects", 10, "point selects in a transaction");
+const RANGE_SELECTS: Flag = flag("range_selects", true, "whether transactions read ranges");
+const SIMPLE_RANGES: Number<u64> = times("simple_ranges", 1, "simple range reads in a transaction");
+const SUM_RANGES: Number<u64> = times("sum_ranges", 1, "range sums in a transaction");
+const ORDER_RANGES: Number<u64> = times("order_ranges", 1, "ordered range reads in a transaction");
+const DISTINCT_RANGES: Number<u64> =
+    times("distinct_ranges", 1, "ordered distinct range reads in a transaction");
+const RANGE_SIZE: Number<u64> =
+    number("range_size", 100, 1..=MOST_ROWS, "rows that a range read covers");
+const INDEX_UPDATES: Number<u64> =
+    times("index_updates", 1, "updates of an indexed column in a transaction");
+const NON_INDEX_UPDATES: Number<u64> =
+    times("non_index_updates", 1, "updates of a column without index in a transaction");
+const DELETE_INSERTS: Number<u64> =
+    times("delete_inserts", 1, "rows deleted and put back in a transaction");
+const SKIP_TRX: Flag =
+    flag("skip_trx", false, "no BEGIN and COMMIT: each statement commits itself");
+const AUTO_INC: Flag = flag("auto_inc", true, "the table numbers its rows itself");
+const SECONDARY: Flag =
+    flag("secondary", false, "a secondary index on id in place of the primary key");
+const CREATE_SECONDARY: Flag = flag("create_secondary", true, "an index on k");
+pub(super) const ENGINE: Text =
+    text("engine", "innodb", "storage engine, where CREATE TABLE has one");
+pub(super) const CREATE_TABLE_OPTIONS: Text =
+    text("create_table_options", "", "text at the end of CREATE TABLE");
+const RANDOM_POINTS: Number<u64> =
+    number("random_points", 10, 1..=60_000, "select_random_points: values of k in a query");
+const NUMBER_OF_RANGES: Number<u64> =
+    number("number_of_ranges", 10, 1..=30_000, "select_random_ranges: ranges of k in a query");
+const DELTA: Number<u64> =
+    number("delta", 5, 0..=MOST_ROWS, "select_random_ranges: width of a range");
+
+/// How often a transaction has a statement.
+const fn times(name: &'static str, default: u64, meaning: &'static str) -> Number<u64> {
+    number(name, default, 0..=MOST_STATEMENTS, meaning)
+}
 
 /// The options of the OLTP scripts, beside those of the random distribution.
-pub(crate) const OPTIONS: &[OptionInfo] = &[
-    option("tables", "1", "number of tables, sbtest1 and so on"),
-    option("table_size", "10000", "rows in each table"),
-    option("point_selects", "10", "point selects in a transaction"),
-    option("range_selects", "true", "whether transactions read ranges"),
-    option("simple_ranges", "1", "simple range reads in a transaction"),
-    option("sum_ranges", "1", "range sums in a transaction"),
-    option("order_ranges", "1", "ordered range reads in a transaction"),
-    option("distinct_ranges", "1", "ordered distinct range reads in a transaction"),
-    option("range_size", "100", "rows that a range read covers"),
-    option("index_updates", "1", "updates of an indexed column in a transaction"),
-    option("non_index_updates", "1", "updates of a column without index in a transaction"),
-    option("delete_inserts", "1", "rows deleted and put back in a transaction"),
-    option("skip_trx", "false", "no BEGIN and COMMIT: each statement commits itself"),
-    option("auto_inc", "true", "the table numbers its rows itself"),
-    option("secondary", "false", "a secondary index on id in place of the primary key"),
-    option("create_secondary", "true", "an index on k"),
-    option("engine", "innodb", "storage engine, where CREATE TABLE has one"),
-    option("create_table_options", "", "text at the end of CREATE TABLE"),
-    ISOLATION,
-    TRANSIENT_ERRORS,
-    IGNORE_ERRORS,
-    option("random_points", "10", "select_random_points: values of k in a query"),
-    option("number_of_ranges", "10", "select_random_ranges: ranges of k in a query"),
-    option("delta", "5", "select_random_ranges: width of a range"),
+pub(crate) const OPTIONS: OptionList = &[
+    &TABLES,
+    &TABLE_SIZE,
+    &POINT_SELECTS,
+    &RANGE_SELECTS,
+    &SIMPLE_RANGES,
+    &SUM_RANGES,
+    &ORDER_RANGES,
+    &DISTINCT_RANGES,
+    &RANGE_SIZE,
+    &INDEX_UPDATES,
+    &NON_INDEX_UPDATES,
+    &DELETE_INSERTS,
+    &SKIP_TRX,
+    &AUTO_INC,
+    &SECONDARY,
+    &CREATE_SECONDARY,
+    &ENGINE,
+    &CREATE_TABLE_OPTIONS,
+    &ISOLATION,
+    &TRANSIENT_ERRORS,
+    &IGNORE_ERRORS,
+    &RANDOM_POINTS,
+    &NUMBER_OF_RANGES,
+    &DELTA,
 ];
-
-pub(crate) const ISOLATION: OptionInfo = option(
-    "isolation",
-    "",
-    "isolation level of clients: read-uncommitted, read-committed, repeatable-read, serializable",
-);
-pub(crate) const TRANSIENT_ERRORS: OptionInfo = option(
-    "transient_errors",
-    "retry",
-    "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
-);
-pub(crate) const IGNORE_ERRORS: OptionInfo =
-    option("ignore_errors", "", "codes of errors that only end their transaction, or all");
-
-pub(crate) const fn option(
-    name: &'static str,
-    default: &'static str,
-    meaning: &'static str,
-) -> OptionInfo {
-    OptionInfo { name, default, meaning }
-}
 
 /// Checked options.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +99,7 @@ pub(crate) struct Settings {
     pub(crate) secondary: bool,
     pub(crate) create_secondary: bool,
     pub(crate) make: TableMake,
-    pub(crate) isolation: Option<&'static str>,
+    pub(crate) isolation: Option<Isolation>,
     pub(crate) errors: ErrorPolicy,
     pub(crate) random_points: u64,
     pub(crate) number_of_ranges: u64,
@@ -94,39 +118,32 @@ pub(crate) struct TableMake {
     pub(crate) options: String,
 }
 
-/// Ids and k are 32-bit integers, as in sysbench.
-const MOST_ROWS: u64 = i32::MAX as u64;
-const MOST_STATEMENTS: u64 = 1_000_000;
-
 impl Settings {
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
         refuse_reconnect(reader);
-        let times = |reader: &mut OptionReader<'_>, name, default| {
-            reader.integer(name, default, 0..=MOST_STATEMENTS)
-        };
         Self {
-            tables: reader.integer("tables", 1, 1..=100_000),
-            table_size: reader.integer("table_size", 10_000, 1..=MOST_ROWS),
-            point_selects: times(reader, "point_selects", 10),
-            range_selects: reader.boolean("range_selects", true),
-            simple_ranges: times(reader, "simple_ranges", 1),
-            sum_ranges: times(reader, "sum_ranges", 1),
-            order_ranges: times(reader, "order_ranges", 1),
-            distinct_ranges: times(reader, "distinct_ranges", 1),
-            range_size: reader.integer("range_size", 100, 1..=MOST_ROWS),
-            index_updates: times(reader, "index_updates", 1),
-            non_index_updates: times(reader, "non_index_updates", 1),
-            delete_inserts: times(reader, "delete_inserts", 1),
-            skip_trx: reader.boolean("skip_trx", false),
-            auto_inc: reader.boolean("auto_inc", true),
-            secondary: reader.boolean("secondary", false),
-            create_secondary: reader.boolean("create_secondary", true),
+            tables: TABLES.read(reader),
+            table_size: TABLE_SIZE.read(reader),
+            point_selects: POINT_SELECTS.read(reader),
+            range_selects: RANGE_SELECTS.read(reader),
+            simple_ranges: SIMPLE_RANGES.read(reader),
+            sum_ranges: SUM_RANGES.read(reader),
+            order_ranges: ORDER_RANGES.read(reader),
+            distinct_ranges: DISTINCT_RANGES.read(reader),
+            range_size: RANGE_SIZE.read(reader),
+            index_updates: INDEX_UPDATES.read(reader),
+            non_index_updates: NON_INDEX_UPDATES.read(reader),
+            delete_inserts: DELETE_INSERTS.read(reader),
+            skip_trx: SKIP_TRX.read(reader),
+            auto_inc: AUTO_INC.read(reader),
+            secondary: SECONDARY.read(reader),
+            create_secondary: CREATE_SECONDARY.read(reader),
             make: TableMake::read(reader),
-            isolation: read_isolation(reader),
+            isolation: ISOLATION.read(reader),
             errors: ErrorPolicy::read(reader),
-            random_points: reader.integer("random_points", 10, 1..=60_000),
-            number_of_ranges: reader.integer("number_of_ranges", 10, 1..=30_000),
-            delta: reader.integer("delta", 5, 0..=MOST_ROWS),
+            random_points: RANDOM_POINTS.read(reader),
+            number_of_ranges: NUMBER_OF_RANGES.read(reader),
+            delta: DELTA.read(reader),
             shape: read_shape(reader),
         }
     }
@@ -139,50 +156,23 @@ fn refuse_reconnect(reader: &mut OptionReader<'_>) {
     }
 }
 
-/// An isolation level in SQL, when one was asked for.
-pub(crate) fn read_isolation(reader: &mut OptionReader<'_>) -> Option<&'static str> {
-    let levels = [
-        ("read_uncommitted", Some("READ UNCOMMITTED")),
-        ("read_committed", Some("READ COMMITTED")),
-        ("repeatable_read", Some("REPEATABLE READ")),
-        ("serializable", Some("SERIALIZABLE")),
-    ];
-    reader.choice("isolation", None, &levels)
-}
-
 impl TableMake {
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
-        let engine = reader.text("engine");
+        let engine = reader.text(ENGINE.name);
         let as_in_sysbench = reader.text("mysql_storage_engine");
         let given = engine.or(as_in_sysbench);
         if given.as_deref().is_some_and(|name| !is_plain_name(name)) {
             let help = "write a plain name such as innodb or rocksdb";
-            reader.reject("engine", "the storage engine is no plain name", help);
+            reader.reject(ENGINE.name, "the storage engine is no plain name", help);
         }
         Self {
             is_engine_given: given.is_some(),
-            engine: given.unwrap_or_else(|| "innodb".to_owned()),
-            options: reader.text("create_table_options").unwrap_or_default(),
+            engine: given.unwrap_or_else(|| ENGINE.default.to_owned()),
+            options: CREATE_TABLE_OPTIONS.read(reader),
         }
     }
 }
 
 fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-impl ErrorPolicy {
-    pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
-        let codes = reader.texts("ignore_errors");
-        let codes =
-            codes.iter().flat_map(|text| text.split(',')).map(|code| code.trim().to_owned());
-        Self {
-            retries_transient: reader.choice(
-                "transient_errors",
-                true,
-                &[("retry", true), ("ignore", false)],
-            ),
-            ignored: codes.filter(|code| !code.is_empty()).collect(),
-        }
-    }
 }

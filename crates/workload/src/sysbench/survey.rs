@@ -13,7 +13,7 @@ use crate::crewed::{on_session, unfit};
 /// # Errors
 /// What the server says.
 pub(super) fn existing(site: &Site<'_>, tables: u64) -> Result<Vec<u64>, Failure> {
-    let list_columns = site.target.capabilities().list_columns;
+    let list_columns = site.target.dialect().list_columns;
     on_session(site, async move |session| {
         let mut existing = Vec::new();
         for table in 1..=tables {

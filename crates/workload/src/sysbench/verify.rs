@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Capabilities, Datum, Session};
+use driver::{Datum, Dialect, Session};
 use measure::Failure;
 
 use super::schema;
@@ -31,7 +31,7 @@ pub(super) struct Expected {
 
 /// Checks tables side by side.
 pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Result<(), Failure> {
-    let Capabilities { list_columns, list_indexed, .. } = *site.target.capabilities();
+    let Dialect { list_columns, list_indexed, .. } = *site.target.dialect();
     let progress = site.progress.clone();
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
     let count = tables.len() as u64;

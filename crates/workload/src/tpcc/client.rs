@@ -20,7 +20,6 @@ use super::waits::{keying_ns, think_ns};
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::shared::Shared;
-use crate::sysbench::open_session;
 use crate::turns::{FailedTransaction, Work};
 
 /// What a client's stream is drawn from, apart from those that data is made from.
@@ -99,18 +98,18 @@ impl Terminals {
 }
 
 async fn connect(shared: &TpccLoad, seat: &Seat) -> Result<Hand, Failure> {
-    let TpccLoad { target, run_session, settings, .. } = shared;
-    let system = target.capabilities();
-    let mut session = open_session(target, seat, settings.isolation, run_session).await?;
-    if let Some(enforce) = system.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
+    let TpccLoad { connector, settings, .. } = shared;
+    let dialect = connector.target.dialect();
+    let mut session = connector.open(seat).await?;
+    if let Some(enforce) = dialect.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
         session.run(enforce).await?;
     }
-    let statements = Statements::prepare(&mut session, system).await?;
+    let statements = Statements::prepare(&mut session, dialect.row_lock).await?;
     Ok(Hand {
         session,
         statements,
-        begin_write: system.begin_write,
-        begin_read: system.begin_read,
+        begin_write: dialect.begin_write,
+        begin_read: dialect.begin_read,
         is_in_transaction: false,
         text: String::new(),
     })

@@ -14,7 +14,7 @@ use measure::{ErrorClass, Failure};
 use super::buffer::RowBuffer;
 use super::fill::{Piece, Sink, stages};
 use super::rows::RowMaker;
-use super::schema::{Table, create_indexes, table_text};
+use super::schema::{Table, create_indexes, create_table};
 use super::settings::Settings;
 use crate::Export;
 use crate::crewed::{interrupted, unfit};
@@ -80,11 +80,13 @@ pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Resu
 }
 
 fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {
-    let text: String = Table::ALL
-        .into_iter()
-        .flat_map(|table| [vec![table_text(table, settings)], create_indexes(table)].concat())
-        .map(|statement| format!("{statement};\n"))
-        .collect();
+    let mut text = String::new();
+    for table in Table::ALL {
+        let create = create_table(table, settings, export.dialect)?;
+        for statement in [vec![create], create_indexes(table)].concat() {
+            text += &format!("{statement};\n");
+        }
+    }
     let path = export.folder.join("schema.sql");
     fs::write(&path, text).map_err(|error| failed(&path, &error))
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use driver::{Capabilities, Session, Value};
+use driver::{Dialect, Session, Value};
 use measure::Failure;
 
 use super::buffer::RowBuffer;
@@ -134,7 +134,7 @@ impl Piece {
 pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
     let warehouses = settings.warehouses;
     let maker = Arc::new(RowMaker::new(site.seed, now(site)?));
-    let system = Arc::new(site.target.capabilities().clone());
+    let dialect = site.target.dialect();
     let rows_per_warehouse = 530_000;
     site.progress.begin(
         format!("loading {warehouses} warehouse{}", if warehouses == 1 { "" } else { "s" }),
@@ -142,13 +142,13 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> 
     );
     for pieces in order(stages(warehouses), settings.foreign_keys) {
         let count = pieces.len() as u64;
-        let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
+        let maker = Arc::clone(&maker);
         let progress = site.progress.clone();
         share_out_pieces(site, count, move |session, number| {
             let piece = pieces[number as usize];
-            let (maker, system) = (Arc::clone(&maker), Arc::clone(&system));
+            let maker = Arc::clone(&maker);
             let progress = progress.clone();
-            Box::pin(async move { load(session, &system, &maker, piece, &progress).await })
+            Box::pin(async move { load(session, dialect, &maker, piece, &progress).await })
         })?;
     }
     Ok(())
@@ -176,12 +176,12 @@ fn now(site: &Site<'_>) -> Result<String, Failure> {
 /// Loads a piece in one transaction.
 async fn load(
     session: &mut Session,
-    system: &Capabilities,
+    dialect: &Dialect,
     maker: &RowMaker,
     piece: Piece,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let mut together = loading::Piece::begin(session, system, progress).await?;
+    let mut together = loading::Piece::begin(session, dialect, progress).await?;
     for &table in piece.tables() {
         let columns = table.column_names();
         let filling = together.table(table.name(), &columns);

@@ -1,12 +1,12 @@
 //! What the clients of one trial share.
 
-use driver::Target;
 use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
 
 use super::deck::{Kind, TYPES};
 use super::nurand::Constants;
 use super::settings::Settings;
 use crate::Site;
+use crate::session::Connector;
 
 /// Orders that were rolled back as they should be: an operation of its own behind the five types, so that
 /// their number can be seen.
@@ -28,8 +28,7 @@ const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
 /// The load of TPC-C: what its clients share.
 pub(super) struct TpccLoad {
     pub(super) operations: Vec<Operation>,
-    pub(super) target: Target,
-    pub(super) run_session: Vec<String>,
+    pub(super) connector: Connector,
     pub(super) settings: Settings,
     pub(super) constants: Constants,
     pub(super) seed: u64,
@@ -41,8 +40,7 @@ impl TpccLoad {
         let kinds = kinds.chain(["new_order_rollback", "delivery_skipped"]);
         Self {
             operations: kinds.map(|it| Operation::new(it, OperationKind::Transaction)).collect(),
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
+            connector: Connector::new(site, settings.isolation),
             settings: settings.clone(),
             constants: Constants::of_run(site.seed),
             seed: site.seed,

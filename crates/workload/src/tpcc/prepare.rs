@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use driver::{Session, Target};
+use driver::Target;
 use engine::StopLevel;
 use measure::Failure;
 use plan::Existing;
@@ -13,7 +13,8 @@ use super::schema::{Table, create_indexes, create_table};
 use super::settings::Settings;
 use super::verify::verify_shape;
 use crate::Site;
-use crate::crewed::{as_text, interrupted, members, on_session, run_all, share_out, unfit};
+use crate::crewed::{columns, interrupted, members, on_session, run_all, share_out, unfit};
+use crate::session::check_isolation;
 
 /// Remembers on which systems this process made the tables, because only those may be dropped.
 #[derive(Debug, Default)]
@@ -54,13 +55,11 @@ impl Made {
 
 /// Makes and fills the tables, as [`Site::existing`] says.
 pub(super) fn prepare(site: &Site<'_>, settings: &Settings, made: &Made) -> Result<(), Failure> {
-    if settings.isolation.is_some() && !site.target.capabilities().has_isolation_levels {
-        return Err(unfit("isolation: this system has no isolation levels; leave it out"));
-    }
-    let system = site.target.capabilities();
+    check_isolation(site.target, settings.isolation)?;
+    let dialect = site.target.dialect();
     let creates = Table::ALL
         .iter()
-        .map(|table| create_table(*table, settings, system))
+        .map(|table| create_table(*table, settings, dialect))
         .collect::<Result<Vec<String>, Failure>>()?;
     site.progress.begin("looking for tables", 0);
     let there = existing(site)?;
@@ -106,23 +105,13 @@ fn around(site: &Site<'_>, statements: &[String]) -> Result<(), Failure> {
     on_session(site, async move |session| run_all(session, &statements).await)
 }
 
-/// Names of a table's columns; empty when there is no such table.
-pub(super) async fn columns(
-    session: &mut Session,
-    list_columns: &str,
-    table: Table,
-) -> Result<Vec<String>, Failure> {
-    let rows = session.rows(&list_columns.replace("{table}", table.name())).await?;
-    Ok(rows.iter().filter_map(|row| as_text(row.first())).collect())
-}
-
 /// Which of the tables are there.
 fn existing(site: &Site<'_>) -> Result<Vec<Table>, Failure> {
-    let list_columns = site.target.capabilities().list_columns;
+    let list_columns = site.target.dialect().list_columns;
     on_session(site, async move |session| {
         let mut there = Vec::new();
         for table in Table::ALL {
-            if !columns(session, list_columns, table).await?.is_empty() {
+            if !columns(session, list_columns, table.name()).await?.is_empty() {
                 there.push(table);
             }
         }
@@ -173,10 +162,10 @@ fn create_and_fill(
 
 /// Indexes and statistics, tables side by side.
 fn finish(site: &Site<'_>) -> Result<(), Failure> {
-    let analyze = site.target.capabilities().analyze;
+    let dialect = site.target.dialect();
     let statements = Table::ALL.iter().map(|table| {
         let mut statements = create_indexes(*table);
-        statements.extend(analyze.map(|text| text.replace("{table}", table.name())));
+        statements.extend(dialect.analyze(table.name()));
         statements
     });
     let statements: Arc<Vec<Vec<String>>> = Arc::new(statements.collect());

@@ -1,9 +1,9 @@
-//! The nine tables of clause 1.3, in the dialect that the capability record asks for.
+//! The nine tables of clause 1.3, in the system's dialect.
 //!
 //! Names and types of columns are those that are usual for the MySQL protocol, so that go-tpc and dyno can
 //! work on each other's databases. Fixed texts are CHAR, money is DECIMAL(12,2), as clause 1.3.1 wants.
 
-use driver::Capabilities;
+use driver::Dialect;
 use measure::Failure;
 
 use super::settings::Settings;
@@ -252,19 +252,16 @@ const ORDER_LINE: &[(&str, &str)] = &[
 pub(super) fn create_table(
     table: Table,
     settings: &Settings,
-    system: &Capabilities,
+    dialect: &Dialect,
 ) -> Result<String, Failure> {
-    if settings.partitions > 1 && !system.has_hash_partitions {
+    if settings.partitions > 1 && !dialect.has_hash_partitions {
         return Err(unfit("partitions: this system has no partitions; leave it out"));
     }
-    Ok(table_text(table, settings))
-}
-
-/// CREATE TABLE, for a system that can have such a table.
-pub(super) fn table_text(table: Table, settings: &Settings) -> String {
     let columns = table.columns().iter().map(|(name, kind)| format!("{name} {kind}"));
     let mut parts: Vec<String> = columns.collect();
-    parts.extend(table.key().map(|key| format!("PRIMARY KEY ({key})")));
+    parts.extend(
+        table.key().map(|key| format!("PRIMARY KEY ({key}){}", dialect.clustered_key_hint)),
+    );
     if settings.foreign_keys {
         let keys = table.foreign_keys().iter();
         parts.extend(keys.map(|(of, to)| format!("FOREIGN KEY ({of}) REFERENCES {to}")));
@@ -275,7 +272,7 @@ pub(super) fn table_text(table: Table, settings: &Settings) -> String {
     {
         text += &format!(" PARTITION BY HASH ({column}) PARTITIONS {}", settings.partitions);
     }
-    text
+    Ok(text)
 }
 
 /// The indexes of a table, to be made once its rows are in.

@@ -1,10 +1,9 @@
 //! The statements that the transactions are made of, prepared once for each client.
 
-use driver::{Capabilities, Session, Statement};
+use driver::{Session, Statement};
 use measure::{Failure, OperationKind};
 
 use super::inputs::LINES_MAX;
-use crate::crewed::placeholders;
 
 /// Districts of a warehouse.
 const DISTRICTS: usize = 10;
@@ -322,24 +321,20 @@ impl Statements {
         Query::ALL.len() + by_lines.sum::<usize>()
     }
 
-    /// Makes all ready.
+    /// Prepares all of them; `lock` ends a SELECT that locks its rows.
     ///
     /// # Errors
     /// What the server says about one.
-    pub(super) async fn prepare(
-        session: &mut Session,
-        system: &Capabilities,
-    ) -> Result<Self, Failure> {
-        let lock = system.row_lock;
+    pub(super) async fn prepare(session: &mut Session, lock: &str) -> Result<Self, Failure> {
         let mut fixed = Vec::with_capacity(Query::ALL.len());
         for query in Query::ALL {
-            fixed.push(session.prepare(&placeholders(&query.sql(lock), system)).await?);
+            fixed.push(session.prepare(&query.sql(lock)).await?);
         }
         let mut by_lines = Vec::with_capacity(LineQuery::ALL.len() * LINES_MAX);
         for query in LineQuery::ALL {
             for lines in 1..=LINES_MAX {
                 by_lines.push(if query.takes(lines) {
-                    session.prepare(&placeholders(&query.sql(lines, lock), system)).await?
+                    session.prepare(&query.sql(lines, lock)).await?
                 } else {
                     fixed[0].clone()
                 });

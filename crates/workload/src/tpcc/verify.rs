@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use measure::Failure;
 
-use super::prepare::columns;
 use super::rows::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::schema::Table;
 use super::settings::Settings;
 use crate::Site;
-use crate::crewed::{as_integer, members, on_session, share_out, unfit};
+use crate::crewed::{as_integer, columns, members, on_session, share_out, unfit};
 
 /// Columns of every table, and the counts that never change: items, and of each warehouse its districts,
 /// customers and stocks. More warehouses than asked for do no harm.
@@ -51,11 +50,11 @@ pub(super) fn verify_shape(site: &Site<'_>, settings: &Settings) -> Result<(), F
 }
 
 fn verify_columns(site: &Site<'_>) -> Result<(), Failure> {
-    let list_columns = site.target.capabilities().list_columns;
+    let list_columns = site.target.dialect().list_columns;
     let all = Arc::new(Table::ALL);
     on_session(site, async move |session| {
         for table in *all {
-            let found = columns(session, list_columns, table).await?;
+            let found = columns(session, list_columns, table.name()).await?;
             let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
             let mut needed = table.column_names();
             needed.retain(|name| !is_there(name));

@@ -17,7 +17,6 @@ use super::statements::{Checker, Statements, not_found, with_values};
 use crate::policy::ErrorPolicy;
 use crate::random::{Random, Zipfian};
 use crate::shared::Shared;
-use crate::sysbench::open_session;
 use crate::turns::{FailedTransaction, Work};
 
 impl Shared for YcsbLoad {
@@ -89,11 +88,8 @@ impl YcsbWork {
 }
 
 async fn connect(load: &YcsbLoad, seat: &Seat) -> Result<(Session, Statements), Failure> {
-    let settings = &load.settings;
-    let mut session =
-        open_session(&load.target, seat, settings.isolation, &load.run_session).await?;
-    let system = load.target.capabilities();
-    let statements = Statements::prepare(&mut session, settings, system).await?;
+    let mut session = load.connector.open(seat).await?;
+    let statements = Statements::prepare(&mut session, &load.settings).await?;
     Ok((session, statements))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Capabilities, Session, Value};
+use driver::{Dialect, Session, Value};
 use measure::Failure;
 
 use super::key::{KeyFormat, Maker};
@@ -61,7 +61,7 @@ struct Work {
     seed: u64,
     piece_rows: u64,
     goal: Goal,
-    system: Capabilities,
+    dialect: &'static Dialect,
     progress: Progress,
 }
 
@@ -76,7 +76,7 @@ impl Work {
             seed: site.seed,
             piece_rows: (PIECE_BYTES / row_bytes).clamp(1, MOST_PIECE_ROWS) as u64,
             goal,
-            system: site.target.capabilities().clone(),
+            dialect: site.target.dialect(),
             progress: site.progress.clone(),
         }
     }
@@ -107,7 +107,7 @@ impl Work {
         session: &mut Session,
         records: &[(String, u64)],
     ) -> Result<(), Failure> {
-        let mut piece = Piece::begin(session, &self.system, &self.progress).await?;
+        let mut piece = Piece::begin(session, self.dialect, &self.progress).await?;
         let mut filling = piece.table(&self.table.name, &self.table.columns());
         let mut row = Row::of(&self.table);
         for record in records {

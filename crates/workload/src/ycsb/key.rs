@@ -14,7 +14,7 @@ impl Maker {
     pub(super) const ALL: [Self; 2] = [Self::GoYcsb, Self::Ycsb];
 
     /// Its name in options.
-    pub(super) fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::GoYcsb => "go-ycsb",
             Self::Ycsb => "ycsb",

@@ -2,13 +2,33 @@
 
 use std::path::Path;
 
-use super::sheet::Sheet;
+use plan::OptionReader;
+
+use crate::options::{Choice, Number, Text, choice, number, text};
 use crate::random::{Random, Zipfian};
 
 /// Where Zipf's law is asked for, its exponent: YCSB's constant.
 pub(super) const ZIPFIAN_EXPONENT: f64 = 0.99;
 /// Longer values would not fit into one packet of any server's defaults.
 pub(super) const MOST_BYTES: u64 = 1 << 20;
+
+pub(super) const FIELD_LENGTH: Number<u64> =
+    number("fieldlength", 100, 1..=MOST_BYTES, "bytes of a field, at most");
+pub(super) const MIN_FIELD_LENGTH: Number<u64> =
+    number("minfieldlength", 1, 1..=MOST_BYTES, "bytes of a field, at least, where they vary");
+pub(super) const DISTRIBUTION: Choice<Name> = choice(
+    "fieldlengthdistribution",
+    ("constant", Name::Constant),
+    &[
+        ("constant", Name::Constant),
+        ("uniform", Name::Uniform),
+        ("zipfian", Name::Zipfian),
+        ("histogram", Name::Histogram),
+    ],
+    "constant, uniform, zipfian, histogram",
+);
+pub(super) const HISTOGRAM: Text =
+    text("fieldlengthhistogram", "hist.txt", "file of the histogram");
 
 /// `fieldlengthdistribution`.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +44,7 @@ pub(super) enum Lengths {
 }
 
 #[derive(Clone, Copy)]
-enum Name {
+pub(super) enum Name {
     Constant,
     Uniform,
     Zipfian,
@@ -32,20 +52,14 @@ enum Name {
 }
 
 impl Lengths {
-    pub(super) fn read(sheet: &mut Sheet<'_>, folder: &Path) -> Self {
-        let names = [
-            ("constant", Name::Constant),
-            ("uniform", Name::Uniform),
-            ("zipfian", Name::Zipfian),
-            ("histogram", Name::Histogram),
-        ];
-        let name = sheet.choice("fieldlengthdistribution", Name::Constant, &names);
-        let most = sheet.integer("fieldlength", 100, 1..=MOST_BYTES) as usize;
-        let low = sheet.integer("minfieldlength", 1, 1..=MOST_BYTES) as usize;
-        let file = sheet.text("fieldlengthhistogram").unwrap_or_else(|| "hist.txt".to_owned());
+    pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Self {
+        let name = DISTRIBUTION.read(reader);
+        let most = FIELD_LENGTH.read(reader) as usize;
+        let low = MIN_FIELD_LENGTH.read(reader) as usize;
+        let file = HISTOGRAM.read(reader);
         if low > most && matches!(name, Name::Uniform | Name::Zipfian) {
             let message = format!("`minfieldlength` is {low}, more than `fieldlength`, {most}");
-            sheet.wrong("minfieldlength", message, "say at most `fieldlength`");
+            reader.reject(MIN_FIELD_LENGTH.name, message, "say at most `fieldlength`");
         }
         match name {
             Name::Constant => Self::Constant(most),
@@ -54,18 +68,18 @@ impl Lengths {
                 let count = most.saturating_sub(low) as u64 + 1;
                 Self::Zipfian { low, ranks: Zipfian::new(count, ZIPFIAN_EXPONENT) }
             }
-            Name::Histogram => Self::read_histogram(sheet, folder, &file),
+            Name::Histogram => Self::read_histogram(reader, folder, &file),
         }
     }
 
-    fn read_histogram(sheet: &mut Sheet<'_>, folder: &Path, file: &str) -> Self {
+    fn read_histogram(reader: &mut OptionReader<'_>, folder: &Path, file: &str) -> Self {
         let read = std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
         match read.and_then(|text| histogram(&text)) {
             Ok(buckets) => Self::Histogram(buckets),
             Err(why) => {
                 let help = "its first line is `BlockSize<TAB>bytes`, each other one \
                             `bucket<TAB>count`; a value of bucket i is (i + 1) blocks long";
-                sheet.wrong("fieldlengthhistogram", format!("{file}: {why}"), help);
+                reader.reject(HISTOGRAM.name, format!("{file}: {why}"), help);
                 Self::Constant(1)
             }
         }

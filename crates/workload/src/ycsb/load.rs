@@ -4,8 +4,6 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use driver::Target;
-
 use super::chooser::{Chooser, Range};
 use super::inserts::Inserts;
 use super::key::{KeyFormat, Maker};
@@ -13,11 +11,11 @@ use super::operations::{Act, Timed};
 use super::settings::Settings;
 use super::values::ValueMaker;
 use crate::Site;
+use crate::session::Connector;
 
 /// What the clients of one trial share.
 pub(super) struct YcsbLoad {
-    pub(super) target: Target,
-    pub(super) run_session: Vec<String>,
+    pub(super) connector: Connector,
     pub(super) settings: Settings,
     pub(super) format: KeyFormat,
     pub(super) values: ValueMaker,
@@ -37,8 +35,7 @@ impl YcsbLoad {
     pub(super) fn new(settings: &Settings, site: &Site<'_>, maker: Maker, next_guess: u64) -> Self {
         let inserts = Inserts::new(settings.records, settings.mix.has(Act::Insert));
         Self {
-            target: site.target.clone(),
-            run_session: site.sql.run_session.clone(),
+            connector: Connector::new(site, settings.isolation),
             format: settings.format(maker),
             values: value_maker(settings, maker),
             timed: Timed::of(&settings.mix),

@@ -18,7 +18,6 @@ mod request;
 mod resume;
 mod schema;
 mod settings;
-mod sheet;
 mod statements;
 mod survey;
 mod values;

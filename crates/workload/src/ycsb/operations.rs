@@ -1,8 +1,9 @@
 //! The operations of the core workload and how often each comes.
 
 use measure::{Operation, OperationId, OperationKind};
+use plan::OptionReader;
 
-use super::sheet::Sheet;
+use crate::options::{Number, number};
 use crate::random::Random;
 
 /// What a client does in a turn.
@@ -40,6 +41,17 @@ impl Act {
     }
 }
 
+pub(super) const READS: Number<f64> = share("readproportion", 0.95, "share of reads");
+pub(super) const UPDATES: Number<f64> = share("updateproportion", 0.05, "share of updates");
+pub(super) const INSERTS: Number<f64> = share("insertproportion", 0.0, "share of inserts");
+pub(super) const SCANS: Number<f64> = share("scanproportion", 0.0, "share of scans");
+pub(super) const READ_MODIFY_WRITES: Number<f64> =
+    share("readmodifywriteproportion", 0.0, "share of reads of a record with an update after it");
+
+const fn share(name: &'static str, default: f64, meaning: &'static str) -> Number<f64> {
+    number(name, default, 0.0..=1e9, meaning)
+}
+
 /// Shares of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mix {
@@ -48,19 +60,13 @@ pub(super) struct Mix {
 }
 
 impl Mix {
-    pub(super) fn read(sheet: &mut Sheet<'_>) -> Self {
-        let names = [
-            ("readproportion", 0.95),
-            ("updateproportion", 0.05),
-            ("insertproportion", 0.0),
-            ("scanproportion", 0.0),
-            ("readmodifywriteproportion", 0.0),
-        ];
-        let shares = names.map(|(name, default)| sheet.float(name, default, 0.0..=1e9));
+    pub(super) fn read(reader: &mut OptionReader<'_>) -> Self {
+        let options = [READS, UPDATES, INSERTS, SCANS, READ_MODIFY_WRITES];
+        let shares = options.map(|option| option.read(reader));
         let sum: f64 = shares.iter().sum();
         if sum <= 0.0 {
             let help = "set one of the proportions above 0";
-            sheet.wrong("readproportion", "no operation has a share", help);
+            reader.reject(READS.name, "no operation has a share", help);
         }
         Self { shares: shares.map(|share| share / sum.max(f64::MIN_POSITIVE)) }
     }

@@ -1,4 +1,59 @@
-//! Property files: the text format of Java's `Properties.load`, which YCSB's workload files have.
+//! Property files: the text format of Java's `Properties.load`, which YCSB's workload files have. A plan's
+//! options stand above the files that it names, and these above the preset.
+
+use std::fs;
+use std::path::Path;
+
+use plan::{Line, OptionReader, Options};
+
+use super::preset::Preset;
+use crate::options::{Text, text};
+
+/// The option that names property files.
+pub(super) const PROPERTIES: Text =
+    text("properties", "", "YCSB property files to read; options go before them");
+
+/// The plan's options above the properties of files, which count from `folder`, and these above those of
+/// `preset`; and for each file that cannot be read why.
+pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Options, Vec<String>) {
+    let mut lines: Vec<Line> =
+        preset.properties().into_iter().map(|it| of_preset(preset, it)).collect();
+    let mut unreadable = Vec::new();
+    for file in options.reader().texts(PROPERTIES.name) {
+        match fs::read_to_string(folder.join(&file)) {
+            Ok(text) => lines.extend(parse(&text).into_iter().map(|it| it.in_file(&file))),
+            Err(error) => {
+                unreadable.push(format!("cannot read the properties of {file}: {error}"));
+            }
+        }
+    }
+    (options.clone().above(lines), unreadable)
+}
+
+fn of_preset(preset: Preset, (name, value): (&str, &str)) -> Line {
+    let place = format!("ycsb/{}", preset.name());
+    Line { name: name.to_owned(), value: value.to_owned(), place }
+}
+
+/// How the names begin of what bindings to databases read: go-ycsb's, and YCSB's JDBC.
+const OF_BINDINGS: [&str; 3] = ["mysql.", "jdbc.", "db."];
+
+/// Refuses properties that a binding to a database reads: the plan says where its systems are.
+pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
+    for name in reader.unasked() {
+        if OF_BINDINGS.iter().any(|beginning| name.starts_with(beginning)) {
+            let help =
+                "where the server is and how to log in stands under [systems], or after --system";
+            refuse(reader, &name, help);
+        }
+    }
+}
+
+/// Refuses a property that has another place in a plan, or no meaning in dyno.
+pub(super) fn refuse(reader: &mut OptionReader<'_>, name: &str, help: &str) {
+    let key = name.replace('.', "_");
+    reader.refuse(&key, format!("`{name}` is not offered here"), help);
+}
 
 /// A property with the line that it begins in, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -6,6 +61,13 @@ pub(super) struct Property {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) line: usize,
+}
+
+impl Property {
+    fn in_file(self, file: &str) -> Line {
+        let place = format!("{file}:{}", self.line);
+        Line { name: self.name, value: self.value, place }
+    }
 }
 
 /// Every property of a file, in its order; of two with one name the later holds.

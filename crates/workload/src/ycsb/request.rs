@@ -1,6 +1,38 @@
 //! Which record an operation is about: `requestdistribution`.
 
-use super::sheet::Sheet;
+use plan::OptionReader;
+
+use crate::options::{Choice, Number, choice, number};
+
+pub(super) const DISTRIBUTION: Choice<Name> = choice(
+    "requestdistribution",
+    ("uniform", Name::Uniform),
+    &[
+        ("uniform", Name::Uniform),
+        ("zipfian", Name::Zipfian),
+        ("latest", Name::Latest),
+        ("hotspot", Name::Hotspot),
+        ("sequential", Name::Sequential),
+        ("exponential", Name::Exponential),
+    ],
+    "uniform, zipfian, latest, hotspot, sequential, exponential",
+);
+pub(super) const HOTSPOT_DATA: Number<f64> =
+    number("hotspotdatafraction", 0.2, 0.0..=1.0, "hotspot: share of the records that are hot");
+pub(super) const HOTSPOT_OPERATIONS: Number<f64> =
+    number("hotspotopnfraction", 0.8, 0.0..=1.0, "hotspot: share of the operations that they get");
+pub(super) const EXPONENTIAL_PERCENTILE: Number<f64> = number(
+    "exponential_percentile",
+    95.0,
+    0.001..=99.999_999,
+    "exponential: percent of the operations ..",
+);
+pub(super) const EXPONENTIAL_FRACTION: Number<f64> = number(
+    "exponential_frac",
+    0.857_142_857_1,
+    0.000_001..=1.0,
+    ".. that fall on this newest share of recordcount",
+);
 
 /// How records are chosen. In the definitions n records are in the range, numbered from its first one,
 /// and the last one is the newest whose insert, and that of all before it, was acknowledged.
@@ -25,7 +57,7 @@ pub(super) enum Request {
 }
 
 #[derive(Clone, Copy)]
-enum Name {
+pub(super) enum Name {
     Uniform,
     Sequential,
     Zipfian,
@@ -35,20 +67,11 @@ enum Name {
 }
 
 impl Request {
-    pub(super) fn read(sheet: &mut Sheet<'_>) -> Self {
-        let names = [
-            ("uniform", Name::Uniform),
-            ("zipfian", Name::Zipfian),
-            ("latest", Name::Latest),
-            ("hotspot", Name::Hotspot),
-            ("sequential", Name::Sequential),
-            ("exponential", Name::Exponential),
-        ];
-        let name = sheet.choice("requestdistribution", Name::Uniform, &names);
-        let data = sheet.float("hotspotdatafraction", 0.2, 0.0..=1.0);
-        let operations = sheet.float("hotspotopnfraction", 0.8, 0.0..=1.0);
-        let percentile = sheet.float("exponential.percentile", 95.0, 0.001..=99.999_999);
-        let fraction = sheet.float("exponential.frac", 0.857_142_857_1, 0.000_001..=1.0);
+    pub(super) fn read(reader: &mut OptionReader<'_>) -> Self {
+        let name = DISTRIBUTION.read(reader);
+        let (data, operations) = (HOTSPOT_DATA.read(reader), HOTSPOT_OPERATIONS.read(reader));
+        let percentile = EXPONENTIAL_PERCENTILE.read(reader);
+        let fraction = EXPONENTIAL_FRACTION.read(reader);
         match name {
             Name::Uniform => Self::Uniform,
             Name::Sequential => Self::Sequential,

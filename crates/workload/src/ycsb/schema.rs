@@ -1,16 +1,19 @@
 //! The table, as go-ycsb and YCSB's JDBC binding make it.
 
-use driver::Capabilities;
+use driver::Dialect;
+use plan::OptionReader;
 
-use super::sheet::Sheet;
+use crate::options::{Number, Text, number, text};
 
 /// The column of keys.
 pub(super) const KEY: &str = "YCSB_KEY";
-/// Longest sum of columns that may be VARCHARs: servers of the MySQL protocol bound a row by 65,535
-/// bytes and reckon four for each letter.
-const MOST_ROW_LETTERS: usize = 16_000;
-/// Longest value of a TEXT column there.
-const MOST_TEXT_BYTES: usize = 65_535;
+const MOST_FIELDS: u64 = 1_000;
+
+pub(super) const TABLE: Text = text("table", "usertable", "name of the table");
+pub(super) const FIELD_COUNT: Number<u64> =
+    number("fieldcount", 10, 1..=MOST_FIELDS, "fields of a record");
+pub(super) const FIELD_NAME_PREFIX: Text =
+    text("fieldnameprefix", "field", "names of columns without their number");
 
 /// A table of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,41 +28,27 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn read(sheet: &mut Sheet<'_>, field_bytes: usize, most_fields: u64) -> Self {
-        let name = sheet.text("table").unwrap_or_else(|| "usertable".to_owned());
-        let prefix = sheet.text("fieldnameprefix").unwrap_or_else(|| "field".to_owned());
-        for (property, text) in [("table", &name), ("fieldnameprefix", &prefix)] {
+    pub(super) fn read(reader: &mut OptionReader<'_>, field_bytes: usize) -> Self {
+        let (name, prefix) = (TABLE.read(reader), FIELD_NAME_PREFIX.read(reader));
+        for (option, text) in [(TABLE, &name), (FIELD_NAME_PREFIX, &prefix)] {
             if !is_plain(text) {
-                let message = format!("`{property}` is {text:?}, no plain name");
-                sheet.wrong(
-                    property,
-                    message,
-                    "letters, digits and `_`, a letter first, at most 48",
-                );
+                let message = format!("`{}` is {text:?}, no plain name", option.name);
+                let help = "letters, digits and `_`, a letter first, at most 48";
+                reader.reject(option.name, message, help);
             }
         }
-        let count = sheet.integer("fieldcount", 10, 1..=most_fields);
+        let count = FIELD_COUNT.read(reader);
         let field_names: Vec<String> = (0..count).map(|field| format!("{prefix}{field}")).collect();
         let fields = field_names.iter().map(|name| name.to_ascii_uppercase()).collect();
         Self { name, fields, field_names, field_bytes }
     }
 
     /// CREATE TABLE.
-    pub(super) fn create(&self, system: &Capabilities) -> String {
-        let letters = self.field_bytes * self.fields.len();
-        let kind = if letters <= MOST_ROW_LETTERS {
-            format!("VARCHAR({})", self.field_bytes)
-        } else if self.field_bytes > MOST_TEXT_BYTES && system.has_engine_clause {
-            "LONGTEXT".to_owned()
-        } else {
-            "TEXT".to_owned()
-        };
-        // A comment to most systems; where tables can be clustered or not, rows then lie in the order
-        // of their keys.
-        let clustered =
-            if system.has_engine_clause { " /*T![clustered_index] CLUSTERED */" } else { "" };
+    pub(super) fn create(&self, dialect: &Dialect) -> String {
+        let kind = dialect.text_type(self.field_bytes, self.fields.len());
         let fields: String = self.fields.iter().map(|field| format!(", {field} {kind}")).collect();
-        format!("CREATE TABLE {} ({KEY} VARCHAR(64) PRIMARY KEY{clustered}{fields})", self.name)
+        let hint = dialect.clustered_key_hint;
+        format!("CREATE TABLE {} ({KEY} VARCHAR(64) PRIMARY KEY{hint}{fields})", self.name)
     }
 
     /// All columns, the key first.

@@ -3,28 +3,92 @@
 use std::path::Path;
 use std::time::Duration;
 
-use plan::{Options, Problem};
+use driver::Isolation;
+use plan::{OptionReader, Options, Problem};
 
 use super::key::{KeyFormat, Maker};
-use super::lengths::Lengths;
-use super::operations::Mix;
+use super::lengths::{self, Lengths};
+use super::operations::{self, Mix};
 use super::preset::Preset;
-use super::request::Request;
-use super::schema::Table;
-use super::sheet::Sheet;
+use super::properties::{self, PROPERTIES};
+use super::request::{self, Request};
+use super::schema::{self, Table};
 use super::statements::{NOT_FOUND, UNEXPECTED_STATE};
 use crate::OptionInfo;
-use crate::policy::ErrorPolicy;
-use crate::sysbench::{option, read_isolation};
+use crate::options::{
+    Choice, Flag, Number, OptionList, Text, choice, flag, infos, number, number_without_default,
+    text,
+};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
+use crate::session::ISOLATION;
 
 /// Numbers of records are signed 64-bit integers in both tools.
 const MOST_RECORDS: u64 = 1 << 62;
-const MOST_FIELDS: u64 = 1_000;
 /// The key column is 64 letters wide.
 const KEY_LETTERS: u64 = 64;
 /// Of a prefix and the digits of any number, so that they fit into the key column.
 const MOST_PADDING: u64 = 40;
 const MOST_PREFIX: usize = 20;
+
+const RECORD_COUNT: Number<u64> =
+    number("recordcount", 1000, 1..=MOST_RECORDS, "records in the table");
+const INSERT_START: Number<u64> =
+    number("insertstart", 0, 0..=MOST_RECORDS, "number of the first record to load and to ask for");
+const INSERT_COUNT: Number<u64> = number_without_default(
+    "insertcount",
+    1..=MOST_RECORDS,
+    "records to load and to ask for; all from insertstart on",
+);
+const OPERATION_COUNT: Number<u64> = number(
+    "operationcount",
+    0,
+    0..=u64::MAX,
+    "operations of a run, when the plan bounds it by nothing else",
+);
+const MAX_EXECUTION_TIME: Number<u64> = number(
+    "maxexecutiontime",
+    0,
+    0..=u32::MAX as u64,
+    "seconds of a run, when the plan bounds it by nothing else",
+);
+const WORKLOAD: Text = text("workload", "core", "YCSB's class; only the core workload");
+const READ_ALL_FIELDS: Flag = flag("readallfields", true, "reads ask for all fields, not for one");
+const WRITE_ALL_FIELDS: Flag = flag("writeallfields", false, "updates write all fields, not one");
+const MIN_SCAN_LENGTH: Number<u64> =
+    number("minscanlength", 1, 1..=u32::MAX as u64, "records of a scan, at least");
+const MAX_SCAN_LENGTH: Number<u64> =
+    number("maxscanlength", 1000, 1..=u32::MAX as u64, "records of a scan, at most");
+const SCAN_LENGTH_DISTRIBUTION: Choice<bool> = choice(
+    "scanlengthdistribution",
+    ("uniform", false),
+    &[("uniform", false), ("zipfian", true)],
+    "uniform, zipfian",
+);
+const INSERT_ORDER: Choice<bool> = choice(
+    "insertorder",
+    ("hashed", true),
+    &[("hashed", true), ("ordered", false)],
+    "hashed: keys in no order; ordered: in that of their numbers",
+);
+const ZERO_PADDING: Number<u64> =
+    number("zeropadding", 1, 0..=MOST_PADDING, "digits of keys, at least");
+const KEY_PREFIX: Text = text("keyprefix", "user", "what keys begin with");
+const COMPATIBILITY: Choice<Option<Maker>> = choice(
+    "compatibility",
+    ("", None),
+    &[(Maker::GoYcsb.name(), Some(Maker::GoYcsb)), (Maker::Ycsb.name(), Some(Maker::Ycsb))],
+    "whose keys: go-ycsb or ycsb, which hash differently; as the table has them, else go-ycsb",
+);
+const DATA_INTEGRITY: Flag =
+    flag("dataintegrity", false, "values follow from key and field, and reads check them");
+const RETRY_LIMIT: Number<u64> = number(
+    "core_workload_insertion_retry_limit",
+    0,
+    0..=1_000_000,
+    "how often a load that failed goes on",
+);
+const RETRY_INTERVAL: Number<f64> =
+    number("core_workload_insertion_retry_interval", 3.0, 0.0..=3600.0, "seconds before it does");
 
 /// Checked properties.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +117,7 @@ pub(super) struct Settings {
     /// How often a load that failed goes on, and after how long.
     pub(super) retries: u64,
     pub(super) retry_pause: Duration,
-    pub(super) isolation: Option<&'static str>,
+    pub(super) isolation: Option<Isolation>,
     pub(super) errors: ErrorPolicy,
 }
 
@@ -76,11 +140,18 @@ impl Settings {
         options: &Options,
         folder: &Path,
     ) -> Result<Self, Vec<Problem>> {
-        let mut sheet = Sheet::new(preset, options, folder);
-        refuse(&mut sheet);
-        let settings = read(preset, &mut sheet, folder);
-        check(&settings, &mut sheet);
-        sheet.finish()?;
+        let (options, unreadable) = properties::gather(preset, options, folder);
+        let mut reader = options.reader();
+        for message in unreadable {
+            let help = "`properties` takes files such as YCSB's workloads/workloada; a relative path \
+                        counts from the plan";
+            reader.reject(PROPERTIES.name, message, help);
+        }
+        refuse(&mut reader);
+        let settings = read(preset, &mut reader, folder);
+        check(&settings, &mut reader);
+        properties::refuse_bindings(&mut reader);
+        reader.finish()?;
         Ok(settings)
     }
 
@@ -100,80 +171,74 @@ impl Settings {
     }
 }
 
-fn read(preset: Preset, sheet: &mut Sheet<'_>, folder: &Path) -> Settings {
-    let lengths = Lengths::read(sheet, folder);
-    let records = sheet.integer("recordcount", 1000, 1..=MOST_RECORDS);
-    let insert_start = sheet.integer("insertstart", 0, 0..=MOST_RECORDS);
+fn read(preset: Preset, reader: &mut OptionReader<'_>, folder: &Path) -> Settings {
+    reader.texts(PROPERTIES.name);
+    let lengths = Lengths::read(reader, folder);
+    let records = RECORD_COUNT.read(reader);
+    let insert_start = INSERT_START.read(reader);
     let rest = records.saturating_sub(insert_start);
-    let pause_s = sheet.float("core_workload_insertion_retry_interval", 3.0, 0.0..=3600.0);
-    let orders = [("hashed", true), ("ordered", false)];
-    let makers = Maker::ALL.map(|maker| (maker.name(), Some(maker)));
     Settings {
         preset,
-        table: Table::read(sheet, lengths.most(), MOST_FIELDS),
-        prefix: sheet.text("keyprefix").unwrap_or_else(|| "user".to_owned()),
-        padding: sheet.integer("zeropadding", 1, 0..=MOST_PADDING) as usize,
-        is_hashed: sheet.choice("insertorder", true, &orders),
-        maker: sheet.options().choice("compatibility", None, &makers),
+        table: Table::read(reader, lengths.most()),
+        prefix: KEY_PREFIX.read(reader),
+        padding: ZERO_PADDING.read(reader) as usize,
+        is_hashed: INSERT_ORDER.read(reader),
+        maker: COMPATIBILITY.read(reader),
         records,
         insert_start,
-        insert_count: sheet.integer("insertcount", rest, 1..=MOST_RECORDS),
+        insert_count: INSERT_COUNT.read_or(reader, rest),
         lengths,
-        reads_all_fields: sheet.boolean("readallfields", true),
-        writes_all_fields: sheet.boolean("writeallfields", false),
-        checks_integrity: sheet.boolean("dataintegrity", false),
-        mix: Mix::read(sheet),
-        request: Request::read(sheet),
-        scan: ScanLength::read(sheet),
-        operations: sheet.integer("operationcount", 0, 0..=u64::MAX),
-        time: Duration::from_secs(sheet.integer("maxexecutiontime", 0, 0..=u64::from(u32::MAX))),
-        retries: sheet.integer("core_workload_insertion_retry_limit", 0, 0..=1_000_000),
-        retry_pause: Duration::from_secs_f64(pause_s),
-        isolation: read_isolation(sheet.options()),
-        errors: read_errors(sheet),
+        reads_all_fields: READ_ALL_FIELDS.read(reader),
+        writes_all_fields: WRITE_ALL_FIELDS.read(reader),
+        checks_integrity: DATA_INTEGRITY.read(reader),
+        mix: Mix::read(reader),
+        request: Request::read(reader),
+        scan: ScanLength::read(reader),
+        operations: OPERATION_COUNT.read(reader),
+        time: Duration::from_secs(MAX_EXECUTION_TIME.read(reader)),
+        retries: RETRY_LIMIT.read(reader),
+        retry_pause: Duration::from_secs_f64(RETRY_INTERVAL.read(reader)),
+        isolation: ISOLATION.read(reader),
+        errors: read_errors(reader),
     }
 }
 
 /// What dyno itself finds wrong with an answer ends its operation and not the client.
-fn read_errors(sheet: &mut Sheet<'_>) -> ErrorPolicy {
-    let mut errors = ErrorPolicy::read(sheet.options());
+fn read_errors(reader: &mut OptionReader<'_>) -> ErrorPolicy {
+    let mut errors = ErrorPolicy::read(reader);
     errors.ignored.extend([NOT_FOUND.to_owned(), UNEXPECTED_STATE.to_owned()]);
     errors
 }
 
 impl ScanLength {
-    fn read(sheet: &mut Sheet<'_>) -> Self {
+    fn read(reader: &mut OptionReader<'_>) -> Self {
         Self {
-            least: sheet.integer("minscanlength", 1, 1..=u64::from(u32::MAX)),
-            most: sheet.integer("maxscanlength", 1000, 1..=u64::from(u32::MAX)),
-            is_zipfian: sheet.choice(
-                "scanlengthdistribution",
-                false,
-                &[("uniform", false), ("zipfian", true)],
-            ),
+            least: MIN_SCAN_LENGTH.read(reader),
+            most: MAX_SCAN_LENGTH.read(reader),
+            is_zipfian: SCAN_LENGTH_DISTRIBUTION.read(reader),
         }
     }
 }
 
 /// What properties say together.
-fn check(settings: &Settings, sheet: &mut Sheet<'_>) {
+fn check(settings: &Settings, reader: &mut OptionReader<'_>) {
     let Settings { records, insert_start, insert_count, scan, .. } = settings;
     if insert_start.saturating_add(*insert_count) > *records {
         let message = format!(
             "records {insert_start} to {} are asked for, and `recordcount` is {records}",
             insert_start.saturating_add(*insert_count).saturating_sub(1)
         );
-        let name = if sheet.is_given("insertcount") { "insertcount" } else { "insertstart" };
-        sheet.wrong(name, message, "`insertstart` + `insertcount` are at most `recordcount`");
+        let name = if reader.is_given("insertcount") { "insertcount" } else { "insertstart" };
+        reader.reject(name, message, "`insertstart` + `insertcount` are at most `recordcount`");
     }
     if scan.least > scan.most {
         let message = format!("`minscanlength` is {}, over `maxscanlength`", scan.least);
-        sheet.wrong("minscanlength", message, "say at most `maxscanlength`");
+        reader.reject("minscanlength", message, "say at most `maxscanlength`");
     }
     if settings.checks_integrity && !matches!(settings.lengths, Lengths::Constant(_)) {
         let help = "say fieldlengthdistribution = \"constant\"";
         let message = "`dataintegrity` needs values of one length";
-        sheet.wrong("dataintegrity", message, help);
+        reader.reject("dataintegrity", message, help);
     }
     let is_plain =
         settings.prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b));
@@ -182,12 +247,12 @@ fn check(settings: &Settings, sheet: &mut Sheet<'_>) {
             "letters, digits, `_`, `-`, `.` and `:`, at most {MOST_PREFIX}, so that \
                             keys fit into {KEY_LETTERS} letters"
         );
-        sheet.wrong("keyprefix", format!("`keyprefix` is {:?}", settings.prefix), help);
+        reader.reject("keyprefix", format!("`keyprefix` is {:?}", settings.prefix), help);
     }
     if settings.operations > 0 && !settings.time.is_zero() {
         let message = "both `operationcount` and `maxexecutiontime` bound the run";
         let help = "set one of them to 0; `time` or `events` of the plan go before both";
-        sheet.wrong("maxexecutiontime", message, help);
+        reader.reject("maxexecutiontime", message, help);
     }
 }
 
@@ -237,72 +302,68 @@ const REFUSED: &[(&str, &str)] = &[
     ("debug.pprof", "leave it out"),
 ];
 
-fn refuse(sheet: &mut Sheet<'_>) {
-    REFUSED.iter().for_each(|(name, help)| sheet.refuse(name, help));
-    let classes =
-        ["core", "site.ycsb.workloads.CoreWorkload", "com.yahoo.ycsb.workloads.CoreWorkload"];
-    if let Some(class) = sheet.text("workload").filter(|class| !classes.contains(&class.as_str())) {
+fn refuse(reader: &mut OptionReader<'_>) {
+    REFUSED.iter().for_each(|(name, help)| properties::refuse(reader, name, help));
+    let classes = [
+        WORKLOAD.default,
+        "site.ycsb.workloads.CoreWorkload",
+        "com.yahoo.ycsb.workloads.CoreWorkload",
+    ];
+    let class = WORKLOAD.read(reader);
+    if !classes.contains(&class.as_str()) {
         let help = format!("only the core workload is offered: {}", classes.join(", "));
-        sheet.wrong("workload", format!("`workload` is {class:?}"), help);
+        reader.reject(WORKLOAD.name, format!("`workload` is {class:?}"), help);
     }
 }
 
 /// The options of every YCSB workload, with the core workload's own defaults.
-const OPTIONS: &[OptionInfo] = &[
-    option("properties", "", "YCSB property files to read; options go before them"),
-    option("recordcount", "1000", "records in the table"),
-    option("insertstart", "0", "number of the first record to load and to ask for"),
-    option("insertcount", "", "records to load and to ask for; all from insertstart on"),
-    option("operationcount", "0", "operations of a run, when the plan bounds it by nothing else"),
-    option("maxexecutiontime", "0", "seconds of a run, when the plan bounds it by nothing else"),
-    option("workload", "core", "YCSB's class; only the core workload"),
-    option("table", "usertable", "name of the table"),
-    option("fieldcount", "10", "fields of a record"),
-    option("fieldnameprefix", "field", "names of columns without their number"),
-    option("fieldlength", "100", "bytes of a field, at most"),
-    option("minfieldlength", "1", "bytes of a field, at least, where they vary"),
-    option("fieldlengthdistribution", "constant", "constant, uniform, zipfian, histogram"),
-    option("fieldlengthhistogram", "hist.txt", "file of the histogram"),
-    option("readallfields", "true", "reads ask for all fields, not for one"),
-    option("writeallfields", "false", "updates write all fields, not one"),
-    option("readproportion", "0.95", "share of reads"),
-    option("updateproportion", "0.05", "share of updates"),
-    option("insertproportion", "0", "share of inserts"),
-    option("scanproportion", "0", "share of scans"),
-    option("readmodifywriteproportion", "0", "share of reads of a record with an update after it"),
-    option(
-        "requestdistribution",
-        "uniform",
-        "uniform, zipfian, latest, hotspot, sequential, exponential",
-    ),
-    option("hotspotdatafraction", "0.2", "hotspot: share of the records that are hot"),
-    option("hotspotopnfraction", "0.8", "hotspot: share of the operations that they get"),
-    option("exponential_percentile", "95", "exponential: percent of the operations .."),
-    option("exponential_frac", "0.8571428571", ".. that fall on this newest share of recordcount"),
-    option("minscanlength", "1", "records of a scan, at least"),
-    option("maxscanlength", "1000", "records of a scan, at most"),
-    option("scanlengthdistribution", "uniform", "uniform, zipfian"),
-    option("insertorder", "hashed", "hashed: keys in no order; ordered: in that of their numbers"),
-    option("zeropadding", "1", "digits of keys, at least"),
-    option("keyprefix", "user", "what keys begin with"),
-    option(
-        "compatibility",
-        "",
-        "whose keys: go-ycsb or ycsb, which hash differently; as the table has them, else go-ycsb",
-    ),
-    option("dataintegrity", "false", "values follow from key and field, and reads check them"),
-    option("core_workload_insertion_retry_limit", "0", "how often a load that failed goes on"),
-    option("core_workload_insertion_retry_interval", "3", "seconds before it does"),
-    option("isolation", "", "isolation level of clients"),
-    option("transient_errors", "retry", "conflicts and lock time-outs: retry or ignore"),
-    option("ignore_errors", "", "codes of errors that only end their operation, or all"),
+const OPTIONS: OptionList = &[
+    &PROPERTIES,
+    &RECORD_COUNT,
+    &INSERT_START,
+    &INSERT_COUNT,
+    &OPERATION_COUNT,
+    &MAX_EXECUTION_TIME,
+    &WORKLOAD,
+    &schema::TABLE,
+    &schema::FIELD_COUNT,
+    &schema::FIELD_NAME_PREFIX,
+    &lengths::FIELD_LENGTH,
+    &lengths::MIN_FIELD_LENGTH,
+    &lengths::DISTRIBUTION,
+    &lengths::HISTOGRAM,
+    &READ_ALL_FIELDS,
+    &WRITE_ALL_FIELDS,
+    &operations::READS,
+    &operations::UPDATES,
+    &operations::INSERTS,
+    &operations::SCANS,
+    &operations::READ_MODIFY_WRITES,
+    &request::DISTRIBUTION,
+    &request::HOTSPOT_DATA,
+    &request::HOTSPOT_OPERATIONS,
+    &request::EXPONENTIAL_PERCENTILE,
+    &request::EXPONENTIAL_FRACTION,
+    &MIN_SCAN_LENGTH,
+    &MAX_SCAN_LENGTH,
+    &SCAN_LENGTH_DISTRIBUTION,
+    &INSERT_ORDER,
+    &ZERO_PADDING,
+    &KEY_PREFIX,
+    &COMPATIBILITY,
+    &DATA_INTEGRITY,
+    &RETRY_LIMIT,
+    &RETRY_INTERVAL,
+    &ISOLATION,
+    &TRANSIENT_ERRORS,
+    &IGNORE_ERRORS,
 ];
 
 /// The options of a preset, with its own values as defaults.
 pub(crate) fn options(preset: Preset) -> Vec<OptionInfo> {
-    let own = |info: &OptionInfo| OptionInfo {
-        default: preset.value_of(info.name).unwrap_or(info.default),
-        ..*info
+    let own = |info: OptionInfo| match preset.value_of(info.name) {
+        Some(value) => OptionInfo { default: value.to_owned(), ..info },
+        None => info,
     };
-    OPTIONS.iter().map(own).collect()
+    infos(OPTIONS).into_iter().map(own).collect()
 }

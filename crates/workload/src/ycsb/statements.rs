@@ -1,6 +1,6 @@
 //! The statements of the operations, made ready on a client's session.
 
-use driver::{Capabilities, Session, Statement, Value};
+use driver::{Session, Statement, Value};
 use measure::{ErrorClass, Failure};
 
 use super::key::KeyFormat;
@@ -8,7 +8,6 @@ use super::operations::Act;
 use super::schema::{KEY, Table};
 use super::settings::Settings;
 use super::values::ValueMaker;
-use crate::crewed::placeholders;
 use crate::random::Random;
 
 /// Code of a failure: a record that must be there is not. YCSB calls it so.
@@ -76,12 +75,11 @@ impl Statements {
     pub(super) async fn prepare(
         session: &mut Session,
         settings: &Settings,
-        system: &Capabilities,
     ) -> Result<Self, Failure> {
         let mut all = Self { read: vec![], update: vec![], scan: vec![], insert: vec![] };
         for act in Act::ALL.into_iter().filter(|act| is_needed(*act, settings)) {
             for text in texts(act, settings) {
-                let statement = session.prepare(&placeholders(&text, system)).await?;
+                let statement = session.prepare(&text).await?;
                 match act {
                     Act::Read => all.read.push(statement),
                     Act::Update => all.update.push(statement),

@@ -21,6 +21,7 @@ use super::settings::Settings;
 use super::statements;
 use super::survey::{self, Found, Holds};
 use crate::crewed::{interrupted, on_session, run_all, unfit};
+use crate::session::check_isolation;
 use crate::shared::SharedLoad;
 use crate::{Site, Workload};
 
@@ -71,7 +72,7 @@ impl Ycsb {
 
     fn look(&self, site: &Site<'_>) -> Result<Option<Found>, Failure> {
         let settings = self.settings.clone();
-        let list_columns = site.target.capabilities().list_columns;
+        let list_columns = site.target.dialect().list_columns;
         site.progress.begin(format!("looking at {}", settings.table.name), 0);
         on_session(site, async move |session| survey::look(session, &settings, list_columns).await)
     }
@@ -87,7 +88,7 @@ impl Ycsb {
     }
 
     fn make(&self, site: &Site<'_>) -> Result<(), Failure> {
-        let create = self.settings.table.create(site.target.capabilities());
+        let create = self.settings.table.create(site.target.dialect());
         self.run(site, vec![create])?;
         self.note(site.target, |known| known.is_made = true);
         self.load_all(site, self.settings.maker.unwrap_or(Maker::GoYcsb), Goal::All)
@@ -106,8 +107,7 @@ impl Ycsb {
             site.progress.begin("waiting to go on with the load", 0);
             self.pause(site)?;
         }
-        let analyze = site.target.capabilities().analyze;
-        let analyze = analyze.map(|text| text.replace("{table}", &self.settings.table.name));
+        let analyze = site.target.dialect().analyze(&self.settings.table.name);
         site.progress.begin("making statistics", 0);
         self.run(site, analyze.into_iter().collect())
     }
@@ -198,9 +198,7 @@ impl Workload for Ycsb {
     }
 
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        if self.settings.isolation.is_some() && !site.target.capabilities().has_isolation_levels {
-            return Err(unfit("isolation: this system has no isolation levels; leave it out"));
-        }
+        check_isolation(site.target, self.settings.isolation)?;
         let mut found = if site.existing == Existing::Replace { None } else { self.look(site)? };
         self.run(site, site.sql.before_prepare.clone())?;
         if self.known_of(site.target).is_made || site.existing == Existing::Replace {

@@ -1,0 +1,98 @@
+//! A system's SQL, where it differs between systems. Each field answers one question: do not conclude one
+//! from another.
+
+/// A level of transaction isolation, as the SQL standard defines them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// READ UNCOMMITTED
+    ReadUncommitted,
+    /// READ COMMITTED
+    ReadCommitted,
+    /// REPEATABLE READ
+    RepeatableRead,
+    /// SERIALIZABLE
+    Serializable,
+}
+
+impl Isolation {
+    /// Its name in SQL.
+    fn name(self) -> &'static str {
+        match self {
+            Self::ReadUncommitted => "READ UNCOMMITTED",
+            Self::ReadCommitted => "READ COMMITTED",
+            Self::RepeatableRead => "REPEATABLE READ",
+            Self::Serializable => "SERIALIZABLE",
+        }
+    }
+}
+
+/// The SQL of one kind of system. Parameters are `?` everywhere; a session whose protocol marks them
+/// otherwise translates a statement when it prepares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// Starts a transaction that writes.
+    pub begin_write: &'static str,
+    /// Starts a transaction that only reads.
+    pub begin_read: &'static str,
+    /// Sets the isolation level of a session's transactions; `{level}` stands for the level's name. `None`
+    /// where there is only one level.
+    pub isolation: Option<&'static str>,
+    /// What a SELECT ends with to lock its rows until its transaction ends; empty where a transaction that
+    /// writes locks the whole database.
+    pub row_lock: &'static str,
+    /// Type and constraints of an integer column that is the primary key and numbers new rows.
+    pub auto_increment_key: &'static str,
+    /// The same for a column that only a secondary index covers; `None` where no such column numbers rows.
+    pub auto_increment_column: Option<&'static str>,
+    /// An INSERT of 0 into a column that numbers new rows stores the next number, not 0.
+    pub zero_means_next_id: bool,
+    /// Follows the words PRIMARY KEY to have rows stored in the order of the key on systems that otherwise
+    /// might not; a comment, or empty, on all others.
+    pub clustered_key_hint: &'static str,
+    /// CREATE TABLE takes `ENGINE = name`. A system with a single engine may ignore it.
+    pub has_engine_clause: bool,
+    /// CREATE TABLE takes `PARTITION BY HASH (column) PARTITIONS n`.
+    pub has_hash_partitions: bool,
+    /// The most letters that all VARCHAR columns of one row may have together.
+    pub varchar_row_letters_max: usize,
+    /// The longest value of a TEXT column, bytes.
+    pub text_bytes_max: usize,
+    /// The type of a text column for longer values.
+    pub long_text: &'static str,
+    /// Gathers statistics of `{table}`; `None` where nothing does.
+    pub analyze: Option<&'static str>,
+    /// Has a session store texts as they come, without converting or checking characters. Only for loading
+    /// ASCII, which is the same in every character set.
+    pub ascii_session: Option<&'static str>,
+    /// Has a session enforce foreign keys; `None` where every session does.
+    pub enforce_foreign_keys: Option<&'static str>,
+    /// Lists the columns of `{table}`, by name in the first column; no row when there is no such table.
+    pub list_columns: &'static str,
+    /// Lists the columns that an index of `{table}`, or its primary key, begins with, by name in the first
+    /// column.
+    pub list_indexed: &'static str,
+}
+
+impl Dialect {
+    /// The statement that sets the isolation level of a session's transactions; `None` where there is only
+    /// one level.
+    pub fn set_isolation(&self, level: Isolation) -> Option<String> {
+        Some(self.isolation?.replace("{level}", level.name()))
+    }
+
+    /// The column type for texts of up to `bytes` bytes, of which a row has `columns`.
+    pub fn text_type(&self, bytes: usize, columns: usize) -> String {
+        if bytes.saturating_mul(columns) <= self.varchar_row_letters_max {
+            format!("VARCHAR({bytes})")
+        } else if bytes <= self.text_bytes_max {
+            "TEXT".to_owned()
+        } else {
+            self.long_text.to_owned()
+        }
+    }
+
+    /// The statement that gathers statistics of `table`, where there is one.
+    pub fn analyze(&self, table: &str) -> Option<String> {
+        self.analyze.map(|text| text.replace("{table}", table))
+    }
+}

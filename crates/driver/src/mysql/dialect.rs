@@ -1,0 +1,32 @@
+//! The SQL that MySQL, MariaDB and TiDB have in common. Nothing in it depends on which of them answers.
+
+use crate::Dialect;
+
+/// The SQL of every server of this protocol.
+pub const DIALECT: Dialect = Dialect {
+    begin_write: "BEGIN",
+    begin_read: "BEGIN",
+    isolation: Some("SET SESSION TRANSACTION ISOLATION LEVEL {level}"),
+    row_lock: " FOR UPDATE",
+    auto_increment_key: "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
+    auto_increment_column: Some("INTEGER NOT NULL AUTO_INCREMENT"),
+    // Unless the plan sets sql_mode = NO_AUTO_VALUE_ON_ZERO, on TiDB too.
+    zero_means_next_id: true,
+    // As go-ycsb 1.0.1 and go-tpc 1.0.12 send it to every server. TiDB reads it; InnoDB always stores rows
+    // in the order of the key, and MySQL and MariaDB take it for a comment.
+    clustered_key_hint: " /*T![clustered_index] CLUSTERED */",
+    // TiDB takes any engine's name and ignores it.
+    has_engine_clause: true,
+    has_hash_partitions: true,
+    // A row may have 65,535 bytes, and a letter counts for up to four.
+    varchar_row_letters_max: 16_000,
+    text_bytes_max: 65_535,
+    long_text: "LONGTEXT",
+    analyze: Some("ANALYZE TABLE {table}"),
+    ascii_session: Some("SET NAMES binary"),
+    enforce_foreign_keys: None,
+    list_columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
+                   DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
+    list_indexed: "SELECT DISTINCT COLUMN_NAME FROM information_schema.STATISTICS WHERE \
+                   TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND SEQ_IN_INDEX = 1",
+};

@@ -1,0 +1,29 @@
+//! The SQL of SQLite.
+
+use crate::Dialect;
+
+/// The SQL of SQLite.
+pub const DIALECT: Dialect = Dialect {
+    begin_write: "BEGIN IMMEDIATE",
+    begin_read: "BEGIN",
+    isolation: None,
+    row_lock: "",
+    auto_increment_key: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    auto_increment_column: None,
+    zero_means_next_id: false,
+    clustered_key_hint: "",
+    has_engine_clause: false,
+    has_hash_partitions: false,
+    // Its column types bound nothing: VARCHAR(n) and TEXT are the same.
+    varchar_row_letters_max: usize::MAX,
+    text_bytes_max: usize::MAX,
+    long_text: "TEXT",
+    analyze: Some("ANALYZE {table}"),
+    ascii_session: None,
+    enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
+    list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
+    // A primary key that is the row's own number has no index to list.
+    list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
+                   pragma_index_info(list.name) info WHERE info.seqno = 0 \
+                   UNION SELECT name FROM pragma_table_info('{table}') WHERE pk = 1",
+};

@@ -1,0 +1,196 @@
+//! Options of workloads. Each is declared once: its help text and its reader have the same name and default.
+
+use std::ops::RangeInclusive;
+
+use plan::OptionReader;
+
+/// An option as `dyno workloads` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// Its name in a plan; on the command line with `-` for `_`.
+    pub name: &'static str,
+    /// The value when none is given; empty where there is none.
+    pub default: String,
+    /// What it sets, in one line.
+    pub meaning: &'static str,
+}
+
+/// An option that can be shown.
+pub(crate) trait Described: Sync {
+    /// Its name, default and meaning.
+    fn info(&self) -> OptionInfo;
+}
+
+/// Options in the order of their help.
+pub(crate) type OptionList = &'static [&'static dyn Described];
+
+/// Options as help shows them.
+pub(crate) fn infos(options: OptionList) -> Vec<OptionInfo> {
+    options.iter().map(|option| option.info()).collect()
+}
+
+/// A number within bounds.
+pub(crate) struct Number<T> {
+    pub(crate) name: &'static str,
+    default: Option<T>,
+    allowed: RangeInclusive<T>,
+    meaning: &'static str,
+}
+
+/// A number with a default.
+pub(crate) const fn number<T: Copy>(
+    name: &'static str,
+    default: T,
+    allowed: RangeInclusive<T>,
+    meaning: &'static str,
+) -> Number<T> {
+    Number { name, default: Some(default), allowed, meaning }
+}
+
+/// A number whose default depends on other options.
+pub(crate) const fn number_without_default<T: Copy>(
+    name: &'static str,
+    allowed: RangeInclusive<T>,
+    meaning: &'static str,
+) -> Number<T> {
+    Number { name, default: None, allowed, meaning }
+}
+
+impl Number<u64> {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> u64 {
+        self.read_or(reader, self.default.unwrap_or_default())
+    }
+
+    /// The same with `default` for an option without a default of its own.
+    pub(crate) fn read_or(&self, reader: &mut OptionReader<'_>, default: u64) -> u64 {
+        reader.integer(self.name, default, self.allowed.clone())
+    }
+}
+
+impl Number<f64> {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> f64 {
+        reader.float(self.name, self.default.unwrap_or_default(), self.allowed.clone())
+    }
+}
+
+impl<T: ToString + Sync> Described for Number<T> {
+    fn info(&self) -> OptionInfo {
+        let default = self.default.as_ref().map(ToString::to_string).unwrap_or_default();
+        OptionInfo { name: self.name, default, meaning: self.meaning }
+    }
+}
+
+/// `true` or `false`.
+pub(crate) struct Flag {
+    name: &'static str,
+    default: bool,
+    meaning: &'static str,
+}
+
+/// `true` or `false`.
+pub(crate) const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Flag {
+    Flag { name, default, meaning }
+}
+
+impl Flag {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> bool {
+        reader.boolean(self.name, self.default)
+    }
+}
+
+impl Described for Flag {
+    fn info(&self) -> OptionInfo {
+        OptionInfo { name: self.name, default: self.default.to_string(), meaning: self.meaning }
+    }
+}
+
+/// One of several words.
+pub(crate) struct Choice<T: 'static> {
+    name: &'static str,
+    /// The word for it, empty for none, and its value.
+    default: (&'static str, T),
+    choices: &'static [(&'static str, T)],
+    meaning: &'static str,
+}
+
+/// One of several words; the word of the default is empty where no word stands for it.
+pub(crate) const fn choice<T: Copy>(
+    name: &'static str,
+    default: (&'static str, T),
+    choices: &'static [(&'static str, T)],
+    meaning: &'static str,
+) -> Choice<T> {
+    Choice { name, default, choices, meaning }
+}
+
+impl<T: Copy> Choice<T> {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> T {
+        reader.choice(self.name, self.default.1, self.choices)
+    }
+}
+
+impl<T: Sync> Described for Choice<T> {
+    fn info(&self) -> OptionInfo {
+        OptionInfo { name: self.name, default: self.default.0.to_owned(), meaning: self.meaning }
+    }
+}
+
+/// A text, or several.
+pub(crate) struct Text {
+    pub(crate) name: &'static str,
+    pub(crate) default: &'static str,
+    meaning: &'static str,
+}
+
+/// A text, or several.
+pub(crate) const fn text(name: &'static str, default: &'static str, meaning: &'static str) -> Text {
+    Text { name, default, meaning }
+}
+
+impl Text {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> String {
+        reader.text(self.name).unwrap_or_else(|| self.default.to_owned())
+    }
+
+    /// All texts that the plan gives, split at commas; empty when it gives none.
+    pub(crate) fn read_list(&self, reader: &mut OptionReader<'_>) -> Vec<String> {
+        let given = reader.texts(self.name);
+        let words = given.iter().flat_map(|text| text.split(',')).map(str::trim);
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+impl Described for Text {
+    fn info(&self) -> OptionInfo {
+        let Self { name, default, meaning } = *self;
+        OptionInfo { name, default: default.to_owned(), meaning }
+    }
+}
+
+/// A size in bytes.
+pub(crate) struct Size {
+    pub(crate) name: &'static str,
+    /// As people write it, and in bytes.
+    pub(crate) default: (&'static str, u64),
+    /// As people write it, and in bytes.
+    pub(crate) allowed: (&'static str, RangeInclusive<u64>),
+    pub(crate) meaning: &'static str,
+}
+
+impl Size {
+    pub(crate) fn read(&self, reader: &mut OptionReader<'_>) -> u64 {
+        let Self { name, default: (_, default), allowed: (told, allowed), .. } = self;
+        let bytes = reader.bytes(name, *default);
+        if !allowed.contains(&bytes) {
+            let message = format!("`{name}` is {bytes}, out of range");
+            reader.reject(name, message, format!("allowed: {told}"));
+        }
+        bytes
+    }
+}
+
+impl Described for Size {
+    fn info(&self) -> OptionInfo {
+        OptionInfo { name: self.name, default: self.default.0.to_owned(), meaning: self.meaning }
+    }
+}
