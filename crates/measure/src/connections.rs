@@ -1,9 +1,11 @@
 //! What the kernel counted of dyno's TCP connections to the system under test (TCP_INFO), over time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// Segments and bytes of several TCP connections together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpCounters {
     /// Segments sent: with data, acknowledgements alone, and those sent again.
     pub segments_sent: u64,
@@ -39,7 +41,7 @@ impl TcpCounters {
 }
 
 /// What had been counted at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionsReading {
     /// When, on the trial's clock.
     pub at_ns: Nanos,
@@ -49,12 +51,20 @@ pub struct ConnectionsReading {
     pub ended: u64,
     /// Of these, those whose end the kernel did not tell: what they did after the last reading at which
     /// they were open is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub ended_unheard: u64,
     /// Of all of them, those that ended included, each since it was made.
+    #[serde(flatten)]
     pub counters: TcpCounters,
     /// The mean of the smoothed round-trip times of those that were open, as TCP estimates them; `None`
     /// without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<Nanos>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// dyno's TCP connections to the system over the time of a trial.

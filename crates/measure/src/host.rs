@@ -1,10 +1,12 @@
 //! What a host did: readings of counters that the kernel keeps, taken over time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// CPU time of all hardware threads of a host, counted since it started, ns. Hardware threads times the
 /// time passed is the sum of all of it. Source: proc_stat(5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// In programs, low priorities included.
     pub user_ns: Nanos,
@@ -50,7 +52,7 @@ impl CpuTimes {
 }
 
 /// What went over the network interfaces of a host, counted since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
     /// Bytes with the headers of links.
     pub received_bytes: u64,
@@ -63,7 +65,7 @@ pub struct NetworkCounters {
 }
 
 /// What the disks of a host did, counted since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
     /// Bytes read from disks.
     pub read_bytes: u64,
@@ -76,7 +78,7 @@ pub struct DiskCounters {
 }
 
 /// Segments of TCP of a host, all connections together, counted since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentCounters {
     /// Received, acknowledgements included.
     pub received: u64,
@@ -87,34 +89,42 @@ pub struct SegmentCounters {
 }
 
 /// What one host had counted at one time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReading {
     /// When, on the trial's clock.
     pub at_ns: Nanos,
     /// CPU time.
     pub cpu: CpuTimes,
     /// Threads that ran or waited for a CPU at that time, without the one that looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runnable: Option<u64>,
     /// Threads that waited for a disk at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<u64>,
     /// Changes from one thread to another since the host started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
     /// Memory that programs could still get.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_available_bytes: Option<u64>,
     /// Disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
     /// All network interfaces but loopback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounters>,
     /// The loopback interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<NetworkCounters>,
     /// Segments of TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<SegmentCounters>,
     /// The processes that are watched, in the order in which they were declared; `None` once one is gone.
     pub processes: Vec<Option<ProcessReading>>,
 }
 
 /// What one process had used at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessReading {
     /// CPU time in user mode, of all its threads, ns.
     pub user_ns: Nanos,
@@ -125,7 +135,15 @@ pub struct ProcessReading {
     /// How many threads it had.
     pub threads: u64,
     /// How many of its threads ran or waited for a CPU, from several looks since the last reading.
+    #[serde(default, skip_serializing_if = "Runnable::is_unknown")]
     pub runnable: Runnable,
+    /// Context switches of its threads. Those of a thread that ended are counted up to the last reading at
+    /// which it was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_switches: Option<u64>,
+    /// What it had disks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<ProcessDisk>,
 }
 
 impl ProcessReading {
@@ -135,8 +153,17 @@ impl ProcessReading {
     }
 }
 
+/// What a process had disks do, counted since it started; what caches absorbed is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessDisk {
+    /// Bytes that disks read for it.
+    pub read_bytes: u64,
+    /// Bytes that it had written to disks, or that the kernel will write for it.
+    pub written_bytes: u64,
+}
+
 /// How many threads of a process ran or waited for a CPU, over several looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runnable {
     /// How often somebody looked.
     pub looks: u64,
@@ -147,6 +174,11 @@ pub struct Runnable {
 }
 
 impl Runnable {
+    /// Whether nobody looked.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.looks == 0
+    }
+
     /// Adds what one look saw.
     pub fn add(&mut self, threads: u64) {
         self.merge(&Self { looks: 1, sum: threads, max: threads });

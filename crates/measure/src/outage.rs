@@ -1,11 +1,13 @@
 //! When the system under test was away.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// A stretch of a trial in which clients had lost the system and none had it back: from the first
 /// failure that cost a client its connection to the first transaction that such a client got answered
 /// again. Times are on the trial's clock, warm-up included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// The first failure.
     pub start_ns: Nanos,

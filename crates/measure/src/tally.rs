@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Disposition, ErrorKey, LatencyHistogram, Nanos, Operation, OperationId, OperationKind,
 };
@@ -39,7 +41,7 @@ impl OperationTally {
 }
 
 /// Statements by what they do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryCounts {
     /// Statements that read.
     pub read: u64,
@@ -75,7 +77,7 @@ impl QueryCounts {
 }
 
 /// Bytes on the wire as the client sent and received them, without the headers of TCP and below.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent_bytes: u64,
@@ -84,7 +86,7 @@ pub struct Traffic {
 }
 
 /// Failures of one kind by what was done about them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCounts {
     /// Tried again.
     pub retried: u64,

@@ -1,5 +1,7 @@
 //! What was watched beside the load of a trial: hosts, and servers that tell figures of their own.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Connections, HostReading, Nanos};
 
 /// Everything that was watched in a trial.
@@ -14,7 +16,7 @@ pub struct Watched {
 }
 
 /// A host over the time of a trial.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// What it is called in reports.
     pub name: String,
@@ -25,11 +27,12 @@ pub struct Host {
     /// The processes that are watched, in the order of every reading.
     pub processes: Vec<Process>,
     /// In the order of time.
+    #[serde(skip)]
     pub readings: Vec<HostReading>,
 }
 
 /// A process that is watched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// What it is called in reports, such as `dyno` or what a server does.
     pub name: String,
@@ -40,7 +43,8 @@ pub struct Process {
 }
 
 /// On which side of the load something stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// It offers the load.
     Client,
@@ -49,24 +53,28 @@ pub enum Side {
 }
 
 /// A server that was asked for its figures over the time of a trial, in the text format of Prometheus.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Server {
     /// What it is called in reports, such as `node 10.0.0.7`.
     pub name: String,
     /// Where it was asked, without a password.
     pub url: String,
     /// Names of everything that it told at the first answer.
+    #[serde(skip)]
     pub families: Vec<String>,
     /// When it answered, in order.
+    #[serde(skip)]
     pub answers_ns: Vec<Nanos>,
     /// When it did not.
+    #[serde(skip)]
     pub gaps: Vec<Gap>,
     /// What changed in the time of the trial, and every gauge.
+    #[serde(skip)]
     pub series: Vec<Series>,
 }
 
 /// A time at which a server did not tell its figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// When it was asked, on the trial's clock.
     pub at_ns: Nanos,
