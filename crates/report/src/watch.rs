@@ -167,6 +167,3 @@ fn line(digest: &Digest<'_>, system: &str) -> Option<String> {
         number(cpu)
     ))
 }
-
-#[cfg(test)]
-mod tests;

@@ -213,6 +213,17 @@ fn what_was_written_is_read_back_exactly() {
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 
+/// Renaming a field of a type that stands in the file must not rename it there.
+#[test]
+fn the_format_of_trials_and_intervals_is_kept() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    let folder = run.folder().join("trials/0000");
+    insta::assert_snapshot!(fs::read_to_string(folder.join("trial.json")).unwrap());
+    insta::assert_snapshot!(fs::read_to_string(folder.join("intervals.jsonl")).unwrap());
+}
+
 #[test]
 fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
     let out = tempfile::tempdir().unwrap();
@@ -385,4 +396,42 @@ fn the_latency_log_is_one_that_other_tools_open() {
     // the upper end of its bucket.
     assert!(lines[7].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[7]);
     assert!(lines[6].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[6]);
+}
+
+#[test]
+fn adhoc_old_records_are_the_same_bytes() {
+    use crate::wire::{self, IntervalLine, RunFile, TrialFile, WatchLine};
+    let run = std::env::var("OLD_RUN").unwrap();
+    let run = Path::new(&run);
+    let check = |path: &Path, out: Vec<u8>| {
+        assert_eq!(String::from_utf8(out).unwrap(), fs::read_to_string(path).unwrap(), "{path:?}");
+    };
+    let path = run.join("run.json");
+    check(&path, wire::pretty(&wire::parse::<RunFile>(&path, &fs::read(&path).unwrap()).unwrap()));
+    let mut count = 0;
+    for entry in fs::read_dir(run.join("trials")).unwrap() {
+        let folder = entry.unwrap().path();
+        let path = folder.join("trial.json");
+        let file: TrialFile = wire::parse(&path, &fs::read(&path).unwrap()).unwrap();
+        check(&path, wire::pretty(&file));
+        let record = file.into_record().unwrap();
+        check(&path, wire::pretty(&TrialFile::from(&record)));
+        let path = folder.join("intervals.jsonl");
+        let mut text = String::new();
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let line: IntervalLine = serde_json::from_str(line).unwrap();
+            text += &serde_json::to_string(&line).unwrap();
+            text += "\n";
+        }
+        check(&path, text.into_bytes());
+        let path = folder.join("watch.jsonl");
+        let mut text = String::new();
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let line: WatchLine = serde_json::from_str(line).unwrap();
+            text += &line.text();
+        }
+        check(&path, text.into_bytes());
+        count += 1;
+    }
+    println!("{count} trials alike");
 }

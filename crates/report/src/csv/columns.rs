@@ -82,7 +82,7 @@ impl<'t> Row<'t> {
 pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
     let mut all: Vec<Column> = LEAD.map(|(head, cell)| Column::new(head, cell)).into();
     all.extend(latencies("", percentiles, |row| Some(row.latency())));
-    all.extend(latencies("service_", percentiles, Row::service));
+    all.extend(latencies("service_", percentiles, |row| row.service()));
     all.extend(
         WHOLE
             .iter()

@@ -124,3 +124,88 @@ fn line(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
     let costs = costs.collect::<Vec<_>>().join(", ");
     Some(format!("{system}: a query of {workload} with {load} cost the server {costs}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::sample;
+
+    /// What a server reports of its CPU: 0.3 hardware threads kept busy.
+    fn metrics() -> measure::Server {
+        let mut cpu = measure::Series::parse("process_cpu_seconds_total");
+        let seconds = (0..=5_u64).map(|second| second * 1_000_000_000);
+        cpu.points = seconds.clone().map(|at_ns| (at_ns, at_ns as f64 * 0.3e-9)).collect();
+        measure::Server {
+            name: "store 1".to_owned(),
+            families: vec![cpu.name.clone()],
+            answers_ns: seconds.collect(),
+            series: vec![cpu],
+            ..measure::Server::default()
+        }
+    }
+
+    /// The made-up server keeps 0.5 hardware threads busy, switches 3,000 times a second and writes 1 MiB.
+    #[test]
+    fn every_view_has_the_cost_of_a_query_of_each_process_host_and_server() {
+        let mut run = sample::watched();
+        run.trials.truncate(1);
+        run.trials[0].watched.servers.push(metrics());
+        let digest = Digest::new(&run);
+        let per_s = digest.trials[0].summary.queries_per_s;
+        let known = [500_000.0 / per_s, 3_000.0 / per_s, 0.0, 1_048.576 / per_s];
+        let is_near = |seen: f64, known: f64| (seen - known).abs() <= 1e-9 * known;
+        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let csv = crate::csv(&digest);
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let (heads, cells) = (lines.next().unwrap(), lines.next().unwrap());
+        for (figure, known) in CostFigure::ALL.iter().zip(known) {
+            let key = format!("server_{}_per_query", figure.metric().key);
+            assert!(is_near(report["trials"][0][&key].as_f64().unwrap(), known), "{key}");
+            let cell = cells[heads.iter().position(|head| *head == key).unwrap()];
+            assert!(is_near(cell.parse().unwrap(), known), "{key}: {cell}");
+        }
+        insta::assert_snapshot!(format!("{}{}", by_point(&digest).text(), lines_of(&digest)));
+        let over_time = crate::watch_csv(&digest);
+        let row = ",server,store 1,,cpu_us_per_query,us/query,1,5,";
+        let figures = over_time.split_once(row).unwrap().1;
+        let mean = figures.split(',').next().unwrap().parse().unwrap();
+        assert!(is_near(mean, 300_000.0 / per_s), "{mean}");
+        assert!(crate::markdown(&digest).contains("## What a query cost the servers"));
+        let page = crate::html(&digest);
+        assert!(page.contains("What a query cost the servers"));
+        assert!(page.contains("context switches of the server for a query"));
+    }
+
+    fn lines_of(digest: &Digest<'_>) -> String {
+        lines(digest).join("\n")
+    }
+
+    #[test]
+    fn what_a_server_does_not_report_is_empty_and_not_nothing() {
+        let mut run = sample::watched();
+        run.trials.truncate(1);
+        for reading in &mut run.trials[0].watched.hosts[0].readings {
+            let server = reading.processes[1].as_mut().unwrap();
+            (server.context_switches, server.disk) = (None, None);
+        }
+        let digest = Digest::new(&run);
+        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        assert_eq!(report["trials"][0]["server_context_switches_per_query"], Value::Null);
+        assert!(report["trials"][0]["server_cpu_us_per_query"].is_f64());
+        let csv = crate::csv(&digest);
+        let row = csv.lines().nth(1).unwrap();
+        assert!(row.ends_with(",,,"), "{row}");
+        let line = lines_of(&digest);
+        assert!(line.ends_with(" CPU µs"), "{line}");
+    }
+
+    #[test]
+    fn without_anything_watched_nothing_is_shown() {
+        let run = sample::run();
+        let digest = Digest::new(&run);
+        assert!(by_point(&digest).is_empty() && lines(&digest).is_empty());
+        assert!(!crate::markdown(&digest).contains("cost the servers"));
+    }
+}
