@@ -9,37 +9,27 @@ metrics! {
     /// What is known of connections over time.
     ConnectionFigure: OverTime<ConnectionsReading>;
 
-    /// Segments sent, 1/s.
     SegmentsSent = "segments_sent_per_s", "segments sent", PerSecond,
         |it| it.counted(|tcp| tcp.segments_sent);
-    /// Segments sent that carried data, 1/s.
     DataSegmentsSent = "data_segments_sent_per_s", "segments with data sent", PerSecond,
         |it| it.counted(|tcp| tcp.data_segments_sent);
-    /// Segments sent that carried nothing: acknowledgements, beginnings and ends, 1/s.
+    /// Acknowledgements, beginnings and ends.
     EmptySegmentsSent = "empty_segments_sent_per_s", "segments without data sent", PerSecond,
         |it| it.counted(|tcp| tcp.segments_sent.saturating_sub(tcp.data_segments_sent));
-    /// Segments received, 1/s.
     SegmentsReceived = "segments_received_per_s", "segments received", PerSecond,
         |it| it.counted(|tcp| tcp.segments_received);
-    /// Segments received that carried data, 1/s.
     DataSegmentsReceived = "data_segments_received_per_s", "segments with data received", PerSecond,
         |it| it.counted(|tcp| tcp.data_segments_received);
-    /// Segments received that carried nothing, 1/s.
     EmptySegmentsReceived = "empty_segments_received_per_s", "segments without data received", PerSecond,
         |it| it.counted(|tcp| tcp.segments_received.saturating_sub(tcp.data_segments_received));
-    /// Segments sent again, 1/s.
     SegmentsRetransmitted = "segments_retransmitted_per_s", "segments sent again", PerSecond,
         |it| it.counted(|tcp| tcp.segments_retransmitted);
-    /// Bytes sent and acknowledged, 1/s.
     BytesSent = "sent_bytes_per_s", "sent and acknowledged", BytesPerSecond,
         |it| it.counted(|tcp| tcp.bytes_acknowledged);
-    /// Bytes received, 1/s.
     BytesReceived = "received_bytes_per_s", "received", BytesPerSecond,
         |it| it.counted(|tcp| tcp.bytes_received);
-    /// The mean of the smoothed round-trip times, s.
     RoundTrip = "round_trip_s", "round trip, by TCP's estimate", Seconds,
         |it| it.to.round_trip_ns.map(|ns| ns as f64 / 1e9);
-    /// Connections that were open.
     Open = "connections", "connections", Count, |it| Some(it.to.open as f64);
 }
 

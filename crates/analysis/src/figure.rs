@@ -98,7 +98,7 @@ pub(crate) fn over_time<R>(
 }
 
 /// Declares the figures of something, each in one place: an enum of their names, the list of all in the
-/// order of tables, and the [`Metric`] of each.
+/// order of tables, and the [`Metric`] of each. The label documents the name.
 macro_rules! metrics {
     (
         $(#[$of:meta])* $figures:ident: $get:ty;
@@ -106,7 +106,7 @@ macro_rules! metrics {
     ) => {
         $(#[$of])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum $figures { $($(#[$doc])* $figure,)+ }
+        pub enum $figures { $(#[doc = $label] $(#[$doc])* $figure,)+ }
 
         impl $figures {
             /// All of them, in the order of tables.

@@ -11,71 +11,53 @@ metrics! {
     /// What is known of a host over time.
     HostFigure: OverTime<HostReading>;
 
-    /// Hardware threads that were busy, with whatever.
     CpuBusy = "cpu_busy_threads", "CPU threads busy", CpuThreads, |it| it.cpu(CpuTimes::busy_ns);
-    /// Hardware threads that ran programs.
     CpuUser = "cpu_user_threads", "CPU threads in user mode", CpuThreads, |it| it.cpu(|cpu| cpu.user_ns);
-    /// Hardware threads that ran the kernel for programs.
     CpuSystem = "cpu_system_threads", "CPU threads in the kernel", CpuThreads,
         |it| it.cpu(|cpu| cpu.system_ns);
-    /// Hardware threads in interrupts and the kernel's work after them.
+    /// With the kernel's work after interrupts.
     CpuSoftirq = "cpu_softirq_threads", "CPU threads in interrupts", CpuThreads,
         |it| it.cpu(|cpu| cpu.irq_ns + cpu.softirq_ns);
-    /// Hardware threads that were idle while a program waited for a disk.
     CpuIowait = "cpu_iowait_threads", "CPU threads idle, waiting for disks", CpuThreads,
         |it| it.cpu(|cpu| cpu.iowait_ns);
-    /// Hardware threads that the hypervisor gave to others.
     CpuSteal = "cpu_steal_threads", "CPU threads taken by the hypervisor", CpuThreads,
         |it| it.cpu(|cpu| cpu.steal_ns);
-    /// Threads that ran or waited for a CPU.
     Runnable = "runnable_threads", "threads that ran or waited for a CPU", Count,
         |it| it.to.runnable.map(|count| count as f64);
-    /// Threads that waited for a disk.
     Blocked = "blocked_threads", "threads that waited for a disk", Count,
         |it| it.to.blocked.map(|count| count as f64);
-    /// Context switches, 1/s.
     ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
         |it| it.rate(|at| at.context_switches);
-    /// Memory that programs could not get any more, bytes.
+    /// Memory that programs could not get any more.
     MemoryUsed = "memory_used_bytes", "memory used", Bytes,
         |it| Some(it.memory_bytes?.checked_sub(it.to.memory_available_bytes?)? as f64);
-    /// Bytes read from disks, 1/s.
     DiskRead = "disk_read_bytes_per_s", "read from disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.read_bytes));
-    /// Bytes written to disks, 1/s.
     DiskWritten = "disk_written_bytes_per_s", "written to disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
-    /// Requests to disks, 1/s.
     DiskRequests = "disk_requests_per_s", "requests to disks", PerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.requests));
-    /// The part of time in which the busiest disk had requests in flight.
+    /// The part of time in which it did.
     DiskBusy = "disk_busy_part", "busiest disk had requests", Part,
         |it| it.rate(|at| at.disk.map(|disk| disk.busy_ns)).map(|ns_per_s| ns_per_s / 1e9);
-    /// Bytes received by network cards, 1/s.
     NetworkReceived = "network_received_bytes_per_s", "network received", BytesPerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.received_bytes));
-    /// Bytes sent by network cards, 1/s.
     NetworkSent = "network_sent_bytes_per_s", "network sent", BytesPerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.sent_bytes));
-    /// Packets received by network cards, 1/s.
     PacketsReceived = "packets_received_per_s", "packets received", PerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.received_packets));
-    /// Packets sent by network cards, 1/s.
     PacketsSent = "packets_sent_per_s", "packets sent", PerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.sent_packets));
-    /// Bytes over loopback, 1/s; each was sent and received.
+    /// Each was sent and received.
     LoopbackBytes = "loopback_bytes_per_s", "over loopback", BytesPerSecond,
         |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_bytes));
-    /// Packets over loopback, 1/s; each was sent and received.
+    /// Each was sent and received.
     LoopbackPackets = "loopback_packets_per_s", "packets over loopback", PerSecond,
         |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_packets));
-    /// Segments of TCP received, 1/s.
     SegmentsReceived = "segments_received_per_s", "TCP segments received, all connections", PerSecond,
         |it| it.rate(|at| at.segments.map(|segments| segments.received));
-    /// Segments of TCP sent, 1/s.
     SegmentsSent = "segments_sent_per_s", "TCP segments sent, all connections", PerSecond,
         |it| it.rate(|at| at.segments.map(|segments| segments.sent));
-    /// Segments of TCP sent again, 1/s.
     SegmentsRetransmitted = "segments_retransmitted_per_s", "TCP segments sent again, all connections",
         PerSecond, |it| it.rate(|at| at.segments.map(|segments| segments.retransmitted));
 }
@@ -84,23 +66,16 @@ metrics! {
     /// What is known of a process over time.
     ProcessFigure: OverTime<ProcessReading>;
 
-    /// Hardware threads that ran it, the kernel's work for it included.
     Cpu = "cpu_busy_threads", "CPU threads busy", CpuThreads,
         |it| Some(it.to.cpu_ns().checked_sub(it.from.cpu_ns())? as f64 / 1e9 / it.seconds);
-    /// How many of its threads ran or waited for a CPU.
     Runnable = "runnable_threads", "threads that ran or waited for a CPU", Count,
         |it| it.to.runnable.mean();
-    /// How many threads it had.
     Threads = "threads", "threads", Count, |it| Some(it.to.threads as f64);
-    /// Memory that it held, bytes.
     Memory = "memory_bytes", "memory", Bytes, |it| Some(it.to.rss_bytes as f64);
-    /// Context switches of its threads, 1/s.
     ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
         |it| it.rate(|at| at.context_switches);
-    /// Bytes that it had read from disks, 1/s.
     Read = "read_bytes_per_s", "read from disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.read_bytes));
-    /// Bytes that it had written to disks, 1/s.
     Written = "written_bytes_per_s", "written to disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
 }
