@@ -1,93 +1,59 @@
 //! What dyno's TCP connections to the system did over time: from what the kernel counted to rates.
 
-use measure::{Connections, ConnectionsReading};
+use measure::{Connections, ConnectionsReading, TcpCounters};
 
 use crate::Spell;
-use crate::host::spells;
+use crate::figure::{Between, OverTime, metrics, over_time};
 
-/// What is known of connections over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConnectionFigure {
-    /// Segments sent, 1/s.
-    SegmentsSent,
-    /// Segments sent that carried data, 1/s.
-    DataSegmentsSent,
-    /// Segments sent that carried nothing: acknowledgements, beginnings and ends, 1/s.
-    EmptySegmentsSent,
-    /// Segments received, 1/s.
-    SegmentsReceived,
-    /// Segments received that carried data, 1/s.
-    DataSegmentsReceived,
-    /// Segments received that carried nothing, 1/s.
-    EmptySegmentsReceived,
-    /// Segments sent again, 1/s.
-    SegmentsRetransmitted,
-    /// Bytes sent and acknowledged, 1/s.
-    BytesSent,
-    /// Bytes received, 1/s.
-    BytesReceived,
-    /// The mean of the smoothed round-trip times, s.
-    RoundTrip,
-    /// Connections that were open.
-    Open,
+metrics! {
+    /// What is known of connections over time.
+    ConnectionFigure: OverTime<ConnectionsReading>;
+
+    SegmentsSent = "segments_sent_per_s", "segments sent", PerSecond,
+        |it| it.counted(|tcp| tcp.segments_sent);
+    DataSegmentsSent = "data_segments_sent_per_s", "segments with data sent", PerSecond,
+        |it| it.counted(|tcp| tcp.data_segments_sent);
+    /// Acknowledgements, beginnings and ends.
+    EmptySegmentsSent = "empty_segments_sent_per_s", "segments without data sent", PerSecond,
+        |it| it.counted(|tcp| tcp.segments_sent.saturating_sub(tcp.data_segments_sent));
+    SegmentsReceived = "segments_received_per_s", "segments received", PerSecond,
+        |it| it.counted(|tcp| tcp.segments_received);
+    DataSegmentsReceived = "data_segments_received_per_s", "segments with data received", PerSecond,
+        |it| it.counted(|tcp| tcp.data_segments_received);
+    EmptySegmentsReceived = "empty_segments_received_per_s", "segments without data received", PerSecond,
+        |it| it.counted(|tcp| tcp.segments_received.saturating_sub(tcp.data_segments_received));
+    SegmentsRetransmitted = "segments_retransmitted_per_s", "segments sent again", PerSecond,
+        |it| it.counted(|tcp| tcp.segments_retransmitted);
+    BytesSent = "sent_bytes_per_s", "sent and acknowledged", BytesPerSecond,
+        |it| it.counted(|tcp| tcp.bytes_acknowledged);
+    BytesReceived = "received_bytes_per_s", "received", BytesPerSecond,
+        |it| it.counted(|tcp| tcp.bytes_received);
+    RoundTrip = "round_trip_s", "round trip, by TCP's estimate", Seconds,
+        |it| it.to.round_trip_ns.map(|ns| ns as f64 / 1e9);
+    Open = "connections", "connections", Count, |it| Some(it.to.open as f64);
+}
+
+impl Between<'_, ConnectionsReading> {
+    /// The growth of counters in a second. One that went back has not grown.
+    fn counted(&self, of: fn(&TcpCounters) -> u64) -> Option<f64> {
+        Some(of(&self.to.counters.since(&self.from.counters)) as f64 / self.seconds)
+    }
 }
 
 impl ConnectionFigure {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 11] = [
-        Self::SegmentsSent,
-        Self::DataSegmentsSent,
-        Self::EmptySegmentsSent,
-        Self::SegmentsReceived,
-        Self::DataSegmentsReceived,
-        Self::EmptySegmentsReceived,
-        Self::SegmentsRetransmitted,
-        Self::BytesSent,
-        Self::BytesReceived,
-        Self::RoundTrip,
-        Self::Open,
-    ];
-
-    /// This figure over time; empty where the kernel does not tell it.
+    /// This figure over time; empty where the kernel does not report it.
     pub fn of(self, connections: &Connections) -> Vec<Spell> {
-        let value = |from: &ConnectionsReading, to: &ConnectionsReading, seconds: f64| {
-            self.between(from, to, seconds)
-        };
-        spells(&connections.readings, |reading| reading.at_ns, value)
-    }
-
-    fn between(
-        self,
-        from: &ConnectionsReading,
-        to: &ConnectionsReading,
-        seconds: f64,
-    ) -> Option<f64> {
-        let counted = to.counters.since(&from.counters);
-        let count = match self {
-            Self::SegmentsSent => counted.segments_sent,
-            Self::DataSegmentsSent => counted.data_segments_sent,
-            Self::EmptySegmentsSent => {
-                counted.segments_sent.saturating_sub(counted.data_segments_sent)
-            }
-            Self::SegmentsReceived => counted.segments_received,
-            Self::DataSegmentsReceived => counted.data_segments_received,
-            Self::EmptySegmentsReceived => {
-                counted.segments_received.saturating_sub(counted.data_segments_received)
-            }
-            Self::SegmentsRetransmitted => counted.segments_retransmitted,
-            Self::BytesSent => counted.bytes_acknowledged,
-            Self::BytesReceived => counted.bytes_received,
-            Self::RoundTrip => return to.round_trip_ns.map(|ns| ns as f64 / 1e9),
-            Self::Open => return Some(to.open as f64),
-        };
-        Some(count as f64 / seconds)
+        let get = self.metric().get;
+        over_time(
+            &connections.readings,
+            |reading| reading.at_ns,
+            |from, to, seconds| get(&Between { from, to, seconds, memory_bytes: None }),
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use measure::TcpCounters;
-
     use super::*;
     use crate::mean_peak;
 

@@ -1,72 +1,83 @@
 //! What a host did over time: from readings of counters to rates, means and peaks.
 
-use measure::{Host, HostReading, Nanos, NetworkCounters, ProcessReading, SegmentCounters};
+use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading};
+
+use crate::figure::{Between, OverTime, metrics, over_time};
 
 /// Shorter than this part of the longest, a spell is a rest, and its rates are those of a few ticks.
 const REST: u64 = 4;
 
-/// What is known of a host over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HostFigure {
-    /// Hardware threads that were busy, with whatever.
-    CpuBusy,
-    /// Hardware threads that ran programs.
-    CpuUser,
-    /// Hardware threads that ran the kernel for programs.
-    CpuSystem,
-    /// Hardware threads in interrupts and the kernel's work after them.
-    CpuSoftirq,
-    /// Hardware threads that were idle while a program waited for a disk.
-    CpuIowait,
-    /// Hardware threads that the hypervisor gave to others.
-    CpuSteal,
-    /// Threads that ran or waited for a CPU.
-    Runnable,
-    /// Threads that waited for a disk.
-    Blocked,
-    /// Context switches, 1/s.
-    ContextSwitches,
-    /// Memory that programs could not get any more, bytes.
-    MemoryUsed,
-    /// Bytes read from disks, 1/s.
-    DiskRead,
-    /// Bytes written to disks, 1/s.
-    DiskWritten,
-    /// Requests to disks, 1/s.
-    DiskRequests,
-    /// The part of time in which the busiest disk had requests in flight.
-    DiskBusy,
-    /// Bytes received by network cards, 1/s.
-    NetworkReceived,
-    /// Bytes sent by network cards, 1/s.
-    NetworkSent,
-    /// Packets received by network cards, 1/s.
-    PacketsReceived,
-    /// Packets sent by network cards, 1/s.
-    PacketsSent,
-    /// Bytes over loopback, 1/s; each was sent and received.
-    LoopbackBytes,
-    /// Packets over loopback, 1/s; each was sent and received.
-    LoopbackPackets,
-    /// Segments of TCP received, 1/s.
-    SegmentsReceived,
-    /// Segments of TCP sent, 1/s.
-    SegmentsSent,
-    /// Segments of TCP sent again, 1/s.
-    SegmentsRetransmitted,
+metrics! {
+    /// What is known of a host over time.
+    HostFigure: OverTime<HostReading>;
+
+    CpuBusy = "cpu_busy_threads", "CPU threads busy", CpuThreads, |it| it.cpu(CpuTimes::busy_ns);
+    CpuUser = "cpu_user_threads", "CPU threads in user mode", CpuThreads, |it| it.cpu(|cpu| cpu.user_ns);
+    CpuSystem = "cpu_system_threads", "CPU threads in the kernel", CpuThreads,
+        |it| it.cpu(|cpu| cpu.system_ns);
+    /// With the kernel's work after interrupts.
+    CpuSoftirq = "cpu_softirq_threads", "CPU threads in interrupts", CpuThreads,
+        |it| it.cpu(|cpu| cpu.irq_ns + cpu.softirq_ns);
+    CpuIowait = "cpu_iowait_threads", "CPU threads idle, waiting for disks", CpuThreads,
+        |it| it.cpu(|cpu| cpu.iowait_ns);
+    CpuSteal = "cpu_steal_threads", "CPU threads taken by the hypervisor", CpuThreads,
+        |it| it.cpu(|cpu| cpu.steal_ns);
+    Runnable = "runnable_threads", "threads that ran or waited for a CPU", Count,
+        |it| it.to.runnable.map(|count| count as f64);
+    Blocked = "blocked_threads", "threads that waited for a disk", Count,
+        |it| it.to.blocked.map(|count| count as f64);
+    ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
+        |it| it.rate(|at| at.context_switches);
+    /// Memory that programs could not get any more.
+    MemoryUsed = "memory_used_bytes", "memory used", Bytes,
+        |it| Some(it.memory_bytes?.checked_sub(it.to.memory_available_bytes?)? as f64);
+    DiskRead = "disk_read_bytes_per_s", "read from disks", BytesPerSecond,
+        |it| it.rate(|at| at.disk.map(|disk| disk.read_bytes));
+    DiskWritten = "disk_written_bytes_per_s", "written to disks", BytesPerSecond,
+        |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
+    DiskRequests = "disk_requests_per_s", "requests to disks", PerSecond,
+        |it| it.rate(|at| at.disk.map(|disk| disk.requests));
+    /// The part of time in which it did.
+    DiskBusy = "disk_busy_part", "busiest disk had requests", Part,
+        |it| it.rate(|at| at.disk.map(|disk| disk.busy_ns)).map(|ns_per_s| ns_per_s / 1e9);
+    NetworkReceived = "network_received_bytes_per_s", "network received", BytesPerSecond,
+        |it| it.rate(|at| at.network.map(|cards| cards.received_bytes));
+    NetworkSent = "network_sent_bytes_per_s", "network sent", BytesPerSecond,
+        |it| it.rate(|at| at.network.map(|cards| cards.sent_bytes));
+    PacketsReceived = "packets_received_per_s", "packets received", PerSecond,
+        |it| it.rate(|at| at.network.map(|cards| cards.received_packets));
+    PacketsSent = "packets_sent_per_s", "packets sent", PerSecond,
+        |it| it.rate(|at| at.network.map(|cards| cards.sent_packets));
+    /// Each was sent and received.
+    LoopbackBytes = "loopback_bytes_per_s", "over loopback", BytesPerSecond,
+        |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_bytes));
+    /// Each was sent and received.
+    LoopbackPackets = "loopback_packets_per_s", "packets over loopback", PerSecond,
+        |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_packets));
+    SegmentsReceived = "segments_received_per_s", "TCP segments received, all connections", PerSecond,
+        |it| it.rate(|at| at.segments.map(|segments| segments.received));
+    SegmentsSent = "segments_sent_per_s", "TCP segments sent, all connections", PerSecond,
+        |it| it.rate(|at| at.segments.map(|segments| segments.sent));
+    SegmentsRetransmitted = "segments_retransmitted_per_s", "TCP segments sent again, all connections",
+        PerSecond, |it| it.rate(|at| at.segments.map(|segments| segments.retransmitted));
 }
 
-/// What is known of a process over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProcessFigure {
-    /// Hardware threads that ran it, the kernel's work for it included.
-    Cpu,
-    /// Memory that it held, bytes.
-    Memory,
-    /// How many threads it had.
-    Threads,
-    /// How many of its threads ran or waited for a CPU.
-    Runnable,
+metrics! {
+    /// What is known of a process over time.
+    ProcessFigure: OverTime<ProcessReading>;
+
+    Cpu = "cpu_busy_threads", "CPU threads busy", CpuThreads,
+        |it| Some(it.to.cpu_ns().checked_sub(it.from.cpu_ns())? as f64 / 1e9 / it.seconds);
+    Runnable = "runnable_threads", "threads that ran or waited for a CPU", Count,
+        |it| it.to.runnable.mean();
+    Threads = "threads", "threads", Count, |it| Some(it.to.threads as f64);
+    Memory = "memory_bytes", "memory", Bytes, |it| Some(it.to.rss_bytes as f64);
+    ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
+        |it| it.rate(|at| at.context_switches);
+    Read = "read_bytes_per_s", "read from disks", BytesPerSecond,
+        |it| it.rate(|at| at.disk.map(|disk| disk.read_bytes));
+    Written = "written_bytes_per_s", "written to disks", BytesPerSecond,
+        |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
 }
 
 /// A figure between two readings.
@@ -93,95 +104,37 @@ pub struct MeanPeak {
     pub peak: f64,
 }
 
-impl HostFigure {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 23] = [
-        Self::CpuBusy,
-        Self::CpuUser,
-        Self::CpuSystem,
-        Self::CpuSoftirq,
-        Self::CpuIowait,
-        Self::CpuSteal,
-        Self::Runnable,
-        Self::Blocked,
-        Self::ContextSwitches,
-        Self::MemoryUsed,
-        Self::DiskRead,
-        Self::DiskWritten,
-        Self::DiskRequests,
-        Self::DiskBusy,
-        Self::NetworkReceived,
-        Self::NetworkSent,
-        Self::PacketsReceived,
-        Self::PacketsSent,
-        Self::LoopbackBytes,
-        Self::LoopbackPackets,
-        Self::SegmentsReceived,
-        Self::SegmentsSent,
-        Self::SegmentsRetransmitted,
-    ];
-
-    /// This figure of a host over time; empty where the kernel does not tell it.
-    pub fn of(self, host: &Host) -> Vec<Spell> {
-        let value = |from: &_, to: &_, seconds| self.between(host, from, to, seconds);
-        spells(&host.readings, |reading| reading.at_ns, value)
+impl Between<'_, HostReading> {
+    /// Hardware threads in some of the CPU's states.
+    fn cpu(&self, of: fn(&CpuTimes) -> Nanos) -> Option<f64> {
+        Some(of(&self.to.cpu.since(&self.from.cpu)) as f64 / 1e9 / self.seconds)
     }
+}
 
-    fn between(
-        self,
-        host: &Host,
-        from: &HostReading,
-        to: &HostReading,
-        seconds: f64,
-    ) -> Option<f64> {
-        let rate = |of: &dyn Fn(&HostReading) -> Option<u64>| {
-            Some(of(to)?.checked_sub(of(from)?)? as f64 / seconds)
-        };
-        let cpu = to.cpu.since(&from.cpu);
-        let threads = |ns: Nanos| Some(ns as f64 / 1e9 / seconds);
-        let network = |of: fn(&NetworkCounters) -> u64| rate(&|it| it.network.as_ref().map(of));
-        let loopback = |of: fn(&NetworkCounters) -> u64| rate(&|it| it.loopback.as_ref().map(of));
-        let segments = |of: fn(&SegmentCounters) -> u64| rate(&|it| it.segments.as_ref().map(of));
-        match self {
-            Self::CpuBusy => threads(cpu.busy_ns()),
-            Self::CpuUser => threads(cpu.user_ns),
-            Self::CpuSystem => threads(cpu.system_ns),
-            Self::CpuSoftirq => threads(cpu.irq_ns + cpu.softirq_ns),
-            Self::CpuIowait => threads(cpu.iowait_ns),
-            Self::CpuSteal => threads(cpu.steal_ns),
-            Self::Runnable => to.runnable.map(|count| count as f64),
-            Self::Blocked => to.blocked.map(|count| count as f64),
-            Self::ContextSwitches => rate(&|it| it.context_switches),
-            Self::MemoryUsed => {
-                let available = to.memory_available_bytes?;
-                Some(host.memory_bytes?.checked_sub(available)? as f64)
-            }
-            Self::DiskRead => rate(&|it| it.disk.map(|disk| disk.read_bytes)),
-            Self::DiskWritten => rate(&|it| it.disk.map(|disk| disk.written_bytes)),
-            Self::DiskRequests => rate(&|it| it.disk.map(|disk| disk.requests)),
-            Self::DiskBusy => rate(&|it| it.disk.map(|disk| disk.busy_ns)).map(|it| it / 1e9),
-            Self::NetworkReceived => network(|it| it.received_bytes),
-            Self::NetworkSent => network(|it| it.sent_bytes),
-            Self::PacketsReceived => network(|it| it.received_packets),
-            Self::PacketsSent => network(|it| it.sent_packets),
-            Self::LoopbackBytes => loopback(|it| it.sent_bytes),
-            Self::LoopbackPackets => loopback(|it| it.sent_packets),
-            Self::SegmentsReceived => segments(|it| it.received),
-            Self::SegmentsSent => segments(|it| it.sent),
-            Self::SegmentsRetransmitted => segments(|it| it.retransmitted),
-        }
+impl HostFigure {
+    /// This figure of a host over time; empty where the kernel does not report it.
+    pub fn of(self, host: &Host) -> Vec<Spell> {
+        let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
+        over_time(
+            &host.readings,
+            |reading| reading.at_ns,
+            |from, to, seconds| get(&Between { from, to, seconds, memory_bytes }),
+        )
     }
 }
 
 impl ProcessFigure {
-    /// All of them, in the order of tables.
-    pub const ALL: [Self; 4] = [Self::Cpu, Self::Runnable, Self::Threads, Self::Memory];
-
-    /// This figure of process `number` of a host over time; empty where it was not looked at.
+    /// This figure of process `number` of a host over time; empty where it was not read.
     pub fn of(self, host: &Host, number: usize) -> Vec<Spell> {
+        let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         let of = |reading: &HostReading| reading.processes.get(number).copied().flatten();
-        let value = |from: &_, to: &_, seconds| self.between(&of(from)?, &of(to)?, seconds);
-        let mut spells = spells(&host.readings, |reading| reading.at_ns, value);
+        let mut spells = over_time(
+            &host.readings,
+            |reading| reading.at_ns,
+            |from, to, seconds| {
+                get(&Between { from: &of(from)?, to: &of(to)?, seconds, memory_bytes })
+            },
+        );
         if self == Self::Runnable {
             for spell in &mut spells {
                 let at_end = host.readings.iter().find(|reading| reading.at_ns == spell.to_ns);
@@ -192,31 +145,6 @@ impl ProcessFigure {
         }
         spells
     }
-
-    fn between(self, from: &ProcessReading, to: &ProcessReading, seconds: f64) -> Option<f64> {
-        match self {
-            Self::Cpu => Some(to.cpu_ns().checked_sub(from.cpu_ns())? as f64 / 1e9 / seconds),
-            Self::Memory => Some(to.rss_bytes as f64),
-            Self::Threads => Some(to.threads as f64),
-            Self::Runnable => to.runnable.mean(),
-        }
-    }
-}
-
-/// One spell for each two readings that are apart in time, where there is a value.
-pub(crate) fn spells<R>(
-    readings: &[R],
-    at_ns: impl Fn(&R) -> Nanos,
-    value: impl Fn(&R, &R, f64) -> Option<f64>,
-) -> Vec<Spell> {
-    let pairs = readings.windows(2).filter(|pair| at_ns(&pair[1]) > at_ns(&pair[0]));
-    pairs
-        .filter_map(|pair| {
-            let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));
-            let mean = value(&pair[0], &pair[1], (to_ns - from_ns) as f64 / 1e9)?;
-            Some(Spell { from_ns, to_ns, mean, peak: mean, is_seen: false })
-        })
-        .collect()
 }
 
 /// Mean and peak over the spells whose middle lies in a stretch of time; `None` when there are none. A

@@ -1,9 +1,11 @@
 //! What the kernel counted of dyno's TCP connections to the system under test (TCP_INFO), over time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// Segments and bytes of several TCP connections together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpCounters {
     /// Segments sent: data, pure acknowledgements and retransmissions.
     pub segments_sent: u64,
@@ -39,7 +41,7 @@ impl TcpCounters {
 }
 
 /// One reading of the counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionsReading {
     /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
@@ -49,11 +51,19 @@ pub struct ConnectionsReading {
     pub ended: u64,
     /// Closed connections whose final counters the kernel did not report: their traffic after the last
     /// reading at which they were open is not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub ended_unheard: u64,
     /// Sums over all connections, closed ones included, each counted from its start.
+    #[serde(flatten)]
     pub counters: TcpCounters,
     /// The mean of TCP's smoothed round-trip times over the open connections; `None` when none was open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<Nanos>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// dyno's TCP connections to the system over the time of a trial.

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::ops::Deref;
 
+use serde::{Deserialize, Serialize};
+
 /// What kind of failure a database, a service or the way to it reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
     /// The server chose this transaction to break a deadlock.
     Deadlock,
@@ -59,11 +62,6 @@ impl ErrorClass {
         }
     }
 
-    /// The class of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.name() == name)
-    }
-
     /// Whether the same transaction may succeed when it is tried again at once.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Deadlock | Self::LockTimeout | Self::WriteConflict | Self::Busy)
@@ -83,7 +81,7 @@ impl fmt::Display for ErrorClass {
 
 /// One kind of failure: its class and the code that the peer gave (`1213`, `SQLITE_BUSY`), empty
 /// when it gave none.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ErrorKey {
     /// The class.
     pub class: ErrorClass,
@@ -122,13 +120,14 @@ pub enum Disposition {
 ///
 /// It is one pointer wide, because results that can hold a failure pass through all layers of the load path,
 /// and nearly all of them hold none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure(Box<FailureParts>);
 
 /// The content of a [`Failure`], which dereferences to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureParts {
     /// Its class and the peer's code.
+    #[serde(flatten)]
     pub key: ErrorKey,
     /// What happened, where, and what to do about it.
     pub message: String,

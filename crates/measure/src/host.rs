@@ -1,10 +1,12 @@
 //! Readings of a host's kernel counters over time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// CPU time of all hardware threads of a host since it started, ns. The fields add up to the number of
 /// hardware threads times the time that has passed. Source: proc_stat(5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// In user mode, low priorities included.
     pub user_ns: Nanos,
@@ -50,7 +52,7 @@ impl CpuTimes {
 }
 
 /// Traffic of a host's network interfaces since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
     /// Bytes with the headers of links.
     pub received_bytes: u64,
@@ -63,7 +65,7 @@ pub struct NetworkCounters {
 }
 
 /// Activity of a host's disks since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
     /// Bytes read from disks.
     pub read_bytes: u64,
@@ -76,7 +78,7 @@ pub struct DiskCounters {
 }
 
 /// TCP segments of all connections of a host since it started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentCounters {
     /// Received, acknowledgements included.
     pub received: u64,
@@ -87,34 +89,42 @@ pub struct SegmentCounters {
 }
 
 /// One reading of a host's counters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReading {
     /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
     /// CPU time.
     pub cpu: CpuTimes,
     /// Threads that ran or waited for a CPU at that time, without the one that took the reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runnable: Option<u64>,
     /// Threads that waited for a disk at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<u64>,
     /// Context switches since the host started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
     /// Available memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_available_bytes: Option<u64>,
     /// Disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
     /// All network interfaces but loopback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounters>,
     /// The loopback interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<NetworkCounters>,
     /// Segments of TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<SegmentCounters>,
     /// The watched processes in the order in which they were declared; `None` for one that has exited.
     pub processes: Vec<Option<ProcessReading>>,
 }
 
 /// One reading of a process's counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessReading {
     /// CPU time in user mode, of all its threads, ns.
     pub user_ns: Nanos,
@@ -125,7 +135,15 @@ pub struct ProcessReading {
     /// Number of threads.
     pub threads: u64,
     /// How many of its threads ran or waited for a CPU, sampled since the last reading.
+    #[serde(default, skip_serializing_if = "Runnable::is_unknown")]
     pub runnable: Runnable,
+    /// Context switches of its threads. Those of a thread that ended are counted up to the last reading at
+    /// which it was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_switches: Option<u64>,
+    /// What it had disks do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<ProcessDisk>,
 }
 
 impl ProcessReading {
@@ -135,8 +153,17 @@ impl ProcessReading {
     }
 }
 
+/// What a process had disks do, counted since it started; what caches absorbed is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessDisk {
+    /// Bytes that disks read for it.
+    pub read_bytes: u64,
+    /// Bytes that it had written to disks, or that the kernel will write for it.
+    pub written_bytes: u64,
+}
+
 /// Samples of how many threads of a process ran or waited for a CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runnable {
     /// Number of samples.
     pub looks: u64,
@@ -147,6 +174,11 @@ pub struct Runnable {
 }
 
 impl Runnable {
+    /// Whether nobody looked.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.looks == 0
+    }
+
     /// Adds one sample.
     pub fn add(&mut self, threads: u64) {
         self.merge(&Self { looks: 1, sum: threads, max: threads });

@@ -1,9 +1,12 @@
 //! A slice of a trial's time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Nanos, Tally};
 
 /// The parts of a trial, each timed on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Making and filling tables.
     Prepare,
@@ -34,11 +37,6 @@ impl Phase {
             Self::Check => "check",
             Self::Cleanup => "cleanup",
         }
-    }
-
-    /// The phase of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == name)
     }
 }
 

@@ -24,7 +24,8 @@ pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use host::{
-    CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessReading, Runnable, SegmentCounters,
+    CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessDisk, ProcessReading, Runnable,
+    SegmentCounters,
 };
 pub use identity::Identity;
 pub use interval::{Interval, Phase};

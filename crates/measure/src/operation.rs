@@ -1,11 +1,14 @@
 //! The operations of a workload, which are what is timed.
 
+use serde::{Deserialize, Serialize};
+
 /// An operation's place in its workload's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OperationId(pub u16);
 
 /// How an operation is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OperationKind {
     /// One complete unit of the workload. It counts as a transaction, and the rate of transactions is the
     /// throughput.
@@ -19,7 +22,7 @@ pub enum OperationKind {
 }
 
 /// One kind of event with a latency of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// Its name in tables and files, such as `point_select`.
     pub name: String,

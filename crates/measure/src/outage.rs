@@ -1,11 +1,13 @@
 //! Times at which clients could not reach the system under test.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// A period in which clients had lost their connections and none had recovered: from the first failure that
 /// broke a connection to the first transaction that was answered on a new one. Times are on the trial's
 /// clock, warm-up included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// The first failure.
     pub start_ns: Nanos,

@@ -1,13 +1,17 @@
 //! Scores and mix rules that a workload defines.
 
+use serde::{Deserialize, Serialize};
+
 use crate::OperationId;
 
 /// The scores of a workload and the transaction mix that it requires; most workloads have neither.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rules {
     /// Scores beside the figures that every workload has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<Score>,
     /// Required shares of the transaction mix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
     /// Whether the workload makes clients wait between transactions, so that throughput and latency do not
     /// account for all of a client's time.
@@ -15,7 +19,7 @@ pub struct Rules {
 }
 
 /// A rate with a name of its own, such as tpmC.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// Its name.
     pub name: String,
@@ -26,11 +30,12 @@ pub struct Score {
     /// The period of the rate, s: 60 for a rate per minute.
     pub period_s: u64,
     /// The largest possible value, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
 }
 
 /// The least share of all transactions that some operations must have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// The common name of the operations.
     pub name: String,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     Disposition, ErrorKey, LatencyHistogram, Nanos, Operation, OperationId, OperationKind,
 };
@@ -38,7 +40,7 @@ impl OperationTally {
 }
 
 /// Numbers of statements by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryCounts {
     /// Statements that read.
     pub read: u64,
@@ -74,7 +76,7 @@ impl QueryCounts {
 }
 
 /// Bytes that the client sent and received, without the headers of TCP and the layers below it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent_bytes: u64,
@@ -83,7 +85,7 @@ pub struct Traffic {
 }
 
 /// Failures of one kind by how they were handled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCounts {
     /// The transaction was tried again.
     pub retried: u64,

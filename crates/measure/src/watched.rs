@@ -1,5 +1,7 @@
 //! Figures that were collected beside the load of a trial: of hosts, and of servers that publish metrics.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Connections, HostReading, Nanos};
 
 /// All figures that were collected in a trial.
@@ -14,7 +16,7 @@ pub struct Watched {
 }
 
 /// A host over the time of a trial.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name in reports.
     pub name: String,
@@ -25,11 +27,12 @@ pub struct Host {
     /// The processes that are watched, in the order of every reading.
     pub processes: Vec<Process>,
     /// The readings in the order of time.
+    #[serde(skip)]
     pub readings: Vec<HostReading>,
 }
 
 /// A watched process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Its name in reports, such as `dyno` or the role of a server.
     pub name: String,
@@ -40,7 +43,8 @@ pub struct Process {
 }
 
 /// The side of a trial that a process belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// The load generator.
     Client,
@@ -49,24 +53,28 @@ pub enum Side {
 }
 
 /// A server whose metrics were polled during a trial, in the text format of Prometheus.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Server {
     /// Its name in reports, such as `node 10.0.0.7`.
     pub name: String,
     /// The address of its metrics, without a password.
     pub url: String,
     /// Names of all metrics in its first answer.
+    #[serde(skip)]
     pub families: Vec<String>,
     /// The times of its answers, in order.
+    #[serde(skip)]
     pub answers_ns: Vec<Nanos>,
     /// The times without an answer.
+    #[serde(skip)]
     pub gaps: Vec<Gap>,
     /// All gauges, and the other metrics that changed during the trial.
+    #[serde(skip)]
     pub series: Vec<Series>,
 }
 
 /// A request for metrics that was not answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// When it was sent, on the trial's clock.
     pub at_ns: Nanos,

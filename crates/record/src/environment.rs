@@ -8,8 +8,11 @@ mod system;
 use std::fs;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// Where a run ran.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Environment {
     /// The processors.
     pub cpu: Cpu,
@@ -24,7 +27,8 @@ pub struct Environment {
 }
 
 /// The processors.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cpu {
     /// The model's name; empty when it has none.
     pub model: String,
@@ -47,7 +51,8 @@ pub struct Cpu {
 }
 
 /// What lies below a folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Disk {
     /// What is kept there, such as `results` or `data`.
     pub purpose: String,
@@ -66,7 +71,8 @@ pub struct Disk {
 }
 
 /// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct System {
     /// The machine's name on the network.
     pub hostname: Option<String>,

@@ -2,8 +2,8 @@
 //!
 //! A run is a folder that grows while the run goes on: [`RunWriter`] and [`TrialWriter`] write it,
 //! [`Run::open`] reads it back, whole or cut short. The files are described in `docs/record.md`;
-//! the structs that meet serde live in `wire` and nowhere else, so that the format and the types
-//! that the rest of dyno works with change apart from each other.
+//! types that stand in a file field for field have serde's attributes with them, in `measure` and here;
+//! `wire` has the files whose shape is another.
 
 mod cross_check;
 mod environment;

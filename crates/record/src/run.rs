@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{Environment, TrialRecord};
 
@@ -34,7 +35,7 @@ pub struct RunHeader {
 }
 
 /// Which dyno ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dyno {
     /// Its version.
     pub version: String,

@@ -8,7 +8,9 @@ use measure::{
     Outage, Phase, Rules, Tally, Unfinished, Watched,
 };
 use plan::{Arrivals, Rate};
+use serde::{Deserialize, Serialize};
 
+use crate::wire::{arrivals, is_default, nanos, steps};
 use crate::{CrossCheck, IntervalRecord};
 
 /// What is known of a trial before it begins.
@@ -37,7 +39,7 @@ pub struct TrialHeader {
 }
 
 /// A system that is one of several variants.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantRecord {
     /// The system of the plan.
     pub of: String,
@@ -48,7 +50,7 @@ pub struct VariantRecord {
 }
 
 /// What the clients do.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadRecord {
     /// Its name in the plan.
     pub name: String,
@@ -57,47 +59,55 @@ pub struct WorkloadRecord {
     /// Its options in a sentence, such as `4 tables of 100,000 rows, special distribution`.
     pub description: String,
     /// Its own figures and the mix that it must keep.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
 }
 
 /// How load is offered.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
     /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
     pub description: String,
     /// Threads that offered it.
     pub threads: usize,
     /// Pause of a client between transactions, Z in Little's law.
+    #[serde(rename = "think_time_ns", with = "nanos")]
     pub think_time: Duration,
     /// Length of one interval.
+    #[serde(rename = "interval_ns", with = "nanos")]
     pub interval: Duration,
     /// What was offered whether or not a client was free; `None` in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRecord>,
 }
 
 /// Load that comes by a schedule.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenRecord {
-    /// Rates over the measured time; in the warm-up the first of them.
-    pub rate: Rate,
     /// Their mean over the measured time as planned, arrivals a second.
     pub rate_per_s: f64,
     /// How arrivals are spread around their rate.
+    #[serde(with = "arrivals")]
     pub arrivals: Arrivals,
     /// How many may wait for a client before the trial counts as overloaded.
     pub backlog_max: u64,
+    /// Rates over the measured time; in the warm-up the first of them.
+    #[serde(rename = "steps", with = "steps")]
+    pub rate: Rate,
 }
 
 /// When a phase began and how long it took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseRecord {
     /// Which.
     pub phase: Phase,
     /// When it began, by the wall clock.
     pub started: Timestamp,
     /// How long it took, by the monotonic clock.
+    #[serde(rename = "duration_ns", with = "nanos")]
     pub duration: Duration,
     /// Pieces of a load that were loaded again because their connection was lost.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub loaded_again: u64,
 }
 
@@ -140,16 +150,17 @@ pub enum TrialStatus {
 }
 
 /// What one client did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientRecord {
     /// Measured transactions that succeeded.
     pub events: u64,
     /// Why it left early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
 /// What the load generator's process used during the measured load. Source: getrusage(2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientUsage {
     /// CPU time in user mode, ns.
     pub user_ns: Nanos,

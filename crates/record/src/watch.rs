@@ -44,7 +44,7 @@ impl WatchWriter {
     /// # Errors
     /// As all of these: when it cannot be written, as on a full disk.
     pub fn host(&mut self, host: &Host) -> Result<usize, RecordError> {
-        self.write(&WatchLine::host(host))?;
+        self.write(&WatchLine::Host(host.clone()))?;
         self.hosts += 1;
         Ok(self.hosts - 1)
     }
@@ -54,7 +54,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn reading(&mut self, host: usize, reading: &HostReading) -> Result<(), RecordError> {
-        self.write(&WatchLine::reading(host, reading))
+        self.write(&WatchLine::Reading { host, reading: Box::new(reading.clone()) })
     }
 
     /// Declares a server, whose answers come later. Returns its number. A password in its URL is
@@ -63,7 +63,8 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn server(&mut self, server: &Server) -> Result<usize, RecordError> {
-        self.tell(&WatchLine::server(&server.name, &scrub(&server.url)))?;
+        let url = scrub(&server.url);
+        self.tell(&WatchLine::Server(Server { url, ..server.clone() }))?;
         self.servers += 1;
         Ok(self.servers - 1)
     }
@@ -81,7 +82,8 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
-        self.tell(&WatchLine::gap(server, gap.at_ns, scrub(&gap.reason)))
+        let gap = Gap { at_ns: gap.at_ns, reason: scrub(&gap.reason) };
+        self.tell(&WatchLine::Gap { server, gap })
     }
 
     /// Adds what was counted of dyno's connections to the system.
@@ -89,7 +91,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn connections(&mut self, reading: &ConnectionsReading) -> Result<(), RecordError> {
-        self.write(&WatchLine::connections(*reading))
+        self.write(&WatchLine::Connections(*reading))
     }
 
     /// Notes why nothing is known of dyno's connections to the system.

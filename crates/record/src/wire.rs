@@ -1,13 +1,14 @@
-//! The JSON of a record: structs that mirror `docs/record.md` field for field. Every number of
-//! nanoseconds, bytes or events is an integer; every wall-clock time is RFC 3339 in UTC.
+//! The JSON of a record, as `docs/record.md` describes it: the structs of files whose shape differs from
+//! the types that the rest of dyno works with. Types that stand in a file as they are have their serde
+//! attributes with them. Every number of nanoseconds, bytes or events is an integer; every wall-clock
+//! time is RFC 3339 in UTC.
 
+mod condition;
 mod cross_check;
-mod environment;
 mod interval;
-mod mirror;
-mod rules;
 mod run;
 mod trial;
+mod values;
 mod watch;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use interval::{IntervalLine, interval_line};
 pub(crate) use run::RunFile;
 pub(crate) use trial::TrialFile;
+pub(crate) use values::{arrivals, is_default, nanos, steps};
 pub(crate) use watch::WatchLine;
 
 use crate::{FORMAT_VERSION, RecordError};

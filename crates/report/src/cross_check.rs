@@ -113,10 +113,10 @@ mod tests {
         Com_select                            14,007
         Questions                             20,010
         ");
-        let text = crate::terminal(&run);
+        let text = crate::terminal(&digest);
         assert!(text.contains("The server ran statements that were not dyno's"), "{text}");
         assert!(text.contains("+7 statements"), "{text}");
-        assert!(crate::html(&run).contains("Cross-check with the server"));
+        assert!(crate::html(&digest).contains("Cross-check with the server"));
         assert_eq!(json(&digest.trials[0])["difference"], 7);
     }
 
@@ -128,6 +128,8 @@ mod tests {
         });
         let digest = Digest::new(&run);
         assert!(table(&digest.trials[0]).is_empty());
-        assert!(crate::html(&run).contains("could not be compared: the server was started anew."));
+        assert!(
+            crate::html(&digest).contains("could not be compared: the server was started anew.")
+        );
     }
 }

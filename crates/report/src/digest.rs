@@ -12,9 +12,9 @@ use record::{
     Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
 };
 
-/// A run, summed up.
+/// A run, summed up once for every view of it.
 #[derive(Debug)]
-pub(crate) struct Digest<'a> {
+pub struct Digest<'a> {
     pub(crate) run: &'a Run,
     /// Every trial, in the order in which they ran.
     pub(crate) trials: Vec<Trial<'a>>,
@@ -50,7 +50,8 @@ pub(crate) struct Point<'a> {
 }
 
 impl<'a> Digest<'a> {
-    pub(crate) fn new(run: &'a Run) -> Self {
+    /// Sums up every trial of a run.
+    pub fn new(run: &'a Run) -> Self {
         let percentiles = &run.header.percentiles;
         let usable = run.header.environment.cpu.usable_threads;
         let trials: Vec<Trial<'a>> =

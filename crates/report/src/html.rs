@@ -25,8 +25,7 @@ const OPEN_ROWS_MAX: usize = 12;
 const OPEN_PLACES_MAX: usize = 4;
 
 /// The whole report as one page of HTML with inline SVG.
-pub fn html(run: &Run) -> String {
-    let digest = Digest::new(run);
+pub fn html(digest: &Digest<'_>) -> String {
     let title = escape(&digest.caption(digest.title()));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -34,19 +33,20 @@ pub fn html(run: &Run) -> String {
          <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{title}</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n"
     );
-    out.push_str(&head(&digest));
+    out.push_str(&head(digest));
     out.push_str("<main>\n");
-    out.push_str(&results(&digest));
-    out.push_str(&compared::compared(&digest));
-    out.push_str(&care(&digest));
-    out.push_str(&plots(&digest));
-    out.push_str(&operations(&digest));
-    out.push_str(&costs(&digest));
-    out.push_str(&between(&digest));
-    out.push_str(&servers(&digest));
-    out.push_str(&trials(&digest));
-    out.push_str(&surroundings(&digest));
-    out.push_str(&again(run));
+    out.push_str(&results(digest));
+    out.push_str(&compared::compared(digest));
+    out.push_str(&care(digest));
+    out.push_str(&plots(digest));
+    out.push_str(&operations(digest));
+    out.push_str(&costs(digest));
+    out.push_str(&between(digest));
+    out.push_str(&servers(digest));
+    out.push_str(&server_costs(digest));
+    out.push_str(&trials(digest));
+    out.push_str(&surroundings(digest));
+    out.push_str(&again(digest.run));
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }
@@ -225,6 +225,17 @@ fn servers(digest: &Digest<'_>) -> String {
     section("servers", "What the servers took", &body)
 }
 
+fn server_costs(digest: &Digest<'_>) -> String {
+    let costs = crate::watch::cost::by_point(digest);
+    if costs.is_empty() {
+        return String::new();
+    }
+    let note = "Means over the measured time, divided by the statements that were answered in it; a kB is \
+                1,000 bytes. Of a host, with everything that runs on it.";
+    let body = format!("{}{}", folded(&costs, &digest.under_test()), paragraph(note));
+    section("server-costs", "What a query cost the servers", &body)
+}
+
 fn trials(digest: &Digest<'_>) -> String {
     let open = digest.trials.len() <= OPEN_TRIALS_MAX;
     let numbered = digest.trials.iter().enumerate();
@@ -279,6 +290,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
     out.push_str(&tables::usage_text(trial).map_or(String::new(), |text| paragraph(&text)));
+    out.push_str(&table(&crate::watch::cost::table(trial), "Cost to the servers"));
     out.push_str(&table(&messages::of_trial(trial), "Messages"));
     out.push_str(&messages::note(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));

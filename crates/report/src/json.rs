@@ -2,7 +2,7 @@
 
 use analysis::{Cost, Estimate, Latency, Summary};
 use measure::Outage;
-use record::{Environment, Identity, IntervalRecord, Latencies, Run};
+use record::{Environment, Identity, IntervalRecord, Latencies};
 use serde_json::{Value, json};
 
 use crate::comparison::{self, Figure, Group, verdict};
@@ -14,14 +14,15 @@ use crate::number::percentile_name;
 use crate::rules;
 use crate::tables::kind_name;
 use crate::watch;
+use crate::whole::everywhere;
 
 /// The version of this view's shape.
 const VERSION: u32 = 1;
 
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
 /// trials.
-pub fn json(run: &Run) -> String {
-    let digest = Digest::new(run);
+pub fn json(digest: &Digest<'_>) -> String {
+    let run = digest.run;
     let header = &run.header;
     let value = json!({
         "format": "dyno-report",
@@ -38,8 +39,8 @@ pub fn json(run: &Run) -> String {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
-        "variants": comparison::groups(&digest).iter().map(variants).collect::<Vec<_>>(),
-        "points": digest.points.iter().map(|p| point(&digest, p)).collect::<Vec<_>>(),
+        "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
+        "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
         "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
     });
     format!("{value:#}\n")
@@ -150,7 +151,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     let header = &trial.record.header;
     let summary = &trial.summary;
     let end = trial.record.end.as_ref();
-    json!({
+    let mut value = json!({
         "index": header.index,
         "system": header.system,
         "workload": header.workload.name,
@@ -205,7 +206,11 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             .iter()
             .map(|i| interval(i, percentiles))
             .collect::<Vec<_>>(),
-    })
+    });
+    for (metric, figure) in everywhere(trial) {
+        value[metric.key] = figure.into();
+    }
+    value
 }
 
 /// What was offered, and service times beside the response times of `latency`; null in a closed loop.
@@ -321,13 +326,13 @@ mod tests {
         let mut run = sample::run();
         // One trial shows the shape; eight would only repeat it.
         run.trials.truncate(1);
-        insta::assert_snapshot!(json(&run));
+        insta::assert_snapshot!(json(&Digest::new(&run)));
     }
 
     #[test]
     fn what_was_never_measured_is_null_and_not_nothing() {
         let run = sample::failed();
-        let value: Value = serde_json::from_str(&json(&run)).unwrap();
+        let value: Value = serde_json::from_str(&json(&Digest::new(&run))).unwrap();
         let latency = &value["trials"][0]["latency"];
         assert_eq!(latency["count"], 0);
         for figure in ["mean_ns", "min_ns", "max_ns"] {
@@ -339,7 +344,7 @@ mod tests {
 
     #[test]
     fn it_is_one_object_with_every_trial() {
-        let value: Value = serde_json::from_str(&json(&sample::run())).unwrap();
+        let value: Value = serde_json::from_str(&json(&Digest::new(&sample::run()))).unwrap();
         assert_eq!(value["trials"].as_array().unwrap().len(), 8);
         assert_eq!(value["points"][0]["transactions_per_s"]["repetitions"], 1);
     }

@@ -1,6 +1,6 @@
 //! Views of a record: terminal, Markdown, HTML with SVG, CSV, JSON.
 //!
-//! Every view is a pure function of a [`record::Run`]: the same record gives the same text, today and
+//! Every view is a pure function of a [`record::Run`], summed up once as a [`Digest`]: the same record gives the same text, today and
 //! in ten years. What the figures mean is worked out once, in `analysis`; what they look like is
 //! decided once, in `number` and `table`.
 
@@ -24,12 +24,14 @@ mod table;
 mod tables;
 mod terminal;
 mod watch;
+mod whole;
 mod write;
 
 #[cfg(test)]
 mod sample;
 
 pub use csv::{csv, watch_csv};
+pub use digest::Digest;
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;

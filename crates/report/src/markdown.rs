@@ -1,7 +1,5 @@
 //! The report as Markdown, for a repository or an issue.
 
-use record::Run;
-
 use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
@@ -9,32 +7,33 @@ use crate::table::{Table, escape_markdown};
 use crate::{comparison, messages, operations, rules, settings, tables, watch};
 
 /// The whole report as Markdown (GitHub's tables).
-pub fn markdown(run: &Run) -> String {
-    let digest = Digest::new(run);
+pub fn markdown(digest: &Digest<'_>) -> String {
+    let run = digest.run;
     let mut out = format!("# {}\n\n", escape_markdown(digest.title()));
     out.push_str(&format!("{}\n\n", escape_markdown(&digest.under_test())));
-    section(&mut out, "Systems under test", &settings::systems(&digest));
-    section(&mut out, "Workloads", &settings::workloads(&digest));
+    section(&mut out, "Systems under test", &settings::systems(digest));
+    section(&mut out, "Workloads", &settings::workloads(digest));
     for workload in digest.workloads() {
-        workload_section(&mut out, &digest, workload);
+        workload_section(&mut out, digest, workload);
     }
-    for group in comparison::groups(&digest) {
+    for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());
         out.push_str(&format!("{}\n\n", comparison::NOTE));
     }
-    section(&mut out, "What the load generator spent on a query", &tables::costs(&digest, None));
-    if let Some(note) = tables::embedded_note(&digest) {
+    section(&mut out, "What the load generator spent on a query", &tables::costs(digest, None));
+    if let Some(note) = tables::embedded_note(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
     }
-    section(&mut out, "Messages between dyno and the systems", &messages::by_point(&digest));
-    for sentence in messages::absences(&digest) {
+    section(&mut out, "Messages between dyno and the systems", &messages::by_point(digest));
+    for sentence in messages::absences(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&sentence)));
     }
-    section(&mut out, "What the servers took", &watch::servers(&digest));
-    findings(&mut out, &digest);
+    section(&mut out, "What the servers took", &watch::servers(digest));
+    section(&mut out, "What a query cost the servers", &watch::cost::by_point(digest));
+    findings(&mut out, digest);
     section(&mut out, "Run", &settings::run(run));
     section(&mut out, "Machine", &settings::environment(run));
-    section(&mut out, "Settings of the systems", &settings::system_settings(&digest));
+    section(&mut out, "Settings of the systems", &settings::system_settings(digest));
     out.push_str("## To do it again\n\n");
     out.push_str(&fenced("sh", &run.header.command));
     out.push_str("\nThe plan:\n\n");
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_run_as_markdown() {
-        insta::assert_snapshot!(markdown(&sample::run()));
+        insta::assert_snapshot!(markdown(&Digest::new(&sample::run())));
     }
 
     #[test]

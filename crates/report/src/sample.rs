@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use measure::{
     Connections, ConnectionsReading, CpuTimes, DiskCounters, Disposition, ErrorClass, ErrorKey,
     Host, HostReading, Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
-    Process, ProcessReading, Rules, Runnable, Side, Tally, TcpCounters, Unfinished, Watched,
+    Process, ProcessDisk, ProcessReading, Rules, Runnable, Side, Tally, TcpCounters, Unfinished,
+    Watched,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
@@ -95,9 +96,18 @@ fn beside(clients: u64) -> Watched {
 }
 
 fn host_reading(second: u64, clients: u64) -> HostReading {
-    let process = |user_ns| {
-        let runnable = Runnable { looks: 10, sum: 5 * clients, max: clients };
-        Some(ProcessReading { user_ns, rss_bytes: 64 << 20, threads: 9, runnable, system_ns: 0 })
+    let runnable = Runnable { looks: 10, sum: 5 * clients, max: clients };
+    let process = |user_ns| ProcessReading {
+        user_ns,
+        rss_bytes: 64 << 20,
+        threads: 9,
+        runnable,
+        ..ProcessReading::default()
+    };
+    let server = ProcessReading {
+        context_switches: Some(second * 3_000),
+        disk: Some(ProcessDisk { read_bytes: 0, written_bytes: second << 20 }),
+        ..process(second * 500_000_000)
     };
     HostReading {
         at_ns: second * 1_000_000_000,
@@ -110,7 +120,7 @@ fn host_reading(second: u64, clients: u64) -> HostReading {
         context_switches: Some(second * 4_000),
         memory_available_bytes: Some(1 << 29),
         disk: Some(DiskCounters { written_bytes: second << 20, ..DiskCounters::default() }),
-        processes: vec![process(second * 250_000_000), process(second * 500_000_000)],
+        processes: vec![Some(process(second * 250_000_000)), Some(server)],
         ..HostReading::default()
     }
 }

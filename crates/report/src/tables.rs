@@ -8,6 +8,8 @@ use crate::number::{
     TimeUnit, count, duration, latency_ns, memory, number, percent, percentile_name,
 };
 use crate::table::Table;
+use crate::watch::figure::show;
+use crate::whole::everywhere;
 
 /// A row for each system, workload and number of clients; of one workload when it is given.
 pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
@@ -328,6 +330,11 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
             "in flight at the end",
             format!("{requests}, the longest for {longest}; {unanswered} never answered"),
         );
+    }
+    for (metric, value) in everywhere(trial) {
+        if let Some(value) = value {
+            fact(metric.label, show(metric.unit, value));
+        }
     }
     table
 }

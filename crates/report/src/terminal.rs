@@ -1,6 +1,6 @@
 //! The summary at the end of a run, for a terminal.
 
-use record::{Run, RunStatus};
+use record::RunStatus;
 
 use crate::digest::Digest;
 use crate::finding::{Group, groups};
@@ -11,32 +11,32 @@ use crate::{comparison, operations, rules, settings, tables, watch};
 const PLACES_MAX: usize = 3;
 
 /// The summary of a run: what was under test, the figures, what weakens them, where more is.
-pub fn terminal(run: &Run) -> String {
-    let digest = Digest::new(run);
-    let mut out = format!("{}\n{}\n\n", digest.title(), status_line(&digest));
+pub fn terminal(digest: &Digest<'_>) -> String {
+    let run = digest.run;
+    let mut out = format!("{}\n{}\n\n", digest.title(), status_line(digest));
     let no_failures = |head: &str, cells: &[&str]| {
         matches!(head, "failed" | "retries") && cells.iter().all(|cell| *cell == "0")
     };
-    let systems = settings::systems(&digest);
+    let systems = settings::systems(digest);
     if !systems.is_empty() {
         out.push_str(&format!("{}\n", systems.text()));
     }
     if digest.points.is_empty() {
         out.push_str("no trial was begun\n");
     } else {
-        out.push_str(&tables::results(&digest, None).without_columns(no_failures).text());
-        out.push_str(&service(&digest));
-        out.push_str(&operations(&digest));
-        out.push_str(&rules_of_workloads(&digest));
+        out.push_str(&tables::results(digest, None).without_columns(no_failures).text());
+        out.push_str(&service(digest));
+        out.push_str(&operations(digest));
+        out.push_str(&rules_of_workloads(digest));
     }
-    for group in comparison::groups(&digest) {
+    for group in comparison::groups(digest) {
         out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text()));
     }
-    let watched = watch::lines(&digest);
+    let watched = watch::lines(digest);
     if !watched.is_empty() {
         out.push_str(&format!("\n{}\n", watched.join("\n")));
     }
-    let findings = groups(&digest);
+    let findings = groups(digest);
     if !findings.is_empty() {
         out.push_str("\nRead with care:\n");
         findings.iter().for_each(|group| out.push_str(&finding(group)));
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn a_run_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&sample::run()));
+        insta::assert_snapshot!(terminal(&Digest::new(&sample::run())));
     }
 
     #[test]
     fn a_trial_whose_load_never_began_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&sample::failed()));
+        insta::assert_snapshot!(terminal(&Digest::new(&sample::failed())));
     }
 
     #[test]
     fn a_trial_of_nothing_but_time_outs_shows_their_percentiles() {
         let mut run = sample::failed();
         run.trials[0].total.operations[0].timed_out.record(500_000_000);
-        let text = terminal(&run);
+        let text = terminal(&Digest::new(&run));
         let row = text.lines().find(|line| line.starts_with("sqlite  oltp_point_select")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells[2..10], ["1", "0", "0", "500", "500", "500", "500", "500"], "{text}");
@@ -136,22 +136,24 @@ mod tests {
     fn a_run_without_a_trial_has_no_holes_where_its_tables_would_be() {
         let mut run = sample::run();
         run.trials.clear();
-        let text = terminal(&run);
+        let text = terminal(&Digest::new(&run));
         assert!(text.contains("0 of 8 trials\n\nno trial was begun\n\nRead with care:"), "{text}");
     }
 
     #[test]
     fn an_open_loop_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&sample::open()));
+        insta::assert_snapshot!(terminal(&Digest::new(&sample::open())));
     }
 
     #[test]
     fn a_run_in_which_a_server_died_says_so_at_its_head() {
         let run = sample::variants();
-        let text = terminal(&run);
+        let text = terminal(&Digest::new(&run));
         let head = text.lines().nth(1).unwrap();
         assert!(head.ends_with("12 of 12 trials, 1 crashed"), "{head}");
-        assert!(crate::html(&run).contains("12 of 12 trials<strong>, 1 crashed</strong>"));
+        assert!(
+            crate::html(&Digest::new(&run)).contains("12 of 12 trials<strong>, 1 crashed</strong>")
+        );
     }
 
     #[test]
@@ -161,7 +163,7 @@ mod tests {
         run.ended = None;
         run.trials.truncate(1);
         run.trials[0].end = None;
-        let text = terminal(&run);
+        let text = terminal(&Digest::new(&run));
         assert!(text.contains("cut, 1 of 8 trials"), "{text}");
         assert!(text.contains("- Trials are missing"), "{text}");
         assert!(text.contains("- The trial was cut"), "{text}");
@@ -172,7 +174,7 @@ mod tests {
         let mut run = sample::run();
         run.status = RunStatus::Failed("no server at 127.0.0.1:3306".to_owned());
         run.trials.clear();
-        let text = terminal(&run);
+        let text = terminal(&Digest::new(&run));
         assert!(text.contains("failed: no server at 127.0.0.1:3306"), "{text}");
         assert!(text.contains("no trial was begun"), "{text}");
     }

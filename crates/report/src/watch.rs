@@ -1,6 +1,7 @@
 //! What was watched beside the load, as tables and lines of text.
 
 pub(crate) mod care;
+pub(crate) mod cost;
 pub(crate) mod figure;
 pub(crate) mod json;
 pub(crate) mod listing;
@@ -13,7 +14,7 @@ use crate::digest::{Digest, Point, Trial};
 use crate::number::number;
 use crate::table::Table;
 use crate::tables::middle_trial;
-use figure::Quantity;
+use figure::{Quantity, show};
 use listing::Line;
 
 /// From where to where the measured load went, on the trial's clock.
@@ -40,7 +41,7 @@ pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
         let Some(figures) = mean_peak(&spells, window) else { continue };
         if figures.peak > 0.0 || quantity == Quantity::CpuThreads {
             let name = if part.is_empty() { name } else { format!("{part}: {name}") };
-            table.row(vec![name, quantity.show(figures.mean), quantity.show(figures.peak)]);
+            table.row(vec![name, show(quantity, figures.mean), show(quantity, figures.peak)]);
         }
     }
     table
@@ -143,9 +144,11 @@ pub(crate) fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
     Some(MeanPeak { mean: busy.mean / threads, peak: busy.peak / threads })
 }
 
-/// The highest figures of each system's server over all trials, a line for each system.
+/// The highest figures of each system's server over all trials, a line for each system, then what a query
+/// cost it.
 pub(crate) fn lines(digest: &Digest<'_>) -> Vec<String> {
-    digest.systems().into_iter().filter_map(|(name, _)| line(digest, name)).collect()
+    let highest = digest.systems().into_iter().filter_map(|(name, _)| line(digest, name));
+    highest.chain(cost::lines(digest)).collect()
 }
 
 fn line(digest: &Digest<'_>, system: &str) -> Option<String> {
@@ -164,6 +167,3 @@ fn line(digest: &Digest<'_>, system: &str) -> Option<String> {
         number(cpu)
     ))
 }
-
-#[cfg(test)]
-mod tests;

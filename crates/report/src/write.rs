@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use record::Run;
+use crate::digest::Digest;
 
 /// Why a view could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -16,17 +16,17 @@ pub struct ReportError {
     pub cause: io::Error,
 }
 
-/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, in place of those that
-/// are there. Returns where report.html lies.
+/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, in place of
+/// those that are there. Returns where report.html lies.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(run: &Run, folder: &Path) -> Result<PathBuf, ReportError> {
-    write(folder, "report.md", &crate::markdown(run))?;
-    write(folder, "report.csv", &crate::csv(run))?;
-    write(folder, "report-watch.csv", &crate::watch_csv(run))?;
-    write(folder, "report.json", &crate::json(run))?;
-    write(folder, "report.html", &crate::html(run))
+pub fn write_all(digest: &Digest<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
+    write(folder, "report.md", &crate::markdown(digest))?;
+    write(folder, "report.csv", &crate::csv(digest))?;
+    write(folder, "report-watch.csv", &crate::watch_csv(digest))?;
+    write(folder, "report.json", &crate::json(digest))?;
+    write(folder, "report.html", &crate::html(digest))
 }
 
 /// Written beside and renamed, so that a browser never loads half a page.
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn all_views_lie_in_the_folder_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let page = write_all(&sample::run(), folder.path()).unwrap();
+        let page = write_all(&Digest::new(&sample::run()), folder.path()).unwrap();
         assert_eq!(page, folder.path().join("report.html"));
         let mut names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_gone_is_named() {
-        let error = write_all(&sample::run(), Path::new("/nowhere/at all")).unwrap_err();
+        let error =
+            write_all(&Digest::new(&sample::run()), Path::new("/nowhere/at all")).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");
     }
 }

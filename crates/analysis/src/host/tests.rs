@@ -8,7 +8,13 @@ const SECOND: Nanos = 1_000_000_000;
 
 fn process(cpu_ns: Nanos, looks: u64, sum: u64, max: u64) -> ProcessReading {
     let runnable = Runnable { looks, sum, max };
-    ProcessReading { user_ns: cpu_ns, system_ns: 0, rss_bytes: 7, threads: 3, runnable }
+    ProcessReading {
+        user_ns: cpu_ns,
+        rss_bytes: 7,
+        threads: 3,
+        runnable,
+        ..ProcessReading::default()
+    }
 }
 
 /// Three readings a second apart, and one half a second later.

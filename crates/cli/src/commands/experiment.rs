@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use plan::{Plan, Source, show_duration};
 use record::{Dyno, Run, RunStatus};
-use report::several;
+use report::{Digest, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
 use crate::args::OutputArgs;
@@ -38,7 +38,7 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
         && let Ok(run) = Run::open(folder)
     {
         // What was measured until then is worth its report; the error that ended the run matters more.
-        let _ = report::write_all(&run, folder);
+        let _ = report::write_all(&Digest::new(&run), folder);
     }
     let outcome = outcome?;
     super::report::show(&Run::open(&outcome.folder)?, output.format)?;

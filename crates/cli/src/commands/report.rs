@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use record::Run;
+use report::Digest;
 
 use crate::args::{Format, ReportArgs};
 
@@ -18,19 +19,20 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
 /// Writes the views beside the record and prints one of them, which does not take that those could be
 /// written.
 pub(super) fn show(run: &Run, format: Format) -> Result<()> {
-    let written = report::write_all(run, &run.folder);
-    super::print(&view(run, format))?;
+    let digest = Digest::new(run);
+    let written = report::write_all(&digest, &run.folder);
+    super::print(&view(&digest, format))?;
     written?;
     Ok(())
 }
 
 /// One view of a run as text.
-fn view(run: &Run, format: Format) -> String {
+fn view(digest: &Digest<'_>, format: Format) -> String {
     match format {
-        Format::Text => report::terminal(run),
-        Format::Json => report::json(run),
-        Format::Markdown => report::markdown(run),
-        Format::Csv => report::csv(run),
+        Format::Text => report::terminal(digest),
+        Format::Json => report::json(digest),
+        Format::Markdown => report::markdown(digest),
+        Format::Csv => report::csv(digest),
     }
 }
 

@@ -136,6 +136,49 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
 }
 
 #[test]
+fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
+    let desk = Desk::new();
+    let mut command = desk.dyno(["bench", "sysbench/oltp_update_index", "--system=mariadb"]);
+    command.args(["--table-size=1000", "--clients=4", "--time=10m", "--warm-up=1s"]);
+    run_until(&desk, &mut command, |watched| watched.hosts[0].readings.len() > 6);
+    let run = only_run(&desk);
+    let trial = &run.trials[0];
+    let measured: Vec<_> = trial.measured().collect();
+    let window = measured[0].start_ns..=measured.last().unwrap().end_ns;
+    let queries: u64 = measured.iter().map(|interval| interval.tally.queries.total()).sum();
+    let queries_per_s = queries as f64 * 1e9 / (window.end() - window.start()) as f64;
+    // The readings between which most of the time is measured time.
+    let readings = &trial.watched.hosts[0].readings;
+    let pairs = || {
+        let middle = |pair: &&[_]| at_ns(&pair[0]).midpoint(at_ns(&pair[1]));
+        readings.windows(2).filter(move |pair| window.contains(&middle(pair)))
+    };
+    let seconds: f64 = pairs().map(|pair| (pair[1].at_ns - pair[0].at_ns) as f64 / 1e9).sum();
+    let per_query = |of: fn(&measure::ProcessReading) -> u64| {
+        let of = |reading: &measure::HostReading| of(&reading.processes[1].unwrap());
+        let growth: u64 = pairs().map(|pair| of(&pair[1]) - of(&pair[0])).sum();
+        growth as f64 / seconds / queries_per_s
+    };
+    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for (key, known) in [
+        ("server_cpu_us_per_query", per_query(|it| it.cpu_ns()) / 1e3),
+        ("server_context_switches_per_query", per_query(|it| it.context_switches.unwrap())),
+        ("server_read_kb_per_query", per_query(|it| it.disk.unwrap().read_bytes) / 1e3),
+        ("server_written_kb_per_query", per_query(|it| it.disk.unwrap().written_bytes) / 1e3),
+    ] {
+        let told = report["trials"][0][key].as_f64().unwrap();
+        assert!((told - known).abs() <= 1e-6 * known, "{key}: {told}, not {known}");
+        assert!(known > 0.0 || key.contains("_kb_"), "{key}: nothing for {queries} queries");
+    }
+    assert!(page(&desk).contains("What a query cost the servers"));
+}
+
+fn at_ns(reading: &measure::HostReading) -> u64 {
+    reading.at_ns
+}
+
+#[test]
 fn segments_of_dynos_own_connections_are_told_and_those_without_data_apart() {
     let desk = Desk::new();
     let bench = ["bench", "sysbench/oltp_point_select", "--system=mariadb", "--table-size=1000"];

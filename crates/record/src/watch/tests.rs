@@ -3,8 +3,8 @@
 use std::fs;
 
 use measure::{
-    Connections, CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessReading,
-    Runnable, SegmentCounters, Series, Side, TcpCounters, Watched,
+    Connections, CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessDisk,
+    ProcessReading, Runnable, SegmentCounters, Series, Side, TcpCounters, Watched,
 };
 
 use super::*;
@@ -55,6 +55,8 @@ fn reading(at_ns: u64) -> HostReading {
                 rss_bytes: 3,
                 threads: 4,
                 runnable: Runnable { looks: 10, sum: 25, max: 9 },
+                context_switches: Some(5),
+                disk: Some(ProcessDisk { read_bytes: 6, written_bytes: 7 }),
             }),
         ],
     }

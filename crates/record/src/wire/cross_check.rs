@@ -1,8 +1,8 @@
 //! The cross-check with the server, in trial.json.
 
+use measure::QueryCounts;
 use serde::{Deserialize, Serialize};
 
-use super::interval::QueriesFile;
 use crate::{Counted, CrossCheck};
 
 /// All but `missing`, or that and `by_dyno`.
@@ -11,9 +11,9 @@ pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_dyno: Option<QueriesFile>,
+    by_dyno: Option<QueryCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by_server: Option<QueriesFile>,
+    by_server: Option<QueryCounts>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counters: Vec<CounterFile>,
 }
@@ -34,8 +34,8 @@ impl From<&CrossCheck> for CrossCheckFile {
             |(name, count): &(String, u64)| CounterFile { name: name.clone(), count: *count };
         Self {
             missing,
-            by_dyno: Some(by_dyno.into()),
-            by_server: counted.map(|counted| counted.by_server.into()),
+            by_dyno: Some(by_dyno),
+            by_server: counted.map(|counted| counted.by_server),
             counters: counted
                 .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
         }
@@ -44,12 +44,12 @@ impl From<&CrossCheck> for CrossCheckFile {
 
 impl From<CrossCheckFile> for CrossCheck {
     fn from(file: CrossCheckFile) -> Self {
-        let by_dyno = file.by_dyno.unwrap_or_default().into();
+        let by_dyno = file.by_dyno.unwrap_or_default();
         match file.missing {
             Some(reason) => Self::Missing { reason, by_dyno },
             None => Self::Counted(Counted {
                 by_dyno,
-                by_server: file.by_server.unwrap_or_default().into(),
+                by_server: file.by_server.unwrap_or_default(),
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),
         }

@@ -1,68 +1,46 @@
 //! One line of intervals.jsonl: the counters of an interval. Its histograms are in latency.hlog.
 
 use measure::{
-    ErrorClass, ErrorCounts, ErrorKey, Interval, OperationTally, Phase, QueryCounts, Tally, Traffic,
+    ErrorCounts, ErrorKey, Interval, OperationTally, Phase, QueryCounts, Tally, Traffic,
 };
 use serde::{Deserialize, Serialize};
 
-use super::mirror::mirror;
+use super::values::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalLine {
-    phase: String,
+    phase: Phase,
     start_ns: u64,
     end_ns: u64,
     transactions: u64,
     failed_transactions: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     reconnects: u64,
-    queries: QueriesFile,
-    traffic: TrafficFile,
+    queries: QueryCounts,
+    traffic: Traffic,
     busy_ns: u64,
     pub(crate) operations: Vec<OperationFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ErrorFile>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct QueriesFile {
-    read: u64,
-    write: u64,
-    other: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct TrafficFile {
-    sent_bytes: u64,
-    received_bytes: u64,
-}
-
-mirror!(QueryCounts, QueriesFile, read, write, other);
-mirror!(Traffic, TrafficFile, sent_bytes, received_bytes);
-
 /// How many values the histograms of an operation have in this interval.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OperationFile {
     pub(crate) succeeded: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) timed_out: u64,
     pub(crate) failed: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) service: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct ErrorFile {
-    class: String,
-    code: String,
-    retried: u64,
-    ignored: u64,
-    fatal: u64,
+    #[serde(flatten)]
+    key: ErrorKey,
+    #[serde(flatten)]
+    counts: ErrorCounts,
 }
 
 /// The line of an interval, with its end of line.
@@ -77,14 +55,14 @@ impl From<&Interval> for IntervalLine {
     fn from(interval: &Interval) -> Self {
         let tally = &interval.tally;
         Self {
-            phase: interval.phase.name().to_owned(),
+            phase: interval.phase,
             start_ns: interval.start_ns,
             end_ns: interval.end_ns,
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
             reconnects: tally.reconnects,
-            queries: tally.queries.into(),
-            traffic: tally.traffic.into(),
+            queries: tally.queries,
+            traffic: tally.traffic,
             busy_ns: tally.busy_ns,
             operations: tally
                 .operations
@@ -96,53 +74,48 @@ impl From<&Interval> for IntervalLine {
                     service: operation.service.count(),
                 })
                 .collect(),
-            errors: tally.errors.iter().map(ErrorFile::from).collect(),
+            errors: tally
+                .errors
+                .iter()
+                .map(|(key, counts)| ErrorFile { key: key.clone(), counts: *counts })
+                .collect(),
         }
-    }
-}
-
-impl From<(&ErrorKey, &ErrorCounts)> for ErrorFile {
-    fn from((key, counts): (&ErrorKey, &ErrorCounts)) -> Self {
-        Self {
-            class: key.class.name().to_owned(),
-            code: key.code.clone(),
-            retried: counts.retried,
-            ignored: counts.ignored,
-            fatal: counts.fatal,
-        }
-    }
-}
-
-impl ErrorFile {
-    fn into_counts(self) -> Result<(ErrorKey, ErrorCounts), String> {
-        let class = ErrorClass::from_name(&self.class)
-            .ok_or_else(|| format!("`{}` is no class of errors", self.class))?;
-        let counts =
-            ErrorCounts { retried: self.retried, ignored: self.ignored, fatal: self.fatal };
-        Ok((ErrorKey::new(class, self.code), counts))
     }
 }
 
 impl IntervalLine {
     /// The interval with the histograms that were read for it.
     pub(crate) fn into_interval(self, operations: Vec<OperationTally>) -> Result<Interval, String> {
-        let phase = Phase::from_name(&self.phase)
-            .ok_or_else(|| format!("`{}` is no phase of a trial", self.phase))?;
         if self.end_ns < self.start_ns {
             return Err("the interval ends before it begins".to_owned());
         }
-        let errors =
-            self.errors.into_iter().map(ErrorFile::into_counts).collect::<Result<_, _>>()?;
         let tally = Tally {
             operations,
-            queries: self.queries.into(),
+            queries: self.queries,
             transactions: self.transactions,
             failed_transactions: self.failed_transactions,
             reconnects: self.reconnects,
-            errors,
-            traffic: self.traffic.into(),
+            errors: self.errors.into_iter().map(|it| (it.key, it.counts)).collect(),
+            traffic: self.traffic,
             busy_ns: self.busy_ns,
         };
-        Ok(Interval { phase, start_ns: self.start_ns, end_ns: self.end_ns, tally })
+        Ok(Interval { phase: self.phase, start_ns: self.start_ns, end_ns: self.end_ns, tally })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::ErrorClass;
+
+    use super::*;
+
+    #[test]
+    fn names_in_files_are_those_of_tables() {
+        for phase in Phase::ALL {
+            assert_eq!(serde_json::to_value(phase).unwrap(), phase.name());
+        }
+        for class in ErrorClass::ALL {
+            assert_eq!(serde_json::to_value(class).unwrap(), class.name());
+        }
     }
 }

@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
-use super::environment::EnvironmentFile;
-use crate::{Dyno, FORMAT_VERSION, RunHeader, RunStatus};
+use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunFile {
@@ -23,8 +22,8 @@ pub(crate) struct RunFile {
     percentiles: Vec<f64>,
     seed: u64,
     trials_planned: usize,
-    dyno: DynoFile,
-    environment: EnvironmentFile,
+    dyno: Dyno,
+    environment: Environment,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,12 +31,6 @@ struct PlanFile {
     name: String,
     title: Option<String>,
     origin: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct DynoFile {
-    version: String,
-    build: String,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -74,7 +67,7 @@ impl RunFile {
             percentiles: header.percentiles.clone(),
             seed: header.seed,
             trials_planned: header.trials_planned,
-            dyno: DynoFile { version: dyno.version, build: dyno.build },
+            dyno: Dyno { version: dyno.version, build: dyno.build },
             environment: environment.into(),
         }
     }
@@ -102,10 +95,10 @@ impl RunFile {
             plan_text,
             command: self.command,
             started: self.started,
-            environment: self.environment.into(),
+            environment: self.environment,
             percentiles: self.percentiles,
             seed: self.seed,
-            dyno: Dyno { version: self.dyno.version, build: self.dyno.build },
+            dyno: self.dyno,
             trials_planned: self.trials_planned,
         }
     }

@@ -213,6 +213,17 @@ fn what_was_written_is_read_back_exactly() {
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 
+/// Renaming a field of a type that stands in the file must not rename it there.
+#[test]
+fn the_format_of_trials_and_intervals_is_kept() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    write_trial(&run).finish(&trial_end()).unwrap();
+    let folder = run.folder().join("trials/0000");
+    insta::assert_snapshot!(fs::read_to_string(folder.join("trial.json")).unwrap());
+    insta::assert_snapshot!(fs::read_to_string(folder.join("intervals.jsonl")).unwrap());
+}
+
 #[test]
 fn no_file_of_a_record_holds_a_secret_setting() {
     const SECRET: &str = "hors3-carr1age";

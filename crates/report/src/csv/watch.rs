@@ -1,66 +1,54 @@
 //! What was watched beside the load as CSV: a row for each figure and each stretch of time.
 
-use analysis::thin;
-use record::Run;
+use analysis::{Spell, thin};
+use record::TrialHeader;
 
-use super::line;
-use crate::digest::{Digest, Trial};
+use super::line as csv_line;
+use crate::digest::Digest;
 use crate::watch::listing::{Line, of_trial};
 
 /// More stretches of time than this are merged, means to means and peaks to peaks, so that the file of a
 /// long run stays readable; the record has all of them.
 const SPELLS_MAX: usize = 240;
 
-const HEADS: [&str; 14] = [
-    "trial",
-    "system",
-    "workload",
-    "clients",
-    "repetition",
-    "of",
-    "source",
-    "part",
-    "figure",
-    "unit",
-    "from_s",
-    "to_s",
-    "mean",
-    "peak",
+/// What stands in a row.
+struct Row<'t> {
+    trial: &'t TrialHeader,
+    line: &'t Line,
+    spell: Spell,
+}
+
+/// Each head beside what stands below it.
+const COLUMNS: [(&str, fn(&Row<'_>) -> String); 14] = [
+    ("trial", |row| row.trial.index.to_string()),
+    ("system", |row| row.trial.system.clone()),
+    ("workload", |row| row.trial.workload.name.clone()),
+    ("clients", |row| row.trial.clients.to_string()),
+    ("repetition", |row| row.trial.repetition.to_string()),
+    ("of", |row| row.line.subject.name().to_owned()),
+    ("source", |row| row.line.source.clone()),
+    ("part", |row| row.line.part.clone()),
+    ("figure", |row| row.line.key.clone()),
+    ("unit", |row| row.line.quantity.unit().to_owned()),
+    ("from_s", |row| (row.spell.from_ns as f64 / 1e9).to_string()),
+    ("to_s", |row| (row.spell.to_ns as f64 / 1e9).to_string()),
+    ("mean", |row| row.spell.mean.to_string()),
+    ("peak", |row| row.spell.peak.to_string()),
 ];
 
 /// Hosts, processes, dyno's connections and servers' panels over the time of each trial; the head alone
 /// when nothing was watched. Times are seconds on the clock of the intervals, warm-up included.
-pub fn watch_csv(run: &Run) -> String {
-    let mut out = line(&HEADS.map(str::to_owned));
-    for trial in &Digest::new(run).trials {
-        for figure in of_trial(trial) {
-            rows(&mut out, trial, &figure);
+pub fn watch_csv(digest: &Digest<'_>) -> String {
+    let mut out = csv_line(COLUMNS.iter().map(|(head, _)| (*head).to_owned()));
+    for trial in &digest.trials {
+        for line in of_trial(trial) {
+            for spell in thin(&line.spells, SPELLS_MAX) {
+                let row = Row { trial: &trial.record.header, line: &line, spell };
+                out.push_str(&csv_line(COLUMNS.iter().map(|(_, cell)| cell(&row))));
+            }
         }
     }
     out
-}
-
-fn rows(out: &mut String, trial: &Trial<'_>, figure: &Line) {
-    let header = &trial.record.header;
-    let lead = [
-        &header.index.to_string(),
-        &header.system,
-        &header.workload.name,
-        &header.clients.to_string(),
-        &header.repetition.to_string(),
-        figure.subject.name(),
-        &figure.source,
-        &figure.part,
-        &figure.key,
-        figure.quantity.unit(),
-    ];
-    for spell in thin(&figure.spells, SPELLS_MAX) {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let figures = [seconds(spell.from_ns), seconds(spell.to_ns), spell.mean, spell.peak];
-        let cells = lead.iter().map(ToString::to_string);
-        let cells: Vec<String> = cells.chain(figures.map(|it| it.to_string())).collect();
-        out.push_str(&line(&cells));
-    }
 }
 
 #[cfg(test)]
@@ -72,7 +60,7 @@ mod tests {
     fn what_was_watched_as_csv() {
         let mut run = sample::watched();
         run.trials.truncate(1);
-        let text = watch_csv(&run).replace("\r\n", "\n");
+        let text = watch_csv(&Digest::new(&run)).replace("\r\n", "\n");
         let first_second = |line: &&str| line.contains(",0,1,") || line.ends_with(",peak");
         insta::assert_snapshot!(text.lines().filter(first_second).collect::<Vec<_>>().join("\n"));
     }
@@ -88,7 +76,7 @@ mod tests {
             open: if at == 777 { 99 } else { 3 },
             ..first
         }));
-        let text = watch_csv(&run);
+        let text = watch_csv(&Digest::new(&run));
         let open = text.lines().filter(|line| line.contains(",connections,dyno,,connections,"));
         assert!((100..=SPELLS_MAX).contains(&open.clone().count()));
         assert_eq!(open.filter(|line| line.ends_with(",99")).count(), 1);

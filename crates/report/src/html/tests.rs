@@ -46,7 +46,7 @@ fn keep(name: &str, page: &str) {
 
 #[test]
 fn the_page_of_a_small_run_is_well_formed() {
-    let page = html(&sample::run());
+    let page = html(&Digest::new(&sample::run()));
     keep("small.html", &page);
     let tags = check_well_formed(&page);
     // Three plots for each of two workloads, three for each of eight trials.
@@ -56,7 +56,7 @@ fn the_page_of_a_small_run_is_well_formed() {
 
 #[test]
 fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
-    let page = html(&sample::open());
+    let page = html(&Digest::new(&sample::open()));
     keep("open.html", &page);
     let tags = check_well_formed(&page);
     // Three plots of the workload, three for each of five trials.
@@ -75,7 +75,7 @@ fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
 
 #[test]
 fn the_page_of_a_large_run_is_well_formed_and_of_a_bearable_size() {
-    let page = html(&sample::large());
+    let page = html(&Digest::new(&sample::large()));
     keep("large.html", &page);
     check_well_formed(&page);
     assert!(page.len() < 4 << 20, "{} bytes", page.len());
@@ -83,7 +83,7 @@ fn the_page_of_a_large_run_is_well_formed_and_of_a_bearable_size() {
 
 #[test]
 fn the_page_of_one_system_is_well_formed() {
-    let page = html(&sample::quick());
+    let page = html(&Digest::new(&sample::quick()));
     keep("quick.html", &page);
     check_well_formed(&page);
     // The dots of latency against throughput say how many clients they are of.
@@ -93,7 +93,7 @@ fn the_page_of_one_system_is_well_formed() {
 
 #[test]
 fn systems_at_one_number_of_clients_stand_side_by_side() {
-    let page = html(&sample::compared());
+    let page = html(&Digest::new(&sample::compared()));
     keep("compared.html", &page);
     check_well_formed(&page);
     assert!(page.contains("oltp_read_write: throughput of 16 clients"));
@@ -103,7 +103,7 @@ fn systems_at_one_number_of_clients_stand_side_by_side() {
 
 #[test]
 fn ids_are_unique_and_every_link_leads_to_one() {
-    let page = html(&sample::run());
+    let page = html(&Digest::new(&sample::run()));
     let ids = ids(&page);
     let mut unique = ids.clone();
     unique.sort_unstable();
@@ -117,7 +117,7 @@ fn ids_are_unique_and_every_link_leads_to_one() {
 
 #[test]
 fn every_plot_names_the_version_and_storage_under_test() {
-    let page = html(&sample::run());
+    let page = html(&Digest::new(&sample::run()));
     for caption in page.split("<figcaption>").skip(1) {
         let caption = caption.split("</figcaption>").next().unwrap();
         let names_one = caption.contains("SQLite 3.50.2, file, WAL");
@@ -138,7 +138,7 @@ fn markup_in_names_is_shown_and_never_obeyed() {
         trial.header.identity.storage = evil.to_owned();
         trial.header.operations[1].name = evil.to_owned();
     }
-    let page = html(&run);
+    let page = html(&Digest::new(&run));
     check_well_formed(&page);
     assert!(!page.contains("<script"));
 }
@@ -147,20 +147,20 @@ fn markup_in_names_is_shown_and_never_obeyed() {
 fn runs_with_nothing_in_them_have_a_page() {
     let mut run = sample::run();
     run.trials.iter_mut().for_each(|trial| trial.intervals.clear());
-    check_well_formed(&html(&run));
+    check_well_formed(&html(&Digest::new(&run)));
     run.trials[0].end = None;
     run.trials.truncate(1);
     run.status = RunStatus::Cut;
-    check_well_formed(&html(&run));
+    check_well_formed(&html(&Digest::new(&run)));
     run.trials.clear();
-    let page = html(&run);
+    let page = html(&Digest::new(&run));
     assert!(page.contains("No trial was begun"));
 }
 
 #[test]
 fn what_is_not_known_to_be_under_test_leaves_no_colon_behind() {
     let run = sample::failed();
-    let page = html(&run);
+    let page = html(&Digest::new(&run));
     assert!(page.contains("<caption>oltp_point_select</caption>"), "{page}");
     assert!(!page.contains(": </"), "{page}");
     assert!(page.contains("measured for</td><td class=\"w\">0 s</td>"), "{page}");

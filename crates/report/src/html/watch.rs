@@ -6,6 +6,7 @@ use measure::{Host, Side};
 use crate::html::over_time::Frame;
 use crate::panels::Drawn;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
+use crate::watch::figure::axis;
 use crate::watch::hosts;
 
 /// More points than this show nothing more in a plot of half a row.
@@ -24,7 +25,7 @@ pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
 
 /// A plot of what servers told.
 pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &Drawn) -> Chart {
-    let (label, unit) = panel.quantity.axis();
+    let (label, unit) = axis(panel.quantity);
     let lines = panel.lines.iter().enumerate();
     let series: Vec<Series> = lines
         .map(|(at, (name, spells))| {

@@ -74,7 +74,8 @@ fn text(panels: &Panels) -> String {
     for panel in &panels.drawn {
         text.push_str(&format!("{}\n", panel.title()));
         for (name, spells) in &panel.lines {
-            let values = spells.iter().map(|spell| panel.quantity.show(spell.mean));
+            let values =
+                spells.iter().map(|spell| crate::watch::figure::show(panel.quantity, spell.mean));
             text.push_str(&format!("    {name}: {}\n", values.collect::<Vec<_>>().join(", ")));
         }
         if panel.left_out > 0 {

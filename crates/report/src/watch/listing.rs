@@ -1,10 +1,10 @@
 //! Everything that was watched in a trial, one figure after the other: what tables and files for programs
 //! are made of.
 
-use analysis::{ConnectionFigure, HostFigure, ProcessFigure, Spell};
+use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, Quantity, Spell};
 use measure::Host;
 
-use super::figure::{self, Figure, Quantity};
+use super::cost;
 use crate::digest::Trial;
 use crate::panels;
 
@@ -45,14 +45,14 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    fn new(subject: Subject, source: &str, figure: Figure, spells: Vec<Spell>) -> Self {
+    fn new<Get>(subject: Subject, source: &str, metric: &Metric<Get>, spells: Vec<Spell>) -> Self {
         Self {
             subject,
             source: source.to_owned(),
             part: String::new(),
-            key: figure.key.to_owned(),
-            name: figure.name.to_owned(),
-            quantity: figure.quantity,
+            key: metric.key.to_owned(),
+            name: metric.label.to_owned(),
+            quantity: metric.unit,
             spells,
         }
     }
@@ -61,28 +61,37 @@ impl Line {
 /// A host's processes, and the host itself.
 pub(crate) fn of_host(host: &Host) -> impl Iterator<Item = Line> {
     let processes = host.processes.iter().enumerate().flat_map(move |(number, process)| {
-        ProcessFigure::ALL.into_iter().map(move |figure| Line {
-            part: process.name.clone(),
-            ..Line::new(
-                Subject::Process,
-                &host.name,
-                figure::of_process(figure),
-                figure.of(host, number),
-            )
+        ProcessFigure::ALL.iter().map(move |figure| {
+            let spells = figure.of(host, number);
+            let line = Line::new(Subject::Process, &host.name, &figure.metric(), spells);
+            Line { part: process.name.clone(), ..line }
         })
     });
-    let whole = HostFigure::ALL.into_iter().map(|figure| {
-        Line::new(Subject::Host, &host.name, figure::of_host(figure), figure.of(host))
-    });
+    let whole = HostFigure::ALL
+        .iter()
+        .map(|figure| Line::new(Subject::Host, &host.name, &figure.metric(), figure.of(host)));
     processes.chain(whole)
 }
 
 /// dyno's connections to the system.
-pub(crate) fn of_connections(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
+fn of_connections(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
     let connections = &trial.record.watched.connections;
-    ConnectionFigure::ALL.into_iter().map(|figure| {
-        let shown = figure::of_connections(figure);
-        Line::new(Subject::Connections, "dyno", shown, figure.of(connections))
+    ConnectionFigure::ALL.iter().map(|figure| {
+        Line::new(Subject::Connections, "dyno", &figure.metric(), figure.of(connections))
+    })
+}
+
+/// What a query cost each server and host: one value for the whole measured time.
+fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
+    let (from_ns, to_ns) = super::window(trial);
+    cost::of_trial(trial).into_iter().flat_map(move |cost| {
+        CostFigure::ALL.iter().filter_map(move |figure| {
+            let metric = figure.metric();
+            let mean = (metric.get)(&cost.work)?;
+            let spell = Spell { from_ns, to_ns, mean, peak: mean, is_seen: false };
+            let line = Line::new(cost.subject, &cost.source, &metric, vec![spell]);
+            Some(Line { part: cost.part.clone(), key: format!("{}_per_query", metric.key), ..line })
+        })
     })
 }
 
@@ -91,6 +100,7 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     let hosts = super::hosts(trial);
     let mut lines: Vec<Line> = hosts.iter().flat_map(of_host).collect();
     lines.extend(of_connections(trial));
+    lines.extend(of_costs(trial));
     for panel in panels::of_trial(trial).drawn {
         lines.extend(panel.lines.into_iter().map(|(part, spells)| Line {
             subject: Subject::Server,

@@ -1,13 +1,17 @@
 //! What the kernel counts for one process, and how many of its threads want a CPU.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use measure::{Nanos, Process, ProcessReading, Runnable, Side};
+use measure::{Nanos, Process, ProcessDisk, ProcessReading, Runnable, Side};
 
 /// More of a thread's line than this is not needed: its state stands after its name.
 const STATE_WITHIN: usize = 256;
+/// Context switches of a process with more threads than this are not read: reading them takes about 9 us
+/// for each thread.
+const SWITCH_THREADS_MAX: usize = 1_024;
 
 /// A process that is watched until it is gone.
 #[derive(Debug)]
@@ -17,13 +21,28 @@ pub(super) struct ProcessWatch {
     folder: Option<procfs::process::Process>,
     tasks: PathBuf,
     runnable: Runnable,
+    switches: Switches,
+}
+
+/// Context switches of a process, which the kernel counts for each thread and forgets with it.
+#[derive(Debug, Default)]
+struct Switches {
+    total: u64,
+    /// What each thread had counted at the last reading.
+    by_thread: HashMap<u32, u64>,
 }
 
 impl ProcessWatch {
     pub(super) fn new(process: Process) -> Self {
         let tasks = PathBuf::from(format!("/proc/{}/task", process.pid));
         let folder = procfs::process::Process::new(process.pid.cast_signed()).ok();
-        Self { process, folder, tasks, runnable: Runnable::default() }
+        Self {
+            process,
+            folder,
+            tasks,
+            runnable: Runnable::default(),
+            switches: Switches::default(),
+        }
     }
 
     /// Counts the threads of a server that run or wait for a CPU. Returns how many it looked at.
@@ -51,14 +70,58 @@ impl ProcessWatch {
             self.folder = None;
             return None;
         };
+        let is_server = self.process.side == Side::Server;
+        let disk = self.folder.as_ref().filter(|_| is_server).and_then(disk);
+        let switches = is_server.then(|| self.switches.read(&self.tasks)).flatten();
         Some(ProcessReading {
             user_ns: stat.utime * ns_per_tick,
             system_ns: stat.stime * ns_per_tick,
             rss_bytes: stat.rss * procfs::page_size(),
             threads: u64::try_from(stat.num_threads).unwrap_or_default(),
             runnable: std::mem::take(&mut self.runnable),
+            context_switches: switches,
+            disk,
         })
     }
+}
+
+/// `None` where the process belongs to another user. Source: proc_pid_io(5).
+fn disk(folder: &procfs::process::Process) -> Option<ProcessDisk> {
+    let io = folder.io().ok()?;
+    Some(ProcessDisk { read_bytes: io.read_bytes, written_bytes: io.write_bytes })
+}
+
+impl Switches {
+    /// Adds what every thread has counted since the last reading, and returns the total; `None` when the
+    /// kernel does not count them, or there are too many threads.
+    fn read(&mut self, tasks: &Path) -> Option<u64> {
+        let threads: Vec<_> = fs::read_dir(tasks).ok()?.flatten().collect();
+        if threads.len() > SWITCH_THREADS_MAX {
+            return None;
+        }
+        let counts = threads.iter().filter_map(|thread| {
+            let number = thread.file_name().to_str()?.parse().ok()?;
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            Some((number, times_scheduled(&text)?))
+        });
+        self.take_in(counts.collect())
+    }
+
+    fn take_in(&mut self, by_thread: HashMap<u32, u64>) -> Option<u64> {
+        for (thread, count) in &by_thread {
+            let before = self.by_thread.get(thread).copied().unwrap_or(0);
+            // A thread that has counted less is a new one with the number of one that ended.
+            self.total += if *count < before { *count } else { count - before };
+        }
+        self.by_thread = by_thread;
+        (!self.by_thread.is_empty()).then_some(self.total)
+    }
+}
+
+/// How often a thread was given a CPU, which is how often the kernel switched to it: the third number.
+/// Source: Linux, Documentation/scheduler/sched-stats.rst.
+fn times_scheduled(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().nth(2)?.parse().ok()
 }
 
 /// Whether a thread runs or waits for a CPU; a thread that has ended meanwhile does not.
@@ -78,6 +141,18 @@ fn state(line: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn context_switches_of_ended_and_new_threads_are_counted_once() {
+        let mut switches = Switches::default();
+        assert_eq!(switches.take_in(HashMap::from([(1, 10), (2, 5)])), Some(15));
+        assert_eq!(switches.take_in(HashMap::from([(1, 12), (2, 5)])), Some(17));
+        // Thread 2 ended, thread 3 is new, and another thread has the number of thread 1.
+        assert_eq!(switches.take_in(HashMap::from([(1, 4), (3, 7)])), Some(28));
+        assert_eq!(switches.take_in(HashMap::new()), None);
+        assert_eq!(times_scheduled("120896 2793628 42\n"), Some(42));
+        assert_eq!(times_scheduled("0 0"), None);
+    }
 
     #[test]
     fn the_state_stands_after_the_name_whatever_the_name_is() {

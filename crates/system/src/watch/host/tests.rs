@@ -71,3 +71,22 @@ fn a_process_that_is_gone_has_no_reading() {
     watch.look();
     assert_eq!(watch.read(2).unwrap().processes, [None]);
 }
+
+#[test]
+fn context_switches_and_disk_writes_of_a_server_are_counted() {
+    let mut watch = HostWatch::new(vec![myself(Side::Client), myself(Side::Server)]);
+    let before = watch.read(0).unwrap();
+    let own = before.processes[0].unwrap();
+    assert_eq!((own.context_switches, own.disk), (None, None), "of servers alone");
+    let first = before.processes[1].unwrap();
+    // Each sleep gives the CPU away and takes it back.
+    (0..50).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+    let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
+    std::io::Write::write_all(&mut file, &[7; 1 << 20]).unwrap();
+    file.as_file().sync_all().unwrap();
+    let written = || procfs::process::Process::myself().unwrap().io().unwrap().write_bytes;
+    let at_least = written();
+    let last = watch.read(1).unwrap().processes[1].unwrap();
+    assert!(last.context_switches.unwrap() >= first.context_switches.unwrap() + 50);
+    assert!((at_least..=written()).contains(&last.disk.unwrap().written_bytes), "{last:?}");
+}

@@ -1,0 +1,77 @@
+//! How values that know nothing of files stand in one, for serde's `with`.
+
+use std::time::Duration;
+
+use plan::{Arrivals, Rate, RateStep};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Whether a field is left out because it is what it is by default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A length of time in nanoseconds.
+pub(crate) mod nanos {
+    use super::{Deserialize, Deserializer, Duration, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(duration.as_nanos().try_into().unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_nanos)
+    }
+}
+
+/// How arrivals are spread, by name.
+pub(crate) mod arrivals {
+    use super::{Arrivals, Deserialize, Deserializer, Error, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(arrivals: &Arrivals, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(arrivals.name())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arrivals, D::Error> {
+        let name = String::deserialize(from)?;
+        Arrivals::from_name(&name)
+            .ok_or_else(|| D::Error::custom(format!("`{name}` is no spread of arrivals")))
+    }
+}
+
+/// A rate as its steps.
+pub(crate) mod steps {
+    use super::{Deserialize, Deserializer, Error, Rate, Serialize, Serializer, Step};
+
+    pub(crate) fn serialize<S: Serializer>(rate: &Rate, to: S) -> Result<S::Ok, S::Error> {
+        rate.steps().iter().map(Step::from).collect::<Vec<_>>().serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Rate, D::Error> {
+        let steps = Vec::<Step>::deserialize(from)?;
+        Rate::of(steps.into_iter().map(Into::into).collect())
+            .ok_or_else(|| D::Error::custom("an open loop has no steps"))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Step {
+    #[serde(rename = "length_ns", with = "nanos")]
+    length: Duration,
+    from_per_s: f64,
+    to_per_s: f64,
+}
+
+impl From<&RateStep> for Step {
+    fn from(step: &RateStep) -> Self {
+        let RateStep { length, from_per_s, to_per_s } = *step;
+        Self { length, from_per_s, to_per_s }
+    }
+}
+
+impl From<Step> for RateStep {
+    fn from(step: Step) -> Self {
+        let Step { length, from_per_s, to_per_s } = step;
+        Self { length, from_per_s, to_per_s }
+    }
+}

@@ -1,0 +1,148 @@
+//! The columns of report.csv: each head beside what stands below it.
+
+use analysis::{Latency, OperationSummary, Summary};
+use measure::OperationKind;
+use record::TrialHeader;
+
+use crate::digest::Trial;
+use crate::number::percentile_name;
+use crate::tables::kind_name;
+use crate::whole::{WHOLE, Whole};
+
+/// What stands in `operation` for all transactions of a trial together.
+const ALL: &str = "(all transactions)";
+
+pub(super) struct Column {
+    pub(super) head: String,
+    pub(super) cell: Box<dyn Fn(&Row<'_>) -> String>,
+}
+
+/// A trial, or one of its operations.
+pub(super) struct Row<'t> {
+    trial: &'t Trial<'t>,
+    part: Part<'t>,
+}
+
+enum Part<'t> {
+    /// The whole trial, with what only a whole trial has.
+    Whole(Box<Whole<'t>>),
+    Operation(&'t OperationSummary),
+}
+
+impl<'t> Row<'t> {
+    pub(super) fn of_trial(trial: &'t Trial<'t>) -> Self {
+        Self { trial, part: Part::Whole(Box::new(Whole::of(trial))) }
+    }
+
+    pub(super) fn of_operation(trial: &'t Trial<'t>, operation: &'t OperationSummary) -> Self {
+        Self { trial, part: Part::Operation(operation) }
+    }
+
+    fn header(&self) -> &'t TrialHeader {
+        &self.trial.record.header
+    }
+
+    fn latency(&self) -> &Latency {
+        match &self.part {
+            Part::Whole(whole) => &whole.summary.latency,
+            Part::Operation(operation) => &operation.latency,
+        }
+    }
+
+    /// `None` where every start is as intended: there the latency is the service time.
+    fn service(&self) -> Option<&Latency> {
+        match &self.part {
+            Part::Whole(whole) => Some(&whole.open()?.service),
+            Part::Operation(operation) => operation.service.as_ref(),
+        }
+    }
+
+    /// One figure of a whole trial, and another of an operation.
+    fn of<T: ToString>(
+        &self,
+        trial: impl Fn(&Summary) -> T,
+        operation: impl Fn(&OperationSummary) -> T,
+    ) -> String {
+        match &self.part {
+            Part::Whole(whole) => trial(whole.summary).to_string(),
+            Part::Operation(of) => operation(of).to_string(),
+        }
+    }
+
+    /// A figure that operations do not have.
+    fn whole(&self, of: impl Fn(&Whole<'_>) -> Option<String>) -> String {
+        match &self.part {
+            Part::Whole(whole) => of(whole).unwrap_or_default(),
+            Part::Operation(_) => String::new(),
+        }
+    }
+}
+
+/// Every column, in the order of the file.
+pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
+    let mut all: Vec<Column> = LEAD.map(|(head, cell)| Column::new(head, cell)).into();
+    all.extend(latencies("", percentiles, |row| Some(row.latency())));
+    all.extend(latencies("service_", percentiles, |row| row.service()));
+    all.extend(
+        WHOLE
+            .iter()
+            .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
+    );
+    all
+}
+
+impl Column {
+    fn new(head: impl Into<String>, cell: impl Fn(&Row<'_>) -> String + 'static) -> Self {
+        Self { head: head.into(), cell: Box::new(cell) }
+    }
+}
+
+/// What every row has.
+const LEAD: [(&str, fn(&Row<'_>) -> String); 17] = [
+    ("trial", |row| row.header().index.to_string()),
+    ("system", |row| row.header().system.clone()),
+    ("product", |row| row.header().identity.product.clone()),
+    ("version", |row| row.header().identity.version.clone()),
+    ("storage", |row| row.header().identity.storage.clone()),
+    ("workload", |row| row.header().workload.name.clone()),
+    ("kind", |row| row.header().workload.kind.clone()),
+    ("clients", |row| row.header().clients.to_string()),
+    ("repetition", |row| row.header().repetition.to_string()),
+    ("status", |row| row.trial.status().to_owned()),
+    ("operation", |row| row.of(|_| ALL.to_owned(), |it| it.name.clone())),
+    ("operation_kind", |row| row.of(|_| "transaction", |it| kind_name(it.kind))),
+    ("seconds", |row| row.trial.summary.seconds.to_string()),
+    ("succeeded", |row| row.of(|it| it.transactions, |it| it.succeeded)),
+    ("timed_out", |row| row.of(timed_out, |it| it.timed_out)),
+    ("failed", |row| row.of(|it| it.failed_transactions, |it| it.failed)),
+    ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
+];
+
+/// Mean, percentiles and maximum, and the minimum of latencies; empty where there was nothing to time.
+fn latencies(
+    prefix: &'static str,
+    percentiles: &[f64],
+    of: for<'r> fn(&'r Row<'_>) -> Option<&'r Latency>,
+) -> Vec<Column> {
+    let column = |name: &str, get: Box<dyn Fn(&Latency) -> String>| {
+        Column::new(format!("{prefix}{name}_ns"), move |row| {
+            of(row).and_then(Latency::known).map(&get).unwrap_or_default()
+        })
+    };
+    let mut all = vec![column("mean", Box::new(|it| it.mean_ns.to_string()))];
+    if prefix.is_empty() {
+        all.push(column("min", Box::new(|it| it.min_ns.to_string())));
+    }
+    all.extend(percentiles.iter().enumerate().map(|(at, percent)| {
+        let value = move |it: &Latency| it.percentiles.get(at).map(|(_, value)| value.to_string());
+        column(&percentile_name(*percent), Box::new(move |it| value(it).unwrap_or_default()))
+    }));
+    all.push(column("max", Box::new(|it| it.max_ns.to_string())));
+    all
+}
+
+fn timed_out(summary: &Summary) -> u64 {
+    let operations = summary.operations.iter();
+    let transactions = operations.filter(|operation| operation.kind == OperationKind::Transaction);
+    transactions.map(|operation| operation.timed_out).sum()
+}

@@ -1,0 +1,211 @@
+//! What a query cost the servers: each process, host and server that reports it, and all of the system
+//! under test together.
+
+use analysis::{CostFigure, Window, Work};
+use measure::Side;
+
+use super::listing::Subject;
+use super::{hosts, window};
+use crate::digest::{Digest, Point, Trial, load_text};
+use crate::number::number;
+use crate::table::Table;
+use crate::tables::middle_trial;
+
+/// What one of them did during the measured load.
+pub(crate) struct Cost {
+    pub(crate) subject: Subject,
+    /// Which host or server.
+    pub(crate) source: String,
+    /// Which process; empty of hosts and servers.
+    pub(crate) part: String,
+    pub(crate) work: Work,
+}
+
+/// Of the server's processes, of hosts, then of servers with metrics of their own.
+pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
+    let window = measured(trial);
+    let mut all = Vec::new();
+    for host in hosts(trial) {
+        for (number, process) in host.processes.iter().enumerate() {
+            if process.side == Side::Server {
+                let work = Work::of_process(&host, number, window);
+                let (source, part) = (host.name.clone(), process.name.clone());
+                all.extend(work.map(|work| Cost { subject: Subject::Process, source, part, work }));
+            }
+        }
+        let (source, part) = (host.name.clone(), String::new());
+        let work = Work::of_host(&host, window);
+        all.extend(work.map(|work| Cost { subject: Subject::Host, source, part, work }));
+    }
+    for server in &trial.record.watched.servers {
+        let (source, part) = (server.name.clone(), String::new());
+        let work = Work::of_server(server, window);
+        all.extend(work.map(|work| Cost { subject: Subject::Server, source, part, work }));
+    }
+    all
+}
+
+/// The system under test as a whole: its processes where they could be read, and otherwise the servers
+/// with metrics of their own. Hosts are left out, for other programs run on them too.
+pub(crate) fn of_servers(trial: &Trial<'_>) -> Option<Work> {
+    let all = of_trial(trial);
+    let of = |subject: Subject| {
+        Work::sum(all.iter().filter(|cost| cost.subject == subject).map(|cost| cost.work))
+    };
+    of(Subject::Process).or_else(|| of(Subject::Server))
+}
+
+fn measured(trial: &Trial<'_>) -> Window {
+    let (from_ns, to_ns) = window(trial);
+    Window { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
+}
+
+/// A row for everything that reports what it did, for each point, from the repetition in the middle.
+pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
+    let mut table = columns(Table::new().words("system").words("workload").words("load"));
+    for point in &digest.points {
+        let costs = middle_trial(digest, point).map(of_trial).unwrap_or_default();
+        for cost in &costs {
+            table.row([names(point).to_vec(), cells(cost)].concat());
+        }
+    }
+    without_unknown(table)
+}
+
+/// The same of one trial.
+pub(crate) fn table(trial: &Trial<'_>) -> Table {
+    let mut table = columns(Table::new());
+    of_trial(trial).iter().for_each(|cost| table.row(cells(cost)));
+    without_unknown(table)
+}
+
+fn columns(table: Table) -> Table {
+    let table = table.words("for each query");
+    CostFigure::ALL.iter().fold(table, |table, figure| table.numbers(figure.metric().label))
+}
+
+fn names(point: &Point<'_>) -> [String; 3] {
+    let load = load_text(point.clients, point.rate);
+    [point.system.to_owned(), point.workload.to_owned(), load]
+}
+
+fn cells(cost: &Cost) -> Vec<String> {
+    let name = if cost.part.is_empty() { &cost.source } else { &cost.part };
+    let figure = |figure: &CostFigure| (figure.metric().get)(&cost.work).map(number);
+    let figures = CostFigure::ALL.iter().map(|it| figure(it).unwrap_or_default());
+    std::iter::once(format!("{} {name}", cost.subject.name())).chain(figures).collect()
+}
+
+fn without_unknown(table: Table) -> Table {
+    table.without_columns(|_, cells| cells.iter().all(|cell| cell.is_empty()))
+}
+
+/// For each system and workload, what a query cost its servers at the point of the highest throughput.
+pub(crate) fn lines(digest: &Digest<'_>) -> Vec<String> {
+    let systems = digest.systems().into_iter().map(|(system, _)| system);
+    let pairs =
+        systems.flat_map(|system| digest.workloads().into_iter().map(move |it| (system, it)));
+    pairs.filter_map(|(system, workload)| line(digest, system, workload)).collect()
+}
+
+fn line(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
+    let points = digest.points.iter();
+    let points = points.filter(|point| point.system == system && point.workload == workload);
+    let measured = points.filter_map(|point| Some((point, middle_trial(digest, point)?)));
+    let (point, trial) = measured.max_by(|(_, one), (_, other)| {
+        one.summary.queries_per_s.total_cmp(&other.summary.queries_per_s)
+    })?;
+    let work = of_servers(trial)?;
+    let costs = CostFigure::ALL.iter().filter_map(|figure| {
+        let metric = figure.metric();
+        Some(format!("{} {}", number((metric.get)(&work)?), metric.label))
+    });
+    let load = load_text(point.clients, point.rate);
+    let costs = costs.collect::<Vec<_>>().join(", ");
+    Some(format!("{system}: a query of {workload} with {load} cost the server {costs}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::sample;
+
+    /// What a server reports of its CPU: 0.3 hardware threads kept busy.
+    fn metrics() -> measure::Server {
+        let mut cpu = measure::Series::parse("process_cpu_seconds_total");
+        let seconds = (0..=5_u64).map(|second| second * 1_000_000_000);
+        cpu.points = seconds.clone().map(|at_ns| (at_ns, at_ns as f64 * 0.3e-9)).collect();
+        measure::Server {
+            name: "store 1".to_owned(),
+            families: vec![cpu.name.clone()],
+            answers_ns: seconds.collect(),
+            series: vec![cpu],
+            ..measure::Server::default()
+        }
+    }
+
+    /// The made-up server keeps 0.5 hardware threads busy, switches 3,000 times a second and writes 1 MiB.
+    #[test]
+    fn every_view_has_the_cost_of_a_query_of_each_process_host_and_server() {
+        let mut run = sample::watched();
+        run.trials.truncate(1);
+        run.trials[0].watched.servers.push(metrics());
+        let digest = Digest::new(&run);
+        let per_s = digest.trials[0].summary.queries_per_s;
+        let known = [500_000.0 / per_s, 3_000.0 / per_s, 0.0, 1_048.576 / per_s];
+        let is_near = |seen: f64, known: f64| (seen - known).abs() <= 1e-9 * known;
+        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let csv = crate::csv(&digest);
+        let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let (heads, cells) = (lines.next().unwrap(), lines.next().unwrap());
+        for (figure, known) in CostFigure::ALL.iter().zip(known) {
+            let key = format!("server_{}_per_query", figure.metric().key);
+            assert!(is_near(report["trials"][0][&key].as_f64().unwrap(), known), "{key}");
+            let cell = cells[heads.iter().position(|head| *head == key).unwrap()];
+            assert!(is_near(cell.parse().unwrap(), known), "{key}: {cell}");
+        }
+        insta::assert_snapshot!(format!("{}{}", by_point(&digest).text(), lines_of(&digest)));
+        let over_time = crate::watch_csv(&digest);
+        let row = ",server,store 1,,cpu_us_per_query,us/query,1,5,";
+        let figures = over_time.split_once(row).unwrap().1;
+        let mean = figures.split(',').next().unwrap().parse().unwrap();
+        assert!(is_near(mean, 300_000.0 / per_s), "{mean}");
+        assert!(crate::markdown(&digest).contains("## What a query cost the servers"));
+        let page = crate::html(&digest);
+        assert!(page.contains("What a query cost the servers"));
+        assert!(page.contains("context switches of the server for a query"));
+    }
+
+    fn lines_of(digest: &Digest<'_>) -> String {
+        lines(digest).join("\n")
+    }
+
+    #[test]
+    fn what_a_server_does_not_report_is_empty_and_not_nothing() {
+        let mut run = sample::watched();
+        run.trials.truncate(1);
+        for reading in &mut run.trials[0].watched.hosts[0].readings {
+            let server = reading.processes[1].as_mut().unwrap();
+            (server.context_switches, server.disk) = (None, None);
+        }
+        let digest = Digest::new(&run);
+        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        assert_eq!(report["trials"][0]["server_context_switches_per_query"], Value::Null);
+        assert!(report["trials"][0]["server_cpu_us_per_query"].is_f64());
+        let csv = crate::csv(&digest);
+        let row = csv.lines().nth(1).unwrap();
+        assert!(row.ends_with(",,,"), "{row}");
+        let line = lines_of(&digest);
+        assert!(line.ends_with(" CPU µs"), "{line}");
+    }
+
+    #[test]
+    fn without_anything_watched_nothing_is_shown() {
+        let run = sample::run();
+        let digest = Digest::new(&run);
+        assert!(by_point(&digest).is_empty() && lines(&digest).is_empty());
+        assert!(!crate::markdown(&digest).contains("cost the servers"));
+    }
+}

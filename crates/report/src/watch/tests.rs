@@ -1,1 +1,0 @@
-//! Hosts in every view.
