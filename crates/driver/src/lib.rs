@@ -21,6 +21,7 @@ pub use capabilities::{Capabilities, PlaceholderStyle};
 pub use facts::{Facts, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::Loader;
+pub use mysql::{ServerCounters, ServerCounts};
 pub use password::Password;
 pub use rows::Rows;
 pub use running::Running;

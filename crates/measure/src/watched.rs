@@ -1,6 +1,6 @@
 //! What was watched beside the load of a trial: hosts, and servers that tell figures of their own.
 
-use crate::{Connections, HostReading, Nanos};
+use crate::{Connections, HostReading, Nanos, ServerKind};
 
 /// Everything that was watched in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +9,9 @@ pub struct Watched {
     pub hosts: Vec<Host>,
     /// Servers that were asked for their figures.
     pub servers: Vec<Server>,
+    /// The kinds of servers whose metrics are understood, in the order of a page. A server is of the first
+    /// kind that takes it.
+    pub kinds: Vec<ServerKind>,
     /// dyno's connections to the system.
     pub connections: Connections,
 }

@@ -2,8 +2,9 @@
 //!
 //! A run is a folder that grows while the run goes on: [`RunWriter`] and [`TrialWriter`] write it,
 //! [`Run::open`] reads it back, whole or cut short. The files are described in `docs/record.md`;
-//! the structs that meet serde live in `wire` and nowhere else, so that the format and the types
-//! that the rest of dyno works with change apart from each other.
+//! the structs that meet serde live in `wire`, so that the format and the types that the rest of dyno works
+//! with change apart from each other. The one exception is [`measure::ServerKind`], which is data that is
+//! only made to be kept.
 
 mod cross_check;
 mod environment;
@@ -24,13 +25,13 @@ pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};
-pub use measure::Identity;
+pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use scrub::scrubbed;
 pub use trial::{
     ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
 pub use writer::{RunWriter, TrialWriter};

@@ -43,3 +43,5 @@ pub use kinds::read;
 pub use measure::Identity;
 pub use running::{MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
+pub use tidb::{StatementCounters, StatementPages};
+pub use watch::server_kinds;

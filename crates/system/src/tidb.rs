@@ -5,14 +5,16 @@ mod counters;
 mod greeting;
 mod managed;
 mod members;
+mod panels;
 mod playground;
 mod server;
 mod source;
 
 pub use crate::daemon::{DATABASE, USER};
 pub use build::{BuildOptions, provide};
-pub use counters::StatementCounters;
+pub use counters::{StatementCounters, StatementPages};
 pub(crate) use greeting::Greeting;
 pub(crate) use managed::read;
+pub(crate) use panels::server_kinds;
 pub(crate) use server::{OURS, Storage, TiDb, joined};
 pub use server::{Settings, start};

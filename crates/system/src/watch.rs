@@ -8,10 +8,12 @@ mod discover;
 pub(crate) mod exposition;
 pub mod fuzz;
 mod host;
+pub(crate) mod panels;
 mod process;
 mod server;
-mod stores;
+pub(crate) mod stores;
 
 pub use discover::server_processes;
 pub use host::{HostWatch, LOOK_PERIOD};
+pub use panels::server_kinds;
 pub use server::{ServerWatch, read_page};

@@ -2,8 +2,8 @@
 
 use measure::{
     Answer, ConnectionsReading, CpuTimes, DiskCounters, Gap, Host, HostReading, NetworkCounters,
-    NewSeries, Process, ProcessReading, Runnable, SegmentCounters, Server, Side, TcpCounters,
-    Watched,
+    NewSeries, Process, ProcessReading, Runnable, SegmentCounters, Server, ServerKind, Side,
+    TcpCounters, Watched,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -16,6 +16,9 @@ use super::mirror::mirror;
 pub(crate) enum WatchLine {
     Host(HostFile),
     Reading(Box<ReadingFile>),
+    ServerKinds {
+        kinds: Vec<ServerKind>,
+    },
     Server(ServerFile),
     Answer(AnswerFile),
     Gap(GapFile),
@@ -235,6 +238,7 @@ impl WatchLine {
                 let host = watched.hosts.get_mut(reading.host).ok_or("its host is not declared")?;
                 host.readings.push(reading.into_reading());
             }
+            Self::ServerKinds { kinds } => watched.kinds = kinds,
             Self::Server(ServerFile { name, url }) => {
                 watched.servers.push(Server { name, url, ..Server::default() });
             }

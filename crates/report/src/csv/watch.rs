@@ -5,6 +5,7 @@ use record::Run;
 
 use super::line;
 use crate::digest::{Digest, Trial};
+use crate::watch::figure::QuantityText;
 use crate::watch::listing::{Line, of_trial};
 
 /// More stretches of time than this are merged, means to means and peaks to peaks, so that the file of a

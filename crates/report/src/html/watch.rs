@@ -6,6 +6,7 @@ use measure::{Host, Side};
 use crate::html::over_time::Frame;
 use crate::panels::Drawn;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
+use crate::watch::figure::QuantityText;
 use crate::watch::hosts;
 
 /// More points than this show nothing more in a plot of half a row.

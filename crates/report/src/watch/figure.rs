@@ -1,30 +1,24 @@
 //! What figures of hosts and processes are called, and how their values are written.
 
 use analysis::{ConnectionFigure, HostFigure, ProcessFigure};
+use measure::Quantity;
 
 use crate::number::{count, latency, memory, number, percent};
 
-/// What the values of a figure are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quantity {
-    /// Hardware threads.
-    CpuThreads,
-    /// Things at one time.
-    Count,
-    /// Events in a second.
-    PerSecond,
-    /// Bytes in a second.
-    BytesPerSecond,
-    /// Bytes at one time.
-    Bytes,
-    /// A part of the whole.
-    Part,
-    /// Lengths of time, s.
-    Seconds,
+/// Values of a quantity in text.
+pub(crate) trait QuantityText {
+    /// A value with its unit, for people.
+    fn show(self, value: f64) -> String;
+
+    /// Its unit in a file for programs.
+    fn unit(self) -> &'static str;
+
+    /// The label of an axis of such values, and what values on it are divided by.
+    fn axis(self) -> (&'static str, f64);
 }
 
-impl Quantity {
-    pub(crate) fn show(self, value: f64) -> String {
+impl QuantityText for Quantity {
+    fn show(self, value: f64) -> String {
         match self {
             Self::CpuThreads | Self::Count => whole(value),
             Self::PerSecond => format!("{} /s", number(value)),
@@ -35,8 +29,7 @@ impl Quantity {
         }
     }
 
-    /// Its unit in a file for programs.
-    pub(crate) fn unit(self) -> &'static str {
+    fn unit(self) -> &'static str {
         match self {
             Self::CpuThreads => "cpu threads",
             Self::Count => "count",
@@ -48,8 +41,7 @@ impl Quantity {
         }
     }
 
-    /// The label of an axis of such values, and what values on it are divided by.
-    pub(crate) fn axis(self) -> (&'static str, f64) {
+    fn axis(self) -> (&'static str, f64) {
         match self {
             Self::CpuThreads => ("CPU threads", 1.0),
             Self::Count => ("number", 1.0),

@@ -3,6 +3,7 @@
 use analysis::mean_peak;
 use serde_json::{Value, json};
 
+use super::figure::QuantityText;
 use super::listing::{Line, of_trial};
 use super::{hosts, window};
 use crate::digest::Trial;
@@ -36,7 +37,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
 }
 
 fn figure(trial: &Trial<'_>, line: &Line) -> Option<Value> {
-    let figures = mean_peak(&line.spells, window(trial))?;
+    let figures = mean_peak(&line.spells, window(trial.record))?;
     Some(json!({
         "of": line.subject.name(),
         "source": line.source,

@@ -2,9 +2,9 @@
 //! are made of.
 
 use analysis::{ConnectionFigure, HostFigure, ProcessFigure, Spell};
-use measure::Host;
+use measure::{Host, Quantity};
 
-use super::figure::{self, Figure, Quantity};
+use super::figure::{self, Figure};
 use crate::digest::Trial;
 use crate::panels;
 
@@ -94,10 +94,10 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     for panel in panels::of_trial(trial).drawn {
         lines.extend(panel.lines.into_iter().map(|(part, spells)| Line {
             subject: Subject::Server,
-            source: panel.source.to_owned(),
+            source: panel.source.clone(),
             part,
-            key: panel.what.to_owned(),
-            name: panel.what.to_owned(),
+            key: panel.what.clone(),
+            name: panel.what.clone(),
             quantity: panel.quantity,
             spells,
         }));
