@@ -1,52 +1,9 @@
 //! A figure, declared once: its key, its label, its unit and how it is read. Every view shows it from
 //! this declaration.
 
-use measure::Nanos;
+use measure::{Nanos, Quantity};
 
 use crate::Spell;
-
-/// What the values of a figure are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// Hardware threads.
-    CpuThreads,
-    /// Things at one time.
-    Count,
-    /// Events in a second.
-    PerSecond,
-    /// Bytes in a second.
-    BytesPerSecond,
-    /// Bytes at one time.
-    Bytes,
-    /// A part of the whole.
-    Part,
-    /// Lengths of time, s.
-    Seconds,
-    /// CPU time for each query, us.
-    MicrosecondsPerQuery,
-    /// Events for each query.
-    PerQuery,
-    /// Thousands of bytes for each query.
-    KilobytesPerQuery,
-}
-
-impl Quantity {
-    /// Its unit in a file for programs.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::CpuThreads => "cpu threads",
-            Self::Count => "count",
-            Self::PerSecond => "1/s",
-            Self::BytesPerSecond => "bytes/s",
-            Self::Bytes => "bytes",
-            Self::Part => "part",
-            Self::Seconds => "s",
-            Self::MicrosecondsPerQuery => "us/query",
-            Self::PerQuery => "1/query",
-            Self::KilobytesPerQuery => "kB/query",
-        }
-    }
-}
 
 /// A figure. `Get` is the function that reads it.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +75,7 @@ macro_rules! metrics {
                     $(Self::$figure => $crate::Metric::<$get> {
                         key: $key,
                         label: $label,
-                        unit: $crate::Quantity::$unit,
+                        unit: measure::Quantity::$unit,
                         get: $read,
                     },)+
                 }

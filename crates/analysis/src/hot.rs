@@ -3,20 +3,20 @@
 /// So many times its share is far above it.
 const FAR_ABOVE: f64 = 1.5;
 
-/// One that takes far more than its share.
+/// One of several that takes far more than its share.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hot {
-    /// Which.
-    pub name: String,
+pub(crate) struct Hot {
+    /// Its name.
+    pub(crate) name: String,
     /// The part of all that it takes.
-    pub share: f64,
+    pub(crate) share: f64,
     /// The part that it would take if all took the same.
-    pub fair_share: f64,
+    pub(crate) fair_share: f64,
 }
 
-/// The one of several that takes far more than its share of something, if there is one: half as much
-/// again as if all took the same. Less than `least` in all is nothing to speak of.
-pub fn hottest(shares: &[(String, f64)], least: f64) -> Option<Hot> {
+/// The one of several that takes half as much again as if all took the same, or more, if there is one. Where all
+/// together take less than `least`, none is named.
+pub(crate) fn hottest(shares: &[(String, f64)], least: f64) -> Option<Hot> {
     let all: f64 = shares.iter().map(|(_, amount)| amount).sum();
     if shares.len() < 2 || all < least || all <= 0.0 {
         return None;

@@ -11,8 +11,12 @@ mod connections;
 mod cost;
 mod estimate;
 mod figure;
+mod finding;
 mod host;
 mod hot;
+mod latency;
+mod measured;
+mod members;
 mod metrics;
 mod moments;
 mod node;
@@ -23,21 +27,21 @@ mod student;
 mod summary;
 mod trend;
 
-pub use check::{Finding, check};
+pub use check::{RunFacts, check, check_run};
 pub use compare::{Comparison, RoundFigure, Verdict, compare, over_points};
 pub use connections::ConnectionFigure;
 pub use cost::{CostFigure, Window, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
-pub use figure::{Between, Metric, OverTime, Quantity};
+pub use figure::{Between, Metric, OverTime};
+pub use finding::{Code, Finding, Severity, Subject, Value};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, Spell, mean_peak, thin};
-pub use hot::{Hot, hottest};
-pub use metrics::{INSTANCE, Selection, merged};
+pub(crate) use hot::{Hot, hottest};
+pub use latency::Latency;
+pub use measured::{Measured, Offered, Slice, Usage, Window};
+pub use metrics::{evaluate, is_told, kind_of, merged, of_kind};
 pub use node::host_of_node;
-pub use open_loop::{Offered, OpenSummary};
+pub use open_loop::OpenSummary;
 pub use ratio::{Ratio, paired_ratio};
 pub use rules::{ScoreSummary, ShareSummary};
-pub use summary::{
-    Cost, Ended, Fairness, Latency, LittlesLaw, Measured, OperationSummary, Slice, Summary, Usage,
-    summarize,
-};
+pub use summary::{Cost, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};

@@ -3,126 +3,105 @@
 
 use std::collections::BTreeMap;
 
-use measure::{Nanos, Series, Server};
+use measure::{INSTANCE, MetricFunction, MetricQuery, Nanos, Series, Server, ServerKind};
 
 use crate::Spell;
+use crate::node::is_node;
 
-/// Which figures of a server belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Selection<'a> {
-    /// The name of the family; of a histogram without `_bucket`, `_sum` or `_count`.
-    pub family: &'a str,
-    /// Labels that must have these values.
-    pub with: &'a [(&'a str, &'a str)],
-    /// Labels that must not have these values.
-    pub without: &'a [(&'a str, &'a str)],
-    /// The label whose values are told apart; everything together when there is none.
-    pub by: Option<&'a str>,
+/// The kind of a server; `None` for an exporter of a host's figures, and where no kind takes it.
+pub fn kind_of<'k>(kinds: &'k [ServerKind], server: &Server) -> Option<&'k ServerKind> {
+    let tells = |mark: &String| server.families.iter().any(|it| it.starts_with(mark.as_str()));
+    let marked = kinds.iter().find(|kind| kind.marks.iter().any(tells));
+    let any_other = || kinds.iter().find(|kind| kind.marks.is_empty());
+    marked.or_else(|| (!is_node(server)).then(any_other)?)
 }
 
-impl<'a> Selection<'a> {
-    /// Everything of a family.
-    pub const fn of(family: &'a str) -> Self {
-        Self { family, with: &[], without: &[], by: None }
-    }
+/// The servers of the kind with this name.
+pub fn of_kind<'s>(kinds: &[ServerKind], name: &str, servers: &'s [Server]) -> Vec<&'s Server> {
+    let is_of_kind = |it: &&Server| kind_of(kinds, it).is_some_and(|kind| kind.name == name);
+    servers.iter().filter(is_of_kind).collect()
+}
 
-    /// The same, told apart by a label.
-    #[must_use]
-    pub const fn by(self, label: &'a str) -> Self {
-        Self { by: Some(label), ..self }
-    }
+/// Whether a server tells anything of what a query is about, changing or not.
+pub fn is_told(query: &MetricQuery, server: &Server) -> bool {
+    server.families.contains(&query.family)
+        || server.series.iter().any(|series| series.name == query.family)
+}
 
-    /// The same, of those only whose labels have these values.
-    #[must_use]
-    pub const fn with(self, with: &'a [(&'a str, &'a str)]) -> Self {
-        Self { with, ..self }
+/// What a query makes of a server's metrics over time, for each value of the label that tells figures apart.
+/// There is one spell for each two answers; none where a counter was set back, where a gauge is not known yet,
+/// and where a histogram counted nothing that a mean or a quantile could be of.
+pub fn evaluate(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+    match query.function {
+        MetricFunction::Rate => rates(query, server, ""),
+        MetricFunction::CountRate => rates(query, server, "_count"),
+        MetricFunction::SumRate => rates(query, server, "_sum"),
+        MetricFunction::Gauge => gauges(query, server),
+        MetricFunction::Mean => means(query, server),
+        MetricFunction::Quantile(quantile) => quantiles(query, server, quantile),
     }
+}
 
-    /// The same, without those whose labels have one of these values.
-    #[must_use]
-    pub const fn without(self, without: &'a [(&'a str, &'a str)]) -> Self {
-        Self { without, ..self }
-    }
-
-    /// Whether the server tells anything of it, changing or not.
-    pub fn is_told_by(&self, server: &Server) -> bool {
-        server.families.iter().any(|family| family == self.family)
-            || server.series.iter().any(|series| series.name == self.family)
-    }
-
-    /// Figures by the value of the label, in its order.
-    fn groups<'s>(&self, server: &'s Server, suffix: &str) -> BTreeMap<String, Vec<&'s Series>> {
-        let mut groups: BTreeMap<String, Vec<&Series>> = BTreeMap::new();
-        for series in &server.series {
-            let is_of_family = series.name.strip_suffix(suffix) == Some(self.family);
-            let has = |(name, value): &(&str, &str)| series.label(name) == Some(*value);
-            if is_of_family && self.with.iter().all(has) && !self.without.iter().any(has) {
-                let value = self.by.map_or("", |label| series.label(label).unwrap_or_default());
-                groups.entry(value.to_owned()).or_default().push(series);
-            }
+/// Series by the value of the label, in its order.
+fn groups<'s>(
+    query: &MetricQuery,
+    server: &'s Server,
+    suffix: &str,
+) -> BTreeMap<String, Vec<&'s Series>> {
+    let mut groups: BTreeMap<String, Vec<&Series>> = BTreeMap::new();
+    for series in &server.series {
+        let is_of_family = series.name.strip_suffix(suffix) == Some(query.family.as_str());
+        let has = |(name, value): &(String, String)| series.label(name) == Some(value.as_str());
+        if is_of_family && query.with.iter().all(has) && !query.without.iter().any(has) {
+            let label = query.by.as_deref();
+            let value = label.map_or("", |label| series.label(label).unwrap_or_default());
+            groups.entry(value.to_owned()).or_default().push(series);
         }
-        groups
     }
-
-    /// How fast counters grew between answers, 1/s, for each value of the label.
-    pub fn rates(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
-        self.rates_of(server, "")
-    }
-
-    /// How often something happened of which a histogram is kept, 1/s.
-    pub fn counts(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
-        self.rates_of(server, "_count")
-    }
-
-    /// How fast the sum of a histogram grew, 1/s.
-    pub fn sums(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
-        self.rates_of(server, "_sum")
-    }
-
-    fn rates_of(&self, server: &Server, suffix: &str) -> BTreeMap<String, Vec<Spell>> {
-        map(self.groups(server, suffix), |series| {
-            spells(server, |from_ns, to_ns| {
-                let seconds = (to_ns - from_ns) as f64 / 1e9;
-                increase(series, from_ns, to_ns).map(|increase| increase / seconds)
-            })
-        })
-    }
-
-    /// The sum of gauges at the end of each spell; no spell where none is known yet.
-    pub fn levels(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
-        map(self.groups(server, ""), |series| {
-            spells(server, |_, to_ns| {
-                series.iter().filter_map(|it| it.at(to_ns)).reduce(|sum, it| sum + it)
-            })
-        })
-    }
-
-    /// The mean of what a histogram counted between answers; no spell where nothing happened.
-    pub fn means(&self, server: &Server) -> BTreeMap<String, Vec<Spell>> {
-        let counts = self.groups(server, "_count");
-        map(self.groups(server, "_sum"), |sums| {
-            let value = sums[0].label(self.by.unwrap_or_default()).unwrap_or_default();
-            let counts = counts.get(value).map_or(&[][..], Vec::as_slice);
-            spells(server, |from_ns, to_ns| {
-                let count = increase(counts, from_ns, to_ns).filter(|count| *count > 0.0)?;
-                Some(increase(sums, from_ns, to_ns)? / count)
-            })
-        })
-    }
-
-    /// A quantile, 0 to 1, of what a histogram counted between answers; no spell where nothing happened.
-    /// Within a bucket values are taken to be spread evenly, so it is as coarse as the buckets. Source:
-    /// Prometheus, histogram_quantile().
-    pub fn quantiles(&self, server: &Server, quantile: f64) -> BTreeMap<String, Vec<Spell>> {
-        map(self.groups(server, "_bucket"), |series| {
-            let buckets = buckets(series);
-            spells(server, |from_ns, to_ns| quantile_of(&buckets, quantile, from_ns, to_ns))
-        })
-    }
+    groups
 }
 
-/// The label that tells servers apart once they are taken as one.
-pub const INSTANCE: &str = "instance";
+/// How fast counters grew between answers, 1/s.
+fn rates(query: &MetricQuery, server: &Server, suffix: &str) -> BTreeMap<String, Vec<Spell>> {
+    map(groups(query, server, suffix), |series| {
+        spells(server, |from_ns, to_ns| {
+            let seconds = (to_ns - from_ns) as f64 / 1e9;
+            increase(series, from_ns, to_ns).map(|increase| increase / seconds)
+        })
+    })
+}
+
+/// The sum of gauges at the end of each spell.
+fn gauges(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+    map(groups(query, server, ""), |series| {
+        spells(server, |_, to_ns| {
+            series.iter().filter_map(|it| it.at(to_ns)).reduce(|sum, it| sum + it)
+        })
+    })
+}
+
+/// The mean of what a histogram counted between answers.
+fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+    let counts = groups(query, server, "_count");
+    map(groups(query, server, "_sum"), |sums| {
+        let label = query.by.as_deref().unwrap_or_default();
+        let value = sums[0].label(label).unwrap_or_default();
+        let counts = counts.get(value).map_or(&[][..], Vec::as_slice);
+        spells(server, |from_ns, to_ns| {
+            let count = increase(counts, from_ns, to_ns).filter(|count| *count > 0.0)?;
+            Some(increase(sums, from_ns, to_ns)? / count)
+        })
+    })
+}
+
+/// A quantile, 0 to 1, of what a histogram counted between answers. Within a bucket values are taken to be
+/// spread evenly, so it is as coarse as the buckets. Source: Prometheus, histogram_quantile().
+fn quantiles(query: &MetricQuery, server: &Server, quantile: f64) -> BTreeMap<String, Vec<Spell>> {
+    map(groups(query, server, "_bucket"), |series| {
+        let buckets = buckets(series);
+        spells(server, |from_ns, to_ns| quantile_of(&buckets, quantile, from_ns, to_ns))
+    })
+}
 
 /// Several servers as one, each figure with the name of its server in the label [`INSTANCE`]. It answers
 /// when the first of those did that answered most often. The others answered a little earlier or later: their

@@ -14,10 +14,15 @@ const LOOPBACK: &str = "lo";
 const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
 const CARDS_ON_CARDS: [&str; 7] = ["veth", "docker", "br-", "virbr", "cni", "flannel", "tun"];
 
+/// Whether a server tells of its host's CPU, as node_exporters do.
+pub(crate) fn is_node(server: &Server) -> bool {
+    server.families.iter().any(|family| family.starts_with("node_cpu_"))
+}
+
 /// The host whose node_exporter a server is; `None` when it is none. Its processes are not known.
 pub fn host_of_node(server: &Server) -> Option<Host> {
-    let is_node = server.families.iter().any(|family| family == CPU);
-    if !is_node {
+    let has_cpu = server.families.iter().any(|family| family == CPU);
+    if !has_cpu {
         return None;
     }
     let of = Node { server };

@@ -2,8 +2,8 @@
 
 use measure::{OperationId, Tally};
 
-use crate::Measured;
-use crate::summary::per;
+use crate::latency::per;
+use crate::measured::Measured;
 
 /// A workload's own figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
     use crate::summary::tests::seconds_of;
-    use crate::{Finding, check, summarize};
+    use crate::{Code, Measured, Subject, Value, check, summarize};
 
     fn rules(least_percent: f64) -> Rules {
         let operations = vec![OperationId(0)];
@@ -118,9 +118,9 @@ mod tests {
         let (trial, rules) = (seconds_of(&[20, 20, 20]), rules(101.0));
         let measured = Measured { rules: &rules, percentiles: &[50.0], ..trial.measured() };
         let found = check(&measured, &summarize(&measured));
-        let name = "payment".to_owned();
-        let (percent, least_percent, chance_percent) = (100.0, 101.0, 0.0);
-        let wanted = Finding::MixMissed { name, percent, least_percent, chance_percent };
-        assert_eq!(found, [wanted]);
+        assert_eq!((found.len(), found[0].code), (1, Code::MixMissed), "{found:?}");
+        assert_eq!(found[0].subject, Subject::Operations("payment".to_owned()));
+        assert_eq!(found[0].value("percent"), Some(&Value::Percent(100.0)));
+        assert_eq!(found[0].value("least_percent"), Some(&Value::PercentSet(101.0)));
     }
 }

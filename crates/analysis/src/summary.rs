@@ -2,96 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use measure::{
-    Condition, ErrorCounts, ErrorKey, LatencyHistogram, Nanos, Operation, OperationKind, Outage,
-    QueryCounts, Rules, Tally, Traffic, Unfinished,
-};
+use measure::{ErrorCounts, ErrorKey, OperationKind, QueryCounts, Traffic};
 
+use crate::latency::{Latency, latency, per};
+use crate::measured::{Measured, Slice, Usage};
 use crate::moments::{mean, standard_deviation};
+use crate::open_loop::{self, OpenSummary};
+use crate::rules::{self, ScoreSummary, ShareSummary};
 use crate::trend::{Trend, trend};
-use crate::{Offered, OpenSummary, ScoreSummary, ShareSummary, open_loop, rules};
 
 /// An interval shorter than this part of the longest is a rest at the end of a phase, and its rate is
 /// too coarse to compare.
 const REST: f64 = 0.5;
-
-/// What was measured in one trial.
-#[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
-    /// What was timed, in the order of every tally.
-    pub operations: &'a [Operation],
-    /// Everything counted in the measured intervals.
-    pub total: &'a Tally,
-    /// The measured intervals in order.
-    pub slices: &'a [Slice],
-    /// The percentiles asked for, 0 to 100.
-    pub percentiles: &'a [f64],
-    /// Concurrent clients.
-    pub clients: usize,
-    /// Measured transactions of each client; empty when not known.
-    pub client_events: &'a [u64],
-    /// Clients that left early.
-    pub clients_lost: usize,
-    /// Pause of a client between transactions.
-    pub think_time_ns: Nanos,
-    /// The workload's own figures and the mix that it must keep.
-    pub rules: &'a Rules,
-    /// What was found of the conditions on the data after the load.
-    pub conditions: &'a [Condition],
-    /// What was in flight when the measured time ended.
-    pub unfinished: &'a Unfinished,
-    /// When clients had lost the system.
-    pub outages: &'a [Outage],
-    /// How many statements more the server counted than dyno, when it tells.
-    pub server_difference: Option<i64>,
-    /// Where the load ended on the clock of the outages, ns.
-    pub load_end_ns: Nanos,
-    /// What the load generator used during the measured load.
-    pub usage: Option<Usage>,
-    /// What was offered whether or not a client was free; `None` in a closed loop.
-    pub open: Option<Offered<'a>>,
-    /// How the trial ended.
-    pub ended: Ended,
-}
-
-/// The throughput of one measured interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// Its length, s.
-    pub seconds: f64,
-    /// Transactions that succeeded in it.
-    pub transactions: u64,
-}
-
-/// What the load generator used during the measured load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
-    /// CPU time in user mode, ns.
-    pub user_ns: Nanos,
-    /// CPU time in the kernel, ns.
-    pub system_ns: Nanos,
-    /// Context switches.
-    pub switches: u64,
-    /// Hardware threads that it could have kept busy: the smaller of its threads and the machine's.
-    pub threads: usize,
-    /// Whether the system under test runs in the same process, so that its work is in these figures.
-    pub is_embedded: bool,
-}
-
-/// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// As planned.
-    Complete,
-    /// Someone asked for the end.
-    Interrupted,
-    /// It could not go on.
-    Failed,
-    /// The server that was started for it ended while it ran.
-    Crashed,
-    /// It has no end: dyno or the machine went down.
-    Cut,
-}
 
 /// What one trial comes down to.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,21 +65,6 @@ pub struct Summary {
     pub cost_per_transaction: Option<Cost>,
     /// What a statement cost the load generator.
     pub cost_per_query: Option<Cost>,
-}
-
-/// Latencies in a few numbers, ns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Latency {
-    /// How many.
-    pub count: u64,
-    /// Arithmetic mean.
-    pub mean_ns: f64,
-    /// The smallest.
-    pub min_ns: Nanos,
-    /// The largest.
-    pub max_ns: Nanos,
-    /// Each percentile that was asked for, with its value.
-    pub percentiles: Vec<(f64, Nanos)>,
 }
 
 /// One operation of a trial.
@@ -260,11 +167,6 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
     }
 }
 
-/// A quotient, and 0 of nothing.
-pub(crate) fn per(count: f64, of: f64) -> f64 {
-    if of > 0.0 { count / of } else { 0.0 }
-}
-
 /// Transactions per second of each measured interval, without a short rest at the end.
 fn interval_rates(slices: &[Slice]) -> Vec<f64> {
     let longest = slices.iter().map(|slice| slice.seconds).fold(0.0, f64::max);
@@ -278,19 +180,6 @@ fn interval_rates(slices: &[Slice]) -> Vec<f64> {
 fn variation(rates: &[f64]) -> Option<f64> {
     let mean = mean(rates).filter(|mean| *mean > 0.0)?;
     Some(standard_deviation(rates)? / mean)
-}
-
-pub(crate) fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
-    Latency {
-        count: histogram.count(),
-        mean_ns: histogram.mean_ns(),
-        min_ns: histogram.min_ns(),
-        max_ns: histogram.max_ns(),
-        percentiles: percentiles
-            .iter()
-            .map(|percent| (*percent, histogram.percentile_ns(*percent)))
-            .collect(),
-    }
 }
 
 fn operations(measured: &Measured<'_>, seconds: f64) -> Vec<OperationSummary> {
@@ -362,18 +251,6 @@ impl Fairness {
     /// Standard deviation as a part of the mean.
     pub fn variation(&self) -> f64 {
         per(self.standard_deviation, self.mean)
-    }
-}
-
-impl Latency {
-    /// Itself, and `None` of nothing, whose figures are zeros that were never measured.
-    pub fn known(&self) -> Option<&Self> {
-        (self.count > 0).then_some(self)
-    }
-
-    /// The value of a percentile that was asked for.
-    pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
-        self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)
     }
 }
 

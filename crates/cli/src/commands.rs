@@ -15,10 +15,11 @@ use std::env;
 use std::fmt;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use plan::{Problems, Source};
 
 use crate::args::{Args, Command};
+use crate::output::{print, tell};
 
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;
@@ -67,21 +68,4 @@ fn hide_secrets(source: &Source) {
     source.secrets().iter().for_each(|secret| plan::hide(secret));
     let given = ["DYNO_PASSWORD", "MYSQL_PWD"].into_iter().filter_map(|name| env::var(name).ok());
     given.for_each(|secret| plan::hide(&secret));
-}
-
-/// A line on standard error, without secrets. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
-/// that it tells of goes on all the same.
-pub(crate) fn tell(line: &str) {
-    use std::io::{Write, stderr};
-    let _ = writeln!(stderr(), "{}", plan::scrub(line));
-}
-
-/// Prints to standard output; a reader that has left, as `head` does, is no error.
-pub(crate) fn print(text: &str) -> Result<()> {
-    use std::io::{ErrorKind, Write, stdout};
-    let mut out = stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("cannot write to standard output"),
-    }
 }

@@ -3,6 +3,7 @@
 mod args;
 mod command_line;
 mod commands;
+mod output;
 mod progress;
 mod signals;
 mod standing;

@@ -11,7 +11,7 @@ use record::TrialStatus;
 use report::{latency, number};
 use runner::{Event, Watcher};
 
-use crate::commands::tell;
+use crate::output::tell;
 use crate::starting::Starting;
 
 /// How progress is shown.

@@ -23,6 +23,7 @@ pub use dialect::{Dialect, Isolation};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::Loader;
+pub use mysql::{ServerCounters, ServerCounts};
 pub use password::Password;
 pub use rows::Rows;
 pub use running::Running;

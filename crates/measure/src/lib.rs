@@ -14,6 +14,8 @@ mod interval;
 mod operation;
 mod outage;
 mod rules;
+mod server_kind;
+mod status;
 mod tally;
 mod unfinished;
 mod watched;
@@ -32,6 +34,11 @@ pub use interval::{Interval, Phase};
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
 pub use rules::{Rules, Score, Share};
+pub use server_kind::{
+    INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
+    ServerKind, SharedLoad,
+};
+pub use status::TrialStatus;
 pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
 pub use unfinished::Unfinished;
 pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};

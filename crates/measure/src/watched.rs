@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, HostReading, Nanos};
+use crate::{Connections, HostReading, Nanos, ServerKind};
 
 /// All figures that were collected in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,9 @@ pub struct Watched {
     pub hosts: Vec<Host>,
     /// Servers that were polled for their metrics.
     pub servers: Vec<Server>,
+    /// The kinds of servers whose metrics are understood, in the order of a page. A server is of the first
+    /// kind that takes it.
+    pub kinds: Vec<ServerKind>,
     /// dyno's connections to the system.
     pub connections: Connections,
 }

@@ -24,12 +24,12 @@ pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};
-pub use measure::Identity;
+pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
 pub use trial::{
     ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
 pub use writer::{RunWriter, TrialWriter};

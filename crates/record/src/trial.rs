@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Condition, Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind,
-    Outage, Phase, Rules, Tally, Unfinished, Watched,
+    Outage, Phase, Rules, Tally, TrialStatus, Unfinished, Watched,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -134,19 +134,6 @@ pub struct TrialEnd {
     pub cross_check: Option<CrossCheck>,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
-}
-
-/// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrialStatus {
-    /// As planned.
-    Complete,
-    /// Someone asked for the end; what was measured until then stands.
-    Interrupted,
-    /// It could not go on, and why.
-    Failed(String),
-    /// The server that was started for it ended while it ran: how, and what its log says.
-    Crashed(String),
 }
 
 /// What one client did.

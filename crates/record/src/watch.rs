@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, Server};
+use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, Server, ServerKind};
 use plan::scrub;
 
 use crate::RecordError;
@@ -13,7 +13,8 @@ use crate::zipped::ZippedAppender;
 /// The file's name in the trial's folder.
 pub(crate) const FILE: &str = "watch.jsonl";
 
-/// What servers told, in the same folder: it is compressed, for a TiDB tells 25 kB of news a second.
+/// What servers told, in the same folder: it is compressed, for a busy server tells 25 kB of news
+/// a second.
 pub(crate) const SERVERS_FILE: &str = "servers.jsonl.gz";
 
 /// Writes what is watched in one trial. Each call adds one whole line, so that a crash of dyno loses
@@ -55,6 +56,14 @@ impl WatchWriter {
     /// When it cannot be written.
     pub fn reading(&mut self, host: usize, reading: &HostReading) -> Result<(), RecordError> {
         self.write(&WatchLine::Reading { host, reading: Box::new(reading.clone()) })
+    }
+
+    /// Adds what the kinds of servers tell that are asked for their metrics.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn server_kinds(&mut self, kinds: Vec<ServerKind>) -> Result<(), RecordError> {
+        self.tell(&WatchLine::ServerKinds { kinds })
     }
 
     /// Declares a server, whose answers come later. Returns its number. A password in its URL is

@@ -1,6 +1,6 @@
 //! Variants of a system side by side: how many times the first one's figures each other's are.
 
-use analysis::{Comparison, Ended, RoundFigure, Summary, Verdict, compare, over_points};
+use analysis::{Comparison, RoundFigure, Summary, Verdict, compare, over_points};
 use record::VariantRecord;
 
 use crate::digest::{Digest, Point, load_text};
@@ -104,7 +104,7 @@ impl<'d, 'a> Group<'d, 'a> {
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Vec<RoundFigure> {
         let trials = point.trials.iter().map(|at| &self.digest.trials[*at]);
         trials
-            .filter(|trial| trial.ended == Ended::Complete)
+            .filter(|trial| trial.is_complete())
             .map(|trial| RoundFigure {
                 round: trial.record.header.repetition,
                 value: figure.of(&trial.summary),
@@ -115,7 +115,7 @@ impl<'d, 'a> Group<'d, 'a> {
     /// Trials of a variant that ended with the server's death.
     fn crashes(&self, points: &[&Point<'_>]) -> usize {
         let trials = points.iter().flat_map(|point| &point.trials);
-        trials.filter(|at| self.digest.trials[**at].ended == Ended::Crashed).count()
+        trials.filter(|at| self.digest.trials[**at].has_crashed()).count()
     }
 
     /// The percentile that stands in the table: the second of the run's, or what there is.

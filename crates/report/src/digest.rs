@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Ended, Estimate, Finding, Measured, Offered, Slice, Summary, Usage, check, over_repetitions,
-    summarize,
+    Estimate, Finding, Measured, Offered, RunFacts, Slice, Summary, Usage, check, check_run,
+    over_repetitions, summarize,
 };
 use measure::{LatencyHistogram, Outage, Unfinished};
 use plan::{Arrivals, Rate};
 use record::{
     Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
 };
+
+use crate::watch::window;
 
 /// A run, summed up once for every view of it.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Digest<'a> {
     pub(crate) trials: Vec<Trial<'a>>,
     /// Every combination of system, workload, clients and rate, in the order of the plan.
     pub(crate) points: Vec<Point<'a>>,
+    /// What a reader must know of the run as a whole and of its machine.
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// One trial, summed up.
@@ -28,7 +32,6 @@ pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) summary: Summary,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) ended: Ended,
 }
 
 /// One system under one workload with so many clients at one rate, over its repetitions.
@@ -57,7 +60,8 @@ impl<'a> Digest<'a> {
         let trials: Vec<Trial<'a>> =
             run.trials.iter().map(|record| Trial::new(record, percentiles, usable)).collect();
         let points = points(&trials);
-        Self { run, trials, points }
+        let findings = check_run(&run_facts(run));
+        Self { run, trials, points, findings }
     }
 
     /// Names of systems in the order of the plan, each with its identity.
@@ -147,9 +151,9 @@ impl<'a> Digest<'a> {
     /// Trials that ended with their server's death, and those that failed otherwise, for the head of a
     /// view; empty when there is none.
     pub(crate) fn casualties(&self) -> String {
-        let count = |ended: Ended| self.trials.iter().filter(|trial| trial.ended == ended).count();
-        let told = [(Ended::Crashed, "crashed"), (Ended::Failed, "failed")].into_iter();
-        let told = told.map(|(ended, word)| (count(ended), word)).filter(|(count, _)| *count > 0);
+        let count = |status: &str| self.trials.iter().filter(|it| it.status() == status).count();
+        let told = ["crashed", "failed"].into_iter();
+        let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
         told.map(|(count, word)| format!(", {count} {word}")).collect()
     }
 
@@ -165,7 +169,6 @@ impl<'a> Trial<'a> {
         let end = record.end.as_ref();
         let clients = end.map_or(&[][..], |end| &end.clients);
         let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
-        let ended = ended(end);
         let slices: Vec<Slice> = record
             .measured()
             .map(|interval| Slice {
@@ -197,11 +200,14 @@ impl<'a> Trial<'a> {
                 is_random: open.arrivals == Arrivals::Poisson,
                 lateness: end.map_or(&on_time, |end| &end.lateness),
             }),
-            ended,
+            is_embedded: record.header.is_embedded,
+            watched: &record.watched,
+            window: window(record),
+            status: end.map(|end| &end.status),
         };
         let summary = summarize(&measured);
         let findings = check(&measured, &summary);
-        Self { record, summary, findings, ended }
+        Self { record, summary, findings }
     }
 
     /// Where the trial stands in the experiment.
@@ -213,10 +219,7 @@ impl<'a> Trial<'a> {
 
     /// Why it failed.
     pub(crate) fn reason(&self) -> Option<&'a str> {
-        match &self.record.end.as_ref()?.status {
-            TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) => Some(reason),
-            TrialStatus::Complete | TrialStatus::Interrupted => None,
-        }
+        self.record.end.as_ref()?.status.reason()
     }
 
     /// When clients had lost the system.
@@ -225,13 +228,16 @@ impl<'a> Trial<'a> {
     }
 
     pub(crate) fn status(&self) -> &'static str {
-        match self.ended {
-            Ended::Complete => "complete",
-            Ended::Interrupted => "interrupted",
-            Ended::Failed => "failed",
-            Ended::Crashed => "crashed",
-            Ended::Cut => "cut",
-        }
+        self.record.end.as_ref().map_or("cut", |end| end.status.name())
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
+    }
+
+    /// Whether it ended with its server's death.
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
 }
 
@@ -259,13 +265,15 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     }
 }
 
-fn ended(end: Option<&TrialEnd>) -> Ended {
-    match end.map(|end| &end.status) {
-        None => Ended::Cut,
-        Some(TrialStatus::Complete) => Ended::Complete,
-        Some(TrialStatus::Interrupted) => Ended::Interrupted,
-        Some(TrialStatus::Failed(_)) => Ended::Failed,
-        Some(TrialStatus::Crashed(_)) => Ended::Crashed,
+/// What the checks of a whole run look at.
+fn run_facts(run: &Run) -> RunFacts<'_> {
+    let environment = &run.header.environment;
+    RunFacts {
+        trials_planned: run.header.trials_planned,
+        trials: run.trials.len(),
+        governor: environment.cpu.governor.as_deref(),
+        threads: environment.cpu.threads,
+        load_average: environment.load_average.map(|[last_minute, ..]| last_minute),
     }
 }
 
@@ -279,7 +287,6 @@ fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
         system_ns: usage.system_ns,
         switches: usage.switches(),
         threads: own.unwrap_or(usize::MAX).min(machine),
-        is_embedded: record.header.is_embedded,
     })
 }
 
@@ -330,7 +337,7 @@ fn sort_variants(points: &mut [Point<'_>]) {
 fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
     // Time-outs alone are figures too: their percentiles say how long the wait was at least.
     let with_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
-    let is_complete = |index: &&usize| trials[**index].ended == Ended::Complete;
+    let is_complete = |index: &&usize| trials[**index].is_complete();
     let measured: Vec<usize> = of.iter().filter(with_figures).copied().collect();
     let complete: Vec<usize> = measured.iter().filter(is_complete).copied().collect();
     if complete.is_empty() { measured } else { complete }

@@ -8,7 +8,7 @@ mod watch;
 use record::Run;
 
 use crate::digest::{Digest, Trial, caption};
-use crate::finding::{groups, sentences};
+use crate::finding::{groups, sentence};
 use crate::number::several;
 use crate::table::{Table, escape};
 use crate::{cross_check, messages, operations, rules, settings, tables};
@@ -263,10 +263,9 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     if let Some(reason) = trial.reason() {
         out.push_str(&format!("<p class=\"reason\">{}</p>\n", escape(reason)));
     }
-    let findings: String = sentences(trial)
-        .iter()
-        .map(|sentence| format!("<li>{}</li>\n", escape(sentence)))
-        .collect();
+    let findings = trial.findings.iter().map(sentence);
+    let findings: String =
+        findings.map(|sentence| format!("<li>{}</li>\n", escape(&sentence))).collect();
     if !findings.is_empty() {
         out.push_str(&format!("<ul class=\"care\">\n{findings}</ul>\n"));
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::comparison::{self, Figure, Group, verdict};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
-use crate::finding::sentences;
+use crate::finding;
 use crate::messages;
 use crate::number::percentile_name;
 use crate::rules;
@@ -42,6 +42,7 @@ pub fn json(digest: &Digest<'_>) -> String {
         "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
         "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
+        "warnings": digest.findings.iter().map(finding::json).collect::<Vec<_>>(),
     });
     format!("{value:#}\n")
 }
@@ -199,7 +200,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "cost_per_query": summary.cost_per_query.map(cost),
         "messages": messages::json(trial),
         "watched": watch::json::json(trial),
-        "findings": sentences(trial),
+        "findings": trial.findings.iter().map(finding::sentence).collect::<Vec<_>>(),
+        "warnings": trial.findings.iter().map(finding::json).collect::<Vec<_>>(),
         "intervals": trial
             .record
             .intervals

@@ -69,7 +69,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
 impl Messages {
     /// Of a trial; `None` where nothing went over a wire.
     pub(crate) fn of(trial: &Trial<'_>) -> Option<Self> {
-        let (summary, window) = (&trial.summary, window(trial));
+        let (summary, window) = (&trial.summary, window(trial.record));
         let connections = &trial.record.watched.connections;
         let mean = |figure: ConnectionFigure| {
             mean_peak(&figure.of(connections), window).map(|figures| figures.mean)

@@ -1,17 +1,10 @@
 //! What the metrics of servers are turned into: panels, each with what it is made of.
 
-pub(crate) mod catalogue;
-pub(crate) mod kind;
-
-use std::collections::BTreeMap;
-
-use analysis::{INSTANCE, Selection, Spell, merged};
-use measure::Server;
+use analysis::{Code, Spell, evaluate, is_told, merged, of_kind};
+use measure::{Panel, PanelLine, Quantity, Server, ServerKind};
 
 use crate::digest::Trial;
-use crate::watch::figure::Quantity;
-use catalogue::{Line, PANELS, Panel, Take};
-use kind::ServerKind;
+use crate::finding;
 
 /// More lines than this are not told apart in a plot.
 const LINES_MAX: usize = 8;
@@ -20,8 +13,8 @@ const LINES_MAX: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Drawn {
     /// Which kind of server tells.
-    pub(crate) source: &'static str,
-    pub(crate) what: &'static str,
+    pub(crate) source: String,
+    pub(crate) what: String,
     pub(crate) quantity: Quantity,
     /// Names and figures over time, those that were the most first.
     pub(crate) lines: Vec<(String, Vec<Spell>)>,
@@ -39,31 +32,37 @@ pub(crate) struct Panels {
 
 /// Every panel of the servers of a trial.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Panels {
-    let servers = &trial.record.watched.servers;
+    let watched = &trial.record.watched;
+    let of_kind = |name: &str| of_kind(&watched.kinds, name, &watched.servers);
     let mut panels = Panels::default();
-    for kind in ServerKind::ALL {
-        let of_kind: Vec<&Server> = servers.iter().filter(|it| kind.takes(it)).collect();
-        if of_kind.iter().any(|server| !server.answers_ns.is_empty()) {
-            add(&mut panels, kind, &merged(&of_kind));
+    for kind in &watched.kinds {
+        let servers = of_kind(&kind.name);
+        if servers.iter().any(|server| !server.answers_ns.is_empty()) {
+            add(&mut panels, kind, &merged(&servers));
         }
     }
-    panels.absent.extend(kind::missing_kinds(servers));
-    panels.absent.extend(servers.iter().filter_map(gaps).map(|said| format!("{said}.")));
+    for kind in watched.kinds.iter().filter(|kind| !of_kind(&kind.name).is_empty()) {
+        let note = kind.note_without.as_ref().filter(|note| of_kind(&note.kind).is_empty());
+        panels.absent.extend(note.map(|note| note.text.clone()));
+    }
+    let gaps = trial.findings.iter();
+    let gaps = gaps.filter(|it| matches!(it.code, Code::ServerGaps | Code::ServerSilent));
+    panels.absent.extend(gaps.map(|it| format!("{}.", finding::figures(it))));
     panels
 }
 
-fn add(panels: &mut Panels, kind: ServerKind, server: &Server) {
+fn add(panels: &mut Panels, kind: &ServerKind, server: &Server) {
     let mut untold = Vec::new();
     let mut unmoved = Vec::new();
-    for panel in PANELS.iter().filter(|panel| panel.kind == kind) {
-        let is_told = panel.lines.iter().any(|line| line.selection.is_told_by(server));
-        match draw(panel, server) {
+    for panel in &kind.panels {
+        let is_told = panel.lines.iter().any(|line| is_told(&line.query, server));
+        match draw(&kind.name, panel, server) {
             Some(drawn) => panels.drawn.push(drawn),
-            None if is_told => unmoved.push(panel.title),
-            None => untold.push(panel.title),
+            None if is_told => unmoved.push(panel.title.as_str()),
+            None => untold.push(panel.title.as_str()),
         }
     }
-    let name = kind.name();
+    let name = &kind.name;
     if !untold.is_empty() {
         let what = untold.join("; ");
         panels.absent.push(format!(
@@ -77,21 +76,21 @@ fn add(panels: &mut Panels, kind: ServerKind, server: &Server) {
 }
 
 /// A panel with the figures of a server; `None` when there are none but zeros.
-fn draw(panel: &Panel, server: &Server) -> Option<Drawn> {
+fn draw(kind: &str, panel: &Panel, server: &Server) -> Option<Drawn> {
     let mut lines: Vec<(String, Vec<Spell>)> =
         panel.lines.iter().flat_map(|line| figures(line, server)).collect();
     lines.retain(|(_, spells)| spells.iter().any(|spell| spell.mean > 0.0));
     if lines.is_empty() {
         return None;
     }
-    let is_swept = panel.lines.iter().any(|line| line.selection.by.is_some());
+    let is_swept = panel.lines.iter().any(|line| line.query.by.is_some());
     if is_swept {
         let sum = |spells: &[Spell]| spells.iter().map(|spell| spell.mean).sum::<f64>();
         lines.sort_by(|one, other| sum(&other.1).total_cmp(&sum(&one.1)));
     }
     let left_out = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
-    let (source, what) = (panel.kind.name(), panel.title);
+    let (source, what) = (kind.to_owned(), panel.title.clone());
     Some(Drawn { source, what, quantity: panel.quantity, lines, left_out })
 }
 
@@ -101,40 +100,14 @@ impl Drawn {
     }
 }
 
-fn figures(line: &Line, server: &Server) -> Vec<(String, Vec<Spell>)> {
-    let selection = &line.selection;
-    let groups: BTreeMap<String, Vec<Spell>> = match line.take {
-        Take::Rate => selection.rates(server),
-        Take::Level => selection.levels(server),
-        Take::Count => selection.counts(server),
-        Take::Sum => selection.sums(server),
-        Take::Mean => selection.means(server),
-        Take::Quantile(quantile) => selection.quantiles(server, quantile),
-    };
-    let named = |value: String| match (value.trim(), line.name) {
+fn figures(line: &PanelLine, server: &Server) -> Vec<(String, Vec<Spell>)> {
+    let named = |value: String| match (value.trim(), line.name.as_str()) {
         ("", name) => name.to_owned(),
         (value, "") => value.to_owned(),
         (value, name) => format!("{value}, {name}"),
     };
-    groups.into_iter().map(|(value, spells)| (named(value), spells)).collect()
-}
-
-/// That a server did not always answer, and why.
-pub(crate) fn gaps(server: &Server) -> Option<String> {
-    let (gaps, answers) = (server.gaps.len(), server.answers_ns.len());
-    match (server.gaps.last(), answers) {
-        (Some(last), _) => {
-            let asked = gaps + answers;
-            Some(format!("{} did not answer {gaps} of {asked} times: {}", server.name, last.reason))
-        }
-        (None, 0) => Some(format!("{} had not answered when the trial ended", server.name)),
-        (None, _) => None,
-    }
-}
-
-/// Everything of a family, told apart by server.
-const fn by_instance(family: &'static str) -> Selection<'static> {
-    Selection::of(family).by(INSTANCE)
+    let groups = evaluate(&line.query, server).into_iter();
+    groups.map(|(value, spells)| (named(value), spells)).collect()
 }
 
 #[cfg(test)]

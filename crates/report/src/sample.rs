@@ -92,7 +92,7 @@ fn beside(clients: u64) -> Watched {
         ..ConnectionsReading::default()
     });
     let connections = Connections { absent: None, readings: connections.collect() };
-    Watched { hosts: vec![host], servers: Vec::new(), connections }
+    Watched { hosts: vec![host], servers: Vec::new(), connections, ..Watched::default() }
 }
 
 fn host_reading(second: u64, clients: u64) -> HostReading {

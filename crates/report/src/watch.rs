@@ -1,25 +1,24 @@
 //! What was watched beside the load, as tables and lines of text.
 
-pub(crate) mod care;
 pub(crate) mod cost;
 pub(crate) mod figure;
 pub(crate) mod json;
 pub(crate) mod listing;
-mod stores;
 
-use analysis::{HostFigure, MeanPeak, ProcessFigure, host_of_node, mean_peak};
-use measure::{Host, Nanos, Side};
+use analysis::{HostFigure, MeanPeak, ProcessFigure, Window, host_of_node, mean_peak};
+use measure::{Host, Quantity, Side};
+use record::TrialRecord;
 
 use crate::digest::{Digest, Point, Trial};
 use crate::number::number;
 use crate::table::Table;
 use crate::tables::middle_trial;
-use figure::{Quantity, show};
+use figure::show;
 use listing::Line;
 
 /// From where to where the measured load went, on the trial's clock.
-pub(crate) fn window(trial: &Trial<'_>) -> (Nanos, Nanos) {
-    let mut measured = trial.record.measured();
+pub(crate) fn window(record: &TrialRecord) -> Window {
+    let mut measured = record.measured();
     let first = measured.next();
     let last = measured.last().or(first);
     (first.map_or(0, |it| it.start_ns), last.map_or(0, |it| it.end_ns))
@@ -35,7 +34,7 @@ pub(crate) fn hosts(trial: &Trial<'_>) -> Vec<Host> {
 /// What a host and its processes did in the measured time, a row for each figure: means and peaks
 /// beside each other. Figures that are nothing throughout are left out, but for the CPU's.
 pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
-    let window = window(trial);
+    let window = window(trial.record);
     let mut table = Table::new().words("figure").numbers("mean").numbers("peak");
     for Line { part, name, quantity, spells, .. } in listing::of_host(host) {
         let Some(figures) = mean_peak(&spells, window) else { continue };
@@ -66,7 +65,7 @@ pub(crate) struct ServerFigures {
 
 /// Of the servers whose processes could be seen; `None` when there was none.
 pub(crate) fn server_figures(trial: &Trial<'_>) -> Option<ServerFigures> {
-    let window = window(trial);
+    let window = window(trial.record);
     let mut all: Option<ServerFigures> = None;
     for host in &trial.record.watched.hosts {
         let servers = host.processes.iter().enumerate().filter(|(_, it)| it.side == Side::Server);
@@ -136,7 +135,7 @@ fn server_row(point: &Point<'_>, trial: &Trial<'_>) -> Option<Vec<String>> {
 
 /// The part of its CPU threads that the host with the servers kept busy, whoever used them.
 pub(crate) fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
-    let window = window(trial);
+    let window = window(trial.record);
     let is_servers = |host: &&Host| host.processes.iter().any(|it| it.side == Side::Server);
     let host = trial.record.watched.hosts.iter().find(is_servers)?;
     let busy = mean_peak(&HostFigure::CpuBusy.of(host), window)?;

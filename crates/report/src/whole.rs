@@ -1,6 +1,7 @@
 //! The figures of a whole trial, each declared once.
 
-use analysis::{CostFigure, MeanPeak, Metric, OpenSummary, Quantity, Summary, Work};
+use analysis::{CostFigure, MeanPeak, Metric, OpenSummary, Summary, Work};
+use measure::Quantity;
 
 use crate::digest::Trial;
 use crate::messages::{Messages, Segments, Tcp};

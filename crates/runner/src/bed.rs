@@ -331,10 +331,7 @@ impl<'a> Bed<'a> {
 
     /// A check of a load's statements with the server's own counters.
     pub(crate) fn check(&self) -> Check {
-        // Fewer pages than servers would tell a part for the whole.
-        let pages = self.running.metrics();
-        let is_whole = pages.len() >= self.running.addresses().len();
-        let pages = if is_whole { pages } else { Vec::new() };
+        let pages = self.running.statement_pages();
         Check::new(self.load_target().ok(), pages, self.stop.clone())
     }
 

@@ -1,22 +1,20 @@
-//! The server's own counters beside dyno's: read just before the load begins, when every client is
-//! ready, and after it, by a session of its own or from its page of metrics.
+//! The server's own counters beside dyno's. They are read when every client is ready and again after the load,
+//! by a session of their own or from the server's page of metrics.
 
 use std::sync::mpsc;
 
-use driver::Target;
-use driver::mysql::{ServerCounters, ServerCounts};
+use driver::{ServerCounters, ServerCounts, Target};
 use engine::{Stop, crew};
 use measure::{Interval, QueryCounts};
 use record::{Counted, CrossCheck};
-use system::MetricsEndpoint;
-use system::tidb::StatementCounters;
+use system::{StatementCounters, StatementPages};
 
 /// A check in progress.
 pub(crate) struct Check {
     /// `None` where there is no server that could tell.
     target: Option<Target>,
-    /// Where its servers show their figures.
-    pages: Vec<MetricsEndpoint>,
+    /// The pages on which its servers count statements, where they do.
+    pages: Option<StatementPages>,
     stop: Stop,
     before: Before,
     by_dyno: QueryCounts,
@@ -45,10 +43,9 @@ impl Reading {
             (Self::Status(now), Self::Status(before)) => {
                 now.since(before).map_err(|why| why.to_string())
             }
-            (Self::Page(now), Self::Page(before)) => match now.since(before) {
-                Some((statements, counters)) => Ok(ServerCounts { statements, counters }),
-                None => Err("the server was started anew".to_owned()),
-            },
+            (Self::Page(now), Self::Page(before)) => {
+                now.since(before).ok_or_else(|| "the server was started anew".to_owned())
+            }
             _ => Err("the server tells in another way than before".to_owned()),
         }
     }
@@ -56,7 +53,7 @@ impl Reading {
 
 impl Check {
     /// A check of the load on `target`.
-    pub(crate) fn new(target: Option<Target>, pages: Vec<MetricsEndpoint>, stop: Stop) -> Self {
+    pub(crate) fn new(target: Option<Target>, pages: Option<StatementPages>, stop: Stop) -> Self {
         Self { target, pages, stop, before: Before::Nothing, by_dyno: QueryCounts::default() }
     }
 
@@ -108,8 +105,8 @@ impl Check {
     /// Asks the server, until it has answered or someone wants to stop at once.
     fn read(&self) -> Result<Option<Reading>, String> {
         // A page costs the server no statement, so where there is one nothing else is asked.
-        if let Some(page) = StatementCounters::read(&self.pages)? {
-            return Ok(Some(Reading::Page(page)));
+        if let Some(pages) = &self.pages {
+            return pages.read().map(|read| Some(Reading::Page(read)));
         }
         let Some(target) = self.target.clone() else { return Ok(None) };
         let (told, counters) = mpsc::channel();

@@ -72,6 +72,9 @@ impl Watching {
         let mut watching = Self { watchers: Vec::new(), notes, origin: net::origin() };
         watching.host(what.host, what.periods.host)?;
         watching.connections(what.peers, what.periods.host)?;
+        if !what.endpoints.is_empty() {
+            watching.notes.write(|writer| writer.server_kinds(system::server_kinds()));
+        }
         for endpoint in what.endpoints {
             watching.server(endpoint, what.periods)?;
         }

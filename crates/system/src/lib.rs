@@ -48,3 +48,5 @@ pub use process::{command, toolchain_command};
 pub use running::{MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
 pub use secret::LoginUrl;
+pub use tidb::{StatementCounters, StatementPages};
+pub use watch::server_kinds;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use driver::{Facts, ServerLimits, Target};
 use measure::Identity;
 
-use crate::{Access, LoginUrl};
+use crate::{Access, LoginUrl, StatementPages};
 
 /// A page of a server's figures in the text form of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +143,14 @@ impl Running {
     /// Where its servers show their figures; nothing when they do not, or nobody said where.
     pub fn metrics(&self) -> Vec<MetricsEndpoint> {
         self.backing.metrics()
+    }
+
+    /// The pages on which its servers count statements. `None` when they do not, and when there are fewer pages
+    /// than servers, which would tell a part for the whole.
+    pub fn statement_pages(&self) -> Option<StatementPages> {
+        let pages = self.metrics();
+        let is_whole = pages.len() >= self.addresses().len();
+        StatementPages::of(if is_whole { pages } else { Vec::new() })
     }
 
     /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.

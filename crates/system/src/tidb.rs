@@ -5,6 +5,7 @@ mod counters;
 mod greeting;
 mod managed;
 mod members;
+mod panels;
 mod password;
 mod playground;
 mod server;
@@ -12,8 +13,9 @@ mod source;
 
 pub use crate::daemon::{DATABASE, USER};
 pub use build::{BuildOptions, provide};
-pub use counters::StatementCounters;
+pub use counters::{StatementCounters, StatementPages};
 pub(crate) use greeting::Greeting;
 pub(crate) use managed::read;
+pub(crate) use panels::server_kinds;
 pub(crate) use server::{OURS, Storage, TiDb, joined};
 pub use server::{Settings, start};

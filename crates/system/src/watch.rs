@@ -9,10 +9,12 @@ pub(crate) mod exposition;
 #[cfg(test)]
 mod fuzz;
 mod host;
+pub(crate) mod panels;
 mod process;
 mod server;
-mod stores;
+pub(crate) mod stores;
 
 pub use discover::server_processes;
 pub use host::{HostWatch, LOOK_PERIOD};
+pub use panels::server_kinds;
 pub use server::{ServerWatch, read_page};

@@ -53,7 +53,7 @@ impl Source {
         let mut previous = "";
         let mut count = 0;
         for line in self.text.lines() {
-            if previous == "#[cfg(test)]" && line.starts_with("mod tests {") {
+            if previous == "#[cfg(test)]" && line.ends_with("mod tests {") {
                 return count - 1;
             }
             previous = line;
@@ -91,9 +91,11 @@ mod tests {
     fn tests_and_comments_are_set_apart() {
         let text =
             "//! Opens.\nlet a = \"x://y\"; // why\n#[cfg(test)]\nmod tests {\n    x();\n}\n";
-        let source = Source::new("crates/plan/src/a.rs".to_owned(), text.to_owned());
-        let code: Vec<_> = source.code().collect();
-        assert_eq!(code, [(1, ""), (2, "let a = \"x://y\"; ")]);
+        for text in [text.to_owned(), text.replace("mod tests", "pub(super) mod tests")] {
+            let source = Source::new("crates/plan/src/a.rs".to_owned(), text);
+            let code: Vec<_> = source.code().collect();
+            assert_eq!(code, [(1, ""), (2, "let a = \"x://y\"; ")]);
+        }
     }
 
     #[test]

@@ -25,15 +25,35 @@ enum Comments {
 
 const PRODUCTS: &[&str] =
     &["mysql", "mariadb", "tidb", "sqlite", "postgres", "cockroach", "yugabyte", "oceanbase"];
+/// Parts and neighbours of those products, by which rooms that know no product would name one all the same.
+const PARTS: &[&str] = &["tikv", "pd_", "unistore", "tiflash", "innodb"];
+/// Rooms that know no product.
+const NEUTRAL_ROOMS: &[&str] = &[
+    "crates/engine/",
+    "crates/net/",
+    "crates/measure/",
+    "crates/analysis/",
+    "crates/record/",
+    "crates/report/",
+    "crates/runner/",
+];
 const WORKLOADS: &[&str] = &["sysbench", "ycsb", "tpcc", "tpch", "oltp", "sbtest"];
 
 const RULES: &[Rule] = &[
     Rule {
-        within: &["crates/engine/", "crates/net/", "crates/measure/"],
+        within: NEUTRAL_ROOMS,
         except: &[],
         words: PRODUCTS,
         comments: Comments::Spared,
-        message: "names no database: ask the driver's capability record, or move this to driver",
+        message: "names no database: ask the driver's capability record or the running system, or keep what \
+                  a kind of system knows in its own room",
+    },
+    Rule {
+        within: NEUTRAL_ROOMS,
+        except: &[],
+        words: PARTS,
+        comments: Comments::Spared,
+        message: "names no part of a product: supply it from the system's room as a `ServerKind`",
     },
     Rule {
         within: &["crates/engine/", "crates/net/", "crates/measure/", "crates/driver/"],
@@ -44,8 +64,9 @@ const RULES: &[Rule] = &[
     },
     Rule {
         within: &["crates/workload/src/"],
-        except: &[],
-        words: &["\"mysql\"", "\"mariadb\"", "\"tidb\"", "\"sqlite\"", "::mysql", "::sqlite"],
+        // Both read options that other tools have named after a product.
+        except: &["crates/workload/src/sysbench/settings.rs", "crates/workload/src/ycsb/sheet.rs"],
+        words: PRODUCTS,
         comments: Comments::Spared,
         message: "a workload asks the driver's capability record, never the product's name",
     },
@@ -170,6 +191,27 @@ mod tests {
         assert!(
             found[1].starts_with("crates/engine/src/worker.rs:3: `sysbench`: names no workload")
         );
+    }
+
+    #[test]
+    fn report_and_runner_name_no_product_and_no_part_of_one() {
+        let text = "// TiDB\nlet it = \"tikv_grpc_\";\nuse system::tidb::StatementPages;\n";
+        for room in ["report", "runner", "analysis", "record"] {
+            let found = found(&format!("crates/{room}/src/a.rs"), text);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert!(
+                found[0].contains(":3: `tidb`") && found[1].contains(":2: `tikv`"),
+                "{found:?}"
+            );
+        }
+        assert!(found("crates/system/src/tidb/panels.rs", text).is_empty());
+    }
+
+    #[test]
+    fn a_workload_names_no_product_but_in_options_of_other_tools() {
+        let text = "let is_mysql = true;\n";
+        assert_eq!(found("crates/workload/src/loading.rs", text).len(), 1);
+        assert!(found("crates/workload/src/sysbench/settings.rs", text).is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Metrics whose rates and quantiles are known.
 
+use measure::MetricFunction::{CountRate, Gauge, Mean, Quantile, Rate};
+
 use super::*;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -16,9 +18,43 @@ fn server(series: Vec<Series>) -> Server {
     Server { answers_ns: vec![0, 2 * SECOND, 4 * SECOND], series, ..Server::default() }
 }
 
-fn means(groups: &BTreeMap<String, Vec<Spell>>) -> Vec<(&str, Vec<f64>)> {
+fn values(groups: &BTreeMap<String, Vec<Spell>>) -> Vec<(&str, Vec<f64>)> {
     let of = |spells: &[Spell]| spells.iter().map(|spell| spell.mean).collect();
     groups.iter().map(|(name, spells)| (name.as_str(), of(spells))).collect()
+}
+
+fn figures(
+    function: MetricFunction,
+    family: &str,
+    server: &Server,
+) -> BTreeMap<String, Vec<Spell>> {
+    evaluate(&MetricQuery::new(function, family), server)
+}
+
+fn by_instance(
+    function: MetricFunction,
+    family: &str,
+    server: &Server,
+) -> BTreeMap<String, Vec<Spell>> {
+    evaluate(&MetricQuery::new(function, family).by(INSTANCE), server)
+}
+
+#[test]
+fn a_server_is_of_the_first_kind_whose_mark_it_tells() {
+    let kind = |name: &str, mark: Option<&str>| ServerKind {
+        name: name.to_owned(),
+        marks: mark.map(str::to_owned).into_iter().collect(),
+        ..ServerKind::default()
+    };
+    let kinds = [kind("any", None), kind("db", Some("db_server_")), kind("store", Some("store_"))];
+    let name = |kinds: &[ServerKind], family: &str| {
+        let server = Server { families: vec![family.to_owned()], ..Server::default() };
+        kind_of(kinds, &server).map(|kind| kind.name.clone())
+    };
+    assert_eq!(name(&kinds, "store_messages").as_deref(), Some("store"));
+    assert_eq!(name(&kinds, "db_store_requests").as_deref(), Some("any"));
+    assert_eq!(name(&kinds, "node_cpu_seconds_total"), None);
+    assert_eq!(name(&kinds[1..], "process_cpu_seconds_total"), None);
 }
 
 #[test]
@@ -29,25 +65,25 @@ fn counters_become_rates_by_label() {
         series("q_total{type=\"Insert\",db=\"a\"}", &[5.0, 5.0, 6.0]),
         series("q_total_other{type=\"Insert\"}", &[5.0, 500.0, 600.0]),
     ]);
-    let all = Selection::of("q_total");
-    assert_eq!(means(&all.rates(&server)), [("", vec![11.0, 20.5])]);
+    let all = MetricQuery::new(Rate, "q_total");
+    assert_eq!(values(&evaluate(&all, &server)), [("", vec![11.0, 20.5])]);
     let by_type = [("Insert", vec![0.0, 0.5]), ("Select", vec![11.0, 20.0])];
-    assert_eq!(means(&all.by("type").rates(&server)), by_type);
-    let of_b = all.with(&[("db", "b")]);
-    assert_eq!(means(&of_b.rates(&server)), [("", vec![1.0, 0.0])]);
-    let but_b = all.without(&[("db", "b")]);
-    assert_eq!(means(&but_b.rates(&server)), [("", vec![10.0, 20.5])]);
-    assert_eq!(means(&Selection::of("none").rates(&server)), []);
+    assert_eq!(values(&evaluate(&all.clone().by("type"), &server)), by_type);
+    let of_b = all.clone().with("db", "b");
+    assert_eq!(values(&evaluate(&of_b, &server)), [("", vec![1.0, 0.0])]);
+    let but_b = all.without("db", "b");
+    assert_eq!(values(&evaluate(&but_b, &server)), [("", vec![10.0, 20.5])]);
+    assert_eq!(values(&figures(Rate, "none", &server)), []);
 }
 
 #[test]
 fn a_value_holds_until_it_changes_and_a_new_start_makes_a_hole() {
     let mut held = series("a", &[1.0]);
     held.points.push((4 * SECOND, 5.0));
-    assert_eq!(means(&Selection::of("a").rates(&server(vec![held]))), [("", vec![0.0, 2.0])]);
+    assert_eq!(values(&figures(Rate, "a", &server(vec![held]))), [("", vec![0.0, 2.0])]);
     let set_back = server(vec![series("a", &[100.0, 3.0, 7.0])]);
-    let rates = Selection::of("a").rates(&set_back);
-    assert_eq!(means(&rates), [("", vec![2.0])]);
+    let rates = figures(Rate, "a", &set_back);
+    assert_eq!(values(&rates), [("", vec![2.0])]);
     assert_eq!(rates[""][0].from_ns, 2 * SECOND);
 }
 
@@ -57,7 +93,7 @@ fn gauges_are_added_up() {
         series("conns{group=\"a\"}", &[1.0, 2.0, 3.0]),
         series("conns{group=\"b\"}", &[10.0, 10.0, 0.0]),
     ]);
-    assert_eq!(means(&Selection::of("conns").levels(&server)), [("", vec![12.0, 3.0])]);
+    assert_eq!(values(&figures(Gauge, "conns", &server)), [("", vec![12.0, 3.0])]);
 }
 
 /// 100 values in the first spell: 50 up to 1 ms, 40 up to 2 ms, 10 beyond; none in the second.
@@ -74,7 +110,7 @@ fn histogram() -> Server {
 #[test]
 fn quantiles_lie_within_their_bucket_and_need_values() {
     let server = histogram();
-    let quantile = |q| means(&Selection::of("t").quantiles(&server, q))[0].1.clone();
+    let quantile = |q| values(&figures(Quantile(q), "t", &server))[0].1.clone();
     assert_eq!(quantile(0.25), [0.000_5]);
     assert_eq!(quantile(0.5), [0.001]);
     assert!((quantile(0.7)[0] - 0.001_5).abs() < 1e-12);
@@ -84,10 +120,10 @@ fn quantiles_lie_within_their_bucket_and_need_values() {
 #[test]
 fn histograms_have_means_and_counts() {
     let server = histogram();
-    let mean = Selection::of("t").means(&server);
+    let mean = figures(Mean, "t", &server);
     assert_eq!(mean[""].len(), 1);
     assert!((mean[""][0].mean - 0.002).abs() < 1e-12);
-    assert_eq!(means(&Selection::of("t").counts(&server)), [("", vec![50.0, 0.0])]);
+    assert_eq!(values(&figures(CountRate, "t", &server)), [("", vec![50.0, 0.0])]);
 }
 
 #[test]
@@ -99,16 +135,16 @@ fn buckets_of_several_histograms_add_up() {
         series("t_bucket{type=\"b\",le=\"2\"}", &[0.0, 10.0, 10.0]),
         series("t_bucket{type=\"b\",le=\"wrong\"}", &[0.0, 10.0, 10.0]),
     ]);
-    assert_eq!(means(&Selection::of("t").quantiles(&server, 0.75)), [("", vec![1.5])]);
-    let by_type = Selection::of("t").by("type").quantiles(&server, 0.5);
-    assert_eq!(means(&by_type), [("a", vec![0.5]), ("b", vec![1.5])]);
+    assert_eq!(values(&figures(Quantile(0.75), "t", &server)), [("", vec![1.5])]);
+    let by_type = evaluate(&MetricQuery::new(Quantile(0.5), "t").by("type"), &server);
+    assert_eq!(values(&by_type), [("a", vec![0.5]), ("b", vec![1.5])]);
 }
 
 #[test]
 fn what_is_told_is_known_though_it_never_changed() {
     let told = Server { families: vec!["a_total".to_owned()], ..Server::default() };
-    assert!(Selection::of("a_total").is_told_by(&told));
-    assert!(!Selection::of("b_total").is_told_by(&told));
+    assert!(is_told(&MetricQuery::new(Rate, "a_total"), &told));
+    assert!(!is_told(&MetricQuery::new(Rate, "b_total"), &told));
 }
 
 #[test]
@@ -117,9 +153,8 @@ fn several_servers_are_told_apart_by_their_names() {
     let mut other = server(vec![series("q_total", &[0.0, 20.0, 60.0])]);
     other.name = "other".to_owned();
     let all = merged(&[&other, &one]);
-    let by_instance = Selection::of("q_total").by(INSTANCE);
     let expected = [("", vec![1.0, 2.0]), ("other", vec![10.0, 20.0])];
-    assert_eq!(means(&by_instance.rates(&all)), expected);
+    assert_eq!(values(&by_instance(Rate, "q_total", &all)), expected);
 }
 
 /// Asked at the same times, and answering now a little earlier and now a little later than the first.
@@ -140,15 +175,15 @@ fn growth_falls_into_its_spell_though_servers_answer_at_other_times() {
     let series = vec![counter, gauge];
     let second = Server { answers_ns, series, name: "second".to_owned(), ..Server::default() };
     let all = merged(&[&first, &second]);
-    let rates = Selection::of("q_total").by(INSTANCE).rates(&all);
+    let rates = by_instance(Rate, "q_total", &all);
     let of_second = &rates["second"];
     // 1,000 each second; nothing is said of the time before its first answer.
     assert_eq!((of_second[0].from_ns, of_second[0].to_ns), (SECOND, 2 * SECOND));
     for spell in &of_second[..3] {
         assert!((spell.mean - 1_000.0).abs() < 1e-6, "{of_second:?}");
     }
-    let levels = Selection::of("connections").by(INSTANCE).levels(&all);
-    assert_eq!(means(&levels), [("second", vec![8.0; 5])]);
+    let levels = by_instance(Gauge, "connections", &all);
+    assert_eq!(values(&levels), [("second", vec![8.0; 5])]);
 }
 
 #[test]
@@ -163,10 +198,10 @@ fn a_server_that_has_not_answered_has_no_figures_yet() {
         ..Server::default()
     };
     let all = merged(&[&early, &late]);
-    let rates = Selection::of("q_total").by(INSTANCE).rates(&all);
-    assert_eq!(means(&rates), [("", vec![10.0, 20.0]), ("late", vec![])]);
-    let levels = Selection::of("connections").by(INSTANCE).levels(&all);
-    assert_eq!(means(&levels), [("late", vec![3.0])]);
+    let rates = by_instance(Rate, "q_total", &all);
+    assert_eq!(values(&rates), [("", vec![10.0, 20.0]), ("late", vec![])]);
+    let levels = by_instance(Gauge, "connections", &all);
+    assert_eq!(values(&levels), [("late", vec![3.0])]);
 }
 
 #[test]
@@ -177,10 +212,10 @@ fn a_counter_that_was_set_back_between_the_answers_of_another_server_makes_a_hol
     let answers_ns = vec![0, SECOND, 3 * SECOND, 5 * SECOND];
     let second = Server { answers_ns, series: vec![back], ..Server::default() };
     // The first answers less often, so the second's times count; and the other way round.
-    let alone = Selection::of("q_total").rates(&merged(&[&first, &second]));
-    assert_eq!(means(&alone), [("", vec![10.0, 10.0])]);
+    let alone = figures(Rate, "q_total", &merged(&[&first, &second]));
+    assert_eq!(values(&alone), [("", vec![10.0, 10.0])]);
     let more = Server { answers_ns: (0..=5).map(|at| at * SECOND).collect(), ..first };
-    let rates = Selection::of("q_total").rates(&merged(&[&more, &second]));
-    assert_eq!(means(&rates), [("", vec![10.0, 0.0, 10.0, 10.0])]);
+    let rates = figures(Rate, "q_total", &merged(&[&more, &second]));
+    assert_eq!(values(&rates), [("", vec![10.0, 0.0, 10.0, 10.0])]);
     assert_eq!(rates[""][2].from_ns, 3 * SECOND, "a hole from 2 s to 3 s: {rates:?}");
 }

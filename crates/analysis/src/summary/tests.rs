@@ -1,6 +1,8 @@
 //! Summaries of trials small enough for paper.
 
-use measure::{Disposition, ErrorClass, OperationId};
+use measure::{
+    Disposition, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus, Unfinished, Watched,
+};
 
 use super::*;
 
@@ -14,6 +16,7 @@ pub(crate) struct Trial {
     pub(crate) slices: Vec<Slice>,
     unfinished: Unfinished,
     rules: Rules,
+    watched: Watched,
 }
 
 /// Seconds with so many transactions of 100 ms each, of two reads of 40 ms.
@@ -37,6 +40,7 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
         slices: slices.collect(),
         unfinished: Unfinished::default(),
         rules: Rules::default(),
+        watched: Watched::default(),
     }
 }
 
@@ -59,7 +63,10 @@ impl Trial {
             load_end_ns: 0,
             usage: None,
             open: None,
-            ended: Ended::Complete,
+            is_embedded: false,
+            watched: &self.watched,
+            window: (0, 0),
+            status: Some(&TrialStatus::Complete),
         }
     }
 }
@@ -133,13 +140,7 @@ fn fairness_is_mean_and_population_deviation_over_clients() {
 #[test]
 fn costs_are_shared_out_over_the_work() {
     let trial = seconds_of(&[20, 20]);
-    let usage = Usage {
-        user_ns: 600_000_000,
-        system_ns: 400_000_000,
-        switches: 80,
-        threads: 2,
-        is_embedded: false,
-    };
+    let usage = Usage { user_ns: 600_000_000, system_ns: 400_000_000, switches: 80, threads: 2 };
     let summary = summarize(&Measured { usage: Some(usage), ..trial.measured() });
     assert!(near(summary.client_cpu_threads.unwrap(), 0.5));
     let transaction = summary.cost_per_transaction.unwrap();

@@ -11,9 +11,20 @@ use crate::args::{Format, ReportArgs};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let folder = run_folder(&args.folder)?;
-    let run = Run::open(&folder)?;
+    let mut run = Run::open(&folder)?;
+    add_server_kinds(&mut run);
     show(&run, args.format)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Records of earlier builds do not say what their servers' metrics mean. What this dyno knows of them is used
+/// there instead.
+fn add_server_kinds(run: &mut Run) {
+    for trial in &mut run.trials {
+        if trial.watched.kinds.is_empty() {
+            trial.watched.kinds = system::server_kinds();
+        }
+    }
 }
 
 /// Writes the views beside the record and prints one of them, which does not take that those could be

@@ -351,6 +351,7 @@ fn metrics_of_any_server_are_kept_and_shown() {
         watched.servers.first().is_some_and(|server| server.answers_ns.len() >= 3)
     });
     let run = only_run(&desk);
+    assert_eq!(run.trials[0].watched.kinds, system::server_kinds());
     let [server] = &run.trials[0].watched.servers[..] else { panic!("one server") };
     assert!(server.gaps.is_empty(), "{:?}", server.gaps);
     let orders = server.series.iter().find(|series| series.name == "orders_total").unwrap();
@@ -359,6 +360,27 @@ fn metrics_of_any_server_are_kept_and_shown() {
     let page = page(&desk);
     assert!(page.contains("server: CPU by instance, shop"));
     assert!(page.contains("server: memory by instance, shop"));
+}
+
+#[test]
+fn metrics_in_records_without_kinds_of_servers_are_drawn_all_the_same() {
+    let desk = Desk::new();
+    desk.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
+    let path = desk.runs()[0].join("trials/0000/watch.jsonl");
+    let mut text = fs::read_to_string(&path).unwrap();
+    // As earlier builds wrote it.
+    text.push_str(concat!(
+        r#"{"what":"server","name":"shop","url":"http://10.0.0.7:10080/metrics"}"#,
+        "\n",
+        r#"{"what":"answer","server":0,"at_ns":0,"families":["tidb_server_connections"],"#,
+        r#""new":[["process_cpu_seconds_total",1,0]],"values":[]}"#,
+        "\n",
+        r#"{"what":"answer","server":0,"at_ns":1000000000,"values":[[0,2]]}"#,
+        "\n",
+    ));
+    fs::write(&path, text).unwrap();
+    desk.succeed(["report", "results"]);
+    assert!(page(&desk).contains("TiDB: CPU by instance, shop"));
 }
 
 #[test]

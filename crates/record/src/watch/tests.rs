@@ -3,8 +3,9 @@
 use std::fs;
 
 use measure::{
-    Connections, CpuTimes, DiskCounters, NetworkCounters, NewSeries, Process, ProcessDisk,
-    ProcessReading, Runnable, SegmentCounters, Series, Side, TcpCounters, Watched,
+    Connections, CpuTimes, DiskCounters, MemberList, MetricFunction, MetricQuery, NetworkCounters,
+    NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk, ProcessReading, Quantity, Runnable,
+    SegmentCounters, Series, SharedLoad, Side, TcpCounters, Watched,
 };
 
 use super::*;
@@ -123,7 +124,7 @@ fn write(folder: &Path) -> Watched {
             points: vec![(150, 0.5), (200, 1e18)],
         }]
     );
-    Watched { hosts: vec![host], servers: vec![server], connections }
+    Watched { hosts: vec![host], servers: vec![server], connections, ..Watched::default() }
 }
 
 /// Of hosts and connections, then of servers.
@@ -176,4 +177,38 @@ fn a_removed_folder_is_noticed() {
     let mut writer = WatchWriter::create(folder.path()).unwrap();
     fs::remove_dir_all(folder.path()).unwrap();
     assert!(writer.host(&host()).is_err());
+}
+
+#[test]
+fn kinds_of_servers_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let query = MetricQuery::new(MetricFunction::Quantile(0.99), "t_seconds").without("sql", "own");
+    let load =
+        SharedLoad { what: "requests".to_owned(), query: query.clone().by("store"), least: 10.0 };
+    let kind = ServerKind {
+        name: "store".to_owned(),
+        marks: vec!["store_".to_owned()],
+        panels: vec![Panel {
+            title: "duration".to_owned(),
+            quantity: Quantity::Seconds,
+            lines: vec![PanelLine { name: "p99".to_owned(), query: query.clone() }],
+        }],
+        shared: vec![load.clone()],
+        members: Some(MemberList {
+            family: "stores".to_owned(),
+            member: "store".to_owned(),
+            kind: "store".to_owned(),
+            placed: query.with("type", "leader_count"),
+            placed_unit: "regions".to_owned(),
+            load,
+            load_told_by: "front".to_owned(),
+        }),
+        note_without: Some(NoteWithout { kind: "front".to_owned(), text: "no front".to_owned() }),
+    };
+    let mut writer = WatchWriter::create(folder.path()).unwrap();
+    writer.server_kinds(vec![kind.clone(), ServerKind::default()]).unwrap();
+    writer.finish().unwrap();
+    std::fs::write(folder.path().join(FILE), "").unwrap();
+    let read = read(&lines(folder.path())).unwrap();
+    assert_eq!(read.kinds, [kind, ServerKind::default()]);
 }

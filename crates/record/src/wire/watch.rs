@@ -1,6 +1,8 @@
 //! One line of watch.jsonl: a host or a server that is watched, or what was seen of it.
 
-use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, NewSeries, Server, Watched};
+use measure::{
+    Answer, ConnectionsReading, Gap, Host, HostReading, NewSeries, Server, ServerKind, Watched,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
@@ -12,6 +14,9 @@ pub(crate) enum WatchLine {
         host: usize,
         #[serde(flatten)]
         reading: Box<HostReading>,
+    },
+    ServerKinds {
+        kinds: Vec<ServerKind>,
     },
     Server(Server),
     Answer(AnswerFile),
@@ -69,6 +74,7 @@ impl WatchLine {
                 let host = watched.hosts.get_mut(host).ok_or("its host is not declared")?;
                 host.readings.push(*reading);
             }
+            Self::ServerKinds { kinds } => watched.kinds = kinds,
             Self::Server(server) => watched.servers.push(server),
             Self::Answer(answer) => server(watched, answer.server)?.add(&answer.into_answer()),
             Self::Gap { server: number, gap } => server(watched, number)?.gaps.push(gap),

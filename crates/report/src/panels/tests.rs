@@ -1,12 +1,12 @@
 //! The panels of a real TiDB, and of clusters that are made up.
 
+use analysis::{Finding, Subject};
 use measure::{Gap, Nanos, Phase, Series};
 use record::TrialRecord;
 
 use super::*;
 use crate::digest::Digest;
 use crate::sample;
-use crate::watch::care::observations;
 
 const SECOND: Nanos = 1_000_000_000;
 
@@ -14,6 +14,8 @@ const SECOND: Nanos = 1_000_000_000;
 /// that panels are made of, and what moved or is a gauge.
 const BEFORE: &str = include_str!("tidb-8.5/before.txt");
 const AFTER: &str = include_str!("tidb-8.5/after.txt");
+/// What a record says of its kinds of servers.
+const KINDS: &str = include_str!("tidb-8.5/server-kinds.json");
 
 /// A server that told two texts 10 s apart.
 fn told(before: &str, after: &str) -> Server {
@@ -55,6 +57,7 @@ fn server(name: &str, url: &str, figures: &[(&str, f64)]) -> Server {
 fn record(servers: Vec<Server>) -> TrialRecord {
     let mut record = sample::run().trials.swap_remove(7);
     record.watched.servers = servers;
+    record.watched.kinds = serde_json::from_str(KINDS).unwrap();
     for (at, interval) in record.intervals.iter_mut().enumerate() {
         interval.phase = Phase::Measure;
         interval.start_ns = at as Nanos * 3 * SECOND;
@@ -113,10 +116,9 @@ fn cluster() -> Vec<Server> {
 
 #[test]
 fn the_hot_store_and_the_one_that_nobody_knows_are_named() {
-    let seen = with(cluster(), observations);
-    let figures: Vec<&str> = seen.iter().map(|it| it.figures.as_str()).collect();
+    let seen = figures_of(cluster());
     assert_eq!(
-        figures,
+        seen,
         [
             "tikv 1 takes 90 % of the requests, 33 % would be even",
             "10.0.0.20:20160 leads 40.0 regions",
@@ -131,7 +133,7 @@ fn stores_that_share_the_load_are_not_named() {
         server.series[0].points[1].1 = 900.0 + at as f64;
     }
     servers[3].series.pop();
-    assert_eq!(with(servers, observations), []);
+    assert_eq!(figures_of(servers), [""; 0]);
 }
 
 #[test]
@@ -140,8 +142,8 @@ fn a_store_that_does_nothing_has_a_share_too() {
     servers.truncate(2);
     // What never changed is not kept.
     servers[1].series.clear();
-    let seen = with(servers, observations);
-    assert_eq!(seen[0].figures, "tikv 1 takes 100 % of the requests, 50 % would be even");
+    let seen = figures_of(servers);
+    assert_eq!(seen[0], "tikv 1 takes 100 % of the requests, 50 % would be even");
 }
 
 /// A PD that lists three stores of one machine, as dyno keeps its list; each leads some regions.
@@ -159,8 +161,10 @@ fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     server("pd", "http://127.0.0.1:2379/metrics", &figures)
 }
 
+/// Figures of what was found of hosts and servers.
 fn figures_of(servers: Vec<Server>) -> Vec<String> {
-    with(servers, observations).into_iter().map(|it| it.figures).collect()
+    let is_watched = |it: &&Finding| matches!(it.subject, Subject::Host(_) | Subject::Server(_));
+    with(servers, |trial| trial.findings.iter().filter(is_watched).map(finding::figures).collect())
 }
 
 #[test]
@@ -216,8 +220,8 @@ fn a_server_that_did_not_always_answer_is_said_with_the_reason() {
     assert_eq!(panels.drawn.len(), 1);
     let said = "app did not answer 1 of 3 times: it did not answer in time.";
     assert!(panels.absent.iter().any(|it| it == said), "{:?}", panels.absent);
-    let seen = with(vec![server], observations);
-    assert_eq!(seen[0].figures, "app did not answer 1 of 3 times: it did not answer in time");
+    let seen = figures_of(vec![server]);
+    assert_eq!(seen[0], "app did not answer 1 of 3 times: it did not answer in time");
 }
 
 #[test]

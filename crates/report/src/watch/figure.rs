@@ -1,6 +1,6 @@
 //! How the values of figures are written.
 
-pub(crate) use analysis::Quantity;
+use measure::Quantity;
 
 use crate::number::{count, latency, memory, number, percent};
 

@@ -1,8 +1,8 @@
 //! Everything that was watched in a trial, one figure after the other: what tables and files for programs
 //! are made of.
 
-use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, Quantity, Spell};
-use measure::Host;
+use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, Spell};
+use measure::{Host, Quantity};
 
 use super::cost;
 use crate::digest::Trial;
@@ -104,10 +104,10 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     for panel in panels::of_trial(trial).drawn {
         lines.extend(panel.lines.into_iter().map(|(part, spells)| Line {
             subject: Subject::Server,
-            source: panel.source.to_owned(),
+            source: panel.source.clone(),
             part,
-            key: panel.what.to_owned(),
-            name: panel.what.to_owned(),
+            key: panel.what.clone(),
+            name: panel.what.clone(),
             quantity: panel.quantity,
             spells,
         }));

@@ -13,7 +13,7 @@ use system::{Access, Running};
 /// in ticks of 10 ms are worth.
 const HOST_PERIOD_MAX: Duration = Duration::from_secs(1);
 const HOST_PERIOD_MIN: Duration = Duration::from_millis(250);
-/// Servers are asked no more often than this: an answer of TiDB costs it about 10 ms of CPU.
+/// Servers are asked no more often than this: a long answer costs a server about 10 ms of CPU.
 const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
 /// And no more seldom than this.
 const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use driver::ServerCounts;
 use measure::QueryCounts;
 
 use crate::MetricsEndpoint;
@@ -24,7 +25,11 @@ const WRITES: [&str; 5] = ["Delete", "Insert", "LoadData", "Replace", "Update"];
 /// Counted when a session begins with a database, though no statement was sent.
 const LOGIN: &str = "Use";
 
-/// What the TiDB servers of a system have counted, each since it was started.
+/// The pages of metrics on which the servers of a system count statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementPages(Vec<MetricsEndpoint>);
+
+/// What the servers of a system have counted, each since it was started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementCounters(Vec<Page>);
 
@@ -35,25 +40,31 @@ struct Page {
     by_type: BTreeMap<String, u64>,
 }
 
-impl StatementCounters {
-    /// Reads the pages of those that are TiDB servers; `None` when there are none.
+impl StatementPages {
+    /// Those of a system's pages that are of TiDB servers; `None` when there are none.
+    pub(crate) fn of(mut pages: Vec<MetricsEndpoint>) -> Option<Self> {
+        pages.retain(|page| page.role == "tidb");
+        (!pages.is_empty()).then_some(Self(pages))
+    }
+
+    /// Reads all of them.
     ///
     /// # Errors
     /// Why a page could not be read.
-    pub fn read(pages: &[MetricsEndpoint]) -> Result<Option<Self>, String> {
-        let pages = pages.iter().filter(|page| page.role == "tidb");
+    pub fn read(&self) -> Result<StatementCounters, String> {
         let read = |page: &MetricsEndpoint| {
             let url = format!("http://{}{}", page.address, page.path);
             let text = read_page(&url, BOUND).map_err(|why| format!("{url}: {why}"))?;
             Ok(Page::parse(&text))
         };
-        let read = pages.map(read).collect::<Result<Vec<Page>, String>>()?;
-        Ok((!read.is_empty()).then_some(Self(read)))
+        self.0.iter().map(read).collect::<Result<_, String>>().map(StatementCounters)
     }
+}
 
+impl StatementCounters {
     /// Statements by what they do, and by their kinds as TiDB names them, since an earlier reading of
     /// the same pages; `None` when a server was started anew in between.
-    pub fn since(&self, earlier: &Self) -> Option<(QueryCounts, Vec<(String, u64)>)> {
+    pub fn since(&self, earlier: &Self) -> Option<ServerCounts> {
         let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
         for (now, before) in self.0.iter().zip(&earlier.0) {
             if now.began != before.began {
@@ -76,7 +87,8 @@ impl StatementCounters {
             }
         }
         let named = |(kind, count): (&str, u64)| (format!("{STATEMENTS} {kind}"), count);
-        Some((statements, by_type.into_iter().map(named).collect()))
+        let counters = by_type.into_iter().map(named).collect();
+        Some(ServerCounts { statements, counters })
     }
 }
 
@@ -133,9 +145,10 @@ mod tests {
             5,
             &[("Select", 1_407), ("Begin", 100), ("Update", 200), ("Use", 11), ("Show", 2)],
         );
-        let (statements, by_type) = after.since(&before).unwrap();
-        assert_eq!(statements, QueryCounts { read: 1_400, write: 200, other: 100 });
-        let names: Vec<String> = by_type.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+        let counts = after.since(&before).unwrap();
+        assert_eq!(counts.statements, QueryCounts { read: 1_400, write: 200, other: 100 });
+        let names: Vec<String> =
+            counts.counters.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
         assert_eq!(
             names,
             ["Begin 100", "Select 1400", "Update 200"].map(|kind| format!("{STATEMENTS} {kind}"))
@@ -151,14 +164,16 @@ mod tests {
 
     #[test]
     fn without_a_page_of_a_tidb_there_is_nothing_to_tell() {
-        assert_eq!(StatementCounters::read(&[]), Ok(None));
+        assert_eq!(StatementPages::of(Vec::new()), None);
         let page = |role: &str| MetricsEndpoint {
             role: role.to_owned(),
             address: "127.0.0.1:1".to_owned(),
             path: "/metrics".to_owned(),
         };
-        assert_eq!(StatementCounters::read(&[page("pd")]), Ok(None));
-        let refused = StatementCounters::read(&[page("tidb")]).unwrap_err();
+        assert_eq!(StatementPages::of(vec![page("pd")]), None);
+        let pages = StatementPages::of(vec![page("pd"), page("tidb")]).unwrap();
+        assert_eq!(pages.0, [page("tidb")]);
+        let refused = pages.read().unwrap_err();
         assert!(refused.starts_with("http://127.0.0.1:1/metrics: "), "{refused}");
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+/// The family as which the list is kept.
+pub(crate) const STORES: &str = "dyno_pd_store";
 /// How the metrics of a PD begin, and of no other server.
 const PD: [&str; 2] = ["\npd_server_", "\npd_cluster_"];
 /// Where on the same server the list is.
@@ -23,7 +25,7 @@ pub(super) fn url(page: &str, page_url: &str) -> Option<String> {
 /// What is no list has no lines; TiFlash takes no requests of transactions and is left out.
 pub(super) fn exposition(list: &str) -> String {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
-    let mut text = String::from("\n# TYPE dyno_pd_store gauge\n");
+    let mut text = format!("\n# TYPE {STORES} gauge\n");
     for entry in list["stores"].as_array().into_iter().flatten() {
         let store = &entry["store"];
         let is_tiflash = |label: &Value| label["key"] == TIFLASH.0 && label["value"] == TIFLASH.1;
@@ -33,7 +35,7 @@ pub(super) fn exposition(list: &str) -> String {
             continue;
         }
         text.push_str(&format!(
-            "dyno_pd_store{{store=\"{id}\",address={},status_address={},state={}}} 1\n",
+            "{STORES}{{store=\"{id}\",address={},status_address={},state={}}} 1\n",
             quoted(&store["address"]),
             quoted(&store["status_address"]),
             quoted(&store["state_name"]),

@@ -1,0 +1,84 @@
+//! What a reader must know of a run as a whole and of the machine that it ran on.
+
+use crate::{Code, Finding, Subject, Value};
+
+/// What the checks of a run look at.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts<'a> {
+    /// How many trials were planned.
+    pub trials_planned: usize,
+    /// How many are in the record.
+    pub trials: usize,
+    /// How the machine chooses its clock rate, where it tells.
+    pub governor: Option<&'a str>,
+    /// Its hardware threads, where it tells.
+    pub threads: Option<u32>,
+    /// Its load average over the minute before the run, where it tells.
+    pub load_average: Option<f64>,
+}
+
+/// Everything that weakens what the whole run says.
+pub fn check_run(facts: &RunFacts<'_>) -> Vec<Finding> {
+    [trials_missing(facts), clock_rate(facts), busy_machine(facts)].into_iter().flatten().collect()
+}
+
+fn finding(code: Code) -> Finding {
+    Finding::about(Subject::Run, code)
+}
+
+fn trials_missing(facts: &RunFacts<'_>) -> Option<Finding> {
+    let missing = facts.trials_planned.saturating_sub(facts.trials);
+    (missing > 0).then(|| {
+        finding(Code::TrialsMissing)
+            .with("missing", Value::Small(missing as u64))
+            .with("planned", Value::Small(facts.trials_planned as u64))
+    })
+}
+
+fn clock_rate(facts: &RunFacts<'_>) -> Option<Finding> {
+    let governor = facts.governor.filter(|name| *name != "performance")?;
+    Some(finding(Code::ClockRateVaries).with("governor", Value::Text(governor.to_owned())))
+}
+
+fn busy_machine(facts: &RunFacts<'_>) -> Option<Finding> {
+    let threads = facts.threads.unwrap_or(1);
+    let load = facts.load_average.filter(|load| *load > f64::from(threads) / 2.0)?;
+    let load = finding(Code::MachineBusy).with("load_average", Value::Number(load));
+    Some(load.with("threads", Value::Small(threads.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUIET: RunFacts<'_> = RunFacts {
+        trials_planned: 8,
+        trials: 8,
+        governor: Some("performance"),
+        threads: Some(4),
+        load_average: Some(2.0),
+    };
+
+    fn codes(facts: &RunFacts<'_>) -> Vec<Code> {
+        check_run(facts).iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn a_whole_run_on_a_quiet_machine_has_no_findings() {
+        assert_eq!(codes(&QUIET), []);
+        let silent = RunFacts { governor: None, threads: None, load_average: None, ..QUIET };
+        assert_eq!(codes(&silent), []);
+    }
+
+    #[test]
+    fn missing_trials_a_changing_clock_rate_and_a_busy_machine_are_found() {
+        let found = check_run(&RunFacts { trials: 5, ..QUIET });
+        assert_eq!(found[0].value("missing"), Some(&Value::Small(3)));
+        assert_eq!(found[0].subject, Subject::Run);
+        let powersave = RunFacts { governor: Some("powersave"), ..QUIET };
+        assert_eq!(codes(&powersave), [Code::ClockRateVaries]);
+        assert_eq!(codes(&RunFacts { load_average: Some(2.1), ..QUIET }), [Code::MachineBusy]);
+        let unknown = RunFacts { threads: None, load_average: Some(0.6), ..QUIET };
+        assert_eq!(codes(&unknown), [Code::MachineBusy], "one hardware thread at least");
+    }
+}

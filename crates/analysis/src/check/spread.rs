@@ -1,0 +1,96 @@
+//! How load is spread over the servers of a cluster: whether one takes far more than its share, and whether
+//! one takes load that is not watched.
+
+use std::collections::BTreeMap;
+
+use measure::{MemberList, Server, ServerKind, SharedLoad, Watched};
+
+use crate::members::{is_watched, listed};
+use crate::metrics::{evaluate, merged, of_kind};
+use crate::{Code, Finding, Hot, Spell, Subject, Value, Window, hottest, mean_peak};
+
+/// Every load that sits on one of several servers.
+pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for kind in &watched.kinds {
+        let servers = of_kind(&watched.kinds, &kind.name, &watched.servers);
+        let all = merged(&servers);
+        for load in &kind.shared {
+            let names = servers.iter().map(|server| server.name.clone()).collect();
+            let hot = hot(load, &all, names, window);
+            found.extend(hot.map(|it| finding(load, &it, it.name.clone())));
+        }
+        if let Some(list) = &kind.members {
+            found.extend(uneven_members(list, watched, window));
+        }
+    }
+    found
+}
+
+/// Load that sits on one of the members that a list names, which are known by their numbers.
+fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Option<Finding> {
+    let servers = of_kind(&watched.kinds, &list.load_told_by, &watched.servers);
+    let members = listed(list, &watched.servers);
+    let ids = members.iter().filter(|it| it.is_up()).map(|it| it.id.to_owned()).collect();
+    let hot = hot(&list.load, &merged(&servers), ids, window)?;
+    let number = &hot.name;
+    let name = match members.iter().find(|it| it.id == number) {
+        Some(member) => format!("{} {number} ({})", list.member, member.address),
+        None => format!("{} {number}", list.member),
+    };
+    Some(finding(&list.load, &hot, name))
+}
+
+fn hot(load: &SharedLoad, server: &Server, names: Vec<String>, window: Window) -> Option<Hot> {
+    hottest(&shares(names, evaluate(&load.query, server), window), load.least)
+}
+
+fn finding(load: &SharedLoad, hot: &Hot, name: String) -> Finding {
+    Finding::about(Subject::Server(name), Code::LoadUneven)
+        .with("what", Value::Text(load.what.clone()))
+        .with("share", Value::Part(hot.share))
+        .with("even_share", Value::Part(hot.fair_share))
+}
+
+/// The mean of each over the measured time; a name without figures has none of the load.
+fn shares(
+    names: Vec<String>,
+    groups: BTreeMap<String, Vec<Spell>>,
+    window: Window,
+) -> Vec<(String, f64)> {
+    let mut all: Vec<(String, f64)> = names.into_iter().map(|name| (name, 0.0)).collect();
+    for (name, spells) in groups {
+        let mean = mean_peak(&spells, window).map_or(0.0, |figures| figures.mean);
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, amount)) => *amount = mean,
+            None => all.push((name, mean)),
+        }
+    }
+    all
+}
+
+/// Members of a cluster that are responsible for data and are not watched, though others are.
+pub(super) fn members_not_watched(watched: &Watched) -> Vec<Finding> {
+    let lists = watched.kinds.iter().filter_map(|kind| Some((kind, kind.members.as_ref()?)));
+    lists.flat_map(|(kind, list)| of_list(kind, list, watched)).collect()
+}
+
+fn of_list(kind: &ServerKind, list: &MemberList, watched: &Watched) -> Vec<Finding> {
+    let is_watched = is_watched(list, watched);
+    let servers = of_kind(&watched.kinds, &kind.name, &watched.servers);
+    let placed = servers.into_iter().find_map(|server| {
+        let placed = evaluate(&list.placed, server);
+        (!placed.is_empty()).then_some(placed)
+    });
+    let last = |spells: &[Spell]| spells.last().map_or(0.0, |spell| spell.mean);
+    let placed = placed.unwrap_or_default().into_iter();
+    let placed = placed.map(|(address, spells)| (address, last(&spells)));
+    placed
+        .filter(|(address, amount)| *amount > 0.0 && !is_watched(address))
+        .map(|(address, amount)| {
+            Finding::about(Subject::Server(address), Code::MemberNotWatched)
+                .with("placed", Value::Number(amount))
+                .with("placed_unit", Value::Text(list.placed_unit.clone()))
+        })
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! What was watched beside the load that a reader must know before trusting a trial.
+
+use measure::{Host, Server, Side};
+
+use super::spread;
+use crate::{
+    Code, Finding, HostFigure, Measured, ProcessFigure, Spell, Subject, Value, Window,
+    host_of_node, mean_peak,
+};
+
+/// From this part of the CPU on that others took, figures are not those of the system alone.
+const OTHERS_MAX: f64 = 0.1;
+/// From this part of the CPU on that the hypervisor took, they are not those of the machine.
+const STOLEN_MAX: f64 = 0.02;
+
+pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
+    let (watched, window) = (measured.watched, measured.window);
+    let of_nodes: Vec<Host> = watched.servers.iter().filter_map(host_of_node).collect();
+    let hosts = watched.hosts.iter().chain(&of_nodes);
+    let mut all: Vec<Finding> = hosts.filter_map(|host| stolen(host, window)).collect();
+    let is_embedded = measured.is_embedded;
+    all.extend(watched.hosts.iter().filter_map(|host| others(host, is_embedded, window)));
+    all.extend(spread::uneven(watched, window));
+    all.extend(spread::members_not_watched(watched));
+    all.extend(watched.servers.iter().filter_map(gaps));
+    all
+}
+
+fn stolen(host: &Host, window: Window) -> Option<Finding> {
+    let threads = host.cpu_threads.max(1) as f64;
+    let share = mean_peak(&HostFigure::CpuSteal.of(host), window)?.mean / threads;
+    (share > STOLEN_MAX).then(|| {
+        Finding::about(Subject::Host(host.name.clone()), Code::CpuStolen)
+            .with("share", Value::Part(share))
+    })
+}
+
+/// CPU that neither dyno nor the servers used. Where no process of a server can be seen nothing is said: the
+/// server's work would be taken for that of others.
+fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
+    let has_server = host.processes.iter().any(|it| it.side == Side::Server);
+    if !has_server && !is_embedded {
+        return None;
+    }
+    let mean = |spells: &[Spell]| mean_peak(spells, window).map(|figures| figures.mean);
+    let user = mean(&HostFigure::CpuUser.of(host))?;
+    let system = mean(&HostFigure::CpuSystem.of(host))?;
+    let processes = 0..host.processes.len();
+    let own: f64 = processes.filter_map(|at| mean(&ProcessFigure::Cpu.of(host, at))).sum();
+    let others = user + system - own;
+    let share = others / host.cpu_threads.max(1) as f64;
+    (share > OTHERS_MAX).then(|| {
+        Finding::about(Subject::Host(host.name.clone()), Code::CpuUsedByOthers)
+            .with("used_threads", Value::Number(others))
+            .with("cpu_threads", Value::Small(host.cpu_threads))
+    })
+}
+
+/// A server that did not always answer, and why.
+fn gaps(server: &Server) -> Option<Finding> {
+    let (gaps, answers) = (server.gaps.len() as u64, server.answers_ns.len() as u64);
+    let about = |code| Finding::about(Subject::Server(server.name.clone()), code);
+    match (server.gaps.last(), answers) {
+        (Some(last), _) => Some(
+            about(Code::ServerGaps)
+                .with("gaps", Value::Small(gaps))
+                .with("asked", Value::Small(gaps + answers))
+                .with("reason", Value::Text(last.reason.clone())),
+        ),
+        (None, 0) => Some(about(Code::ServerSilent)),
+        (None, _) => None,
+    }
+}

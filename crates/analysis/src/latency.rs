@@ -1,0 +1,48 @@
+//! A histogram of latencies in a few numbers.
+
+use measure::{LatencyHistogram, Nanos};
+
+/// Latencies in a few numbers, ns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latency {
+    /// How many.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// The smallest.
+    pub min_ns: Nanos,
+    /// The largest.
+    pub max_ns: Nanos,
+    /// Each percentile that was asked for, with its value.
+    pub percentiles: Vec<(f64, Nanos)>,
+}
+
+impl Latency {
+    /// Itself, and `None` of nothing, whose figures are zeros that were never measured.
+    pub fn known(&self) -> Option<&Self> {
+        (self.count > 0).then_some(self)
+    }
+
+    /// The value of a percentile that was asked for.
+    pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
+        self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)
+    }
+}
+
+pub(crate) fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
+    Latency {
+        count: histogram.count(),
+        mean_ns: histogram.mean_ns(),
+        min_ns: histogram.min_ns(),
+        max_ns: histogram.max_ns(),
+        percentiles: percentiles
+            .iter()
+            .map(|percent| (*percent, histogram.percentile_ns(*percent)))
+            .collect(),
+    }
+}
+
+/// A quotient, and 0 of nothing.
+pub(crate) fn per(count: f64, of: f64) -> f64 {
+    if of > 0.0 { count / of } else { 0.0 }
+}

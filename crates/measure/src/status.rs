@@ -1,0 +1,34 @@
+//! How a trial ended.
+
+/// How a trial ended. A trial that dyno or the machine did not bring to an end has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialStatus {
+    /// As planned.
+    Complete,
+    /// Someone asked for the end; what was measured until then stands.
+    Interrupted,
+    /// It could not go on, and why.
+    Failed(String),
+    /// The server that was started for it ended while it ran: how, and what its log says.
+    Crashed(String),
+}
+
+impl TrialStatus {
+    /// Its name in files and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+            Self::Crashed(_) => "crashed",
+        }
+    }
+
+    /// Why it did not end as planned.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Failed(reason) | Self::Crashed(reason) => Some(reason),
+            Self::Complete | Self::Interrupted => None,
+        }
+    }
+}
