@@ -10,7 +10,7 @@ fuzzing::targets! {
     plan_text: plan, from plans;
     plan_override: overridden, from overrides;
     plan_units: units, from quantities;
-    plan_scrub: scrubbed, from plans;
+    plan_scrub: scrubbed, from secrets;
 }
 
 /// A plan that says everything.
@@ -61,6 +61,15 @@ load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arr
 
 fn plans() -> Vec<Vec<u8>> {
     [PLAN, OPEN].map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+fn secrets() -> Vec<Vec<u8>> {
+    let texts = [
+        "x = [\"--password\", 'p'] env = { A_TOKEN = \"p\\\"q\" } password = [1, \"\"\"p\"\"\"]",
+        "{\"password\": \"p\", 'pwd':'p'} mysql://u:p@h/d?token=p&x=1 u:p@h",
+        "CREATE USER u IDENTIFIED WITH 'x' BY 'p'; SET PASSWORD FOR u = PASSWORD('p')",
+    ];
+    plans().into_iter().chain(texts.map(|text| text.as_bytes().to_vec())).collect()
 }
 
 fn overrides() -> Vec<Vec<u8>> {
@@ -120,13 +129,20 @@ fn units(bytes: &[u8]) {
     }
 }
 
-/// A password in a URL is gone wherever the URL stands, and scrubbing twice does no more than once.
+/// A password in a URL, a variable or an argument is gone wherever it stands, and scrubbing twice does no
+/// more than once.
 fn scrubbed(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let clean = scrub(&text);
     assert_eq!(scrub(&clean), clean, "scrubbing again changes the text");
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let (before, after) = text.split_at(half);
-    let clean = scrub(&format!("{before} mysql://user:{SECRET}@host/{after}"));
-    assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
+    for secret in [
+        format!("mysql://user:{SECRET}@host/"),
+        format!("ROOT_PASSWORD={SECRET} "),
+        format!("--auth-token {SECRET} "),
+    ] {
+        let clean = scrub(&format!("{before} {secret}{after}"));
+        assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
+    }
 }
