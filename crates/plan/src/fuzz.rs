@@ -46,7 +46,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "plan", run: plan, seeds: plans },
     FuzzTarget { name: "plan override", run: overridden, seeds: overrides },
     FuzzTarget { name: "plan units", run: units, seeds: quantities },
-    FuzzTarget { name: "plan scrub", run: scrubbed, seeds: plans },
+    FuzzTarget { name: "plan scrub", run: scrubbed, seeds: secrets },
 ];
 
 /// A password that no input holds by chance.
@@ -100,6 +100,15 @@ load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arr
 
 fn plans() -> Vec<Vec<u8>> {
     [PLAN, OPEN].map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+fn secrets() -> Vec<Vec<u8>> {
+    let texts = [
+        "x = [\"--password\", 'p'] env = { A_TOKEN = \"p\\\"q\" } password = [1, \"\"\"p\"\"\"]",
+        "{\"password\": \"p\", 'pwd':'p'} mysql://u:p@h/d?token=p&x=1 u:p@h",
+        "CREATE USER u IDENTIFIED WITH 'x' BY 'p'; SET PASSWORD FOR u = PASSWORD('p')",
+    ];
+    plans().into_iter().chain(texts.map(|text| text.as_bytes().to_vec())).collect()
 }
 
 fn overrides() -> Vec<Vec<u8>> {
@@ -159,15 +168,22 @@ fn units(bytes: &[u8]) {
     }
 }
 
-/// A password in a URL is gone wherever the URL stands, and scrubbing twice does no more than once.
+/// A password in a URL, a variable or an argument is gone wherever it stands, and scrubbing twice does no
+/// more than once.
 fn scrubbed(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let clean = scrub(&text);
     assert_eq!(scrub(&clean), clean, "scrubbing again changes the text");
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let (before, after) = text.split_at(half);
-    let clean = scrub(&format!("{before} mysql://user:{SECRET}@host/{after}"));
-    assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
+    for secret in [
+        format!("mysql://user:{SECRET}@host/"),
+        format!("ROOT_PASSWORD={SECRET} "),
+        format!("--auth-token {SECRET} "),
+    ] {
+        let clean = scrub(&format!("{before} {secret}{after}"));
+        assert!(!clean.contains(SECRET), "a password is left: {clean:?}");
+    }
 }
 
 #[cfg(test)]

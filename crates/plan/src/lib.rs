@@ -31,7 +31,7 @@ pub use options::Options;
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
-pub use scrub::scrub;
+pub use scrub::{hide, names_secret, scrub, scrub_setting, scrub_words};
 pub use shuffle::Shuffle;
 pub use source::Source;
 pub use spelling::nearest;

@@ -84,7 +84,7 @@ impl Options {
             .iter()
             .map(|Entry { key, placed, .. }| {
                 let text = placed.value.as_text().unwrap_or_else(|| placed.value.to_string());
-                (key.clone(), scrub::value_of(key, &text))
+                (key.clone(), scrub::scrub_setting(key, &text))
             })
             .collect()
     }

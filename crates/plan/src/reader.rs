@@ -264,7 +264,7 @@ impl<'a> OptionReader<'a> {
         allowed: &RangeInclusive<T>,
         wanted: &str,
     ) -> Option<T> {
-        let shown = scrub::value_of(key, &placed.value.to_string());
+        let shown = scrub::scrub_setting(key, &placed.value.to_string());
         let message = match seen {
             Some(number) if allowed.contains(&number) => return Some(number),
             Some(number) => format!("`{key}` is {number}, out of range"),
@@ -305,7 +305,7 @@ impl<'a> OptionReader<'a> {
 
     /// Reports a value of the wrong kind.
     fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
-        let shown = scrub::value_of(&entry.key, &entry.placed.value.to_string());
+        let shown = scrub::scrub_setting(&entry.key, &entry.placed.value.to_string());
         let message = format!("`{}` is {shown}, not {wanted}", entry.key);
         self.problems.push(Problem { span: entry.placed.span.clone(), message, help: Some(help) });
     }

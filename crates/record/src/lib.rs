@@ -13,10 +13,10 @@ mod hlog;
 mod interval;
 mod reader;
 mod run;
-mod scrub;
 mod trial;
 mod watch;
 mod wire;
+mod without_secrets;
 mod writer;
 mod zipped;
 
@@ -27,7 +27,6 @@ pub use interval::{IntervalRecord, Latencies};
 pub use measure::Identity;
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus};
-pub use scrub::scrubbed;
 pub use trial::{
     ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
     TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use measure::{Answer, ConnectionsReading, Gap, Host, HostReading, Server};
+use plan::scrub;
 
+use crate::RecordError;
 use crate::files::Appender;
 use crate::wire::WatchLine;
 use crate::zipped::ZippedAppender;
-use crate::{RecordError, scrubbed};
 
 /// The file's name in the trial's folder.
 pub(crate) const FILE: &str = "watch.jsonl";
@@ -62,7 +63,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn server(&mut self, server: &Server) -> Result<usize, RecordError> {
-        self.tell(&WatchLine::server(&server.name, &scrubbed(&server.url)))?;
+        self.tell(&WatchLine::server(&server.name, &scrub(&server.url)))?;
         self.servers += 1;
         Ok(self.servers - 1)
     }
@@ -80,7 +81,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
-        self.tell(&WatchLine::gap(server, gap.at_ns, scrubbed(&gap.reason)))
+        self.tell(&WatchLine::gap(server, gap.at_ns, scrub(&gap.reason)))
     }
 
     /// Adds what was counted of dyno's connections to the system.
@@ -96,7 +97,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn no_connections(&mut self, reason: &str) -> Result<(), RecordError> {
-        self.write(&WatchLine::NoConnections { reason: scrubbed(reason) })
+        self.write(&WatchLine::NoConnections { reason: scrub(reason) })
     }
 
     /// Waits until the disk has all of it.

@@ -32,7 +32,7 @@ pub struct RunWriter {
 
 impl RunWriter {
     /// Makes a new folder `<start in UTC>-<plan name>` below `out` (made when missing) and writes
-    /// what is known into it. Texts of the header are scrubbed of passwords in URLs once more.
+    /// what is known into it. Texts of the header pass through the scrubber once more.
     ///
     /// # Errors
     /// When the folder or a file cannot be made.

@@ -1,5 +1,6 @@
 //! What the plan wants done before a system is started for the first time.
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -30,9 +31,20 @@ impl Build<'_> {
         let log = self.log.join(format!("build-{}.log", self.name));
         watcher.hear(Event::SystemStarting { name: self.name });
         let mut onlooker = onlooker(stop, watcher);
-        build_by_command(self.command, self.folder, &log, &mut onlooker)
-            .with_context(|| format!("system {:?} cannot be built", self.name))
+        let built = build_by_command(self.command, self.folder, &log, &mut onlooker)
+            .with_context(|| format!("system {:?} cannot be built", self.name));
+        built.and(scrub_file(&log))
     }
+}
+
+/// Blanks secrets in a log that the build has written into the record.
+fn scrub_file(log: &Path) -> Result<()> {
+    let scrubbed = fs::read(log).and_then(|bytes| {
+        let text = String::from_utf8_lossy(&bytes);
+        let clean = plan::scrub(&text);
+        if clean == text { Ok(()) } else { fs::write(log, clean) }
+    });
+    scrubbed.with_context(|| format!("cannot blank secrets in {}", log.display()))
 }
 
 /// Gets what starting a system takes, such as a build of the server.

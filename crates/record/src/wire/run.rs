@@ -54,7 +54,7 @@ impl RunFile {
         let (status, reason) = match status {
             RunStatus::Complete => (StatusName::Complete, None),
             RunStatus::Interrupted => (StatusName::Interrupted, None),
-            RunStatus::Failed(reason) => (StatusName::Failed, Some(crate::scrubbed(reason))),
+            RunStatus::Failed(reason) => (StatusName::Failed, Some(plan::scrub(reason))),
             RunStatus::Running | RunStatus::Cut => (StatusName::Running, None),
         };
         let RunHeader { dyno, environment, .. } = header.clone();

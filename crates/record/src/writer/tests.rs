@@ -187,13 +187,15 @@ fn every_text(folder: &Path) -> String {
 #[test]
 fn what_was_written_is_read_back_exactly() {
     let out = tempfile::tempdir().unwrap();
-    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    // Once: the load average of another moment is another one.
+    let header = run_header();
+    let run = RunWriter::create(out.path(), &header).unwrap();
     let folder = run.folder().to_path_buf();
     write_trial(&run).finish(&trial_end()).unwrap();
     run.finish(&RunStatus::Complete).unwrap();
 
     let read = Run::open(&folder).unwrap();
-    assert_eq!(read.header, run_header().without_secrets());
+    assert_eq!(read.header, header.without_secrets());
     assert_eq!(read.status, RunStatus::Complete);
     assert!(read.ended.is_some());
     let trial = &read.trials[0];
@@ -211,6 +213,28 @@ fn what_was_written_is_read_back_exactly() {
     assert_eq!(trial.total, total);
     assert_eq!(trial.outages, outages());
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
+}
+
+#[test]
+fn no_file_of_a_record_holds_a_secret_setting() {
+    const SECRET: &str = "hors3-carr1age";
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let mut header = trial_header(0);
+    let proxy = format!("http://u:{SECRET}@h");
+    let arguments = format!("--token {SECRET} -x");
+    for (name, value) in [("ROOT_PASSWORD", SECRET), ("proxy", &proxy), ("arguments", &arguments)] {
+        header.identity.settings.push((name.to_owned(), value.to_owned()));
+    }
+    let mut trial = run.begin_trial(&header).unwrap();
+    let end = TrialEnd::failed(format!("it says: root_password = '{SECRET}'"));
+    trial.finish(&end).unwrap();
+    let text = fs::read_to_string(trial.folder().join("trial.json")).unwrap();
+    assert!(!text.contains(SECRET), "{text}");
+    let read = Run::open(run.folder()).unwrap();
+    let settings = &read.trials[0].header.identity.settings[1..];
+    let values: Vec<&str> = settings.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["***", "http://u:***@h", "--token *** -x"]);
 }
 
 #[test]

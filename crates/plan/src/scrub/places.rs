@@ -1,0 +1,190 @@
+//! Secrets that are found by where they stand.
+
+mod quotes;
+mod sql;
+
+use std::ops::Range;
+
+use quotes::{end_of_quoted, fence};
+
+use super::{is_switch, names_secret};
+
+/// How far a value without quotes may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// To the next space or separator.
+    Text,
+    /// To the end: the text is one argument of a command line, or one value of a plan.
+    Word,
+}
+
+/// Byte ranges of secrets in any order; none is empty.
+pub(super) fn in_places(text: &str, extent: Extent) -> Vec<Range<usize>> {
+    let mut found = url_passwords(text, extent);
+    found.extend(bare_logins(text));
+    found.extend(secret_values(text, extent));
+    found.extend(secret_arguments(text));
+    found.extend(sql::passwords(text));
+    found.retain(|range| !range.is_empty());
+    found
+}
+
+/// `scheme://user:PASSWORD@`: the last `@` ends the login, so that a password with `@`, `/` or
+/// `:` in it is blanked whole.
+fn url_passwords(text: &str, extent: Extent) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (at, mark) in text.match_indices("://") {
+        let start = at + mark.len();
+        let address = &text[start..start + end_of_address(text, at, start, extent)];
+        let Some(login_end) = address.rfind('@') else { continue };
+        if let Some(colon) = address[..login_end].find(':') {
+            found.push(start + colon + 1..start + login_end);
+        }
+    }
+    found
+}
+
+/// `user:PASSWORD@host`, a URL whose scheme was forgotten.
+fn bare_logins(text: &str) -> Vec<Range<usize>> {
+    let begins = |c: char| c.is_whitespace() || "\"'`=,".contains(c);
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('@') {
+        let login = text[..at].rsplit(begins).next().unwrap_or_default();
+        let start = at - login.len();
+        if let Some(colon) = login.find(':').filter(|_| !login.contains("://")) {
+            found.push(start + colon + 1..at);
+        }
+    }
+    found
+}
+
+/// An address in quotes ends with them, one that is all that a word says with the word, and any other with the
+/// next space.
+fn end_of_address(text: &str, mark: usize, start: usize, extent: Extent) -> usize {
+    let is_scheme = |c: char| c.is_alphanumeric() || "+.-_".contains(c);
+    let before = text[..mark].trim_end_matches(is_scheme);
+    let rest = &text[start..];
+    match before.chars().next_back() {
+        Some(quote @ ('"' | '\'' | '`')) => {
+            let quotes = before.len() - before.trim_end_matches(quote).len();
+            let fence = if quotes >= 3 { 3 } else { 1 };
+            end_of_quoted(rest, &before[before.len() - fence..])
+        }
+        _ if extent == Extent::Word && !before.contains(char::is_whitespace) => rest.len(),
+        _ => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+    }
+}
+
+/// `password = "SECRET"` and its like in TOML, on a command line or in a URL's query, and
+/// `"password": "SECRET"` in JSON.
+fn secret_values(text: &str, extent: Extent) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (at, mark) in text.match_indices(['=', ':']) {
+        let is_inside = found.last().is_some_and(|last| at < last.end);
+        if !is_inside && key_before(text, at, mark).is_some_and(names_secret) {
+            found.extend(values_after(text, at + 1, extent));
+        }
+    }
+    found
+}
+
+/// The key that ends before a mark; before a colon it must be in quotes, for many a sentence has a colon.
+fn key_before<'t>(text: &'t str, at: usize, mark: &str) -> Option<&'t str> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    if mark == ":" && !before.ends_with(['"', '\'']) {
+        return None;
+    }
+    let before = before.trim_end_matches(['"', '\'', '\\', ':']);
+    before.rsplit(|c: char| !(c.is_alphanumeric() || "_-".contains(c))).next()
+}
+
+/// The value, or the values of a list, that begin behind a mark, without their quotes.
+pub(super) fn values_after(text: &str, from: usize, extent: Extent) -> Vec<Range<usize>> {
+    let start = from + text[from..].len() - text[from..].trim_start_matches([' ', '\t']).len();
+    let fence = fence(&text[start..]);
+    if !fence.is_empty() {
+        let inside = start + fence.len();
+        return one(text, inside..inside + end_of_quoted(&text[inside..], fence));
+    }
+    if text[start..].starts_with(['[', '{']) {
+        return items(text, start);
+    }
+    let in_query = text[..start].contains("://");
+    let stops = |c: char| match extent {
+        Extent::Text => c.is_whitespace() || "&,;}\"'`".contains(c),
+        Extent::Word => in_query && c == '&',
+    };
+    let end = text[start..].find(stops).unwrap_or(text[start..].len());
+    one(text, start..start + end)
+}
+
+/// A value that is not a mere switch.
+fn one(text: &str, value: Range<usize>) -> Vec<Range<usize>> {
+    if is_switch(&text[value.clone()]) { Vec::new() } else { vec![value] }
+}
+
+/// Everything in a list or a table that begins here, in quotes or not.
+fn items(text: &str, start: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let (mut at, mut depth) = (start, 0_usize);
+    while let Some(next) = text[at..].chars().next() {
+        let fence = fence(&text[at..]);
+        if !fence.is_empty() {
+            let inside = at + fence.len();
+            let end = inside + end_of_quoted(&text[inside..], fence);
+            found.push(inside..end);
+            at = text.len().min(end + fence.len());
+            continue;
+        }
+        let is_bare = |c: char| !(c.is_whitespace() || ",=:[]{}\"'".contains(c));
+        let bare = text[at..].find(|c| !is_bare(c)).unwrap_or(text.len() - at);
+        if bare > 0 {
+            found.push(at..at + bare);
+            at += bare;
+            continue;
+        }
+        match next {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        at += next.len_utf8();
+    }
+    found
+}
+
+/// `--password SECRET` in a list of arguments: `["--password", "SECRET"]`, or with spaces.
+fn secret_arguments(text: &str) -> Vec<Range<usize>> {
+    let is_gap = |c: char| c.is_whitespace() || "\"'`,[]()\\".contains(c);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|c| !is_gap(c)).map(|step| at + step) {
+        let end = text[start..].find(is_gap).map_or(text.len(), |step| start + step);
+        at = end;
+        if is_secret_argument(&text[start..end]) {
+            found.extend(argument_after(text, end));
+        }
+    }
+    found
+}
+
+/// Whether a word is an argument whose value is a secret and comes next.
+pub(super) fn is_secret_argument(word: &str) -> bool {
+    let argument = word.rsplit('=').next().unwrap_or_default();
+    argument.starts_with('-') && names_secret(argument)
+}
+
+/// The word that comes after an argument that ends here: on the same line, or as the next of a list.
+fn argument_after(text: &str, end: usize) -> Option<Range<usize>> {
+    let rest = &text[end..];
+    let is_gap = |c: char| c.is_whitespace() || "\"'`,\\".contains(c);
+    let gap = &rest[..rest.find(|c| !is_gap(c)).unwrap_or(rest.len())];
+    if !gap.contains([' ', '\t', ',']) || (gap.contains('\n') && !gap.contains(',')) {
+        return None;
+    }
+    let before_quotes = gap.trim_end_matches(['"', '\'', '`', '\\']);
+    values_after(text, end + before_quotes.len(), Extent::Text).into_iter().next()
+}

@@ -1,0 +1,47 @@
+//! The last guard against passwords on disk: every text of a record passes through the scrubber, whatever was
+//! scrubbed before.
+
+use plan::{scrub, scrub_setting};
+
+use crate::{CrossCheck, RunHeader, TrialEnd, TrialHeader, TrialStatus};
+
+impl RunHeader {
+    pub(crate) fn without_secrets(mut self) -> Self {
+        let texts = [&mut self.plan_name, &mut self.plan_origin, &mut self.plan_text];
+        texts.into_iter().chain([&mut self.command]).chain(&mut self.title).for_each(clean);
+        self
+    }
+}
+
+impl TrialHeader {
+    pub(crate) fn without_secrets(mut self) -> Self {
+        let identity = &mut self.identity;
+        let texts = [&mut identity.product, &mut identity.version, &mut identity.storage];
+        texts.into_iter().chain(&mut identity.build).for_each(clean);
+        for (name, value) in &mut identity.settings {
+            *value = scrub_setting(name, value);
+        }
+        let texts = [&mut self.system, &mut self.workload.description, &mut self.load.description];
+        texts.into_iter().for_each(clean);
+        self
+    }
+}
+
+impl TrialEnd {
+    pub(crate) fn without_secrets(mut self) -> Self {
+        if let TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) = &mut self.status {
+            clean(reason);
+        }
+        if let Some(CrossCheck::Missing { reason, .. }) = &mut self.cross_check {
+            clean(reason);
+        }
+        for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {
+            *failure = failure.clone().told_as(scrub(&failure.message));
+        }
+        self
+    }
+}
+
+fn clean(text: &mut String) {
+    *text = scrub(text);
+}
