@@ -1,9 +1,9 @@
 //! A command of the user's that makes what a system is started from.
 
 use std::path::Path;
-use std::process::Command;
 
 use crate::errand::run_to_end;
+use crate::process::toolchain_command;
 use crate::{Onlooker, Step};
 
 /// Has the shell run `command` in `folder`, with all that it says in `log`. It ends with us.
@@ -16,7 +16,7 @@ pub fn build_by_command(
     log: &Path,
     onlooker: &mut Onlooker<'_>,
 ) -> anyhow::Result<()> {
-    let mut shell = Command::new("sh");
+    let mut shell = toolchain_command("sh");
     shell.args(["-c", command]).current_dir(folder);
     let name = format!("building by `{command}`");
     let look = || onlooker(Step::Progress { stage: &name, done: 0, total: 0 });

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::errand::{create, run_to_end};
+use crate::process::toolchain_command;
 use crate::programs::{find, is_executable};
 use crate::{Onlooker, Step};
 
@@ -96,7 +97,7 @@ impl Go {
     }
 
     fn command(&self, build: &Build<'_>, verb: &str) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = toolchain_command(&self.program);
         command
             // What is built is decided by the module's two files and nothing else.
             .args([verb, "-mod=readonly"])

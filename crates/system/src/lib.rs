@@ -41,5 +41,6 @@ pub use daemon::Daemon;
 pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
+pub use process::{command, toolchain_command};
 pub use running::{MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;

@@ -1,6 +1,7 @@
 //! A server that was started here: watched, stopped, and never left behind.
 
 mod bound;
+mod command;
 mod cpus;
 mod guard;
 
@@ -17,6 +18,7 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use bound::AtOurEnd;
+pub use command::{command, toolchain_command};
 pub use cpus::parse as parse_cpus;
 pub(crate) use guard::Guard;
 

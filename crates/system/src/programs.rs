@@ -3,10 +3,10 @@
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use crate::process::Process;
+use crate::process::{Process, command};
 
 /// Where servers live that are not on everyone's PATH.
 const SERVER_FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/libexec"];
@@ -33,7 +33,7 @@ pub(crate) fn said(program: &Path, argument: &str, environment: &[(String, Strin
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("said");
         let file = File::create(&path)?;
-        let mut command = Command::new(program);
+        let mut command = command(program);
         command.arg(argument).current_dir(folder.path());
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);

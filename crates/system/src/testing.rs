@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use driver::{Datum, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask;
 use crate::daemon::unattended;
+use crate::process::command;
 use crate::{Access, Running, System};
 
 /// How a kind reads its options.
@@ -24,7 +25,7 @@ pub(crate) fn started(read: Read, options: &str, folder: &Path) -> anyhow::Resul
 /// the file open for writing too until it is another program itself, and nobody can run what is being written.
 /// Source: `ETXTBSY` of execve(2).
 pub(crate) fn write_program(path: &Path, script: &str) {
-    let mut writer = Command::new("sh");
+    let mut writer = command("sh");
     writer.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
     let mut writer = writer.spawn().unwrap();
     writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();

@@ -15,7 +15,7 @@ impl Recipe for Shell {
     }
 
     fn command(&self, _home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new("sh");
+        let mut command = crate::process::command("sh");
         command.args(["-c", self.script]).env("PORT", ports.main.to_string());
         command.current_dir(&self.scratch);
         command

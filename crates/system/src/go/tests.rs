@@ -36,7 +36,7 @@ fn a_program_is_built_and_the_way_there_is_told() {
     let (built, folder) =
         build("package main\n\nimport _ \"net/http\"\n\nfunc main() { println(7) }\n", &mut look);
     built.unwrap();
-    let said = Command::new(folder.path().join("small")).output().unwrap();
+    let said = crate::process::command(folder.path().join("small")).output().unwrap();
     assert_eq!(said.stderr, b"7\n");
     assert!(last == 0 || last > 50, "net/http alone needs more than {last} packages");
 }

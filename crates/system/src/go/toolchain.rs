@@ -8,6 +8,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::process::toolchain_command;
+
 /// From this version on Go fetches and uses the version that a build asks for.
 const FETCHES_OTHERS: (u32, u32) = (1, 21);
 
@@ -39,7 +41,7 @@ pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
     let module = format!("golang.org/toolchain@v0.0.1-{version}.{platform}");
     // Outside every module, so that none is changed.
     let folder = tempfile::tempdir().context("no folder for fetching Go")?;
-    let mut download = Command::new(old);
+    let mut download = toolchain_command(old);
     download.args(["mod", "download", &module]).current_dir(folder.path());
     output(download.env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod"))
         .with_context(|| format!("{} is too old, and {version} cannot be had", old.display()))?;
@@ -69,7 +71,7 @@ fn list(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// A value of Go's own environment.
 fn ask(program: &Path, name: &str) -> anyhow::Result<String> {
-    output(Command::new(program).args(["env", name]).env("GOTOOLCHAIN", "local"))
+    output(toolchain_command(program).args(["env", name]).env("GOTOOLCHAIN", "local"))
 }
 
 fn output(command: &mut Command) -> anyhow::Result<String> {

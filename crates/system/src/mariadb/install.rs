@@ -1,12 +1,12 @@
 //! Finds MariaDB's programs and makes a fresh data folder.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, bail};
 
 use crate::daemon::Home;
 use crate::errand::run_to_end;
+use crate::process::command;
 use crate::programs::{find, is_executable};
 use crate::{Onlooker, Step};
 
@@ -37,7 +37,7 @@ impl Programs {
     /// Makes a data folder in which root needs no password and has a database `test`. Temporary
     /// tables go to a folder of their own: a server that starts removes those of others.
     pub(super) fn make_data(&self, home: &Home, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        let mut command = Command::new(&self.install);
+        let mut command = command(&self.install);
         command
             .arg("--no-defaults")
             .arg(format!("--datadir={}", home.data().display()))

@@ -9,6 +9,7 @@ use super::install::{Programs, as_root};
 use crate::Onlooker;
 use crate::daemon::{Daemon, Home, Recipe, unattended};
 use crate::ports::Ports;
+use crate::process::command;
 
 /// What differs from the server's own defaults, so that a sweep to many clients is not refused;
 /// settings of the plan come later and win.
@@ -64,7 +65,7 @@ impl Recipe for MariaDb {
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new(&self.programs.server);
+        let mut command = command(&self.programs.server);
         command
             .arg("--no-defaults")
             .args(as_root())

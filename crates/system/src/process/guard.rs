@@ -8,7 +8,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+
+use super::command;
 
 /// Ends a process group that it is told of; ten seconds are what the group has to end in good order.
 const END_GROUP: &str = r#"
@@ -57,7 +59,7 @@ impl Guard {
     }
 
     fn start(script: &str, argument: &OsStr) -> io::Result<Self> {
-        let mut shell = Command::new("sh");
+        let mut shell = command("sh");
         shell.args(["-c", script, "sh"]).arg(argument).process_group(0);
         // It keeps no folder of ours busy.
         shell.current_dir("/");
@@ -97,7 +99,7 @@ mod tests {
 
     /// A process group of its own that knows nothing of us.
     fn group(script: &str) -> Child {
-        let mut shell = Command::new("sh");
+        let mut shell = command("sh");
         shell.args(["-c", script]).process_group(0).stdout(Stdio::piped());
         shell.spawn().unwrap()
     }

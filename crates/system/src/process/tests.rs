@@ -8,7 +8,7 @@ use super::*;
 const BOUND: Duration = Duration::from_secs(20);
 
 fn shell(script: &str) -> Process {
-    let mut command = Command::new("sh");
+    let mut command = command("sh");
     command.args(["-c", script]);
     Process::start(command, None).unwrap()
 }
@@ -51,7 +51,7 @@ fn a_child_survives_the_thread_that_asked_for_it() {
 
 #[test]
 fn a_program_that_is_not_there_is_named() {
-    let error = Process::start(Command::new("/no/such/server"), None).unwrap_err();
+    let error = Process::start(command("/no/such/server"), None).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
         "cannot start /no/such/server: No such file or directory (os error 2)"
@@ -61,14 +61,14 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn a_cpu_that_is_not_there_is_named_though_others_of_the_set_are() {
     let cpus = super::parse_cpus("0,1023").unwrap();
-    let error = Process::start(Command::new("/bin/sleep"), Some(cpus)).unwrap_err();
+    let error = Process::start(command("/bin/sleep"), Some(cpus)).unwrap_err();
     let told = format!("{error:#}");
     assert!(told.starts_with("cannot start /bin/sleep: there is no CPU 1023: "), "{told}");
 }
 
 #[test]
 fn a_child_stays_on_its_cpus() {
-    let mut command = Command::new("sleep");
+    let mut command = command("sleep");
     command.arg("60");
     let process = Process::start(command, Some(parse_cpus("0").unwrap())).unwrap();
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid())).unwrap();
@@ -80,7 +80,7 @@ fn a_child_stays_on_its_cpus() {
 fn a_tree_goes_whole_when_its_first_process_ends() {
     let folder = tempfile::tempdir().unwrap();
     let said = folder.path().join("pid");
-    let mut command = Command::new("sh");
+    let mut command = command("sh");
     command.args(["-c", &format!("sleep 60 & echo $! > {}; sleep 0.3", said.display())]);
     let process = Process::start_tree(command, None).unwrap();
     assert_eq!(process.wait(BOUND).unwrap().code(), Some(0));

@@ -11,6 +11,7 @@ use nix::sched::CpuSet;
 use super::Settings;
 use crate::daemon::{Daemon, Home, Recipe, Starts};
 use crate::ports::{Ports, local};
+use crate::process::toolchain_command;
 use crate::running::Backing;
 use crate::{MetricsEndpoint, Onlooker, ServerProcess};
 
@@ -58,7 +59,7 @@ impl Recipe for TiUp {
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new(&self.tiup);
+        let mut command = toolchain_command(&self.tiup);
         // Without a tag the playground removes its data when it ends.
         command
             .args(["playground", "--host", "127.0.0.1", "--db.port", &ports.main.to_string()])

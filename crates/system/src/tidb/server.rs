@@ -10,6 +10,7 @@ use nix::sched::CpuSet;
 use crate::MetricsEndpoint;
 use crate::daemon::{Daemon, Home, Recipe, unattended};
 use crate::ports::{Ports, local};
+use crate::process::command;
 use crate::programs::said;
 
 /// What may be said about a server before it starts.
@@ -101,7 +102,7 @@ impl Recipe for TiDb {
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = command(&self.binary);
         command
             .args(self.storage(home))
             .args(["-host", "127.0.0.1", "-P", &ports.main.to_string()])

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::program::Program;
 use crate::daemon::{Home, Recipe};
 use crate::ports::{Ports, local};
+use crate::process::command;
 use crate::tidb::Settings;
 
 /// How long PD may take for an answer.
@@ -42,7 +43,7 @@ impl Recipe for Pd {
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new(&self.program.path);
+        let mut command = command(&self.program.path);
         command
             .arg(format!("--name={}", self.name))
             .arg(format!("--data-dir={}", home.data().display()))

@@ -11,6 +11,7 @@ use super::program::Program;
 use crate::Onlooker;
 use crate::daemon::{Home, Recipe};
 use crate::ports::{Ports, local};
+use crate::process::command;
 use crate::tidb::{Settings, joined};
 
 const CONNECT_BOUND: Duration = Duration::from_secs(1);
@@ -35,7 +36,7 @@ impl Recipe for Store {
     }
 
     fn command(&self, home: &Home, ports: Ports) -> Command {
-        let mut command = Command::new(&self.program.path);
+        let mut command = command(&self.program.path);
         command
             .arg(format!("--pd={}", joined(&self.pds)))
             .arg(format!("--addr={}", local(ports.main)))

@@ -1,6 +1,6 @@
 //! A real server: started, watched, copied and stopped; none of it leaves anything behind.
 
-use std::process::{Command as Program, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn a_server_does_not_outlive_us_even_when_we_are_killed() {
         return start_a_server_and_wait(Path::new(&folder));
     }
     let scratch = tempfile::tempdir().unwrap();
-    let mut us = Program::new(std::env::current_exe().unwrap())
+    let mut us = command(std::env::current_exe().unwrap())
         .args(["--exact", THIS_TEST])
         .env(ORPHAN_FOLDER, scratch.path())
         .stdout(Stdio::null())

@@ -61,7 +61,7 @@ fn only_threads_of_servers_are_looked_at_and_a_busy_one_is_seen() {
 
 #[test]
 fn a_process_that_is_gone_has_no_reading() {
-    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let mut child = crate::process::command("sleep").arg("60").spawn().unwrap();
     let process = Process { name: "sleep".to_owned(), pid: child.id(), side: Side::Server };
     let mut watch = HostWatch::new(vec![process]);
     assert!(watch.read(0).unwrap().processes[0].is_some());
