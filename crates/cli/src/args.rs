@@ -198,7 +198,7 @@ pub(crate) struct UpArgs {
     #[arg(long, exclusive = true)]
     pub(crate) list: bool,
     /// The entry of a detached system, which this process keeps.
-    #[arg(long, hide = true, value_name = "FILE")]
+    #[arg(long, hide = true, value_name = "FILE", conflicts_with_all = ["detach", "build_only"])]
     pub(crate) entry: Option<PathBuf>,
 }
 

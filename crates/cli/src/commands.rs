@@ -11,11 +11,12 @@ mod report;
 mod run;
 mod up;
 
+use std::env;
 use std::fmt;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use plan::Problems;
+use plan::{Problems, Source};
 
 use crate::args::{Args, Command};
 
@@ -60,11 +61,19 @@ impl fmt::Display for WrongArgument {
 
 impl std::error::Error for WrongArgument {}
 
-/// A line on standard error. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
+/// From now on the secrets of a plan, and those that the environment holds, are blanked in all that is told and
+/// recorded.
+fn hide_secrets(source: &Source) {
+    source.secrets().iter().for_each(|secret| plan::hide(secret));
+    let given = ["DYNO_PASSWORD", "MYSQL_PWD"].into_iter().filter_map(|name| env::var(name).ok());
+    given.for_each(|secret| plan::hide(&secret));
+}
+
+/// A line on standard error, without secrets. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
 /// that it tells of goes on all the same.
 pub(crate) fn tell(line: &str) {
     use std::io::{Write, stderr};
-    let _ = writeln!(stderr(), "{line}");
+    let _ = writeln!(stderr(), "{}", plan::scrub(line));
 }
 
 /// Prints to standard output; a reader that has left, as `head` does, is no error.

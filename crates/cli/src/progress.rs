@@ -75,7 +75,7 @@ impl Progress {
 
     fn line(&self, text: &str) {
         match self.style {
-            Style::Live => self.bar.println(text),
+            Style::Live => self.bar.println(plan::scrub(text)),
             Style::Lines => tell(text),
             Style::Quiet => {}
         }
@@ -99,8 +99,9 @@ impl Progress {
     }
 
     fn work(&mut self, stage: &str, done: u64, total: u64) {
+        let stage = plan::scrub(stage);
         if total == 0 {
-            self.bar.set_message(stage.to_owned());
+            self.bar.set_message(stage);
             return;
         }
         if self.bar.length() != Some(total) {
@@ -109,7 +110,7 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done);
-        self.bar.set_message(stage.to_owned());
+        self.bar.set_message(stage);
     }
 
     fn interval(&mut self, interval: &Interval, operations: &[Operation]) {

@@ -17,9 +17,10 @@ use crate::{command_line, signals};
 /// Checks a plan, runs it, writes the report and prints the view that was asked for.
 pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
     let source = source.with_overrides(&output.overrides)?;
+    super::hide_secrets(&source);
     let experiment = Experiment::check(Plan::parse(source)?)?;
     if output.dry_run {
-        super::print(&dry_run(&experiment))?;
+        super::print(&plan::scrub(&dry_run(&experiment)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::listen().context("signals cannot be listened to")?;

@@ -1,8 +1,11 @@
 //! `dyno up SYSTEM`: a managed system without a run, in the foreground or kept by a process of its own.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Duration;
 
@@ -11,9 +14,10 @@ use driver::Timeouts;
 use engine::Stop;
 use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, Watcher, onlooker};
-use system::{Access, Running, Scratch, System};
+use system::{Access, CACHE_VARIABLE, Running, Scratch, System};
 
 use crate::args::UpArgs;
+use crate::command_line;
 use crate::progress::Progress;
 use crate::signals;
 use crate::standing::{self, Standing};
@@ -84,7 +88,9 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
     let workload =
         DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };
     let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
-    let plan = Plan::parse(plan::compose(&draft))?;
+    let source = plan::compose(&draft);
+    super::hide_secrets(&source);
+    let plan = Plan::parse(source)?;
     let system = system::read(&plan.systems[0], &plan.source.folder)
         .map_err(|problems| Problems::new(&plan.source, problems))?;
     Ok((kind, system))
@@ -138,15 +144,8 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Re
     let log = entry.with_extension("log");
     let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let errors = file.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
-    let program = std::env::current_exe().context("where this program lies is not known")?;
-    let mut command = Command::new(program);
-    command.arg("up").args(&args.system).arg("--entry").arg(&entry);
-    command.args(args.options.iter().flat_map(|option| ["--option", option]));
-    let mut keeper = command
-        .stdin(Stdio::null())
-        .stdout(file)
-        .stderr(errors)
-        .spawn()
+    let mut keeper = keeper(args, &entry)
+        .and_then(|mut command| command.stdout(file).stderr(errors).spawn())
         .context("the process that keeps the system cannot be started")?;
     let mut told = 0;
     let mut is_ending = false;
@@ -171,6 +170,18 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Re
         }
         thread::sleep(LOOK);
     }
+}
+
+/// The command of the process that keeps the system. Its options may hold secrets, so they are hidden; of this
+/// process's own variables it gets the one that says where builds are kept.
+fn keeper(args: &UpArgs, entry: &Path) -> io::Result<Command> {
+    let mut words: Vec<OsString> = vec!["up".into()];
+    words.extend(args.system.iter().map(OsString::from));
+    words.extend(["--entry".into(), entry.as_os_str().to_owned()]);
+    words.extend(args.options.iter().flat_map(|option| ["--option".into(), option.into()]));
+    let mut command = command_line::hidden(&words)?;
+    command.envs(env::var_os(CACHE_VARIABLE).map(|folder| (CACHE_VARIABLE, folder)));
+    Ok(command)
 }
 
 /// Tells the whole lines of what another process has said; returns how many bytes they are.

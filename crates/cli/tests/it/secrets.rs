@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::own_server::Background;
+use crate::own_server::{Background, wait_until};
 use crate::server;
 use crate::support::{Desk, both};
 
 const PASSWORD: &str = "pass-word-4711";
+/// What only the environment of the dyno that was typed holds.
+const GIVEN: &str = "given-word-4712";
 
 fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -74,4 +76,141 @@ fn a_password_comes_from_the_environment_a_file_or_the_option_file() {
     let from_option_file = bench(&desk).output().unwrap();
     assert!(from_option_file.status.success(), "{}", both(&from_option_file));
     assert_nowhere_below(&desk.path().join("results"));
+}
+
+/// A process that a dyno has started, and what everyone or its user can read of it.
+#[derive(Debug)]
+struct Child {
+    program: String,
+    arguments: String,
+    environment: String,
+}
+
+/// The processes whose environment says that this desk is their home.
+fn children(desk: &Desk) -> Vec<Child> {
+    let home = format!("HOME={}\0", desk.path().display());
+    let read = |folder: &Path, name: &str| {
+        let bytes = fs::read(folder.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let folders = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let all = folders.map(|folder| Child {
+        program: read(&folder, "comm").trim().to_owned(),
+        arguments: read(&folder, "cmdline"),
+        environment: read(&folder, "environ"),
+    });
+    all.filter(|child| child.environment.contains(&home)).collect()
+}
+
+#[test]
+fn an_environment_variable_does_not_replace_the_command_line() {
+    let desk = Desk::new();
+    let hidden = "dyno\u{1f}--help";
+    let output = desk.dyno(["--version"]).env("DYNO_HIDDEN_ARGUMENTS", hidden).output().unwrap();
+    assert!(
+        both(&output).contains(concat!("dyno ", env!("CARGO_PKG_VERSION"))),
+        "{}",
+        both(&output)
+    );
+    assert!(!both(&output).contains("Usage"), "{}", both(&output));
+}
+
+#[test]
+fn arguments_in_a_descriptor_that_dyno_did_not_open_are_refused() {
+    let said = Desk::new().fail(1, ["--arguments-in-descriptor=0", "bench"]);
+    assert!(said.contains("is for dyno itself; leave it out"), "{said}");
+}
+
+#[test]
+fn a_build_gets_no_secrets_and_what_it_prints_of_them_is_blanked() {
+    let desk = Desk::new();
+    desk.file("look.sql", "SELECT :api_token;\n");
+    desk.file("leak", &format!("connected with {PASSWORD}\n"));
+    let dyno = env!("CARGO_BIN_EXE_dyno");
+    let build = format!("cat leak; env > environment; {dyno} --version > said");
+    let mut command = desk.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
+    command.args(["-D", &format!("api_token='{PASSWORD}'"), "--warm-up=0s"]);
+    command.args(["--set", &format!("systems.sqlite.build={build}")]);
+    command.env("DYNO_PASSWORD", GIVEN).env("MYSQL_PWD", GIVEN).env("OTHER_TOKEN", GIVEN);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
+    let said = fs::read_to_string(desk.path().join("said")).unwrap();
+    assert!(said.starts_with("dyno "), "the build's dyno ran its own command: {said}");
+    let environment = fs::read_to_string(desk.path().join("environment")).unwrap();
+    assert!(environment.contains("PATH="), "{environment}");
+    assert!(!environment.contains("DYNO_"), "{environment}");
+    assert!(!environment.contains(GIVEN) && !environment.contains(PASSWORD), "{environment}");
+    let log = fs::read_to_string(desk.runs()[0].join("build-sqlite.log")).unwrap();
+    assert_eq!(log, "connected with ***\n");
+    assert_nowhere_below(&desk.path().join("results"));
+}
+
+#[test]
+fn what_a_failed_build_says_of_a_secret_is_blanked() {
+    let desk = Desk::new();
+    desk.file("look.sql", "SELECT :api_token;\n");
+    desk.file("leak", &format!("no login with {PASSWORD}\n"));
+    let mut command = desk.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
+    command.args(["-D", &format!("api_token='{PASSWORD}'")]);
+    let output = command.args(["--set", "systems.sqlite.build=cat leak; exit 3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert!(both(&output).contains("no login with ***"), "{}", both(&output));
+    assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
+    assert_nowhere_below(&desk.path().join("results"));
+}
+
+#[test]
+fn a_secret_option_of_a_managed_server_reaches_that_server_alone() {
+    let desk = Desk::new();
+    let binary = std::env::var("DYNO_TEST_TIDB")
+        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
+    command.args(["--time=10m", "--system", &format!("tidb:{binary}")]);
+    command.args(["--system-option", &format!("env.ROOT_PASSWORD={PASSWORD}")]);
+    let mut run = Background::start(&desk, command.env("DYNO_PASSWORD", GIVEN));
+    run.wait_for("0000", "measure", 1);
+    let children = children(&desk);
+    run.interrupt();
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(130), "{}", both(&output));
+    let is_server = |child: &&Child| child.program.starts_with("tidb-server");
+    assert_eq!(children.iter().filter(is_server).count(), 1, "{children:?}");
+    assert!(children.len() >= 3, "dyno, the server and a guard: {children:?}");
+    for child in &children {
+        assert!(!child.arguments.contains(PASSWORD), "{child:?}");
+        let is_the_one = child.environment.contains(PASSWORD);
+        assert_eq!(is_the_one, is_server(&child), "{child:?}");
+        let is_dyno = child.program == "dyno";
+        assert_eq!(child.environment.contains(GIVEN), is_dyno, "{child:?}");
+    }
+    assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
+    for format in ["text", "json", "markdown", "csv"] {
+        let output = desk.succeed(["report", "--format", format]);
+        assert!(!both(&output).contains(PASSWORD), "{format}: {}", both(&output));
+    }
+    let trial = fs::read_to_string(desk.runs()[0].join("trials/0000/trial.json")).unwrap();
+    assert!(trial.contains("ROOT_PASSWORD"), "the setting is named: {trial}");
+    assert_nowhere_below(&desk.path().join("results"));
+}
+
+#[test]
+fn the_process_that_keeps_a_detached_server_shows_no_secret() {
+    let desk = Desk::new();
+    let option = format!("settings.report_password={PASSWORD}");
+    let mut command = desk.dyno(["up", "mariadb", "--option", &option, "--detach"]);
+    let output = command.env("DYNO_PASSWORD", GIVEN).output().unwrap();
+    let children = children(&desk);
+    desk.succeed(["down"]);
+    assert!(output.status.success(), "{}", both(&output));
+    wait_until("all is down", || self::children(&desk).is_empty());
+    let count = |name: &str| children.iter().filter(|child| child.program == name).count();
+    assert_eq!((count("dyno"), count("mariadbd")), (1, 1), "{children:?}");
+    for child in &children {
+        // The plan wants it among the arguments of the server.
+        assert_eq!(child.arguments.contains(PASSWORD), child.program == "mariadbd", "{child:?}");
+        assert!(!child.environment.contains(PASSWORD), "{child:?}");
+        assert!(!child.environment.contains(GIVEN), "{child:?}");
+    }
+    assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
 }
