@@ -1,8 +1,8 @@
 //! All trials of an experiment, in order.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
 use plan::{Sitting, Trial};

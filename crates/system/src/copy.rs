@@ -21,8 +21,8 @@ pub(crate) fn replace_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
 
 fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir(to).with_context(|| format!("cannot make {}", to.display()))?;
-    same_owner(from, to)?;
     let entries = fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))?;
+    same_owner(from, to)?;
     for entry in entries {
         let entry = entry.with_context(|| format!("cannot list {}", from.display()))?;
         let kind = entry

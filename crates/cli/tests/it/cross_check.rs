@@ -115,14 +115,14 @@ fn the_counts_of_several_servers_are_added_up() {
     let desk = Desk::new();
     let servers = [OwnServer::start(&[]), OwnServer::start(&[])];
     let ports = [servers[0].server.port(), servers[1].server.port()];
-    servers.iter().for_each(|server| server.make_user("both", "same"));
-    let (check, findings) = without_tables(&desk, &ports, "both:same");
+    servers.iter().for_each(|server| server.make_user("shared", "same"));
+    let (check, findings) = without_tables(&desk, &ports, "shared:same");
     assert_eq!(check["difference"], 0, "{check}");
     assert_eq!(check["by_dyno"], check["by_server"]);
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
     assert!(!findings.contains("The server"), "{findings}");
     // Three clients had one of them, two the other: neither alone counted everything.
-    let (alone, _) = without_tables(&desk, &ports[..1], "both:same");
+    let (alone, _) = without_tables(&desk, &ports[..1], "shared:same");
     assert_eq!(alone["difference"], 0, "{alone}");
 }
 
