@@ -126,7 +126,7 @@ fn cipher(url: String) -> String {
 }
 
 /// What dyno says about it, in the setting of this name.
-fn setting(url: String, name: &str) -> String {
+fn setting(url: String, name: &'static str) -> String {
     run(|handle| async move {
         let facts = resolve(&url).unwrap().probe(&handle).await.unwrap();
         let settings = facts.identity.settings;
