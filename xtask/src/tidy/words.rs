@@ -33,7 +33,7 @@ const RULES: &[Rule] = &[
         except: &[],
         words: PRODUCTS,
         comments: Comments::Spared,
-        message: "names no database: ask the driver's capability record, or move this to driver",
+        message: "names no database: ask the driver's Dialect, or move this to driver",
     },
     Rule {
         within: &["crates/engine/", "crates/net/", "crates/measure/", "crates/driver/"],
@@ -47,7 +47,7 @@ const RULES: &[Rule] = &[
         except: &[],
         words: &["\"mysql\"", "\"mariadb\"", "\"tidb\"", "\"sqlite\"", "::mysql", "::sqlite"],
         comments: Comments::Spared,
-        message: "a workload asks the driver's capability record, never the product's name",
+        message: "a workload asks the driver's Dialect, never the product's name",
     },
     Rule {
         within: &["crates/driver/src/mysql/codec"],
