@@ -1,4 +1,4 @@
-//! Whether this machine and the server have room for the load, found out before it is offered.
+//! Checks, before a load starts, that this machine and the server have enough resources for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,32 +9,32 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::{ServerLimit, ServerLimits};
 
-/// Files that the process has open besides its sessions: standard streams, event queues, the record.
+/// Open files of the process besides its sessions: standard streams, event queues, the record.
 const FILES_BESIDE: u64 = 64;
-/// A server that takes less in one packet refuses the statements that load rows.
+/// The length of the packets that load rows; a server with a lower limit refuses them.
 const PACKET_BYTES_MIN: u64 = 1 << 20;
 /// Connections for people and programs that watch the server during a load.
 const SPARE_CONNECTIONS: u64 = 10;
 
-/// What a load is going to need.
+/// The resources that a load needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Clients at once, each with a session.
+    /// Concurrent clients, each with a session.
     pub clients: usize,
-    /// Statements that each client makes ready.
+    /// Statements that each client prepares.
     pub statements_per_client: usize,
 }
 
-/// Something that there is too little of, and what to do about it.
+/// A resource that is too scarce, and how to get more of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// What it is, such as `open files`.
+    /// Its name, such as `open files`.
     pub resource: &'static str,
     /// How much the load needs.
     pub needed: u64,
     /// How much there is.
     pub available: u64,
-    /// The statement or command that helps.
+    /// The statement or command that raises the limit.
     pub remedy: String,
 }
 
@@ -45,18 +45,18 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// What a driver's sessions take up.
+/// The resources of a driver's sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Footprint {
     /// Files that one session has open.
     pub(crate) files_per_session: u64,
-    /// Statements that are made ready live on the server.
+    /// Prepared statements exist on the server.
     pub(crate) prepares_on_server: bool,
-    /// Where client 0, 1, 2 ... connect to, in turn; nothing when embedded.
+    /// The addresses that clients 0, 1, 2 ... connect to, in turn; empty if embedded.
     pub(crate) endpoints: Vec<Endpoint>,
 }
 
-/// What this machine has, as far as sessions need it.
+/// The resources of this machine that sessions need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Machine {
     open_files: u64,
@@ -64,7 +64,7 @@ struct Machine {
     local_ports: u64,
 }
 
-/// Looks everything up; raises this process's own limit of open files when that is all it takes.
+/// Looks up all limits. Raises this process's own limit of open files if that is enough.
 pub(crate) fn check(footprint: &Footprint, server: &ServerLimits, demand: Demand) -> Vec<Shortage> {
     let machine = Machine {
         open_files: 0,
@@ -89,7 +89,7 @@ fn files(footprint: &Footprint, demand: Demand) -> u64 {
     demand.clients as u64 * footprint.files_per_session + FILES_BESIDE
 }
 
-/// How many ports the kernel has for connections that go out, to each address.
+/// How many local ports the kernel has for outgoing connections to one address.
 fn local_ports() -> Option<u64> {
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut bounds = range.split_whitespace().map(|bound| bound.parse::<u64>().ok());

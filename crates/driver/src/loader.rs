@@ -1,13 +1,12 @@
-//! Many rows into one table.
+//! Loads many rows into one table.
 
 use measure::Failure;
 
 use crate::{Value, mysql, sqlite};
 
-/// Rows on their way into a table, the fastest way that the session has: on servers of the MySQL protocol
-/// prepared INSERTs (docs/sysbench.md has the figures), in text where nothing is to be prepared; on an
-/// embedded database an INSERT for each row. They go in within the transaction that is open; without one
-/// nothing is sure to be there before [`Loader::finish`].
+/// Adds rows to a table in the fastest way that the session has. Over the network these are INSERTs of many
+/// rows, prepared or as text (docs/sysbench.md has the figures); on an embedded database an INSERT for each row.
+/// The rows belong to the open transaction. Without one, rows may be missing before [`Loader::finish`].
 #[derive(Debug)]
 pub struct Loader<'s>(Way<'s>);
 
@@ -37,7 +36,7 @@ impl<'s> Loader<'s> {
     /// Adds a row, one value for each column.
     ///
     /// # Errors
-    /// What the server says, or the connection's end. What was pushed before may be there or not.
+    /// The server's error, or the end of the connection. Rows pushed before may be stored or not.
     pub async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
         match &mut self.0 {
             Way::Prepared(loader) => loader.push(row).await,
@@ -46,7 +45,7 @@ impl<'s> Loader<'s> {
         }
     }
 
-    /// Sends what is left, and commits what no transaction of the caller's holds; returns how many rows went in.
+    /// Sends the last rows, and commits if the caller has no transaction open; returns how many rows were added.
     ///
     /// # Errors
     /// What the server says, or the connection's end.

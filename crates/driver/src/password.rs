@@ -1,8 +1,8 @@
-//! A password that does not show itself.
+//! A password that cannot be printed by accident.
 
 use std::fmt;
 
-/// A password. It has no `Display`, and its `Debug` does not tell it, not even whether it is empty.
+/// A password. It has no `Display`, and its `Debug` shows neither the password nor whether it is empty.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -17,7 +17,7 @@ impl Password {
         self.0.is_empty()
     }
 
-    /// What the login needs; nothing else may ask.
+    /// The password itself, only for logging in.
     pub(crate) fn reveal(&self) -> &[u8] {
         self.0.as_bytes()
     }

@@ -1,7 +1,7 @@
-//! The rows of one answer, for workloads whose next step depends on what was read.
+//! The rows of one answer, for workloads whose next step depends on values that they read.
 
-/// Rows in memory that is used again for the next answer, so that reading allocates nothing once it
-/// has grown to what a workload reads.
+/// Rows in memory that the next answer reuses, so that reading allocates nothing once the memory has grown to
+/// the workload's largest answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     columns: usize,
@@ -15,7 +15,7 @@ enum Cell {
     Null,
     Int(i64),
     Float(f64),
-    /// From and up to these places in the bytes.
+    /// The range of the cell in the bytes.
     Text(u32, u32),
 }
 
@@ -30,12 +30,12 @@ impl Rows {
         self.cells.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// Whether there is none.
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// An integer; `None` where there is no such cell, it is NULL, or it is no integer.
+    /// An integer; `None` if there is no such cell, or it is NULL or no integer.
     #[inline]
     pub fn int(&self, row: usize, column: usize) -> Option<i64> {
         match self.cell(row, column)? {
@@ -46,7 +46,7 @@ impl Rows {
         }
     }
 
-    /// A number of any kind; servers of the MySQL protocol send DECIMAL as text, which is read here.
+    /// A number of any type; one that the server sends as text, as it may do with DECIMAL, is parsed.
     #[inline]
     pub fn float(&self, row: usize, column: usize) -> Option<f64> {
         match self.cell(row, column)? {
@@ -57,14 +57,14 @@ impl Rows {
         }
     }
 
-    /// A text; `None` where there is none, or none in UTF-8.
+    /// A text; `None` if the cell is missing, NULL or not UTF-8.
     #[inline]
     pub fn text(&self, row: usize, column: usize) -> Option<&str> {
         let Cell::Text(from, to) = self.cell(row, column)? else { return None };
         std::str::from_utf8(self.bytes.get(from as usize..to as usize)?).ok()
     }
 
-    /// Whether the cell is NULL; so is one that is not there.
+    /// Whether the cell is NULL or missing.
     #[inline]
     pub fn is_null(&self, row: usize, column: usize) -> bool {
         self.cell(row, column).is_none_or(|cell| cell == Cell::Null)
@@ -78,7 +78,7 @@ impl Rows {
         self.cells.get(row * self.columns + column).copied()
     }
 
-    /// Makes ready for an answer with so many columns.
+    /// Clears the rows for an answer with `columns` columns.
     #[inline]
     pub(crate) fn begin(&mut self, columns: usize) {
         self.columns = columns;

@@ -1,7 +1,7 @@
-//! A statement that is running.
+//! A running statement.
 //!
-//! It is a future written by hand, because this is what the load path awaits: it is one pointer wide
-//! while it waits, and all that happens between two polls is kept by the session.
+//! It is a future written by hand, because the load path awaits it: while it waits it is one pointer wide, and
+//! the session keeps all state between two polls.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,18 +11,18 @@ use measure::{ErrorClass, Failure};
 
 use crate::{Answer, mysql};
 
-/// The answer to come. Dropping it before it has come leaves the session of no more use.
+/// The answer of a running statement. Dropping it before the answer has come makes the session unusable.
 #[derive(Debug)]
 #[must_use = "a statement's answer must be awaited"]
 pub struct Running<'s>(State<'s>);
 
 #[derive(Debug)]
 enum State<'s> {
-    /// An answer is on its way.
+    /// The answer has not come yet.
     Waiting(&'s mut mysql::Session),
-    /// There was nothing to wait for.
+    /// The result is known without waiting.
     Done(Result<Answer, Failure>),
-    /// The answer was given.
+    /// The result was returned.
     Over,
 }
 

@@ -30,8 +30,8 @@ impl Session {
         Ok(Statement { index })
     }
 
-    /// Runs a statement that this session made ready; rows are read and thrown away. The request goes
-    /// out with this call, the answer comes with what it returns.
+    /// Runs a prepared statement of this session and discards its rows. The call sends the request; awaiting the
+    /// result gives the answer.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
@@ -48,8 +48,8 @@ impl Session {
         }
     }
 
-    /// Runs a statement that this session made ready and keeps its rows: [`Session::fetched`] lends
-    /// them once the answer has come. The request goes out with this call.
+    /// Runs a prepared statement of this session and keeps its rows, which [`Session::fetched`] lends once the
+    /// answer has come. The call sends the request.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
@@ -66,7 +66,7 @@ impl Session {
         }
     }
 
-    /// The rows of the last [`Session::fetch`], in memory that the next one uses again.
+    /// The rows of the last [`Session::fetch`], in memory that the next one reuses.
     #[inline]
     pub fn fetched(&self) -> &Rows {
         static NONE: Rows = Rows::empty();
@@ -76,8 +76,8 @@ impl Session {
         }
     }
 
-    /// Runs text without parameters; rows are read and thrown away. The request goes out with this
-    /// call, the answer comes with what it returns.
+    /// Runs a statement without parameters and discards its rows. The call sends the request; awaiting the
+    /// result gives the answer.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Runs text without parameters and returns its rows: not for the load path.
+    /// Runs a statement without parameters and returns its rows. Not for the load path, because it allocates.
     ///
     /// # Errors
     /// What the server says, or the connection's end.
@@ -103,8 +103,8 @@ impl Session {
         }
     }
 
-    /// Starts loading rows into `columns` of `table`, the fastest way that the system has. What was
-    /// pushed last is lost when the loader is dropped without [`Loader::finish`].
+    /// Starts loading rows into `columns` of `table` in the fastest way that the system has. If the loader is
+    /// dropped without [`Loader::finish`], the last rows are lost.
     pub fn loader(&mut self, table: &str, columns: &[&str]) -> Loader<'_> {
         match &mut self.0 {
             Connection::MySql(session) => Loader::mysql(session, table, columns),
@@ -120,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Says goodbye to the server.
+    /// Closes the connection in good order.
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,

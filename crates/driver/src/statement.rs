@@ -1,12 +1,12 @@
-//! What is executed, and what comes of it.
+//! Prepared statements and the answers to statements.
 
-/// A statement that was made ready on one session, and can be executed only there.
+/// A prepared statement, for the session that prepared it.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(crate) index: usize,
 }
 
-/// What a statement did; its rows were read and thrown away.
+/// The result of a statement, without its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Rows returned.

@@ -1,4 +1,4 @@
-//! Where a system is and how to log in.
+//! The address of a system and the login for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::{
     Capabilities, Demand, Dialect, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
 };
 
-/// A database that can be connected to. Passwords in it are neither printed nor written anywhere.
+/// A database to connect to. Its passwords are never printed or written.
 #[derive(Clone, Debug)]
 pub struct Target {
     driver: Driver,
@@ -59,11 +59,11 @@ impl Target {
         }
     }
 
-    /// Reads what the servers behind all addresses count themselves, each by a session of its own:
-    /// `None` when one of them does not tell.
+    /// Reads the counters of the servers behind all addresses, each on a session of its own. `None` if one of
+    /// them has no counters.
     ///
     /// # Errors
-    /// When one cannot be reached, or does not answer within the bound for connecting.
+    /// If one cannot be reached, or does not answer within the connect time-out.
     pub async fn counters(&self, handle: &Handle) -> Result<Option<ServerCounters>, Failure> {
         let Driver::MySql(config) = &self.driver else { return Ok(None) };
         let mut readings = Vec::with_capacity(config.addresses.len());
@@ -78,7 +78,7 @@ impl Target {
         Ok(Some(ServerCounters::of(readings)))
     }
 
-    /// Connects client `index` (several addresses are shared out by it).
+    /// Connects client `index`; clients take several addresses in turn.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses the login, with what to do about it.
@@ -94,8 +94,8 @@ impl Target {
         Ok(Session(connection))
     }
 
-    /// Whether there is room for a load, here and on a server with these limits: everything that is
-    /// too little, with its remedy. This process's limit of open files is raised when that suffices.
+    /// The resources that this machine, or a server with these limits, has too few of for a load, each with its
+    /// remedy. Raises this process's own limit of open files if that is enough.
     pub fn shortages(&self, limits: &ServerLimits, demand: Demand) -> Vec<Shortage> {
         limits::check(&self.footprint(), limits, demand)
     }
@@ -115,7 +115,7 @@ impl Target {
         }
     }
 
-    /// Where its sessions connect to; nothing when it is embedded.
+    /// The addresses that its sessions connect to; empty if it is embedded.
     pub fn endpoints(&self) -> Vec<Endpoint> {
         match &self.driver {
             Driver::MySql(config) => {
@@ -142,7 +142,7 @@ impl Target {
     }
 }
 
-/// Where it is, without a password.
+/// Its address, without a password.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.driver {

@@ -1,15 +1,15 @@
-//! How long a server may take.
+//! Time-outs of sessions.
 
 use std::time::Duration;
 
-/// Bounds on what a session waits for.
+/// How long a session waits for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the first packet until the login is through.
+    /// From the first packet to the end of the login.
     pub connect: Duration,
     /// For the answer to each statement; `None` waits for ever. A statement that takes longer fails with
-    /// [`measure::ErrorClass::Timeout`] and leaves its session of no more use, because the answer may
-    /// still come. An embedded database has no such bound.
+    /// [`measure::ErrorClass::Timeout`] and makes its session unusable, because the answer may still come.
+    /// Not for embedded databases.
     pub query: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
-//! Values that go to a database and come from it.
+//! Values that are sent to a database or read from it.
 
-/// A parameter or a cell to be sent; borrowed, so that sending allocates nothing.
+/// A parameter, or a cell of a row to insert. Borrowed, so that sending allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// SQL NULL.
@@ -13,7 +13,7 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-/// A value that was read.
+/// A value read from a database.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     /// SQL NULL.
@@ -22,6 +22,6 @@ pub enum Datum {
     Int(i64),
     /// A floating-point number.
     Float(f64),
-    /// Text, or anything else in the server's own spelling.
+    /// Text, or a value of another type as the server writes it.
     Text(String),
 }

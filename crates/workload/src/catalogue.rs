@@ -1,4 +1,4 @@
-//! Which workloads there are, with their options, and how a plan's workload is read.
+//! The list of workloads with their options, and the reader that picks the workload of a plan.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::tpcc::{self, Tpcc};
 use crate::ycsb::{self, Preset, Ycsb};
 use crate::{OptionInfo, Workload};
 
-/// A workload, for people.
+/// A workload as `dyno workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadInfo {
     /// Its kind in a plan, such as `sysbench/oltp_read_write`.
@@ -30,7 +30,7 @@ const YCSB: &str = "ycsb/";
 /// TPC-C.
 const TPCC: &str = "tpcc";
 const BULK_INSERT: &str = "bulk_insert";
-/// How a workload of one's own is told from a built-in one.
+/// The ending of a user's own workload, which no built-in workload has.
 const SQL_SUFFIX: &str = ".sql";
 
 /// Every workload, in the order of help texts.
@@ -70,7 +70,7 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
 /// Reads a workload of the plan; paths of SQL files count from `folder`.
 ///
 /// # Errors
-/// A name that is not known, options that are not: each with its place and the nearest spelling.
+/// Unknown names and options, each with its place and the nearest known spelling.
 pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec<Problem>> {
     let kind = plan.kind.as_str();
     // A weight may follow the name, as in `pay.sql@3`.

@@ -1,4 +1,4 @@
-//! Work on sessions outside of the load: one session for what comes in order, a crew for the rest.
+//! Work on sessions outside of the load: a single session for steps in order, a worker pool for the rest.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,18 +13,17 @@ use measure::{ErrorClass, Failure};
 use crate::Site;
 use crate::loading::Persistence;
 
-/// A failure that dyno itself found: the data or the system is not what the workload needs.
+/// A failure that dyno itself reports: the data or the system does not fit the workload.
 pub(crate) fn unfit(message: impl Into<String>) -> Failure {
     Failure::new(ErrorClass::Server, "", message)
 }
 
-/// What a job says that was asked to stop.
+/// The failure of a job that was asked to stop.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(ErrorClass::Connection, "", "interrupted")
 }
 
-/// Runs `job` on a session of its own, which first gets the statements that the plan has for
-/// sessions that prepare.
+/// Runs `job` on a new session, after the statements of the plan's `prepare_session`.
 pub(crate) fn on_session<T, J>(site: &Site<'_>, job: J) -> Result<T, Failure>
 where
     T: 'static,
@@ -54,7 +53,7 @@ pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Res
     Ok(())
 }
 
-/// What is done on a session for each number.
+/// A function that does job `number` on a session.
 pub(crate) trait Job:
     for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>> + Send + Sync + 'static
 {
@@ -68,9 +67,8 @@ impl<J> Job for J where
 {
 }
 
-/// Does jobs `0..jobs` on up to `members` threads; each member takes the next job that is left,
-/// until there is none or someone asked to stop. Every job has a session of its own, so that what it
-/// prepares on the server goes with it.
+/// Does jobs `0..jobs` on up to `members` threads. Each thread takes the next job until none is left or a
+/// stop is requested. Every job has its own session, so that the server frees the job's prepared statements.
 pub(crate) fn share_out(
     site: &Site<'_>,
     members: usize,
@@ -80,8 +78,8 @@ pub(crate) fn share_out(
     take_in_turn(site, None, (members, jobs), job)
 }
 
-/// The same for pieces of a load, each a transaction, by as many sessions as the system bears. One whose
-/// connection is lost is loaded again.
+/// The same for batches of rows, each of which is one transaction, on as many sessions as the system takes. A
+/// batch is loaded again if its connection breaks.
 pub(crate) fn share_out_pieces(site: &Site<'_>, pieces: u64, job: impl Job) -> Result<(), Failure> {
     take_in_turn(site, site.reconnect_limit, (members(site), pieces), job)
 }
@@ -146,7 +144,7 @@ pub(crate) async fn columns(
     Ok(rows.iter().filter_map(|row| as_text(row.first())).collect())
 }
 
-/// An integer cell; systems that answer in text say it in text.
+/// An integer cell. Text protocols send integers as text.
 pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
     match datum? {
         Datum::Int(integer) => Some(*integer),

@@ -7,11 +7,11 @@ use engine::Stop;
 
 use crate::Progress;
 
-/// What files to write.
+/// The files to write.
 pub struct Export<'a> {
-    /// The folder they go to; it is there.
+    /// The folder for the files; it exists.
     pub folder: PathBuf,
-    /// What file names begin with: loaders take it for the database.
+    /// The first part of each file's name, which bulk loaders take for the database.
     pub database: String,
     /// The SQL of the system that the files are for.
     pub dialect: &'static Dialect,
@@ -19,10 +19,10 @@ pub struct Export<'a> {
     pub seed: u64,
     /// The time that rows are stamped with, as `2026-11-22 01:02:03`.
     pub now: String,
-    /// Threads that write side by side.
+    /// Threads that write in parallel.
     pub writers: usize,
-    /// Told how far it has come.
+    /// Receives the progress.
     pub progress: &'a Progress,
-    /// Heeded between files.
+    /// Checked between files.
     pub stop: &'a Stop,
 }

@@ -1,4 +1,4 @@
-//! What one client does: the sysbench set, YCSB, one's own SQL, and the random distributions below them.
+//! Workloads: the sysbench set, YCSB, TPC-C and SQL files of users, and the random distributions they draw from.
 //!
 //! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] says which there are. A
 //! workload asks the driver for the system's dialect and capabilities, never for the product's name.

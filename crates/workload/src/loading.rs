@@ -1,5 +1,5 @@
-//! Loading data piece by piece: each piece goes in with one transaction on a session of its own, so that one
-//! whose connection is lost can be loaded again.
+//! Loads data in batches. A batch is one transaction on a session of its own, so that it can be loaded again
+//! when its connection breaks.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use net::Handle;
 use crate::Progress;
 use crate::reconnect::Away;
 
-/// The transaction of one piece.
+/// The transaction of one batch.
 pub(crate) struct Piece<'a> {
     session: &'a mut Session,
     progress: &'a Progress,
-    /// Rows that progress was told of.
+    /// Rows already counted as progress.
     told_rows: u64,
     is_committed: bool,
 }
 
 impl<'a> Piece<'a> {
-    /// Starts the transaction, for rows whose texts are all of ASCII.
+    /// Starts the transaction. All texts of its rows must be ASCII.
     pub(crate) async fn begin(
         session: &'a mut Session,
         dialect: &Dialect,
@@ -34,7 +34,7 @@ impl<'a> Piece<'a> {
         Ok(Self { session, progress, told_rows: 0, is_committed: false })
     }
 
-    /// Begins with the rows of a table.
+    /// Starts adding rows to a table.
     pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> Filling<'_> {
         Filling {
             loader: self.session.loader(name, columns),
@@ -59,7 +59,7 @@ impl Drop for Piece<'_> {
     }
 }
 
-/// Rows on their way into one table.
+/// Adds rows to one table.
 pub(crate) struct Filling<'a> {
     loader: Loader<'a>,
     progress: &'a Progress,
@@ -67,11 +67,11 @@ pub(crate) struct Filling<'a> {
     untold_rows: u64,
 }
 
-/// Rows that progress is told of at once.
+/// Progress is updated once for this many rows.
 const TOLD_AT_ONCE: u64 = 1_000;
 
 impl Filling<'_> {
-    /// Takes a row, one value for each column.
+    /// Adds a row, one value for each column.
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
         self.loader.push(row).await?;
         self.untold_rows += 1;
@@ -81,7 +81,7 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Has the last rows go in.
+    /// Sends the last rows.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
         self.tell();
         self.loader.finish().await.map(drop)
@@ -93,18 +93,18 @@ impl Filling<'_> {
     }
 }
 
-/// What a load goes on after lost connections with.
+/// The retry policy for batches whose connection breaks.
 #[derive(Clone)]
 pub(crate) struct Persistence {
-    /// For how long a piece may be tried again.
+    /// How long a batch is retried after its first failure; `None` for no retry.
     pub(crate) limit: Option<Duration>,
     pub(crate) stop: Stop,
     pub(crate) progress: Progress,
 }
 
 impl Persistence {
-    /// Loads a piece by `attempt`, which connects, again for as long as connections are lost and the limit
-    /// allows.
+    /// Loads a batch by `attempt`, which opens a connection, and repeats that while connections break and the
+    /// limit allows it.
     ///
     /// # Errors
     /// The last failure.
@@ -116,8 +116,7 @@ impl Persistence {
         loop {
             let Err(failure) = attempt().await else { return Ok(()) };
             let class = failure.key.class;
-            // The last try was committed, and only the answer to that was lost: pieces are made of rows
-            // that nobody else makes.
+            // The previous attempt was committed and only its answer was lost: no other batch has these rows.
             if away.is_some() && class == ErrorClass::DuplicateKey {
                 return Ok(());
             }

@@ -1,40 +1,40 @@
-//! What a client does about an error.
+//! How a client handles an error.
 
 use measure::{ErrorClass, ErrorKey};
 use plan::OptionReader;
 
 use crate::options::{Choice, Text, choice, text};
 
-/// The option about errors that a second try may not meet.
+/// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
     "transient_errors",
     ("retry", true),
     &[("retry", true), ("ignore", false)],
     "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
 );
-/// The option that lists errors to go on after.
+/// The option that lists errors to ignore.
 pub(crate) const IGNORE_ERRORS: Text =
     text("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
-/// What the options say about errors.
+/// The options for errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorPolicy {
-    /// Deadlocks, write conflicts, lock time-outs and busy answers are tried again.
+    /// Whether transactions are retried after deadlocks, write conflicts, lock time-outs and busy answers.
     pub(crate) retries_transient: bool,
-    /// Codes whose transaction is given up and counted as ignored; `all` stands for every code.
+    /// Codes of errors that only end their transaction, which counts as ignored; `all` means every code.
     pub(crate) ignored: Vec<String>,
 }
 
-/// What is done about one error.
+/// How one error is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The same transaction is tried again.
+    /// Retry the same transaction.
     Retry,
-    /// The transaction is given up; the client goes on with the next.
+    /// Abandon the transaction and continue with the next one.
     Ignore,
-    /// The transaction is given up; the client goes on when it has another connection.
+    /// Abandon the transaction and continue on a new connection.
     Reconnect,
-    /// The client ends.
+    /// End the client.
     Fatal,
 }
 
@@ -47,9 +47,8 @@ impl ErrorPolicy {
         }
     }
 
-    /// What to do about an error of this kind. A key that is taken already is always ignored: it
-    /// would be taken the next time too. What breaks the connection is never ignored, and a login that
-    /// is refused ends the client.
+    /// How to handle an error of this kind. A duplicate key is always ignored, because a retry would meet it
+    /// again. An error that breaks the connection is never ignored, and a refused login ends the client.
     pub(crate) fn verdict(&self, key: &ErrorKey) -> Verdict {
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
         if key.class.breaks_connection() {

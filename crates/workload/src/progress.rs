@@ -1,9 +1,10 @@
-//! How far a long job has come.
+//! The progress of a long job.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts work done against work to do; one job writes, a display reads. Clones are the same count.
+/// Counts the work that is done and the work in all. One job writes it and a display reads it; clones share
+/// one count.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Counts>);
 
@@ -16,7 +17,7 @@ struct Counts {
 }
 
 impl Progress {
-    /// Nothing begun.
+    /// No stage has begun.
     pub fn new() -> Self {
         Self::default()
     }
@@ -28,22 +29,22 @@ impl Progress {
         self.0.total.store(total, Ordering::Relaxed);
     }
 
-    /// So many units more are done.
+    /// Counts more units as done.
     pub fn advance(&self, units: u64) {
         self.0.done.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// So many units of those that were done are not, after all.
+    /// Takes back units that were counted as done.
     pub(crate) fn take_back(&self, units: u64) {
         self.0.done.fetch_sub(units, Ordering::Relaxed);
     }
 
-    /// A piece of the work lost its connection and is tried again.
+    /// Counts a batch that is retried because its connection broke.
     pub(crate) fn lose(&self) {
         self.0.losses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Pieces of the work that were tried again because their connection was lost, of all stages.
+    /// Batches of all stages that were retried because their connection broke.
     pub fn losses(&self) -> u64 {
         self.0.losses.load(Ordering::Relaxed)
     }

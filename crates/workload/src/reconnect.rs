@@ -1,4 +1,4 @@
-//! What a client does while its system is away.
+//! How a client reconnects to a system that is away.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::turns::Work;
 
 /// The pause before the first try; it doubles with each.
 const PAUSE_FIRST_NS: Nanos = 10_000_000;
-/// A longer one would only tell late that the server is back.
+/// A longer pause would only notice later that the server is back.
 const PAUSE_MAX_NS: Nanos = 1_000_000_000;
 
-/// A client whose connection broke and who has got no transaction answered since.
+/// The reconnect backoff of a client, from the loss of its connection to the next answered transaction.
 #[derive(Debug)]
 pub(crate) struct Away {
     since: Nanos,
@@ -26,11 +26,11 @@ impl Away {
         Self { since, pause_ns: PAUSE_FIRST_NS }
     }
 
-    /// Makes another connection, trying again for as long as the trial allows.
+    /// Opens a new connection, with retries until the trial's reconnect limit.
     ///
     /// # Errors
-    /// The last failure, when there was no connection within the limit; at once, when connections are
-    /// not to be made again, or when the server answers and refuses for good, as with a wrong password.
+    /// The last failure, if there was no connection within the limit. Without retries if the trial has no
+    /// reconnect limit, or if the server refuses the login, as with a wrong password.
     pub(crate) async fn reconnect<W: Work>(
         &mut self,
         seat: &mut Seat,
@@ -60,7 +60,7 @@ impl Away {
         }
     }
 
-    /// Waits until the next try; `false` when none is left within the limit.
+    /// Waits until the next try; `false` if the limit is reached.
     pub(crate) async fn wait(&mut self, handle: &Handle, limit: Duration) -> bool {
         let limit_ns = nanos(limit);
         let deadline = self.since.saturating_add(limit_ns);

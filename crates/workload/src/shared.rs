@@ -1,4 +1,4 @@
-//! What stands between the engine and a workload's own work: clients that share one load and live by turns.
+//! Adapts a workload to the engine: clients that share one load and take their turns.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::turns::{Work, take_turns};
 
 /// What the clients of one trial share.
 pub(crate) trait Shared: Send + Sync + 'static {
-    /// What each of them does.
+    /// The work of one client.
     type Work: Work;
 
-    /// What is timed.
+    /// Operations that are timed.
     fn operations(&self) -> &[Operation];
 
-    /// What is done after errors.
+    /// How errors are handled.
     fn errors(&self) -> &ErrorPolicy;
 
-    /// A client is made; all are before the first one gets a turn.
+    /// Counts a client. All clients exist before the first one takes a turn.
     fn count_client(&self) {}
 
     /// Connects client `index`.
@@ -49,7 +49,7 @@ impl<S: Shared> Load for SharedLoad<S> {
             shared.count_client();
             let shared = Arc::clone(&shared);
             async move {
-                // Boxed, so that what is done once takes no room between what is done in every turn.
+                // Boxed, so that work done once takes no space in the state that every turn uses.
                 let index = seat.index();
                 let mut work = Box::pin(Arc::clone(&shared).open(index, &seat)).await?;
                 take_turns(&mut seat, &mut work, shared.errors()).await?;

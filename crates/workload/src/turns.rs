@@ -1,4 +1,4 @@
-//! The life of a client once it is connected: turns, and what is done when one goes wrong.
+//! The loop of a connected client: turns, and the handling of turns that fail.
 
 use engine::{Seat, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
@@ -8,18 +8,17 @@ use net::Nanos;
 use crate::policy::{ErrorPolicy, Verdict};
 use crate::reconnect::Away;
 
-/// What a client does in its turns.
+/// The work of a client in its turns.
 pub(crate) trait Work {
-    /// How long the client itself waits before its next transaction; nothing for most workloads.
+    /// How long the client itself waits before its next transaction; 0 for most workloads.
     fn pause_ns(&mut self) -> Nanos {
         0
     }
 
-    /// Draws what the next transaction will do, as far as it must stay the same when it is tried
-    /// again.
+    /// Draws the inputs of the next transaction that must stay the same in a retry.
     fn draw(&mut self);
 
-    /// Does the transaction that was drawn.
+    /// Runs the transaction that was drawn.
     ///
     /// # Errors
     /// What the server says; a transaction may then be open.
@@ -28,19 +27,19 @@ pub(crate) trait Work {
     /// Ends a transaction that failed, if one is open.
     ///
     /// # Errors
-    /// When the session is of no use any more.
+    /// If the session cannot be used any more.
     async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Connects afresh and makes ready everything that transactions need; what was there is given up.
+    /// Opens a new connection and prepares the statements of the transactions; drops the old connection.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses something.
     async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure>;
 
-    /// What the transaction in hand counts as a statement, when it is a single one that is not timed
-    /// apart from its transaction.
+    /// The kind of the transaction's only statement, where a transaction has one statement that is not timed
+    /// apart from it.
     fn single_statement(&self) -> Option<OperationKind> {
         None
     }
@@ -48,7 +47,7 @@ pub(crate) trait Work {
     /// Bytes since the last call.
     fn take_traffic(&mut self) -> Traffic;
 
-    /// Says goodbye to the server.
+    /// Closes the connection in good order.
     async fn close(self);
 }
 
@@ -62,11 +61,11 @@ pub(crate) struct FailedTransaction {
 
 /// Takes turns until the load is over.
 ///
-/// What is rare is boxed: all that a client touches in a turn that goes well lies close together, for with
-/// many clients the load path waits for memory more than for anything else.
+/// Rare branches are boxed, so that the memory of a successful turn lies close together: with many clients the
+/// load path waits for memory more than for anything else.
 ///
 /// # Errors
-/// The failure that the client cannot go on after.
+/// The failure that ends the client.
 pub(crate) async fn take_turns<W: Work>(
     seat: &mut Seat,
     work: &mut W,
@@ -77,7 +76,7 @@ pub(crate) async fn take_turns<W: Work>(
         work.draw();
         let end = loop {
             let result = work.transact(seat).await;
-            // A statement falls into the interval of the next event: the end of its transaction.
+            // A statement counts in the interval in which its transaction ends.
             if let Some(kind) = work.single_statement() {
                 seat.count(kind);
             }
@@ -111,15 +110,15 @@ pub(crate) async fn take_turns<W: Work>(
 
 /// How a turn ended.
 enum TurnEnd {
-    /// The transaction was answered, well or not.
+    /// The server answered the transaction, with success or failure.
     Answered,
     /// The client needs another connection.
     Lost(Failure),
-    /// The client cannot go on.
+    /// The client must end.
     Fatal(Failure),
 }
 
-/// Does what the policy says about a transaction that failed; `None` when it is to be tried again.
+/// Handles a failed transaction by the policy; `None` if it is to be retried.
 async fn after_failure<W: Work>(
     seat: &mut Seat,
     turn: Turn,
@@ -145,13 +144,13 @@ async fn after_failure<W: Work>(
         return Some(TurnEnd::Answered);
     }
     seat.retry(key);
-    // Lets the event loop look at the time and at requests to stop: a driver that blocks would
-    // otherwise try for as long as another process keeps the database busy.
+    // Yields to the event loop, which checks the time and requests to stop: a blocking driver would otherwise
+    // retry for as long as another process keeps the database busy.
     seat.net().sleep_until(seat.now() + 1).await;
     None
 }
 
-/// The transaction is given up with its connection.
+/// Abandons the transaction together with its connection.
 #[cold]
 fn lose(seat: &mut Seat, turn: Turn, operation: OperationId, failure: Failure) -> TurnEnd {
     let goes_on = seat.reconnect_limit_ns().is_some();

@@ -1,4 +1,4 @@
-//! What every workload can be asked to do.
+//! The trait that every workload implements.
 
 use std::time::Duration;
 
@@ -11,32 +11,32 @@ use crate::crewed::unfit;
 use crate::random::Random;
 use crate::{Export, Progress};
 
-/// Where a workload does its work: one system, one plan.
+/// The context of a workload: one system and one plan.
 pub struct Site<'a> {
     /// The system under test.
     pub target: &'a Target,
-    /// Sessions that load data side by side.
+    /// Sessions that load data in parallel.
     pub loaders: usize,
-    /// What to do with tables that are there already.
+    /// How to treat tables that exist already.
     pub existing: Existing,
-    /// The seed that all data and all queries come from.
+    /// The seed of all data and queries.
     pub seed: u64,
-    /// Which load it is, of those on the same data; anything in a phase that is none.
+    /// Identifies the load among those on the same data; of no meaning in phases without load.
     pub occasion: Occasion,
     /// Statements around phases.
     pub sql: &'a PhaseSql,
-    /// Told how far prepare and verify have come.
+    /// Receives the progress of prepare and verify.
     pub progress: &'a Progress,
-    /// For how long a piece of a load is tried again whose connection was lost; `None` for not at all.
+    /// How long a batch of rows is retried after its connection broke; `None` for no retry.
     pub reconnect_limit: Option<Duration>,
-    /// Heeded by prepare, verify and cleanup.
+    /// Prepare, verify and cleanup check this for requests to stop.
     pub stop: &'a Stop,
 }
 
-/// What tells the loads on the same data apart.
+/// Identifies one load among those on the same data.
 ///
-/// Every occasion has queries of its own, or a second trial would write what the first has written, which
-/// servers pass over. Systems that are compared have the same occasions, and so the same queries.
+/// Each load draws queries of its own: a second trial with the queries of the first would write values that are
+/// there already, which servers skip. Systems that are compared get the same loads, and so the same queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occasion {
     /// Which repetition, from 0.
@@ -48,42 +48,42 @@ pub struct Occasion {
 }
 
 impl Site<'_> {
-    /// The seed of what clients draw.
+    /// The seed for the draws of clients.
     pub(crate) fn client_seed(&self) -> u64 {
         let Occasion { repetition, clients, rate } = self.occasion;
         Random::of_part(self.seed, &[repetition.into(), clients as u64, rate as u64]).next_u64()
     }
 }
 
-/// A checked workload.
+/// A workload whose options are checked.
 pub trait Workload: Send + Sync {
-    /// One line for people: what it does, with its sizes.
+    /// Describes the workload and its sizes in one line.
     fn describe(&self) -> String;
 
-    /// Names the data that the workload works on: two workloads that say the same can run on the same
-    /// tables one after the other. `None` when nobody else can use them.
+    /// Identifies the data: workloads with equal texts can run on the same tables, one after the other. `None`
+    /// if no other workload can use the tables.
     fn dataset(&self) -> Option<String> {
         None
     }
 
-    /// When a trial ends, where the plan does not say.
+    /// The limit of a trial if the plan has none.
     fn limit(&self) -> Option<Limit> {
         None
     }
 
-    /// Statements that each client makes ready, for asking whether the server has room for them.
+    /// How many statements each client prepares, to compare with the server's limit.
     fn statements_per_client(&self) -> usize;
 
-    /// Makes and fills the tables, or takes those that are there, as [`Site::existing`] says.
+    /// Creates and fills the tables, or reuses existing ones, as [`Site::existing`] says.
     ///
     /// # Errors
-    /// What the server says; tables in the way and what to do about them.
+    /// The server's error; tables that are in the way, with options that help.
     fn prepare(&self, site: &Site<'_>) -> Result<(), Failure>;
 
-    /// Checks that the data is what the workload needs: row counts and sampled values.
+    /// Checks that the data fits the workload: row counts and sampled values.
     ///
     /// # Errors
-    /// What is not as it should be.
+    /// What does not fit.
     fn verify(&self, site: &Site<'_>) -> Result<(), Failure>;
 
     /// Whether [`Workload::check`] has anything to check.
@@ -91,34 +91,34 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// Checks what must hold of the data whatever transactions changed, after each load; a workload that has
-    /// such conditions checks them in [`Workload::verify`] too. Empty when there is nothing to check.
+    /// Checks conditions that must hold after any transactions; called after each load. Workloads with such
+    /// conditions check them in [`Workload::verify`] too. Empty if there are none.
     ///
     /// # Errors
-    /// What the server says; a condition that does not hold is no error of the check.
+    /// The server's error. A broken condition is a result, not an error.
     fn check(&self, _site: &Site<'_>) -> Result<Vec<Condition>, Failure> {
         Ok(Vec::new())
     }
 
-    /// Figures and a mix of the workload's own.
+    /// Scores and the required mix of this workload.
     fn rules(&self) -> Rules {
         Rules::default()
     }
 
-    /// Removes what `prepare` made, and nothing else.
+    /// Drops the tables that `prepare` created, and no others.
     ///
     /// # Errors
     /// What the server says.
     fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure>;
 
-    /// Writes the data that [`Workload::prepare`] would load as files, for a system's own bulk loader.
+    /// Writes the rows that [`Workload::prepare`] would load to files for a bulk loader.
     ///
     /// # Errors
-    /// When there is no such thing for this workload, or a file cannot be written.
+    /// If the workload cannot be exported, or a file cannot be written.
     fn export(&self, _export: &Export<'_>) -> Result<(), Failure> {
         Err(unfit("this workload's data cannot be written as files; tpcc's can"))
     }
 
-    /// The load of one trial. The same seed and trial give each client the same queries.
+    /// The load of one trial. Equal seeds and trials give each client equal queries.
     fn load(&self, site: &Site<'_>) -> Box<dyn Load>;
 }

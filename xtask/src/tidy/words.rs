@@ -45,7 +45,7 @@ const RULES: &[Rule] = &[
         except: &[],
         words: PRODUCTS,
         comments: Comments::Spared,
-        message: "names no database: ask the driver's capability record or the running system, or keep what \
+        message: "names no database: ask the driver's Dialect or the running system, or keep what \
                   a kind of system knows in its own room",
     },
     Rule {
@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
         except: &["crates/workload/src/sysbench/settings.rs", "crates/workload/src/ycsb/sheet.rs"],
         words: PRODUCTS,
         comments: Comments::Spared,
-        message: "a workload asks the driver's capability record, never the product's name",
+        message: "a workload asks the driver's Dialect, never the product's name",
     },
     Rule {
         within: &["crates/driver/src/mysql/codec"],

@@ -17,13 +17,13 @@ use crate::session::Connector;
 use crate::shared::Shared;
 use crate::turns::{FailedTransaction, Work};
 
-/// The load of `bulk_insert`: what its clients share.
+/// The load of `bulk_insert`: the state that its clients share.
 pub(super) struct BulkLoad {
     operations: [Operation; 1],
     connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
-    /// For each table the next free id: clients of the same table take ids from the same place.
+    /// The next free id of each table, which all clients of the table share.
     next_ids: Vec<AtomicU64>,
 }
 
@@ -66,7 +66,8 @@ impl Shared for BulkLoad {
     }
 }
 
-/// Finds the first free id. The first client of each table asks: none begins before all are ready.
+/// Finds the first free id. Only the first client of each table does so, because no client starts its load
+/// before all are connected.
 async fn begin_after_last_row(
     shared: &BulkLoad,
     session: &mut Session,
@@ -99,7 +100,7 @@ fn write_insert(text: &mut String, table: usize, bytes: usize, next_id: &AtomicU
     }
 }
 
-/// How many rows fit, judged by the width of ids some way ahead, as others take ids too.
+/// How many rows fit. Assumes ids somewhat longer than the next one, because other clients take ids too.
 fn rows_that_fit(bytes: usize, next_id: &AtomicU64) -> u64 {
     let ahead = next_id.load(Ordering::Relaxed).saturating_add(bytes as u64);
     let digits = ahead.max(1).ilog10() as usize + 1;

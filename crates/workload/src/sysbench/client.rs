@@ -1,5 +1,4 @@
-//! One client of an OLTP script. Nothing is allocated for an event: values are drawn into place and
-//! lent to the driver.
+//! One client of an OLTP script. An event allocates nothing: values are drawn in place and lent to the driver.
 
 use std::sync::Arc;
 
@@ -39,14 +38,14 @@ pub(super) struct OltpWork {
     load: Arc<OltpLoad>,
     connection: Connection,
     values: Values,
-    /// The stream as it was when the transaction in hand was drawn.
+    /// The random stream as it was at the start of the current transaction.
     random_at_start: Random,
 }
 
-/// Where values are drawn.
+/// Memory that values are drawn into.
 struct Values {
     random: Random,
-    /// The row of the last statement on one row.
+    /// The id in the last statement on a single row.
     id: i64,
     c: Digits<C_LENGTH>,
     pad: Digits<PAD_LENGTH>,
@@ -117,7 +116,7 @@ impl Values {
                 connection.start(statement, &row)
             }
             Query::Insert => {
-                // What was deleted is put back.
+                // The deleted row is put back.
                 let puts_back = matches!(step, Step::DeleteInsert { .. });
                 let id = if puts_back { self.id } else { new_id(load) };
                 let k = load.id.draw(&mut self.random);
@@ -131,8 +130,8 @@ impl Values {
     }
 }
 
-/// An id for a row that is new. As in sysbench, one of the whole range of a 32-bit integer, and 0 for a
-/// number of the table's own.
+/// An id for a new row. As in sysbench, a 32-bit integer of the whole range, or 0 where the table numbers its
+/// rows.
 fn new_id(load: &OltpLoad) -> i64 {
     if load.makes_ids { i64::from(load.unique.take()) + i64::from(i32::MIN) } else { 0 }
 }
@@ -147,8 +146,8 @@ fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
     }
 }
 
-/// Leaves out ids that are in the tables already. One client asks: no client begins before all are
-/// ready.
+/// Skips ids that the tables have already. One client does so for all, because no client starts its load before
+/// all are connected.
 async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Failure> {
     let mut rows = 0;
     for table in 1..=load.settings.tables {
@@ -167,7 +166,7 @@ impl Work for OltpWork {
     }
 
     async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        // The same draws when it is tried again.
+        // A retry draws the same values.
         self.values.random = self.random_at_start.clone();
         transacted(self.event(seat).await)
     }

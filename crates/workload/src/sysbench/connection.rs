@@ -1,4 +1,4 @@
-//! A client's session with the statements that its script needs, and their bookkeeping.
+//! A client's session with the prepared statements of its script, and the counting of statements.
 
 use driver::{Answer, Running, Session, Statement, Value};
 use engine::Seat;
@@ -14,21 +14,21 @@ use crate::turns::FailedTransaction;
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
 
-/// What a transaction comes to by what came of its last statement.
+/// The result of a transaction, by the result of its last statement.
 #[inline]
 pub(super) fn transacted<T>(answer: Result<T, Failure>) -> Result<OperationId, FailedTransaction> {
     let failed = |failure| FailedTransaction { operation: TRANSACTION, failure };
     answer.map(|_| TRANSACTION).map_err(failed)
 }
 
-/// The operations of a script and where each statement counts.
+/// The operations of a script, and the operation that each statement counts for.
 #[derive(Clone, Debug)]
 pub(super) struct Operations {
     pub(super) list: Vec<Operation>,
-    /// Where a statement is timed, for each [`Query`]; `None` when the transaction is that one
-    /// statement, which is then counted and not timed twice.
+    /// The operation of each [`Query`]. `None` if the query is the transaction's only statement, which is not
+    /// timed twice.
     queries: [Option<OperationId>; Query::COUNT],
-    /// What that one statement does.
+    /// The kind of that only statement.
     pub(super) single: Option<OperationKind>,
     begin: OperationId,
     commit: OperationId,
@@ -64,7 +64,7 @@ impl Operations {
         operations
     }
 
-    /// Where a statement is timed; `None` when its latency is that of its transaction.
+    /// The operation of a statement; `None` if its latency is that of its transaction.
     #[inline]
     pub(super) fn timed(&self, query: Query) -> Option<OperationId> {
         self.queries[query as usize]
@@ -86,7 +86,7 @@ pub(super) struct Connection {
     is_in_transaction: bool,
 }
 
-/// What a connection is made from.
+/// The inputs for opening a connection.
 pub(super) struct ConnectionPlan<'a> {
     pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
@@ -125,7 +125,7 @@ impl Connection {
         Ok(Self { session, statements, tables, begin, is_in_transaction: false })
     }
 
-    /// The session itself, for questions before the load.
+    /// The session itself, for queries before the load.
     pub(super) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -138,10 +138,10 @@ impl Connection {
         self.session.close().await;
     }
 
-    /// Sends `query` on table `table`; its answer is to be awaited.
+    /// Sends `query` on table `table`; await the result for the answer.
     ///
     /// # Errors
-    /// When the statement was not prepared, which is a mistake of dyno's own.
+    /// If the statement was not prepared, which is a bug in dyno.
     #[inline]
     pub(super) fn start(
         &mut self,
@@ -167,7 +167,7 @@ impl Connection {
         answer.map(drop)
     }
 
-    /// Ends the transaction well.
+    /// Commits the transaction.
     pub(super) async fn commit(
         &mut self,
         seat: &mut Seat,
@@ -180,7 +180,7 @@ impl Connection {
         answer.map(drop)
     }
 
-    /// Undoes the transaction, if one is open.
+    /// Rolls back the open transaction, if there is one.
     pub(super) async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
         if !self.is_in_transaction {
             return Ok(());
@@ -192,7 +192,7 @@ impl Connection {
     }
 }
 
-/// Every query of the script is prepared on every table, so this is a mistake of dyno's own.
+/// Every query of the script is prepared on every table, so this is a bug in dyno.
 #[cold]
 fn not_prepared(query: Query, table: u64) -> Failure {
     unfit(format!("{} on table {table} was not prepared", query.name()))

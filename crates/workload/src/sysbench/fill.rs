@@ -1,4 +1,4 @@
-//! Fills tables with rows, by several sessions within each table.
+//! Fills tables with rows, on several sessions for each table.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -14,12 +14,11 @@ use crate::loading::Piece;
 use crate::random::Draw;
 use crate::{Progress, Site};
 
-/// Rows that one session loads, in one transaction: 5 MB, so that waiting for the disk at its end
-/// costs little.
+/// Rows in one transaction: 5 MB, so that the wait for the disk at its end costs little.
 const PIECE_ROWS: u64 = 25_000;
 
-/// Which rows each piece of work holds: consecutive pieces belong to different tables, so that
-/// loaders are rarely in each other's way, and to the same when there is only one.
+/// The rows of each batch. Consecutive batches belong to different tables, if there are several, so that
+/// sessions rarely wait for each other.
 #[derive(Debug)]
 struct Pieces {
     tables: Vec<u64>,
@@ -31,7 +30,7 @@ impl Pieces {
         self.tables.len() as u64 * self.rows.div_ceil(PIECE_ROWS)
     }
 
-    /// The table and the ids of one piece.
+    /// The table and the ids of one batch.
     fn piece(&self, number: u64) -> (u64, RangeInclusive<u64>) {
         let tables = self.tables.len() as u64;
         let first = number / tables * PIECE_ROWS + 1;
@@ -65,7 +64,7 @@ fn stage(tables: &[u64]) -> String {
     }
 }
 
-/// What all pieces share.
+/// The state that all batches share.
 struct Work {
     maker: RowMaker,
     dialect: &'static Dialect,
@@ -73,7 +72,7 @@ struct Work {
 }
 
 impl Work {
-    /// Loads one piece.
+    /// Loads one batch.
     async fn load(
         &self,
         session: &mut Session,

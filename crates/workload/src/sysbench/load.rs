@@ -1,4 +1,4 @@
-//! The load of an OLTP script: what its clients share.
+//! The load of an OLTP script: the state that its clients share.
 
 use super::connection::Operations;
 use super::script::{Bracket, Script, Step};
@@ -8,7 +8,7 @@ use crate::Site;
 use crate::random::Draw;
 use crate::session::Connector;
 
-/// What the clients of one trial share.
+/// The state that the clients of one trial share.
 pub(super) struct OltpLoad {
     pub(super) connector: Connector,
     pub(super) settings: Settings,
@@ -16,13 +16,13 @@ pub(super) struct OltpLoad {
     pub(super) bracket: Bracket,
     pub(super) operations: Operations,
     pub(super) seed: u64,
-    /// What rows are drawn by.
+    /// Draws the ids of rows.
     pub(super) id: Draw,
     /// From the first id of a range to its last.
     pub(super) range_reach: i64,
-    /// INSERT leaves the id to the table by not naming it.
+    /// INSERT does not name the id, so that the table numbers the row.
     pub(super) omits_id: bool,
-    /// Clients make ids, because the table does not number its rows itself.
+    /// Clients generate ids, because the table does not number its rows.
     pub(super) makes_ids: bool,
     pub(super) unique: UniqueNumbers,
 }

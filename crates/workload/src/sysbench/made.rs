@@ -13,7 +13,7 @@ pub(super) struct Made(Mutex<BTreeMap<String, Tables>>);
 #[derive(Clone, Debug, Default)]
 struct Tables {
     made: BTreeSet<u64>,
-    /// Whether a load was asked for since they were made.
+    /// Whether a load has started since they were created.
     were_used: bool,
 }
 
@@ -26,7 +26,7 @@ impl Made {
         here.were_used = false;
     }
 
-    /// Clients are about to change what is in the tables.
+    /// Notes that clients are about to change the tables.
     pub(super) fn use_up(&self, target: &Target) {
         self.lock().entry(key(target)).or_default().were_used = true;
     }
@@ -56,7 +56,7 @@ impl Made {
     }
 }
 
-/// What a target shows of itself: two that show the same are the same place.
+/// The text of a target, which identifies its place.
 fn key(target: &Target) -> String {
     target.to_string()
 }

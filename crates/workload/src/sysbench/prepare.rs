@@ -1,5 +1,5 @@
-//! Makes and fills tables: what is there is looked at first, rows come from several sessions at
-//! once, and what cannot be finished is taken away again.
+//! Creates and fills tables: checks existing tables first, loads rows on several sessions, and drops tables that
+//! it could not finish.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::survey;
 use crate::Site;
 use crate::crewed::{interrupted, members, on_session, run_all, share_out};
 
-/// Tables as one workload wants them.
+/// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
     /// How many there are: sbtest1 and so on.
     fn tables(&self) -> u64;
@@ -21,26 +21,26 @@ pub(super) trait Tables: Send + Sync {
     /// CREATE TABLE.
     ///
     /// # Errors
-    /// When the system cannot have such a table.
+    /// If the system does not support such a table.
     fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure>;
 
-    /// Puts rows into tables that were just made.
+    /// Adds the rows to new tables.
     ///
     /// # Errors
     /// What the server says.
     fn fill(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure>;
 
-    /// Statements for one table when its rows are in.
+    /// Statements for one table after its rows are loaded.
     fn finish(&self, table: u64) -> Vec<String>;
 
-    /// Checks tables that were there before.
+    /// Checks tables that existed before.
     ///
     /// # Errors
     /// Why they cannot be used.
     fn check(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure>;
 }
 
-/// Makes what is missing, as [`Site::existing`] says.
+/// Creates the missing tables, as [`Site::existing`] says.
 pub(super) fn prepare(site: &Site<'_>, wanted: &dyn Tables, made: &Made) -> Result<(), Failure> {
     let all: Vec<u64> = (1..=wanted.tables()).collect();
     let creates = all
@@ -69,7 +69,7 @@ pub(super) fn prepare(site: &Site<'_>, wanted: &dyn Tables, made: &Made) -> Resu
     after(site)
 }
 
-/// Tables that are there: those that this process made, and others.
+/// Existing tables: those that this process created, and the others.
 fn present(site: &Site<'_>, tables: u64, made: &Made) -> Result<(Vec<u64>, Vec<u64>), Failure> {
     let ours = made.tables(site.target);
     let existing = survey::existing(site, tables)?;
@@ -87,7 +87,7 @@ fn after(site: &Site<'_>) -> Result<(), Failure> {
     on_session(site, async move |session| run_all(session, &statements).await)
 }
 
-/// Makes and fills tables; takes them away again when that fails or someone asks to stop.
+/// Creates and fills tables; drops them again on a failure or a request to stop.
 fn make(
     site: &Site<'_>,
     wanted: &dyn Tables,
@@ -101,7 +101,7 @@ fn make(
         made.add(site.target, tables);
     } else if site.stop.level() < StopLevel::AtOnce {
         site.progress.begin("taking away what is not finished", created.len() as u64);
-        // The first failure is the one to tell; a second one here has most probably the same cause.
+        // Only the first failure is reported; a second one here most probably has the same cause.
         let _ = drop_tables(site, &created);
     }
     result
@@ -126,7 +126,7 @@ fn create_and_fill(
     finish(site, wanted, tables)
 }
 
-/// Indexes and statistics, tables side by side.
+/// Creates indexes and statistics, several tables in parallel.
 fn finish(site: &Site<'_>, wanted: &dyn Tables, tables: &[u64]) -> Result<(), Failure> {
     let dialect = site.target.dialect();
     let statements = tables.iter().map(|&table| {

@@ -25,7 +25,7 @@ impl Script {
     }
 }
 
-/// The load of either script: what its clients share.
+/// The load of either script: the state that its clients share.
 pub(super) struct ScanLoad {
     operations: [Operation; 1],
     connector: Connector,
@@ -38,8 +38,8 @@ pub(super) struct ScanLoad {
     values: usize,
     /// Width of a range; `None` for points.
     delta: Option<i64>,
-    /// Clients made so far. Every client is made before the first one gets a turn, so that in their
-    /// turns all see the same number.
+    /// Clients created so far. All clients are created before the first one takes a turn, so all turns see the
+    /// same number.
     clients: AtomicU64,
 }
 
@@ -126,8 +126,8 @@ pub(super) struct ScanWork {
     values: Vec<Value<'static>>,
 }
 
-/// The part of the ids that client `index` of `clients` keeps to, so that clients do not read the
-/// same rows; both ends belong to it, as in sysbench.
+/// The range of ids that client `index` of `clients` reads, so that clients do not read the same rows. It
+/// includes both ends, as in sysbench.
 fn segment(table_size: u64, index: u64, clients: u64) -> (i64, i64) {
     let length = table_size as f64 / clients.max(1) as f64;
     let low = length * index as f64;

@@ -18,20 +18,20 @@ pub(crate) enum Script {
     RandomRanges,
 }
 
-/// One part of an event; its table is drawn once and used for all of its `times`.
+/// One part of an event. Its table is drawn once for all repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// One of the reads and updates, so many times, each with an id of its own.
+    /// A read or an update, repeated, each time with a new id.
     Repeat { query: Query, times: u64 },
-    /// A row deleted and put back with other values, so many times.
+    /// A row deleted and inserted again with other values, repeated.
     DeleteInsert { times: u64 },
-    /// A row deleted for good.
+    /// A row deleted.
     Delete,
     /// A new row.
     Insert,
 }
 
-/// Row counts that the tables may have once a script has run on them.
+/// How the row counts of the tables may differ after a script has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowCount {
     Exactly,
@@ -96,7 +96,7 @@ impl Script {
         }
     }
 
-    /// Whether prepare leaves the tables empty, because ids are made while it runs.
+    /// Whether prepare leaves the tables empty, because clients generate all ids.
     pub(super) fn starts_empty(self, settings: &Settings) -> bool {
         self == Self::Insert && !settings.auto_inc
     }

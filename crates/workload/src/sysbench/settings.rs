@@ -46,7 +46,7 @@ const NUMBER_OF_RANGES: Number<u64> =
 const DELTA: Number<u64> =
     number("delta", 5, 0..=MOST_ROWS, "select_random_ranges: width of a range");
 
-/// How often a transaction has a statement.
+/// How often a statement occurs in a transaction.
 const fn times(name: &'static str, default: u64, meaning: &'static str) -> Number<u64> {
     number(name, default, 0..=MOST_STATEMENTS, meaning)
 }
@@ -107,12 +107,12 @@ pub(crate) struct Settings {
     pub(crate) shape: Shape,
 }
 
-/// How tables are made, beyond their columns.
+/// How tables are created, beyond their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableMake {
     /// The storage engine.
     pub(crate) engine: String,
-    /// Whether the plan named the engine itself, so that a system without engines must refuse.
+    /// Whether the plan names the engine; a system without engines must then refuse it.
     pub(crate) is_engine_given: bool,
     /// Text at the end of CREATE TABLE.
     pub(crate) options: String,

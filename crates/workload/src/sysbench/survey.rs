@@ -1,4 +1,4 @@
-//! What is there before anything is touched.
+//! Inspects existing tables before anything is changed.
 
 use measure::Failure;
 
@@ -54,7 +54,7 @@ pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Fai
     check_columns(&schema::name(table), found, &COLUMNS)
 }
 
-/// Says which tables are in the way and what to do about them.
+/// Names the tables that are in the way, with options that help.
 pub(super) fn refusal(existing: &[u64]) -> Failure {
     let shown = 5;
     let mut names: Vec<String> = existing.iter().take(shown).map(|&t| schema::name(t)).collect();
@@ -69,7 +69,7 @@ pub(super) fn refusal(existing: &[u64]) -> Failure {
     ))
 }
 
-/// A table that is there but has more columns than `bulk_insert` fills.
+/// An existing table has more columns than `bulk_insert` fills.
 pub(super) fn not_for_bulk_insert(table: u64, found: &[String]) -> Failure {
     unfit(format!(
         "table sbtest{table} has columns {}, and bulk_insert fills a table of id and k only: have \

@@ -35,8 +35,8 @@ impl UniqueNumbers {
         Self { next: AtomicU32::new(0), first: bits as u32, offset: (bits >> 32) as u32 }
     }
 
-    /// Leaves out the first `count` numbers, unless more are gone already: they went into rows that
-    /// an earlier trial made with the same seed.
+    /// Skips the first `count` numbers, unless more are taken already: an earlier trial with the same seed has
+    /// inserted rows with them.
     pub(super) fn skip(&self, count: u64) {
         self.next.fetch_max(count.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
     }

@@ -25,7 +25,7 @@ pub(super) const C_LENGTH: usize = 119;
 /// Length of `pad`: five groups.
 pub(super) const PAD_LENGTH: usize = 59;
 
-/// A value of a template, kept in place and filled again and again.
+/// A value of a template, in memory that is filled again for each row.
 #[derive(Clone, Debug)]
 pub(super) struct Digits<const LENGTH: usize>([u8; LENGTH]);
 
@@ -34,7 +34,7 @@ impl<const LENGTH: usize> Digits<LENGTH> {
         Self([b'-'; LENGTH])
     }
 
-    /// Draws every digit afresh.
+    /// Draws every digit anew.
     #[inline]
     pub(super) fn fill(&mut self, random: &mut Random) {
         for group in self.0.chunks_mut(GROUP_DIGITS + 1) {
@@ -61,8 +61,7 @@ fn write_group(group: &mut [u8], mut number: u64) {
     group[0] = b'0' + number as u8;
 }
 
-/// Whether a value could have come from the template of that length. Columns of fixed width may pad
-/// with spaces, which some systems keep.
+/// Whether a value matches the template of that length. Some systems pad columns of fixed width with spaces.
 pub(super) fn fits_template(value: &str, length: usize) -> bool {
     let value = value.trim_end_matches(' ');
     value.len() == length

@@ -13,7 +13,7 @@ use crate::Site;
 use crate::crewed::{as_integer, as_text, members, share_out, unfit};
 use crate::random::Random;
 
-/// Rows of each table whose values are looked at.
+/// Rows of each table whose values are checked.
 const SAMPLED_ROWS: usize = 100;
 
 /// What a table must hold.
@@ -29,7 +29,7 @@ pub(super) struct Expected {
     pub(super) seed: u64,
 }
 
-/// Checks tables side by side.
+/// Checks tables in parallel.
 pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Result<(), Failure> {
     let Dialect { list_columns, list_indexed, .. } = *site.target.dialect();
     let progress = site.progress.clone();
@@ -50,7 +50,7 @@ pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Res
     })
 }
 
-/// Without its indexes a table answers the same, by reading all of its rows.
+/// Checks the indexes: without them a table gives the same answers, but reads all of its rows.
 fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result<(), Failure> {
     let has = |name: &str| indexed.iter().any(|column| column.eq_ignore_ascii_case(name));
     let again = "have it made afresh with `--existing replace`";

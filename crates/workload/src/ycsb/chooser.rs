@@ -30,17 +30,16 @@ enum Way {
 pub(super) struct Range {
     /// The first one's number.
     pub(super) first: u64,
-    /// How many were loaded, at least 1.
+    /// Number of loaded records, at least 1.
     pub(super) count: u64,
-    /// Records that inserts will add, as far as that is known beforehand.
+    /// Expected number of records that inserts will add.
     pub(super) expected: u64,
     /// `recordcount`.
     pub(super) records: u64,
 }
 
 impl Chooser {
-    /// For one client; all clients of a trial share `sequence`, and `key` decides which records are the
-    /// popular ones.
+    /// For one client. All clients of a trial share `sequence`; `key` decides which records are popular.
     pub(super) fn new(request: Request, range: Range, key: u64, sequence: &Arc<AtomicU64>) -> Self {
         let Range { first, count, .. } = range;
         let way = match request {
@@ -54,7 +53,7 @@ impl Chooser {
             Request::Latest => Way::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count },
             Request::Hotspot { data, operations } => {
                 let hot = (count as f64 * data) as u64;
-                // One of the two parts may be empty; the other one then gets everything.
+                // If one of the two parts is empty, the other gets all requests.
                 let operations = match hot {
                     0 => 0.0,
                     hot if hot == count => 1.0,
@@ -70,7 +69,7 @@ impl Chooser {
         Self { first, way }
     }
 
-    /// The number of a record below `end`, the first whose insert was not acknowledged yet.
+    /// The number of a record below `end`, which is the first record without an acknowledged insert.
     #[inline]
     pub(super) fn draw(&mut self, random: &mut Random, end: u64) -> u64 {
         let first = self.first;

@@ -1,5 +1,4 @@
-//! One client. Nothing is allocated for an operation: keys and values are made in place and lent to the
-//! driver.
+//! One client. An operation allocates nothing: keys and values are made in place and lent to the driver.
 
 use std::sync::Arc;
 
@@ -44,16 +43,16 @@ pub(super) struct YcsbWork {
     checker: Checker,
 }
 
-/// The operation in hand, and where it is drawn.
+/// The current operation, and the memory that it is drawn into.
 struct Drawn {
     act: Act,
     key: String,
-    /// The field that a read, a scan or an update of one field is about.
+    /// The field of a read, a scan or an update of a single field.
     field: usize,
     scan: i64,
-    /// What an update or insert writes: one value, or one for each field.
+    /// The values of an update or insert: one, or one for each field.
     values: Vec<String>,
-    /// A new record's number, which stays this client's until its insert is acknowledged.
+    /// The number of a new record, which this client keeps until the insert is acknowledged.
     pending: Option<u64>,
     random: Random,
     value_random: Random,
@@ -65,7 +64,7 @@ impl YcsbWork {
     async fn open(load: Arc<YcsbLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
         let (mut session, statements) = connect(&load, seat).await?;
         if index == 0 && load.settings.mix.has(Act::Insert) {
-            // No client asks for anything before all are ready.
+            // No client starts its load before all are connected.
             let start =
                 find_start(&mut session, &load.settings, &load.format, load.next_guess).await?;
             load.inserts.begin(start);
@@ -117,7 +116,7 @@ impl Drawn {
         }
     }
 
-    /// The field that is meant when not all are.
+    /// Draws the field, unless the operation takes all.
     #[inline]
     fn draw_field(&mut self, are_all: bool, settings: &Settings) {
         if !are_all {
@@ -191,7 +190,7 @@ impl YcsbWork {
         let running =
             with_values(values.len() + 1, value, |values| session.execute(statement, values));
         let answer = running.await;
-        // A key that is taken is there: an earlier try got through that was never answered.
+        // The record exists: an earlier attempt succeeded without an answer.
         let is_there = match &answer {
             Ok(_) => true,
             Err(failure) => failure.key.class == ErrorClass::DuplicateKey,
@@ -206,7 +205,7 @@ impl YcsbWork {
         let slot = self.slot(self.load.settings.reads_all_fields);
         let range = [Value::Text(&self.drawn.key), Value::Int(self.drawn.scan)];
         let Answer { rows, .. } = self.session.execute(&self.statements.scan[slot], &range).await?;
-        // A scan begins at a record that is there.
+        // A scan starts at an existing record, so no row means that it is missing.
         if rows == 0 { Err(not_found(&self.drawn.key)) } else { Ok(()) }
     }
 
@@ -251,7 +250,7 @@ impl Work for YcsbWork {
         done.map(|()| operation).map_err(|failure| FailedTransaction { operation, failure })
     }
 
-    /// No operation leaves a transaction open: each statement commits itself.
+    /// Nothing to do: each statement commits itself, so no transaction is ever open.
     async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
         Ok(())
     }

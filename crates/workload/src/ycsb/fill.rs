@@ -1,4 +1,4 @@
-//! Loads records: in pieces, by several sessions, and only those that are missing where a load goes on.
+//! Loads records in batches on several sessions; a resumed load adds only the missing ones.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::loading::Piece;
 use crate::random::Random;
 use crate::{Progress, Site};
 
-/// About how long a piece is, which one session loads in one transaction.
+/// Approximate size of a batch, which is one transaction.
 const PIECE_BYTES: usize = 5_000_000;
 const MOST_PIECE_ROWS: usize = 10_000;
-/// What a row has beside its values: the length of each.
+/// Bytes of a row beside its values: the length of each value.
 const OVERHEAD_BYTES: usize = 32;
 
 /// Whether records may be there already.
@@ -27,14 +27,14 @@ const OVERHEAD_BYTES: usize = 32;
 pub(super) enum Goal {
     /// The table is empty.
     All,
-    /// A load was interrupted: each piece is looked at first.
+    /// A load was interrupted: check which records of each batch exist.
     Rest,
 }
 
-/// Puts records into the table.
+/// Loads the records into the table.
 ///
 /// # Errors
-/// What the server says; what was committed until then stays.
+/// The server's error. Committed batches stay.
 pub(super) fn fill(
     site: &Site<'_>,
     settings: &Settings,
@@ -53,7 +53,7 @@ pub(super) fn fill(
     })
 }
 
-/// What all pieces share.
+/// The state that all batches share.
 struct Work {
     table: Table,
     format: KeyFormat,
@@ -93,8 +93,7 @@ impl Work {
         self.load_rows(session, &records).await
     }
 
-    /// Numbers with their keys, in the order of the keys: rows that lie beside each other in the table
-    /// come one after the other.
+    /// Numbers with their keys, ordered by key, so that neighbouring rows of the table are inserted in order.
     fn sorted(&self, numbers: &[u64]) -> Vec<(String, u64)> {
         let mut records: Vec<(String, u64)> =
             numbers.iter().map(|number| (self.format.key(*number), *number)).collect();
@@ -120,7 +119,7 @@ impl Work {
     }
 }
 
-/// A row, kept in place and made again and again.
+/// A row, in memory that each record reuses.
 struct Row {
     key: String,
     fields: Vec<String>,
@@ -131,8 +130,7 @@ impl Row {
         Self { key: String::new(), fields: vec![String::new(); table.fields.len()] }
     }
 
-    /// Becomes a record: what it holds depends on the seed and its number alone, so that any session
-    /// may make it.
+    /// Makes the row of a record. It depends only on the seed and the record's number, so any session may load it.
     fn make(&mut self, work: &Work, (key, number): &(String, u64)) {
         let mut random = Random::of_part(work.seed, &[*number]);
         self.key.clone_from(key);

@@ -1,4 +1,4 @@
-//! Numbers for the records that clients insert, and how far the inserts were acknowledged.
+//! Numbers of the records that clients insert, and the point up to which inserts are acknowledged.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// noted in a place that it shares with those this far away.
 const WINDOW: usize = 1 << 20;
 
-/// Hands out numbers of new records, and knows the first one that is not sure to be there. All of it is
-/// atomic, nobody waits for anyone.
+/// Hands out the numbers of new records, and tracks the first record without an acknowledged insert. All
+/// operations are atomic, and none waits.
 #[derive(Debug)]
 pub(super) struct Inserts {
     start: OnceLock<Start>,
     taken: AtomicU64,
-    /// Every record before this one is there.
+    /// Every record before this one exists.
     end: AtomicU64,
     /// For each number modulo the window, the last one of those that was acknowledged, plus 1.
     acknowledged: Box<[AtomicU64]>,
 }
 
-/// What is in the table when a trial begins.
+/// The content of the table at the start of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
     /// Numbers below `next` that are not there: inserts of an earlier trial that was cut short.
@@ -51,7 +51,7 @@ impl Inserts {
         let _ = self.start.set(start);
     }
 
-    /// A number that nobody else gets.
+    /// A number that no other client gets.
     #[inline]
     pub(super) fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -62,13 +62,13 @@ impl Inserts {
         }
     }
 
-    /// The record of that number is there.
+    /// Notes that the record of this number exists.
     #[inline]
     pub(super) fn acknowledge(&self, number: u64) {
         self.note(number);
-        // Whoever notes the number that the end waits for moves it on, over all that wait behind it.
-        // The order of notes and looks is the same for all, so that one of two at the same time sees
-        // the other's note.
+        // The client that notes the number at the end moves the end forward, over all noted numbers that
+        // follow. Notes and reads have one order for all clients, so of two at the same time one sees the
+        // other's note.
         loop {
             let end = self.end.load(Ordering::SeqCst);
             if self.place(end).load(Ordering::SeqCst) != end + 1 {
@@ -78,13 +78,13 @@ impl Inserts {
         }
     }
 
-    /// The first number whose record is not sure to be there.
+    /// The first number whose record may be missing.
     #[inline]
     pub(super) fn end(&self) -> u64 {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// The first number that nobody took.
+    /// The first number that is not handed out.
     pub(super) fn next(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
         match self.start.get() {

@@ -1,7 +1,7 @@
-//! Names of records, which stand in the table's key column.
+//! Keys of records: the values of the table's key column.
 
-/// Which tool's data it is: they hash numbers into keys differently, and make different values where
-/// `dataintegrity` asks for values that can be checked.
+/// The tool whose data it is. The tools hash numbers into keys differently, and generate different values for
+/// `dataintegrity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// go-ycsb 1.0.1: the bytes of the number from the highest to the lowest.
@@ -22,14 +22,14 @@ impl Maker {
     }
 }
 
-/// How the number of a record becomes its key.
+/// The format of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyFormat {
     /// `user`, unless said otherwise.
     pub(super) prefix: String,
-    /// Digits at least, filled up with zeros in front.
+    /// The fewest digits, with leading zeros.
     pub(super) padding: usize,
-    /// Who hashes the number; `None` leaves it as it is (`insertorder=ordered`).
+    /// The tool whose hash of the number is used; `None` for the number itself (`insertorder=ordered`).
     pub(super) hash: Option<Maker>,
 }
 
@@ -75,7 +75,7 @@ impl KeyFormat {
     }
 }
 
-/// Both tools take the hash for a signed number and leave its sign out.
+/// Both tools read the hash as a signed number and drop the sign.
 #[inline]
 fn magnitude(hash: u64) -> u64 {
     hash.cast_signed().unsigned_abs()

@@ -1,4 +1,4 @@
-//! How long field values are.
+//! The lengths of field values.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use plan::OptionReader;
 use crate::options::{Choice, Number, Text, choice, number, text};
 use crate::random::{Random, Zipfian};
 
-/// Where Zipf's law is asked for, its exponent: YCSB's constant.
+/// The exponent of Zipf's law: YCSB's constant.
 pub(super) const ZIPFIAN_EXPONENT: f64 = 0.99;
-/// Longer values would not fit into one packet of any server's defaults.
+/// The longest value that fits into one packet by the servers' defaults.
 pub(super) const MOST_BYTES: u64 = 1 << 20;
 
 pub(super) const FIELD_LENGTH: Number<u64> =
@@ -85,7 +85,7 @@ impl Lengths {
         }
     }
 
-    /// The longest that is ever drawn.
+    /// The longest length that can be drawn.
     pub(super) fn most(&self) -> usize {
         match self {
             Self::Constant(length) | Self::Uniform(_, length) => *length,

@@ -1,4 +1,4 @@
-//! The load of one trial: what its clients share.
+//! The load of one trial: the state that its clients share.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::values::ValueMaker;
 use crate::Site;
 use crate::session::Connector;
 
-/// What the clients of one trial share.
+/// The state that the clients of one trial share.
 pub(super) struct YcsbLoad {
     pub(super) connector: Connector,
     pub(super) settings: Settings,
@@ -21,12 +21,12 @@ pub(super) struct YcsbLoad {
     pub(super) values: ValueMaker,
     pub(super) timed: Timed,
     pub(super) seed: u64,
-    /// What random values come from: another one for each trial. A server that is told to write what is
-    /// there already writes nothing, so a second trial that wrote the values of the first would measure
-    /// something else. Records, fields and operations come from the plan's seed.
+    /// The seed of random values, another one for each trial. A server writes nothing when the new value equals
+    /// the old one, so a second trial with the values of the first would measure something else. Records, fields
+    /// and operations come from the plan's seed.
     pub(super) value_seed: u64,
     pub(super) inserts: Arc<Inserts>,
-    /// About where new records begin.
+    /// Approximate number of the first new record.
     pub(super) next_guess: u64,
     sequence: Arc<AtomicU64>,
 }
@@ -60,7 +60,7 @@ impl YcsbLoad {
     }
 }
 
-/// How the values of this data are made.
+/// Generates the values of this data.
 pub(super) fn value_maker(settings: &Settings, maker: Maker) -> ValueMaker {
     let checkable = settings.checks_integrity.then_some(maker);
     ValueMaker { lengths: settings.lengths.clone(), checkable }

@@ -1,4 +1,4 @@
-//! The operations of the core workload and how often each comes.
+//! The operations of the core workload and their shares.
 
 use measure::{Operation, OperationId, OperationKind};
 use plan::OptionReader;
@@ -6,7 +6,7 @@ use plan::OptionReader;
 use crate::options::{Number, number};
 use crate::random::Random;
 
-/// What a client does in a turn.
+/// An operation of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Read,
@@ -31,7 +31,7 @@ impl Act {
         }
     }
 
-    /// What it counts as when it is a single statement.
+    /// The kind of its statement, if it has only one.
     pub(super) fn statement(self) -> Option<OperationKind> {
         match self {
             Self::Read | Self::Scan => Some(OperationKind::Read),
@@ -84,7 +84,7 @@ impl Mix {
         self.share(Act::Insert)
     }
 
-    /// Operations that come at all, in their order.
+    /// Operations with a share above 0, in their order.
     pub(super) fn acts(&self) -> impl Iterator<Item = Act> {
         let mix = *self;
         Act::ALL.into_iter().filter(move |act| mix.has(*act))

@@ -1,4 +1,4 @@
-//! The published workloads: what each one's property file says.
+//! The published workloads, with the properties of their files.
 
 /// A workload of the core package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub(crate) enum Preset {
     D,
     E,
     F,
-    /// Whatever is set, on top of the core workload's own defaults.
+    /// Only the properties that are given, above the core workload's defaults.
     Core,
 }
 
-/// What all published files say, but for their `operationcount=1000`: what bounds a run is the plan's.
+/// Properties of all published files, without their `operationcount=1000`: the plan limits a run.
 const COMMON: [(&str, &str); 3] = [
     ("recordcount", "1000"),
     ("workload", "site.ycsb.workloads.CoreWorkload"),
@@ -83,7 +83,7 @@ impl Preset {
         COMMON.iter().copied().chain([zipfian]).chain(own.iter().copied()).collect()
     }
 
-    /// What a property is when nobody else says.
+    /// The value of a property where neither the plan nor a file gives one.
     pub(crate) fn value_of(self, name: &str) -> Option<&'static str> {
         self.properties().into_iter().rev().find(|(key, _)| *key == name).map(|(_, value)| value)
     }

@@ -1,4 +1,4 @@
-//! Which record an operation is about: `requestdistribution`.
+//! The choice of records for operations: `requestdistribution`.
 
 use plan::OptionReader;
 
@@ -38,9 +38,9 @@ pub(super) const EXPONENTIAL_FRACTION: Number<f64> = number(
 /// and the last one is the newest whose insert, and that of all before it, was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Request {
-    /// Each as likely.
+    /// Each record is equally likely.
     Uniform,
-    /// One after the other, over all clients, from the first again after the last.
+    /// All clients together take one record after the other, and the first again after the last.
     Sequential,
     /// The record of rank i, i = 1..n, with a probability proportional to 1 / i^0.99; a permutation
     /// decides which record has which rank.

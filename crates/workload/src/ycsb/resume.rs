@@ -1,4 +1,4 @@
-//! Where a table's records end: clients insert new ones behind them.
+//! Finds the end of a table's records, where clients insert new ones.
 
 use driver::Session;
 use measure::Failure;

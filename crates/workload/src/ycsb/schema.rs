@@ -1,4 +1,4 @@
-//! The table, as go-ycsb and YCSB's JDBC binding make it.
+//! The table, as go-ycsb and YCSB's JDBC binding create it.
 
 use driver::Dialect;
 use plan::OptionReader;
@@ -21,9 +21,9 @@ pub(super) struct Table {
     pub(super) name: String,
     /// Names of the columns behind the key.
     pub(super) fields: Vec<String>,
-    /// What values that can be checked call them.
+    /// Names of the fields in values that can be checked.
     pub(super) field_names: Vec<String>,
-    /// Bytes of a value, at most.
+    /// The longest value, bytes.
     pub(super) field_bytes: usize,
 }
 
