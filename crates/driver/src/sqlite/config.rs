@@ -1,4 +1,4 @@
-//! Which file, and how it is opened.
+//! The database file and how it is opened.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -39,14 +39,14 @@ pub struct Config {
     pub path: PathBuf,
     /// When commits wait for the disk.
     pub synchronous: Synchronous,
-    /// How long a session waits for another's lock before it answers busy.
+    /// How long a session waits for the lock of another one before its statement fails as busy.
     pub busy_timeout: Duration,
     /// Page cache of each session, bytes; SQLite's own default (2 MB) when absent.
     pub cache_bytes: Option<u64>,
 }
 
 impl Config {
-    /// The usual settings: synchronous `normal`, five seconds of patience.
+    /// The usual settings: synchronous `normal`, a busy time-out of five seconds.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

@@ -8,8 +8,8 @@ use crate::Value;
 /// A transaction ends after so many rows, so that the write-ahead log stays small.
 const TRANSACTION_ROWS: u64 = 100_000;
 
-/// Rows on their way into a table, in the transaction that is open or in some of its own; of those,
-/// dropping it without [`Loader::finish`] takes the last one back.
+/// Adds rows to a table, in the open transaction or in transactions of its own. Of these, the last one is rolled
+/// back when the loader is dropped without [`Loader::finish`].
 #[derive(Debug)]
 pub(crate) struct Loader<'s> {
     session: &'s mut Session,
@@ -63,7 +63,7 @@ impl<'s> Loader<'s> {
 impl Drop for Loader<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // What failed before has been told already.
+            // The first failure has been reported already.
             let _ = self.session.run("ROLLBACK");
         }
     }

@@ -18,7 +18,7 @@ const COMPILED_MAX: usize = 4096;
 /// Text shorter than this is kept compiled too: BEGIN and COMMIT are run for every transaction.
 const SHORT_TEXT_BYTES: usize = 64;
 
-/// A connection; compiled statements are kept by their text.
+/// A connection, with compiled statements cached by their text.
 pub(crate) struct Session {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,

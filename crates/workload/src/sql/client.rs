@@ -1,4 +1,4 @@
-//! Clients that run transactions of files.
+//! Clients that run the transactions of SQL files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::session::Connector;
 use crate::shared::Shared;
 use crate::turns::{FailedTransaction, Work};
 
-/// The load of a mix of transactions: what its clients share.
+/// The load of a mix of transactions: the state that its clients share.
 pub(super) struct SqlLoad {
     operations: Vec<Operation>,
     connector: Connector,
@@ -137,9 +137,9 @@ pub(super) struct SqlWork {
     /// For each transaction, its statements.
     ready: Vec<Vec<Ready>>,
     memory: Memory,
-    /// The transaction in hand.
+    /// The current transaction.
     drawn: usize,
-    /// Why it cannot be done: an expression that does not compute.
+    /// Why it cannot run: the error of an expression.
     trouble: Option<Failure>,
     is_in_transaction: bool,
 }
@@ -184,8 +184,8 @@ impl SqlWork {
     }
 }
 
-/// A failure with the place of the statement that the server had something against. When the connection
-/// broke or the answer did not come in time, that may be any.
+/// A failure with the place of the statement that the server refused. After a broken connection or a time-out no
+/// place is added, because any statement may meet those.
 fn at_place(statement: &Statement, failure: Failure) -> Failure {
     if matches!(failure.key.class, ErrorClass::Connection | ErrorClass::Timeout) {
         return failure;
@@ -194,7 +194,7 @@ fn at_place(statement: &Statement, failure: Failure) -> Failure {
     failure.told_as(told)
 }
 
-/// A session with every statement made ready.
+/// A session with all statements prepared.
 async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
     let dialect = shared.connector.target.dialect();
     let mut session = shared.connector.open(seat).await?;

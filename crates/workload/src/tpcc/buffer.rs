@@ -1,4 +1,4 @@
-//! Rows on their way into a table or a file, in memory that is used again.
+//! Rows for a table or a file, in memory that is reused.
 
 use driver::Value;
 
@@ -13,12 +13,12 @@ pub(super) struct RowBuffer {
 enum Cell {
     Null,
     Int(i64),
-    /// From and up to these places in the text.
+    /// The range of the cell in the text.
     Text(usize, usize),
 }
 
 impl RowBuffer {
-    /// Forgets everything but its memory.
+    /// Removes all rows and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.cells.clear();
         self.text.clear();
@@ -33,7 +33,7 @@ impl RowBuffer {
         self.cells.push(Cell::Int(number));
     }
 
-    /// Money, in the digits that a DECIMAL has: a server reads those faster than a binary fraction.
+    /// Money as decimal digits, which a server parses faster than a binary fraction.
     #[inline]
     pub(super) fn cents(&mut self, cents: i64) {
         self.written(|out| push_fixed(out, cents, 100));

@@ -1,5 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2, each warehouse by statements of its own that follow
-//! its keys, several warehouses and conditions side by side.
+//! The twelve consistency conditions of clause 3.3.2. Each warehouse has statements of its own that follow its
+//! keys; several warehouses and conditions are checked in parallel.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,10 +29,10 @@ const MEANINGS: [&str; 12] = [
     "C_BALANCE + C_YTD_PAYMENT = sum(OL_AMOUNT) of delivered lines",
 ];
 
-/// How many broken places of a condition are told.
+/// How many broken places of a condition are reported.
 const TOLD: usize = 3;
 
-/// What one session finds out about a warehouse.
+/// The conditions that one session checks for a warehouse.
 #[derive(Clone, Copy, Debug)]
 enum Look {
     /// Conditions 1 to 4, 8, 9 and 11.
@@ -45,7 +45,7 @@ enum Look {
     Balances,
 }
 
-/// The longest first, so that sessions end together.
+/// The longest first, so that all sessions end at about the same time.
 const LOOKS: [Look; 4] = [Look::Balances, Look::Lines, Look::Figures, Look::NewOrders];
 
 /// Broken places of each condition: how many, and the first few in words.
@@ -73,7 +73,7 @@ impl Broken {
     }
 }
 
-/// Checks all twelve, and says what cannot be known.
+/// Checks all twelve conditions, and names those that cannot be checked.
 pub(super) fn check(
     site: &Site<'_>,
     settings: &Settings,
@@ -243,7 +243,7 @@ async fn lines(session: &mut Session, warehouse: u64) -> Result<Vec<(usize, Stri
     Ok(broken)
 }
 
-/// A number that is not there breaks a condition, and no comparison in SQL says so.
+/// A missing number breaks a condition, but no comparison with NULL is true in SQL.
 fn null() -> String {
     "NULL".to_owned()
 }

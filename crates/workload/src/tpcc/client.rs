@@ -1,4 +1,4 @@
-//! One terminal.
+//! One client: a terminal.
 
 use std::sync::Arc;
 
@@ -48,9 +48,9 @@ pub(super) struct Terminals {
     typist: Typist,
     cards: Cards,
     random: Random,
-    /// The kind that is typed in next, where that was drawn before its turn.
+    /// The next kind, if it was drawn before its turn.
     next: Option<Kind>,
-    /// The kind that was done last.
+    /// The kind of the last transaction.
     last: Option<Kind>,
     inputs: Option<(Kind, Inputs)>,
 }

@@ -1,4 +1,4 @@
-//! The initial database as files of CSV, for a system's own bulk loader.
+//! Writes the initial database as CSV files for bulk loaders.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::settings::Settings;
 use crate::Export;
 use crate::crewed::{interrupted, unfit};
 
-/// Bytes that are gathered before they are written.
+/// Size of the write buffer of a file.
 const WRITE_BYTES: usize = 256 * 1024;
 
 /// Writes `DATABASE.TABLE.WAREHOUSE.csv` for every table and warehouse, `DATABASE.item.csv`, and
@@ -52,7 +52,7 @@ pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Fai
     })
 }
 
-/// Job 0 is the items; the others are a warehouse each.
+/// Job 0 writes the items; each other job writes a warehouse.
 fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Failure> {
     let mut files = Files { export, job, open: BTreeMap::new() };
     for piece in stages(job.max(1)).into_iter().flatten() {
@@ -71,7 +71,7 @@ fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Fail
     files.close()
 }
 
-/// Files never make a future wait.
+/// Runs a future that only writes files, and so never waits.
 pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

@@ -1,4 +1,4 @@
-//! Which transaction comes next: clause 5.2.4.
+//! The order of transactions: clause 5.2.4.
 
 use crate::random::Random;
 
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// How kinds follow one another.
+/// How the next kind is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mix {
     /// From a deck of 23 cards that is shuffled whenever it is used up (clause 5.2.4.2).
@@ -84,7 +84,7 @@ impl Cards {
         self.deck[self.drawn - 1]
     }
 
-    /// Every order as likely (R. Durstenfeld, Algorithm 235: Random permutation, CACM 7(7), 1964).
+    /// Shuffles the deck; every order is equally likely (R. Durstenfeld, Algorithm 235: Random permutation, CACM 7(7), 1964).
     fn shuffle(&mut self, random: &mut Random) {
         for last in (1..DECK).rev() {
             self.deck.swap(last, random.below(last as u64 + 1) as usize);

@@ -1,8 +1,8 @@
 //! The Delivery transaction: clause 2.7.
 //!
-//! Clause 2.7.2 lets a terminal queue it and go on at once; here the client does it itself, as every driver
-//! does, and its latency is that of the work. All ten districts are delivered to in one transaction, which
-//! clause 2.7.2 allows.
+//! Clause 2.7.2 lets a terminal queue a Delivery and continue at once. Here the client runs it itself, as other
+//! drivers do, and its latency is that of the work. One transaction delivers to all ten districts, which clause
+//! 2.7.2 allows.
 
 use driver::Value;
 use engine::Seat;
@@ -14,7 +14,7 @@ use super::statements::Query;
 
 const DISTRICTS: usize = 10;
 
-/// What a Delivery found to do.
+/// Which districts a Delivery delivered to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivered {
     /// An order of each district.

@@ -10,7 +10,7 @@ use crate::crewed::as_integer;
 /// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
-/// What is known of one warehouse. Money in cents.
+/// Sums and counts of one warehouse. Money in cents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     /// W_YTD.
@@ -20,7 +20,7 @@ pub(super) struct Figures {
     pub(super) districts: [District; DISTRICTS],
 }
 
-/// What is known of one district.
+/// Sums and counts of one district.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct District {
     /// D_YTD.
@@ -190,7 +190,7 @@ impl District {
     }
 }
 
-/// An integer cell; 0 for NULL, which sums of nothing are.
+/// An integer cell; 0 for NULL, which is the sum of no rows.
 fn integer(row: &[Datum], column: usize) -> i64 {
     as_integer(row.get(column)).or_else(|| number(row.get(column)).map(|it| it as i64)).unwrap_or(0)
 }
@@ -209,7 +209,7 @@ pub(super) fn cents(datum: Option<&Datum>) -> Option<i64> {
     number(datum).map(|money| (money * 100.0).round() as i64)
 }
 
-/// Cents for people.
+/// Cents as text.
 pub(super) fn money(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)

@@ -1,4 +1,4 @@
-//! Loads the initial database, by several sessions side by side.
+//! Loads the initial database on several sessions in parallel.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{Progress, Site};
 /// Items, and stocks of a warehouse, that one session loads in one transaction.
 const PIECE: u64 = 20_000;
 
-/// What one session loads.
+/// One batch, which a session loads in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// So many items from this one on.
@@ -32,7 +32,7 @@ pub(super) enum Piece {
     Orders(Place),
 }
 
-/// Everything there is to load, in stages: what a foreign key names is there in the stage before.
+/// All batches in stages. The rows that a foreign key refers to are in an earlier stage.
 pub(super) fn stages(warehouses: u64) -> [Vec<Piece>; 3] {
     let pieces = || (0..ITEMS / PIECE).map(|piece| piece * PIECE + 1);
     let all = || 1..=warehouses;
@@ -50,17 +50,17 @@ pub(super) fn stages(warehouses: u64) -> [Vec<Piece>; 3] {
     ]
 }
 
-/// Where the rows of one table go.
+/// Receives the rows of one table.
 pub(super) trait Sink {
-    /// Takes the rows that have just been made: one, or those of one order.
+    /// Takes the newest rows: one, or those of one order.
     ///
     /// # Errors
-    /// When they cannot be kept.
+    /// If they cannot be stored.
     async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure>;
 }
 
 impl Piece {
-    /// The tables that it has rows of; each after those that its foreign keys name.
+    /// The tables of its rows; each after the tables that its foreign keys refer to.
     pub(super) fn tables(self) -> &'static [Table] {
         match self {
             Self::Items(_) => &[Table::Item],
@@ -130,7 +130,7 @@ impl Piece {
     }
 }
 
-/// Puts every row into tables that were just made.
+/// Loads all rows into new tables.
 pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
     let warehouses = settings.warehouses;
     let maker = Arc::new(RowMaker::new(site.seed, now(site)?));
@@ -154,8 +154,8 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Stages in their order where foreign keys ask for it. Without them all is one stage, the longest pieces
-/// first, so that no session waits for others but at the very end.
+/// With foreign keys the stages in their order. Without them a single stage, the longest batches first, so that
+/// sessions wait for each other only at the end.
 fn order(stages: [Vec<Piece>; 3], has_foreign_keys: bool) -> Vec<Vec<Piece>> {
     if has_foreign_keys {
         stages.into()
@@ -164,7 +164,7 @@ fn order(stages: [Vec<Piece>; 3], has_foreign_keys: bool) -> Vec<Vec<Piece>> {
     }
 }
 
-/// The system's own time, in its own spelling.
+/// The current time of the system, as it writes times.
 fn now(site: &Site<'_>) -> Result<String, Failure> {
     on_session(site, async move |session| {
         let rows = session.rows("SELECT CURRENT_TIMESTAMP").await?;
@@ -173,7 +173,7 @@ fn now(site: &Site<'_>) -> Result<String, Failure> {
     })
 }
 
-/// Loads a piece in one transaction.
+/// Loads a batch in one transaction.
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
@@ -192,7 +192,7 @@ async fn load(
     together.commit().await
 }
 
-/// Rows on their way into a table.
+/// Adds rows to a table.
 struct TableRows<'a> {
     filling: Filling<'a>,
     columns: usize,

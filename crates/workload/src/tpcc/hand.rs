@@ -1,4 +1,4 @@
-//! What a client works with: its session and its statements.
+//! The session of a client with its prepared statements.
 
 use driver::{Rows, Running, Session, Statement, Value};
 use engine::Seat;
@@ -16,7 +16,7 @@ pub(super) struct Hand {
     pub(super) begin_write: &'static str,
     pub(super) begin_read: &'static str,
     pub(super) is_in_transaction: bool,
-    /// A last name or another short text, in memory that is used again.
+    /// A last name or another short text, in memory that is reused.
     pub(super) text: String,
 }
 
@@ -45,7 +45,7 @@ impl Hand {
         Ok(())
     }
 
-    /// Undoes the transaction, if one is open.
+    /// Rolls back the open transaction, if there is one.
     pub(super) async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
         if !self.is_in_transaction {
             return Ok(());
@@ -55,8 +55,8 @@ impl Hand {
         self.session.run("ROLLBACK").await.map(drop)
     }
 
-    /// Runs a statement and counts it; the rows of one that reads are kept: [`Hand::rows`]. What came of it
-    /// is in what this returns.
+    /// Runs a statement and counts it. [`Hand::rows`] has the rows of one that reads. Await the result for the
+    /// answer.
     #[inline]
     pub(super) fn run(
         &mut self,
@@ -68,7 +68,7 @@ impl Hand {
         begin(&mut self.session, seat, (query.kind(), statement), values)
     }
 
-    /// The same with a statement for so many lines.
+    /// The same with a statement for a number of lines.
     #[inline]
     pub(super) fn run_lines(
         &mut self,
@@ -86,8 +86,8 @@ impl Hand {
         self.session.fetched()
     }
 
-    /// Reads the customer that is named by its last name with `query`, whose rows come in the order of first
-    /// names; returns which row it is: the one at n / 2 rounded up of n (clauses 2.5.2.2 and 2.6.2.2).
+    /// Finds a customer by last name with `query`, whose rows are ordered by first name. Returns the index of its
+    /// row: of n rows the one at n / 2, rounded up (clauses 2.5.2.2 and 2.6.2.2).
     pub(super) async fn read_by_name(
         &mut self,
         seat: &mut Seat,
@@ -108,7 +108,7 @@ impl Hand {
         }
     }
 
-    /// The number of a customer however it is named.
+    /// The number of a customer who is named by number or by last name.
     pub(super) async fn customer_id(
         &mut self,
         seat: &mut Seat,
@@ -141,7 +141,7 @@ fn begin<'s>(
     }
 }
 
-/// A row is not there, or not whole.
+/// A row is missing or incomplete.
 #[cold]
 pub(super) fn missing(what: &str) -> Failure {
     unfit(format!(

@@ -1,4 +1,4 @@
-//! What the user of a terminal types in: clauses 2.4.1, 2.5.1, 2.6.1, 2.7.1 and 2.8.1.
+//! The inputs that the user of a terminal enters: clauses 2.4.1, 2.5.1, 2.6.1, 2.7.1 and 2.8.1.
 
 use super::deck::Kind;
 use super::nurand::{Constants, uniform};
@@ -10,7 +10,7 @@ pub(super) const LINES_MAX: usize = 15;
 const UNUSED_ITEM: i64 = 100_001;
 const DISTRICTS: i64 = 10;
 
-/// Where a terminal stands.
+/// The place of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terminal {
     pub(super) warehouse: i64,
@@ -105,7 +105,7 @@ pub(super) struct Typist {
     pub(super) constants: Constants,
     pub(super) warehouses: i64,
     pub(super) terminal: Terminal,
-    /// Whether the terminal keeps to its warehouse.
+    /// Whether the terminal always uses its home warehouse.
     pub(super) is_home: bool,
 }
 
@@ -156,8 +156,8 @@ impl Typist {
             // 2.4.1.5.1: the last item is one that is not used.
             lines[count - 1].item = UNUSED_ITEM;
         }
-        // Everyone locks stocks in the same order, so that two orders never wait for each other's stocks; the
-        // order in which lines are typed in has no meaning.
+        // All clients lock stocks in the same order, so that two orders never wait for each other's stocks. The
+        // order of the lines has no meaning.
         lines[..count].sort_unstable_by_key(|line| (line.supply_warehouse, line.item));
         NewOrder { warehouse, district, customer, lines, count }
     }

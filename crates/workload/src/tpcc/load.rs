@@ -1,4 +1,4 @@
-//! What the clients of one trial share.
+//! The load of one trial: the state that its clients share.
 
 use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
 
@@ -8,12 +8,12 @@ use super::settings::Settings;
 use crate::Site;
 use crate::session::Connector;
 
-/// Orders that were rolled back as they should be: an operation of its own behind the five types, so that
-/// their number can be seen.
+/// Orders that were rolled back by intent: an operation of its own after the five types, so that reports show
+/// their number.
 pub(super) const ROLLED_BACK: OperationId = OperationId(TYPES as u16);
 
-/// Deliveries that skipped a district, for the same reason: with weights of one's own new orders may run out, and
-/// a Delivery that finds none has little to do.
+/// Deliveries that skipped a district, for the same reason: with weights of the user's own, new orders may run
+/// out, and a Delivery without new orders has little to do.
 pub(super) const SKIPPED: OperationId = OperationId(TYPES as u16 + 1);
 
 /// The operation of a kind.
@@ -25,7 +25,7 @@ pub(super) fn operation(kind: Kind) -> OperationId {
 /// 18 s of keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
 const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
 
-/// The load of TPC-C: what its clients share.
+/// The load of TPC-C: the state that its clients share.
 pub(super) struct TpccLoad {
     pub(super) operations: Vec<Operation>,
     pub(super) connector: Connector,

@@ -11,18 +11,18 @@ use super::inputs::{LINES_MAX, Line, NewOrder};
 use super::statements::{LineQuery, Query};
 use super::text::ORIGINAL;
 
-/// How an order ended.
+/// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
     Committed,
-    /// It named an item that does not exist, and was rolled back as it should be (clause 2.4.2.3).
+    /// It names an item that does not exist, and was rolled back as required (clause 2.4.2.3).
     RolledBack,
 }
 
 /// The length of S_DIST_xx.
 const DIST: usize = 24;
 
-/// What became of a line.
+/// The result of a line.
 #[derive(Clone, Copy)]
 struct Filled {
     /// I_PRICE in cents; `None` for an item that does not exist.

@@ -1,4 +1,4 @@
-//! Makes the nine tables, or takes those that are there, and takes them away again.
+//! Creates the nine tables or reuses existing ones, and drops them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::session::check_isolation;
 #[derive(Debug, Default)]
 pub(super) struct Made(Mutex<BTreeMap<String, Freshness>>);
 
-/// Whether a load was asked for since the tables were made.
+/// Whether a load has started since the tables were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
     Pristine,
@@ -28,12 +28,12 @@ pub(super) enum Freshness {
 }
 
 impl Made {
-    /// What is known of the tables on this system; `None` when they were made elsewhere.
+    /// The state of the tables on this system; `None` if this process did not create them.
     pub(super) fn look(&self, target: &Target) -> Option<Freshness> {
         self.lock().get(&target.to_string()).copied()
     }
 
-    /// Clients are about to change what is in the tables.
+    /// Notes that clients are about to change the tables.
     pub(super) fn use_up(&self, target: &Target) {
         if let Some(freshness) = self.lock().get_mut(&target.to_string()) {
             *freshness = Freshness::Used;
@@ -78,7 +78,7 @@ pub(super) fn prepare(site: &Site<'_>, settings: &Settings, made: &Made) -> Resu
     around(site, &site.sql.after_prepare)
 }
 
-/// Takes tables that are there, whoever made them.
+/// Reuses existing tables.
 fn reuse(site: &Site<'_>, settings: &Settings, there: &[Table]) -> Result<(), Failure> {
     let missing: Vec<&str> = Table::ALL
         .iter()
@@ -105,7 +105,7 @@ fn around(site: &Site<'_>, statements: &[String]) -> Result<(), Failure> {
     on_session(site, async move |session| run_all(session, &statements).await)
 }
 
-/// Which of the tables are there.
+/// The tables that exist.
 fn existing(site: &Site<'_>) -> Result<Vec<Table>, Failure> {
     let list_columns = site.target.dialect().list_columns;
     on_session(site, async move |session| {
@@ -129,7 +129,7 @@ fn refusal(there: &[Table]) -> Failure {
     ))
 }
 
-/// Makes and fills the tables; takes them away again when that fails or someone asks to stop.
+/// Creates and fills the tables; drops them again on a failure or a request to stop.
 fn make(
     site: &Site<'_>,
     settings: &Settings,
@@ -141,7 +141,7 @@ fn make(
         made.add(site.target);
     } else if site.stop.level() < StopLevel::AtOnce {
         site.progress.begin("taking away what is not finished", 0);
-        // The first failure is the one to tell; a second one here has most probably the same cause.
+        // Only the first failure is reported; a second one here most probably has the same cause.
         let _ = drop_tables(site, &Table::ALL);
     }
     result
@@ -160,7 +160,7 @@ fn create_and_fill(
     finish(site)
 }
 
-/// Indexes and statistics, tables side by side.
+/// Creates indexes and statistics, several tables in parallel.
 fn finish(site: &Site<'_>) -> Result<(), Failure> {
     let dialect = site.target.dialect();
     let statements = Table::ALL.iter().map(|table| {

@@ -1,7 +1,6 @@
 //! The nine tables of clause 1.3, in the system's dialect.
 //!
-//! Names and types of columns are those that are usual for the MySQL protocol, so that go-tpc and dyno can
-//! work on each other's databases. Fixed texts are CHAR, money is DECIMAL(12,2), as clause 1.3.1 wants.
+//! Names and types of columns are those of go-tpc, so that both tools can work on each other's databases. Fixed texts are CHAR, money is DECIMAL(12,2), as clause 1.3.1 wants.
 
 use driver::Dialect;
 use measure::Failure;
@@ -126,7 +125,7 @@ impl Table {
     }
 }
 
-/// No table has more columns than CUSTOMER.
+/// The most columns of a table: CUSTOMER's.
 pub(super) const COLUMNS_MAX: usize = CUSTOMER.len();
 
 const ITEM: &[(&str, &str)] = &[

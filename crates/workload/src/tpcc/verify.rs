@@ -1,4 +1,4 @@
-//! Checks that tables are there with the columns and the rows that the transactions need.
+//! Checks that the tables exist with the columns and rows that the transactions need.
 
 use std::sync::Arc;
 
