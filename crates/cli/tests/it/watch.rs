@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
-use measure::{Server, Watched};
+use measure::{HostReading, Server, Watched};
 use net::Clock;
 use record::Run;
 
@@ -105,7 +105,7 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     assert_eq!(names, ["dyno", "mariadb"]);
     let (first, last) = (&host.readings[0], host.readings.last().unwrap());
     assert!(host.readings.len() >= 5, "one each second: {}", host.readings.len());
-    let used = |reading: &measure::HostReading| {
+    let used = |reading: &HostReading| {
         reading.processes.iter().map(|process| process.unwrap().cpu_ns()).collect::<Vec<_>>()
     };
     let (before, after) = (used(first), used(last));
@@ -149,14 +149,13 @@ fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
     let queries_per_s = queries as f64 * 1e9 / (window.end() - window.start()) as f64;
     // The readings between which most of the time is measured time.
     let readings = &trial.watched.hosts[0].readings;
-    let pairs = || {
-        let middle = |pair: &&[_]| at_ns(&pair[0]).midpoint(at_ns(&pair[1]));
-        readings.windows(2).filter(move |pair| window.contains(&middle(pair)))
-    };
-    let seconds: f64 = pairs().map(|pair| (pair[1].at_ns - pair[0].at_ns) as f64 / 1e9).sum();
+    let is_measured =
+        |pair: &&[HostReading]| window.contains(&pair[0].at_ns.midpoint(pair[1].at_ns));
+    let pairs: Vec<&[HostReading]> = readings.windows(2).filter(is_measured).collect();
+    let seconds: f64 = pairs.iter().map(|pair| (pair[1].at_ns - pair[0].at_ns) as f64 / 1e9).sum();
     let per_query = |of: fn(&measure::ProcessReading) -> u64| {
-        let of = |reading: &measure::HostReading| of(&reading.processes[1].unwrap());
-        let growth: u64 = pairs().map(|pair| of(&pair[1]) - of(&pair[0])).sum();
+        let of = |reading: &HostReading| of(&reading.processes[1].unwrap());
+        let growth: u64 = pairs.iter().map(|pair| of(&pair[1]) - of(&pair[0])).sum();
         growth as f64 / seconds / queries_per_s
     };
     let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
@@ -172,10 +171,6 @@ fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
         assert!(known > 0.0 || key.contains("_kb_"), "{key}: nothing for {queries} queries");
     }
     assert!(page(&desk).contains("What a query cost the servers"));
-}
-
-fn at_ns(reading: &measure::HostReading) -> u64 {
-    reading.at_ns
 }
 
 #[test]
