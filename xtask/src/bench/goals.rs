@@ -257,7 +257,8 @@ fn soak(results: &Results) -> Option<Goal> {
     let first = resident.get(..SOAK_MINUTE)?;
     let last = resident.get(resident.len().checked_sub(SOAK_MINUTE)?..)?;
     let what = "memory over ten minutes, last minute / first".to_owned();
-    paired_ratio(last, first).map(|ratio| Goal::of_ratio(what, Bound::AtMost(SOAK_GROWTH_MAX), ratio))
+    paired_ratio(last, first)
+        .map(|ratio| Goal::of_ratio(what, Bound::AtMost(SOAK_GROWTH_MAX), ratio))
 }
 
 #[cfg(test)]

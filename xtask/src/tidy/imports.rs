@@ -12,6 +12,7 @@ use super::Finding;
 const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &[]),
     ("measure", &[]),
+    (FUZZING, &[]),
     ("net", &["measure"]),
     ("driver", &["plan", "measure", "net"]),
     ("engine", &["plan", "measure", "net"]),
@@ -33,6 +34,9 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// The room that tests of every room may import, and nothing else.
+const FUZZING: &str = "fuzzing";
 
 /// Libraries that only some rooms may use, and why.
 const LIBRARIES: &[(&str, &[&str], &str)] = &[
@@ -78,6 +82,9 @@ fn check_manifest(room: &str, file: &str, text: &str) -> anyhow::Result<Vec<Find
             continue;
         };
         for name in dependencies.keys() {
+            if name == FUZZING && section == "dev-dependencies" {
+                continue;
+            }
             if let Some(message) = objection(room, allowed, name) {
                 findings.push(finding(line_of(text, section, name), message));
             }
@@ -138,6 +145,15 @@ mod tests {
         assert_eq!(
             found("plan", text),
             ["Cargo.toml:2: plan may not import cli; it may import none of ours"]
+        );
+    }
+
+    #[test]
+    fn only_tests_import_the_inputs_for_fuzzing() {
+        assert!(found("plan", "[dev-dependencies]\nfuzzing.workspace = true\n").is_empty());
+        assert_eq!(
+            found("plan", "[dependencies]\nfuzzing.workspace = true\n"),
+            ["Cargo.toml:2: plan may not import fuzzing; it may import none of ours"]
         );
     }
 

@@ -65,7 +65,10 @@ const RULES: &[Rule] = &[
     Rule {
         within: &["crates/workload/src/"],
         // Both read options that other tools have named after a product.
-        except: &["crates/workload/src/sysbench/settings.rs", "crates/workload/src/ycsb/properties.rs"],
+        except: &[
+            "crates/workload/src/sysbench/settings.rs",
+            "crates/workload/src/ycsb/properties.rs",
+        ],
         words: PRODUCTS,
         comments: Comments::Spared,
         message: "a workload asks the driver's Dialect, never the product's name",

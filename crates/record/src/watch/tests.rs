@@ -4,8 +4,8 @@ use std::fs;
 
 use measure::{
     Connections, CpuTimes, DiskCounters, MemberList, MetricFunction, MetricQuery, NetworkCounters,
-    NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk, ProcessReading, Quantity, Runnable,
-    SegmentCounters, Series, SharedLoad, Side, TcpCounters, Watched,
+    NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk, ProcessReading, Quantity,
+    Runnable, SegmentCounters, Series, SharedLoad, Side, TcpCounters, Watched,
 };
 
 use super::*;
