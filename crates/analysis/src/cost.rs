@@ -24,7 +24,7 @@ metrics! {
 
 /// The measured load that servers worked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
+pub struct ServedLoad {
     /// From when, on the trial's clock.
     pub from_ns: Nanos,
     /// Until when.
@@ -50,41 +50,41 @@ pub struct Work {
 
 impl Work {
     /// Of a process, by its number in its host.
-    pub fn of_process(host: &Host, number: usize, window: Window) -> Option<Self> {
-        let mean = |figure: ProcessFigure| window.mean(&figure.of(host, number));
+    pub fn of_process(host: &Host, number: usize, load: ServedLoad) -> Option<Self> {
+        let mean = |figure: ProcessFigure| load.mean(&figure.of(host, number));
         Self {
             cpu_threads: mean(ProcessFigure::Cpu),
             switches_per_s: mean(ProcessFigure::ContextSwitches),
             read_bytes_per_s: mean(ProcessFigure::Read),
             written_bytes_per_s: mean(ProcessFigure::Written),
-            queries_per_s: window.queries_per_s,
+            queries_per_s: load.queries_per_s,
         }
         .known()
     }
 
     /// Of a whole host, with everything that runs on it.
-    pub fn of_host(host: &Host, window: Window) -> Option<Self> {
-        let mean = |figure: HostFigure| window.mean(&figure.of(host));
+    pub fn of_host(host: &Host, load: ServedLoad) -> Option<Self> {
+        let mean = |figure: HostFigure| load.mean(&figure.of(host));
         Self {
             cpu_threads: mean(HostFigure::CpuBusy),
             switches_per_s: mean(HostFigure::ContextSwitches),
             read_bytes_per_s: mean(HostFigure::DiskRead),
             written_bytes_per_s: mean(HostFigure::DiskWritten),
-            queries_per_s: window.queries_per_s,
+            queries_per_s: load.queries_per_s,
         }
         .known()
     }
 
     /// Of a server that has metrics of its own, by the CPU time that every client library of Prometheus
     /// exposes for its process.
-    pub fn of_server(server: &Server, window: Window) -> Option<Self> {
+    pub fn of_server(server: &Server, load: ServedLoad) -> Option<Self> {
         let cpu = Selection::of("process_cpu_seconds_total").rates(server);
         Self {
-            cpu_threads: cpu.values().next().and_then(|spells| window.mean(spells)),
+            cpu_threads: cpu.values().next().and_then(|spells| load.mean(spells)),
             switches_per_s: None,
             read_bytes_per_s: None,
             written_bytes_per_s: None,
-            queries_per_s: window.queries_per_s,
+            queries_per_s: load.queries_per_s,
         }
         .known()
     }
@@ -112,7 +112,7 @@ impl Work {
     }
 }
 
-impl Window {
+impl ServedLoad {
     fn mean(&self, spells: &[Spell]) -> Option<f64> {
         mean_peak(spells, (self.from_ns, self.to_ns)).map(|figures| figures.mean)
     }
@@ -128,7 +128,7 @@ mod tests {
 
     const SECOND: Nanos = 1_000_000_000;
     /// From the first second to the third, with 2,000 statements in each.
-    const WINDOW: Window = Window { from_ns: SECOND, to_ns: 3 * SECOND, queries_per_s: 2_000.0 };
+    const LOAD: ServedLoad = ServedLoad { from_ns: SECOND, to_ns: 3 * SECOND, queries_per_s: 2_000.0 };
 
     fn costs(work: Work) -> Vec<Option<f64>> {
         CostFigure::ALL.iter().map(|figure| (figure.metric().get)(&work)).collect()
@@ -159,19 +159,19 @@ mod tests {
     fn a_query_costs_what_counters_grew_by_divided_by_the_queries() {
         let host = host(|reading| reading);
         // 1,000 steps in a second with 2,000 statements: half a step for each.
-        let process = Work::of_process(&host, 0, WINDOW).unwrap();
+        let process = Work::of_process(&host, 0, LOAD).unwrap();
         assert_eq!(costs(process), [Some(200.0), Some(2.5), Some(0.0), Some(1.25)]);
-        let whole = Work::of_host(&host, WINDOW).unwrap();
+        let whole = Work::of_host(&host, LOAD).unwrap();
         assert_eq!(costs(whole), [Some(500.0), Some(5.0), Some(0.0), Some(2.0)]);
     }
 
     #[test]
     fn a_counter_that_is_not_reported_has_no_cost() {
         let host = host(|it| ProcessReading { context_switches: None, disk: None, ..it });
-        let process = Work::of_process(&host, 0, WINDOW).unwrap();
+        let process = Work::of_process(&host, 0, LOAD).unwrap();
         assert_eq!(costs(process), [Some(200.0), None, None, None]);
-        assert_eq!(Work::of_process(&host, 1, WINDOW), None);
-        let idle = Window { queries_per_s: 0.0, ..WINDOW };
+        assert_eq!(Work::of_process(&host, 1, LOAD), None);
+        let idle = ServedLoad { queries_per_s: 0.0, ..LOAD };
         assert_eq!(Work::of_process(&host, 0, idle), None);
     }
 
@@ -181,16 +181,16 @@ mod tests {
         cpu.points = vec![(SECOND, 5.0), (2 * SECOND, 5.5), (3 * SECOND, 6.5)];
         let answers_ns = vec![SECOND, 2 * SECOND, 3 * SECOND];
         let server = Server { answers_ns, series: vec![cpu], ..Server::default() };
-        let work = Work::of_server(&server, WINDOW).unwrap();
+        let work = Work::of_server(&server, LOAD).unwrap();
         // 0.75 hardware threads over 2,000 statements a second.
         assert_eq!(costs(work), [Some(375.0), None, None, None]);
-        assert_eq!(Work::of_server(&Server::default(), WINDOW), None);
+        assert_eq!(Work::of_server(&Server::default(), LOAD), None);
     }
 
     #[test]
     fn a_sum_is_known_where_every_part_is() {
         let host = host(|reading| reading);
-        let process = Work::of_process(&host, 0, WINDOW).unwrap();
+        let process = Work::of_process(&host, 0, LOAD).unwrap();
         let other = Work { switches_per_s: None, ..process };
         let sum = Work::sum([process, other]).unwrap();
         assert_eq!(costs(sum), [Some(400.0), None, Some(0.0), Some(2.5)]);

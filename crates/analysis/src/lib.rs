@@ -30,7 +30,7 @@ mod trend;
 pub use check::{RunFacts, check, check_run};
 pub use compare::{Comparison, RoundFigure, Verdict, compare, over_points};
 pub use connections::ConnectionFigure;
-pub use cost::{CostFigure, Window, Work};
+pub use cost::{CostFigure, ServedLoad, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};

@@ -10,7 +10,7 @@ use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 use rustls::{Error, ProtocolVersion};
 
 use super::outgoing::Outgoing;
-use super::{TlsClient, TlsFault, Trust};
+use super::{TlsClient, TlsFault};
 
 /// The most received bytes that may be buffered: a long handshake message, one read of the loop and one
 /// record.
@@ -212,6 +212,7 @@ impl Machine {
     }
 
     /// Memory in use for buffers.
+    #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.incoming.capacity() + self.unread.capacity() + self.outgoing.capacity_bytes()
     }

@@ -40,6 +40,7 @@ impl Outgoing {
     }
 
     /// Memory in use.
+    #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.room.capacity()
     }

@@ -68,7 +68,7 @@ impl RunFile {
             seed: header.seed,
             trials_planned: header.trials_planned,
             dyno: Dyno { version: dyno.version, build: dyno.build },
-            environment: environment.into(),
+            environment,
         }
     }
 

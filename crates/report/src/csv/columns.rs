@@ -97,8 +97,11 @@ impl Column {
     }
 }
 
+/// How a cell is read.
+type Cell = fn(&Row<'_>) -> String;
+
 /// What every row has.
-const LEAD: [(&str, fn(&Row<'_>) -> String); 17] = [
+const LEAD: [(&str, Cell); 17] = [
     ("trial", |row| row.header().index.to_string()),
     ("system", |row| row.header().system.clone()),
     ("product", |row| row.header().identity.product.clone()),

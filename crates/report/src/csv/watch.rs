@@ -18,8 +18,11 @@ struct Row<'t> {
     spell: Spell,
 }
 
+/// How a cell is read.
+type Cell = fn(&Row<'_>) -> String;
+
 /// Each head beside what stands below it.
-const COLUMNS: [(&str, fn(&Row<'_>) -> String); 14] = [
+const COLUMNS: [(&str, Cell); 14] = [
     ("trial", |row| row.trial.index.to_string()),
     ("system", |row| row.trial.system.clone()),
     ("workload", |row| row.trial.workload.name.clone()),

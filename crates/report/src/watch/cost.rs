@@ -1,7 +1,7 @@
 //! What a query cost the servers: each process, host and server that reports it, and all of the system
 //! under test together.
 
-use analysis::{CostFigure, Window, Work};
+use analysis::{CostFigure, ServedLoad, Work};
 use measure::Side;
 
 use super::listing::Subject;
@@ -23,23 +23,23 @@ pub(crate) struct Cost {
 
 /// Of the server's processes, of hosts, then of servers with metrics of their own.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
-    let window = measured(trial);
+    let load = measured(trial);
     let mut all = Vec::new();
     for host in hosts(trial) {
         for (number, process) in host.processes.iter().enumerate() {
             if process.side == Side::Server {
-                let work = Work::of_process(&host, number, window);
+                let work = Work::of_process(&host, number, load);
                 let (source, part) = (host.name.clone(), process.name.clone());
                 all.extend(work.map(|work| Cost { subject: Subject::Process, source, part, work }));
             }
         }
         let (source, part) = (host.name.clone(), String::new());
-        let work = Work::of_host(&host, window);
+        let work = Work::of_host(&host, load);
         all.extend(work.map(|work| Cost { subject: Subject::Host, source, part, work }));
     }
     for server in &trial.record.watched.servers {
         let (source, part) = (server.name.clone(), String::new());
-        let work = Work::of_server(server, window);
+        let work = Work::of_server(server, load);
         all.extend(work.map(|work| Cost { subject: Subject::Server, source, part, work }));
     }
     all
@@ -55,9 +55,9 @@ pub(crate) fn of_servers(trial: &Trial<'_>) -> Option<Work> {
     of(Subject::Process).or_else(|| of(Subject::Server))
 }
 
-fn measured(trial: &Trial<'_>) -> Window {
+fn measured(trial: &Trial<'_>) -> ServedLoad {
     let (from_ns, to_ns) = window(trial);
-    Window { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
+    ServedLoad { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
 }
 
 /// A row for everything that reports what it did, for each point, from the repetition in the middle.

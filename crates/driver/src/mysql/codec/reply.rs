@@ -107,6 +107,7 @@ impl Reply {
     }
 
     /// Bytes that are kept for the next read.
+    #[cfg(test)]
     pub(crate) fn kept_bytes(&self) -> usize {
         self.kept.len()
     }

@@ -170,6 +170,7 @@ impl Inbox {
     }
 
     /// Memory that is held.
+    #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()
     }
