@@ -158,16 +158,16 @@ mod tests {
     #[test]
     fn a_folder_that_the_user_cannot_enter_is_named() {
         let root = tempfile::tempdir().unwrap();
-        let (closed, inner) = (root.path().join("closed"), root.path().join("closed/inner"));
-        fs::create_dir_all(&inner).unwrap();
+        let closed = root.path().join("closed");
+        fs::create_dir(&closed).unwrap();
         let set = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
         set(0o711);
-        nobody().demand_way_to(&inner, "do this").unwrap();
-        set(0o700);
-        let error = nobody().demand_way_to(&inner, "do this").unwrap_err().to_string();
+        nobody().demand_way_to(&closed, "do this").unwrap();
+        set(0o600);
+        let error = nobody().demand_way_to(&closed, "do this").unwrap_err().to_string();
         let closed = closed.canonicalize().unwrap();
         assert!(
-            error.contains(&format!("cannot enter {} (mode 0700) on the way to", closed.display())),
+            error.contains(&format!("cannot enter {} (mode 0600) on the way to", closed.display())),
             "{error}"
         );
         assert!(error.ends_with("do this, or name another user with `user`"), "{error}");
