@@ -22,7 +22,7 @@ fn a_server_that_is_there_says_what_it_is() {
     assert!(["MariaDB", "MySQL", "TiDB"].contains(&identity.product.as_str()), "{identity:?}");
     assert!(identity.version.starts_with(|first: char| first.is_ascii_digit() || first == 'v'));
     assert!(!identity.settings.is_empty());
-    assert!(running.limits().connections_max.unwrap() >= 1);
+    assert!(running.limits().connections.unwrap().max >= 1);
     assert_eq!(running.exited(), None);
     assert!(running.snapshot().unwrap_err().to_string().contains("reload"));
     assert!(running.restore().unwrap_err().to_string().contains("reload"));
