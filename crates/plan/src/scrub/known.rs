@@ -21,7 +21,7 @@ static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 pub fn hide(secret: &str) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     for form in [secret.to_owned(), secret.escape_debug().to_string()] {
-        let is_wanted = form.len() >= BYTES_MIN && form.trim_matches('*') != "";
+        let is_wanted = form.len() >= BYTES_MIN && !form.trim_matches('*').is_empty();
         if is_wanted && !known.contains(&form) {
             known.push(form);
         }
