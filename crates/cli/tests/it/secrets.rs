@@ -161,6 +161,21 @@ fn what_a_failed_build_says_of_a_secret_is_blanked() {
 }
 
 #[test]
+fn what_a_server_that_does_not_start_says_of_its_secret_is_blanked() {
+    let desk = Desk::new();
+    let script = "#!/bin/sh\necho root is $ROOT_PASSWORD, given is $DYNO_PASSWORD.\nexit 1\n";
+    let server = desk.program("tidb-server", script);
+    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
+    command.args(["--system", &format!("tidb:{}", server.display())]);
+    command.args(["--system-option", &format!("env.ROOT_PASSWORD={PASSWORD}")]);
+    let output = command.env("DYNO_PASSWORD", GIVEN).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert!(both(&output).contains("root is ***, given is ."), "{}", both(&output));
+    assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
+    assert_nowhere_below(&desk.path().join("results"));
+}
+
+#[test]
 fn a_secret_option_of_a_managed_server_reaches_that_server_alone() {
     let desk = Desk::new();
     let binary = std::env::var("DYNO_TEST_TIDB")
