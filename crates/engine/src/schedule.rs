@@ -51,7 +51,7 @@ impl Schedule {
 
     /// When that many arrivals are expected to have come: the inverse of
     /// [`Schedule::expected_until`]. [`Nanos::MAX`] when the rate ends at zero before.
-    pub fn time_of(&self, position: f64) -> Nanos {
+    pub(crate) fn time_of(&self, position: f64) -> Nanos {
         let mut begin = 0;
         let mut left = position;
         for segment in &self.segments {

@@ -340,11 +340,6 @@ impl Shared {
 }
 
 impl Handle {
-    /// The loop's clock.
-    pub fn clock(&self) -> &Clock {
-        &self.0.clock
-    }
-
     /// Nanoseconds on the loop's clock.
     #[inline]
     pub fn now(&self) -> Nanos {
