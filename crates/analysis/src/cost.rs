@@ -1,10 +1,10 @@
 //! What a query costs the servers: CPU, context switches and bytes that disks read and wrote, for each
 //! statement that was answered. Source: Mark Callaghan's cpu/o, cs/o, rkb/o and wkb/o (Small Datum).
 
-use measure::{Host, Nanos, Server};
+use measure::{Host, MetricFunction, MetricQuery, Nanos, Server};
 
 use crate::figure::metrics;
-use crate::{HostFigure, ProcessFigure, Selection, Spell, mean_peak};
+use crate::{HostFigure, ProcessFigure, Spell, evaluate, mean_peak};
 
 metrics! {
     /// What a query costs a server.
@@ -78,7 +78,8 @@ impl Work {
     /// Of a server that has metrics of its own, by the CPU time that every client library of Prometheus
     /// exposes for its process.
     pub fn of_server(server: &Server, load: ServedLoad) -> Option<Self> {
-        let cpu = Selection::of("process_cpu_seconds_total").rates(server);
+        let cpu = MetricQuery::new(MetricFunction::Rate, "process_cpu_seconds_total");
+        let cpu = evaluate(&cpu, server);
         Self {
             cpu_threads: cpu.values().next().and_then(|spells| load.mean(spells)),
             switches_per_s: None,
@@ -128,7 +129,8 @@ mod tests {
 
     const SECOND: Nanos = 1_000_000_000;
     /// From the first second to the third, with 2,000 statements in each.
-    const LOAD: ServedLoad = ServedLoad { from_ns: SECOND, to_ns: 3 * SECOND, queries_per_s: 2_000.0 };
+    const LOAD: ServedLoad =
+        ServedLoad { from_ns: SECOND, to_ns: 3 * SECOND, queries_per_s: 2_000.0 };
 
     fn costs(work: Work) -> Vec<Option<f64>> {
         CostFigure::ALL.iter().map(|figure| (figure.metric().get)(&work)).collect()

@@ -7,7 +7,7 @@ use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{Dyno, GoYcsb};
 use super::contestant::Programs;
-use super::goals::{Bound, Goal, ratio, show};
+use super::goals::{Bound, Goal, ratio};
 use super::page::beside;
 use super::results::{Quantity, Results};
 use super::server::BenchServer;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::own_server::wait_until;
 use crate::support::{Desk, both};
-use crate::{tidb as tidb_tests, tpcc, workload_sysbench, ycsb};
+use crate::{server, tidb as tidb_tests, tpcc, ycsb};
 
 /// A server that logs every statement.
 struct Logged {
@@ -47,11 +47,12 @@ impl Logged {
 
     /// Runs statements as root.
     fn sql(&self, statements: &str) -> String {
+        let login = server::login(&self.server.url());
         let mut client = Command::new("mariadb");
         // Without --comments the client would leave out what TiDB reads in comments.
-        client.args(["--no-defaults", "--comments", "--user=root", "--batch"]);
-        client.arg("--skip-column-names");
-        client.args(["--host=127.0.0.1", &format!("--port={}", self.server.port())]);
+        client.args(["--no-defaults", "--comments", "--batch", "--skip-column-names"]);
+        client.arg(format!("--user={}", login.user)).env("MYSQL_PWD", &login.password);
+        client.args(["--host", &login.host, "--port", &login.port]);
         let output = client.args(["--execute", statements]).output().unwrap();
         assert!(output.status.success(), "{statements}: {}", both(&output));
         String::from_utf8(output.stdout).unwrap()
@@ -60,7 +61,9 @@ impl Logged {
     /// A database of its own for `name`.
     fn database(&self, name: &str) -> String {
         self.sql(&format!("CREATE DATABASE {name}"));
-        format!("mysql://root@127.0.0.1:{}/{name}", self.server.port())
+        let url = self.server.url();
+        let (address, _) = url.rsplit_once('/').expect("the URL names a database");
+        format!("{address}/{name}")
     }
 
     /// Every statement so far that begins with `beginning`, white space as one blank.
@@ -100,7 +103,7 @@ fn logged_sql(line: &str) -> Option<String> {
 
 fn sysbench(url: &str, arguments: &[&str]) {
     let mut command = Command::new("sysbench");
-    command.args(workload_sysbench::sysbench_options(url)).arg("--table-size=20").args(arguments);
+    command.args(server::login(url).of_sysbench()).arg("--table-size=20").args(arguments);
     let output = command.output().expect("sysbench is installed: `cargo xtask test` does that");
     assert!(output.status.success(), "{}", both(&output));
 }
@@ -199,11 +202,11 @@ const TPCC: [&str; 9] = [
 
 fn tpcc_tables_are_the_same(server: &Logged) {
     let desk = Desk::new();
-    server.database("tpcc_theirs");
-    let port = server.server.port().to_string();
+    let login = server::login(&server.database("tpcc_theirs"));
     let mut prepare = Command::new(tpcc::go_tpc());
-    prepare.args(["tpcc", "prepare", "-H", "127.0.0.1", "-P", &port, "-U", "root"]);
-    prepare.args(["-D", "tpcc_theirs", "--warehouses=1", "-T=1"]).current_dir(desk.path());
+    prepare.args(["tpcc", "prepare", "-H", &login.host, "-P", &login.port, "-U", &login.user]);
+    prepare.args(["-p", &login.password, "-D", &login.database, "--warehouses=1", "-T=1"]);
+    prepare.current_dir(desk.path());
     let mut prepare = prepare.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc_theirs'";

@@ -56,7 +56,7 @@ pub(crate) fn of_servers(trial: &Trial<'_>) -> Option<Work> {
 }
 
 fn measured(trial: &Trial<'_>) -> ServedLoad {
-    let (from_ns, to_ns) = window(trial);
+    let (from_ns, to_ns) = window(trial.record);
     ServedLoad { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
 }
 

@@ -83,7 +83,7 @@ fn of_connections(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
 
 /// What a query cost each server and host: one value for the whole measured time.
 fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
-    let (from_ns, to_ns) = super::window(trial);
+    let (from_ns, to_ns) = super::window(trial.record);
     cost::of_trial(trial).into_iter().flat_map(move |cost| {
         CostFigure::ALL.iter().filter_map(move |figure| {
             let metric = figure.metric();

@@ -4,7 +4,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Command as Program, Output};
 
 use driver::Target;
 use driver::mysql::{LoginSources, Url};
@@ -19,7 +18,7 @@ const STRANGER: u32 = 65_534;
 
 /// What a program says to another user of the machine; to us when we cannot be one.
 fn as_stranger(program: &str, arguments: &[&str]) -> Output {
-    let mut command = Program::new(program);
+    let mut command = crate::process::command(program);
     if geteuid().is_root() {
         command.uid(STRANGER).gid(STRANGER);
     }

@@ -88,7 +88,7 @@ fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
 
 /// A client of the server's protocol that says what it is told.
 fn ask_with(server: &Daemon, password: &str) -> std::process::Output {
-    let mut client = Command::new("mariadb");
+    let mut client = command("mariadb");
     client.args(["--no-defaults", "--host=127.0.0.1", "--user=root"]);
     client.args([&format!("--port={}", server.port()), "--execute=SELECT 'in'"]);
     client.env("MYSQL_PWD", password).output().unwrap()
