@@ -113,7 +113,7 @@ mod tests {
     const NOWHERE: Need = Need { program: "no-such-program-anywhere", package: "no-package" };
 
     #[test]
-    fn what_is_missing_is_only_named_when_nothing_may_be_installed() {
+    fn no_install_lists_missing_programs_without_installing() {
         let interrupt = Interrupt::watch().unwrap();
         let error = provide(&[NOWHERE], Install::No, &interrupt).unwrap_err();
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_needs_nothing() {
+    fn present_programs_are_not_installed() {
         let shell = Need { program: "sh", package: "dash" };
         provide(&[shell], Install::No, &Interrupt::watch().unwrap()).unwrap();
     }

@@ -13,9 +13,9 @@ use crate::interrupt::Interrupt;
 use crate::paths;
 
 /// Between two looks whether a program has ended or a signal has come.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// Looks before an interrupted program is killed: ten seconds.
-const PATIENCE_LOOKS: usize = 500;
+const EXIT_POLLS_MAX: usize = 500;
 
 /// A command in the repository's root that reads nothing.
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
@@ -57,7 +57,7 @@ pub(crate) fn run(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resul
             end(&mut child)?;
             interrupt.check()?;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
 }
 
@@ -79,11 +79,11 @@ fn end(child: &mut Child) -> anyhow::Result<()> {
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         // The group is gone only when everyone in it is, and then there is nothing to end.
         let _ = killpg(group, signal);
-        for _ in 0..PATIENCE_LOOKS {
+        for _ in 0..EXIT_POLLS_MAX {
             if child.try_wait()?.is_some() {
                 return Ok(());
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_PERIOD);
         }
     }
     bail!("process {group} does not end")

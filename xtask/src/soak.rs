@@ -1,19 +1,19 @@
 //! Half an hour of dyno on servers that stand still, die, come back, hang up and refuse, with a look at
 //! the end whether every count is right. What is done comes from a seed.
 //!
-//! Two runs go on side by side, a closed loop and an open one, each a single dyno with a MariaDB of its
-//! own behind a proxy. What the judgement asks for stands in [`judge`] and in its modules.
+//! Two runs go on side by side, a closed loop and an open one, each a single dyno with a MariaDB of its own
+//! behind a proxy. What the judgement asks for stands in [`verify`] and in its modules.
 
-mod course;
-mod judge;
 mod memory;
 mod meter;
 mod process;
 mod proxy;
 mod requests;
 mod schedule;
-mod stage;
-mod victim;
+mod soak_plan;
+mod soak_run;
+mod soak_server;
+mod verifier;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ use crate::interrupt::Interrupt;
 use crate::needs::{self, Install};
 use crate::{paths, shell};
 
-use self::course::Loop;
-use self::stage::{Stage, Verdict};
+use self::soak_plan::Loop;
+use self::soak_run::{SoakResult, SoakRun};
 
 /// What `cargo xtask soak` takes.
 #[derive(Args)]
@@ -70,20 +70,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let length = Duration::from_secs(60 * arguments.minutes);
     println!("soak: {} minutes, --seed {seed}, in {}", arguments.minutes, folder.display());
-    let verdicts = thread::scope(|scope| {
-        let stages = Loop::ALL.map(|offered| {
+    let results = thread::scope(|scope| {
+        let soak_runs = Loop::ALL.map(|offered| {
             let (folder, dyno) = (folder.join(offered.name()), dyno.as_path());
             let interrupt = &interrupt;
             scope.spawn(move || {
                 fs::create_dir_all(&folder)?;
-                Stage { offered, folder, length, seed }.run(dyno, interrupt)
+                SoakRun { offered, folder, length, seed }.run(dyno, interrupt)
             })
         });
-        stages.map(|stage| stage.join().unwrap_or_else(|_| Err(anyhow!("the soak itself failed"))))
+        soak_runs.map(|soak_run| {
+            soak_run.join().unwrap_or_else(|_| Err(anyhow!("the soak itself failed")))
+        })
     });
-    let verdicts = verdicts.into_iter().collect::<anyhow::Result<Vec<Verdict>>>();
-    let verdicts = verdicts.with_context(|| format!("look into {}", folder.display()))?;
-    conclude(&verdicts, &folder, arguments.keep)
+    let results = results.into_iter().collect::<anyhow::Result<Vec<SoakResult>>>();
+    let results = results.with_context(|| format!("look into {}", folder.display()))?;
+    print_results(&results, &folder, arguments.keep)
 }
 
 fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
@@ -92,11 +94,11 @@ fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     Ok(paths::target().join("release/dyno"))
 }
 
-fn conclude(verdicts: &[Verdict], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
-    for verdict in verdicts {
-        print!("{verdict}");
+fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
+    for result in results {
+        print!("{result}");
     }
-    if verdicts.iter().any(|verdict| !verdict.judgement.complaints.is_empty()) {
+    if results.iter().any(|result| !result.verification.violations.is_empty()) {
         println!("soak: failed; what was done, seen and recorded is in {}", folder.display());
         return Ok(ExitCode::FAILURE);
     }

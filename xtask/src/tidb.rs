@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use net::Clock;
-use system::Step;
+use system::ProgressEvent;
 use system::tidb::{BuildOptions, provide};
 
 use crate::interrupt::Interrupt;
@@ -24,15 +24,17 @@ pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     let mut said_ns = clock.now();
     let built = provide(&BuildOptions::default(), &mut |step| {
         match step {
-            Step::Note(text) => eprintln!("xtask: {text}"),
-            Step::Progress { stage, done, total } if clock.now() - said_ns > SAY_PERIOD_NS => {
+            ProgressEvent::Note(text) => eprintln!("xtask: {text}"),
+            ProgressEvent::Progress { stage, done, total }
+                if clock.now() - said_ns > SAY_PERIOD_NS =>
+            {
                 said_ns = clock.now();
                 match total {
                     0 => eprintln!("xtask: {stage}: {done}"),
                     _ => eprintln!("xtask: {stage}: {done} of {total}"),
                 }
             }
-            Step::Progress { .. } => {}
+            ProgressEvent::Progress { .. } => {}
         }
         if interrupt.signal().is_some() {
             ControlFlow::Break(())

@@ -11,18 +11,18 @@ pub struct RoundFigure {
     pub value: f64,
 }
 
-/// What the rounds say.
+/// The result of a comparison over rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// How many times the baseline's figure the variant's is.
     pub ratio: Ratio,
     /// What may be said of it.
-    pub verdict: Verdict,
+    pub verdict: Significance,
 }
 
-/// What may be said of a ratio with 95 % confidence.
+/// Whether a ratio differs from 1 with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Significance {
     /// The whole interval lies above 1.
     Higher,
     /// The whole interval lies below 1.
@@ -49,10 +49,10 @@ pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comp
     }
     let ratio = paired_ratio(&numerators, &denominators)?;
     let verdict = match ratio {
-        Ratio { rounds: 1, .. } => Verdict::TooFewRounds,
-        Ratio { low, .. } if low > 1.0 => Verdict::Higher,
-        Ratio { high, .. } if high < 1.0 => Verdict::Lower,
-        _ => Verdict::NoDifferenceShown,
+        Ratio { rounds: 1, .. } => Significance::TooFewRounds,
+        Ratio { low, .. } if low > 1.0 => Significance::Higher,
+        Ratio { high, .. } if high < 1.0 => Significance::Lower,
+        _ => Significance::NoDifferenceShown,
     };
     Some(Comparison { ratio, verdict })
 }
@@ -82,25 +82,25 @@ mod tests {
     }
 
     #[test]
-    fn what_drifts_with_the_machine_does_not_hide_a_difference() {
+    fn paired_rounds_cancel_machine_drift() {
         let baseline = rounds(&[100.0, 50.0, 200.0, 80.0]);
         let variant = rounds(&[110.0, 56.0, 218.0, 88.0]);
         let found = compare(&baseline, &variant).unwrap();
-        assert_eq!(found.verdict, Verdict::Higher);
+        assert_eq!(found.verdict, Significance::Higher);
         assert!((found.ratio.ratio - 1.1024).abs() < 1e-3, "{found:?}");
-        assert_eq!(compare(&variant, &baseline).unwrap().verdict, Verdict::Lower);
+        assert_eq!(compare(&variant, &baseline).unwrap().verdict, Significance::Lower);
     }
 
     #[test]
-    fn noise_is_no_difference_and_one_round_is_too_few() {
+    fn noise_shows_no_difference_and_one_round_is_too_few() {
         let noisy = compare(&rounds(&[100.0, 100.0, 100.0]), &rounds(&[120.0, 85.0, 101.0]));
-        assert_eq!(noisy.unwrap().verdict, Verdict::NoDifferenceShown);
+        assert_eq!(noisy.unwrap().verdict, Significance::NoDifferenceShown);
         let one = compare(&rounds(&[100.0]), &rounds(&[300.0])).unwrap();
-        assert_eq!(one.verdict, Verdict::TooFewRounds);
+        assert_eq!(one.verdict, Significance::TooFewRounds);
     }
 
     #[test]
-    fn rounds_that_miss_one_of_the_two_do_not_count() {
+    fn incomplete_rounds_are_left_out_of_comparisons() {
         let baseline = rounds(&[100.0, 0.0, 100.0]);
         let variant = [RoundFigure { round: 2, value: 50.0 }, RoundFigure { round: 7, value: 9.0 }];
         let found = compare(&baseline, &variant).unwrap();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn points_of_a_round_make_one_figure() {
+    fn points_of_one_round_are_averaged() {
         let of = over_points(&[rounds(&[2.0, 3.0]), rounds(&[8.0])]);
         assert_eq!(of.len(), 1);
         assert!((of[0].value - 4.0).abs() < 1e-12);

@@ -2,11 +2,11 @@
 
 use measure::{Connections, ConnectionsReading, TcpCounters};
 
-use crate::Spell;
+use crate::SampleWindow;
 use crate::figure::{Between, OverTime, metrics, over_time};
 
 metrics! {
-    /// What is known of connections over time.
+    /// A figure of the TCP connections over time.
     ConnectionFigure: OverTime<ConnectionsReading>;
 
     SegmentsSent = "segments_sent_per_s", "segments sent", PerSecond,
@@ -42,7 +42,7 @@ impl Between<'_, ConnectionsReading> {
 
 impl ConnectionFigure {
     /// This figure over time; empty where the kernel does not report it.
-    pub fn of(self, connections: &Connections) -> Vec<Spell> {
+    pub fn of(self, connections: &Connections) -> Vec<SampleWindow> {
         let get = self.metric().get;
         over_time(
             &connections.readings,

@@ -4,7 +4,7 @@
 use measure::{Host, MetricFunction, MetricQuery, Nanos, Server};
 
 use crate::figure::metrics;
-use crate::{HostFigure, ProcessFigure, Spell, evaluate, mean_peak};
+use crate::{HostFigure, ProcessFigure, SampleWindow, evaluate, mean_peak};
 
 metrics! {
     /// What a query costs a server.
@@ -81,7 +81,7 @@ impl Work {
         let cpu = MetricQuery::new(MetricFunction::Rate, "process_cpu_seconds_total");
         let cpu = evaluate(&cpu, server);
         Self {
-            cpu_threads: cpu.values().next().and_then(|spells| load.mean(spells)),
+            cpu_threads: cpu.values().next().and_then(|sample_windows| load.mean(sample_windows)),
             switches_per_s: None,
             read_bytes_per_s: None,
             written_bytes_per_s: None,
@@ -114,8 +114,8 @@ impl Work {
 }
 
 impl ServedLoad {
-    fn mean(&self, spells: &[Spell]) -> Option<f64> {
-        mean_peak(spells, (self.from_ns, self.to_ns)).map(|figures| figures.mean)
+    fn mean(&self, sample_windows: &[SampleWindow]) -> Option<f64> {
+        mean_peak(sample_windows, (self.from_ns, self.to_ns)).map(|figures| figures.mean)
     }
 }
 

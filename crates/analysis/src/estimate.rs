@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn two_values_that_differ_much_do_not_reach_below_zero() {
+    fn log_interval_of_two_values_stays_above_zero() {
         // Over the values themselves it would be 100 -+ 12.706 x 20, from below zero.
         let interval = over_repetitions(&[80.0, 120.0]).unwrap().interval.unwrap();
         // The logarithms differ by ln 1.5: sqrt 9600 x 1.5 ^ (-+ 12.7062 / 2).
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_among_few_leaves_no_interval_and_the_median_stands() {
+    fn a_zero_value_gives_a_median_without_interval() {
         let estimate = over_repetitions(&[0.0, 5.0, 6.0]).unwrap();
         assert_eq!((estimate.median, estimate.min, estimate.interval), (5.0, 0.0, None));
     }
 
     #[test]
-    fn values_that_hardly_differ_get_what_student_gives_over_the_values() {
+    fn nearly_equal_values_get_the_plain_student_interval() {
         let interval = over_repetitions(&[999.0, 1000.0, 1001.0]).unwrap().interval.unwrap();
         // 1000 -+ 4.3027 x 1 / sqrt 3.
         assert!((interval.low - 997.516).abs() < 0.01, "{interval:?}");
@@ -140,7 +140,7 @@ mod tests {
     /// Source: the table of ranks for the median in W. J. Conover, Practical Nonparametric
     /// Statistics: n = 6 and 8 take the whole range, 9 skips one value at each end, 12 two, 20 five.
     #[test]
-    fn ranks_are_those_of_the_table() {
+    fn interval_ranks_match_the_published_table() {
         let table = [(6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (25, 7)];
         for (n, skipped) in table {
             assert_eq!(skipped_ranks(n), skipped, "{n} values");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_no_interval_and_nothing_has_no_estimate() {
+    fn one_value_has_no_interval_and_no_values_have_no_estimate() {
         assert_eq!(over_repetitions(&[5.0]).unwrap().interval, None);
         assert_eq!(over_repetitions(&[]), None);
         assert_eq!(over_repetitions(&[f64::NAN]), None);

@@ -3,7 +3,7 @@
 
 use measure::{Nanos, Quantity};
 
-use crate::Spell;
+use crate::SampleWindow;
 
 /// A figure. `Get` is the function that reads it.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +43,13 @@ pub(crate) fn over_time<R>(
     readings: &[R],
     at_ns: impl Fn(&R) -> Nanos,
     value: impl Fn(&R, &R, f64) -> Option<f64>,
-) -> Vec<Spell> {
+) -> Vec<SampleWindow> {
     let pairs = readings.windows(2).filter(|pair| at_ns(&pair[1]) > at_ns(&pair[0]));
     pairs
         .filter_map(|pair| {
             let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));
             let mean = value(&pair[0], &pair[1], (to_ns - from_ns) as f64 / 1e9)?;
-            Some(Spell { from_ns, to_ns, mean, peak: mean, is_seen: false })
+            Some(SampleWindow { from_ns, to_ns, mean, peak: mean, is_seen: false })
         })
         .collect()
 }

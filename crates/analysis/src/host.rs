@@ -4,11 +4,12 @@ use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading};
 
 use crate::figure::{Between, OverTime, metrics, over_time};
 
-/// Shorter than this part of the longest, a spell is a rest, and its rates are those of a few ticks.
+/// Shorter than this part of the longest, a sample window is a rest, and its rates are those of a few
+/// ticks.
 const REST: u64 = 4;
 
 metrics! {
-    /// What is known of a host over time.
+    /// A figure of a host over time.
     HostFigure: OverTime<HostReading>;
 
     CpuBusy = "cpu_busy_threads", "CPU threads busy", CpuThreads, |it| it.cpu(CpuTimes::busy_ns);
@@ -63,7 +64,7 @@ metrics! {
 }
 
 metrics! {
-    /// What is known of a process over time.
+    /// A figure of a process over time.
     ProcessFigure: OverTime<ProcessReading>;
 
     Cpu = "cpu_busy_threads", "CPU threads busy", CpuThreads,
@@ -80,14 +81,14 @@ metrics! {
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
 }
 
-/// A figure between two readings.
+/// A value for the window between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spell {
+pub struct SampleWindow {
     /// From when, on the trial's clock.
     pub from_ns: Nanos,
     /// Until when.
     pub to_ns: Nanos,
-    /// Its mean in that time, or what it was at its end where the kernel tells no more.
+    /// Its mean in that time, or what it was at its end where the kernel reports no more.
     pub mean: f64,
     /// The highest value in that time that was seen.
     pub peak: f64,
@@ -100,7 +101,7 @@ pub struct Spell {
 pub struct MeanPeak {
     /// The mean over time.
     pub mean: f64,
-    /// The highest mean of a spell, or the highest value seen where several looks make a spell.
+    /// The highest sample, or the highest window mean where a window has several samples.
     pub peak: f64,
 }
 
@@ -113,7 +114,7 @@ impl Between<'_, HostReading> {
 
 impl HostFigure {
     /// This figure of a host over time; empty where the kernel does not report it.
-    pub fn of(self, host: &Host) -> Vec<Spell> {
+    pub fn of(self, host: &Host) -> Vec<SampleWindow> {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         over_time(
             &host.readings,
@@ -125,10 +126,10 @@ impl HostFigure {
 
 impl ProcessFigure {
     /// This figure of process `number` of a host over time; empty where it was not read.
-    pub fn of(self, host: &Host, number: usize) -> Vec<Spell> {
+    pub fn of(self, host: &Host, number: usize) -> Vec<SampleWindow> {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         let of = |reading: &HostReading| reading.processes.get(number).copied().flatten();
-        let mut spells = over_time(
+        let mut sample_windows = over_time(
             &host.readings,
             |reading| reading.at_ns,
             |from, to, seconds| {
@@ -136,53 +137,74 @@ impl ProcessFigure {
             },
         );
         if self == Self::Runnable {
-            for spell in &mut spells {
-                let at_end = host.readings.iter().find(|reading| reading.at_ns == spell.to_ns);
+            for sample_window in &mut sample_windows {
+                let at_end =
+                    host.readings.iter().find(|reading| reading.at_ns == sample_window.to_ns);
                 let seen = at_end.and_then(of).map(|reading| reading.runnable.max as f64);
-                spell.peak = seen.unwrap_or(spell.mean);
-                spell.is_seen = seen.is_some();
+                sample_window.peak = seen.unwrap_or(sample_window.mean);
+                sample_window.is_seen = seen.is_some();
             }
         }
-        spells
+        sample_windows
     }
 }
 
-/// Mean and peak over the spells whose middle lies in a stretch of time; `None` when there are none. A
-/// spell shorter than half of the longest has a peak only when that was seen: rates of counters in coarse
-/// ticks jump in short times.
-pub fn mean_peak(spells: &[Spell], (from_ns, to_ns): (Nanos, Nanos)) -> Option<MeanPeak> {
-    let middle = |spell: &Spell| spell.from_ns.midpoint(spell.to_ns);
-    let within = || spells.iter().filter(|it| (from_ns..=to_ns).contains(&middle(it)));
-    let length = |spell: &Spell| (spell.to_ns - spell.from_ns) as f64;
+/// Mean and peak over the sample windows whose middle lies in a stretch of time; `None` when there are
+/// none. A sample window shorter than half of the longest has a peak only when that was seen: rates of
+/// counters in coarse ticks jump in short times.
+pub fn mean_peak(
+    sample_windows: &[SampleWindow],
+    (from_ns, to_ns): (Nanos, Nanos),
+) -> Option<MeanPeak> {
+    let middle = |sample_window: &SampleWindow| sample_window.from_ns.midpoint(sample_window.to_ns);
+    let within = || sample_windows.iter().filter(|it| (from_ns..=to_ns).contains(&middle(it)));
+    let length =
+        |sample_window: &SampleWindow| (sample_window.to_ns - sample_window.from_ns) as f64;
     let longest = within().map(length).fold(0.0, f64::max);
     let whole: f64 = within().map(length).sum();
     if whole <= 0.0 {
         return None;
     }
-    let mean = within().map(|spell| spell.mean * length(spell)).sum::<f64>() / whole;
-    let counts = |spell: &&Spell| spell.is_seen || length(spell) >= longest / 2.0;
-    let peak = within().filter(counts).map(|spell| spell.peak).fold(mean, f64::max);
+    let mean =
+        within().map(|sample_window| sample_window.mean * length(sample_window)).sum::<f64>()
+            / whole;
+    let counts = |sample_window: &&SampleWindow| {
+        sample_window.is_seen || length(sample_window) >= longest / 2.0
+    };
+    let peak = within().filter(counts).map(|sample_window| sample_window.peak).fold(mean, f64::max);
     Some(MeanPeak { mean, peak })
 }
 
 /// What a line on a page can show: neighbours made one until there are at most `count`, and the short
 /// rests at the edges of phases left out. Means stay means over time, peaks stay peaks.
-pub fn thin(spells: &[Spell], count: usize) -> Vec<Spell> {
-    let longest = spells.iter().map(|spell| spell.to_ns - spell.from_ns).max().unwrap_or(0);
-    let is_whole = |spell: &&Spell| spell.to_ns - spell.from_ns >= longest / REST;
-    let whole: Vec<Spell> = spells.iter().filter(is_whole).copied().collect();
+pub fn thin(sample_windows: &[SampleWindow], count: usize) -> Vec<SampleWindow> {
+    let longest = sample_windows
+        .iter()
+        .map(|sample_window| sample_window.to_ns - sample_window.from_ns)
+        .max()
+        .unwrap_or(0);
+    let is_whole = |sample_window: &&SampleWindow| {
+        sample_window.to_ns - sample_window.from_ns >= longest / REST
+    };
+    let whole: Vec<SampleWindow> = sample_windows.iter().filter(is_whole).copied().collect();
     let each = whole.len().div_ceil(count.max(1)).max(1);
     whole.chunks(each).filter_map(merge).collect()
 }
 
-fn merge(spells: &[Spell]) -> Option<Spell> {
-    let (from_ns, to_ns) = (spells.first()?.from_ns, spells.last()?.to_ns);
-    let length = |spell: &Spell| (spell.to_ns - spell.from_ns) as f64;
-    let whole: f64 = spells.iter().map(length).sum();
-    let mean = spells.iter().map(|spell| spell.mean * length(spell)).sum::<f64>() / whole;
-    let peak = spells.iter().map(|spell| spell.peak).fold(f64::MIN, f64::max);
-    let is_seen = spells.iter().all(|spell| spell.is_seen);
-    Some(Spell { from_ns, to_ns, mean, peak, is_seen })
+fn merge(sample_windows: &[SampleWindow]) -> Option<SampleWindow> {
+    let (from_ns, to_ns) = (sample_windows.first()?.from_ns, sample_windows.last()?.to_ns);
+    let length =
+        |sample_window: &SampleWindow| (sample_window.to_ns - sample_window.from_ns) as f64;
+    let whole: f64 = sample_windows.iter().map(length).sum();
+    let mean = sample_windows
+        .iter()
+        .map(|sample_window| sample_window.mean * length(sample_window))
+        .sum::<f64>()
+        / whole;
+    let peak =
+        sample_windows.iter().map(|sample_window| sample_window.peak).fold(f64::MIN, f64::max);
+    let is_seen = sample_windows.iter().all(|sample_window| sample_window.is_seen);
+    Some(SampleWindow { from_ns, to_ns, mean, peak, is_seen })
 }
 
 #[cfg(test)]

@@ -28,14 +28,14 @@ mod summary;
 mod trend;
 
 pub use check::{RunFacts, check, check_run};
-pub use compare::{Comparison, RoundFigure, Verdict, compare, over_points};
+pub use compare::{Comparison, RoundFigure, Significance, compare, over_points};
 pub use connections::ConnectionFigure;
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
-pub use host::{HostFigure, MeanPeak, ProcessFigure, Spell, mean_peak, thin};
-pub(crate) use hot::{Hot, hottest};
+pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, mean_peak, thin};
+pub(crate) use hot::{HotSpot, hottest};
 pub use latency::Latency;
 pub use measured::{Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_told, kind_of, merged, of_kind};

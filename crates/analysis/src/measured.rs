@@ -8,7 +8,7 @@ use measure::{
 /// From inclusive, to exclusive, on the trial's clock.
 pub type Window = (Nanos, Nanos);
 
-/// What was measured in one trial.
+/// The measurements of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// What was timed, in the order of every tally.
@@ -35,7 +35,7 @@ pub struct Measured<'a> {
     pub unfinished: &'a Unfinished,
     /// When clients had lost the system.
     pub outages: &'a [Outage],
-    /// How many statements more the server counted than dyno, when it tells.
+    /// How many statements more the server counted than dyno, if it reports it.
     pub server_difference: Option<i64>,
     /// Where the load ended on the clock of the outages, ns.
     pub load_end_ns: Nanos,
@@ -75,7 +75,7 @@ pub struct Usage {
     pub threads: usize,
 }
 
-/// What was offered in an open loop.
+/// The load offered in an open loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
     /// Mean over the measured time, arrivals a second.
@@ -84,6 +84,6 @@ pub struct Offered<'a> {
     pub is_constant: bool,
     /// Whether arrivals are spread at random around the rate (a Poisson process).
     pub is_random: bool,
-    /// How late transactions started that a free client waited for.
+    /// Start delay of transactions for which an idle client was waiting.
     pub lateness: &'a LatencyHistogram,
 }

@@ -1,11 +1,11 @@
-//! From the metrics that a server tells to figures over time: rates of counters, levels of gauges, means
+//! From the metrics that a server reports to figures over time: rates of counters, levels of gauges, means
 //! and quantiles of histograms.
 
 use std::collections::BTreeMap;
 
 use measure::{INSTANCE, MetricFunction, MetricQuery, Nanos, Series, Server, ServerKind};
 
-use crate::Spell;
+use crate::SampleWindow;
 use crate::node::is_node;
 
 /// The kind of a server; `None` for an exporter of a host's figures, and where no kind takes it.
@@ -22,16 +22,16 @@ pub fn of_kind<'s>(kinds: &[ServerKind], name: &str, servers: &'s [Server]) -> V
     servers.iter().filter(is_of_kind).collect()
 }
 
-/// Whether a server tells anything of what a query is about, changing or not.
+/// Whether a server reports anything of what a query is about, changing or not.
 pub fn is_told(query: &MetricQuery, server: &Server) -> bool {
     server.families.contains(&query.family)
         || server.series.iter().any(|series| series.name == query.family)
 }
 
 /// What a query makes of a server's metrics over time, for each value of the label that tells figures apart.
-/// There is one spell for each two answers; none where a counter was set back, where a gauge is not known yet,
-/// and where a histogram counted nothing that a mean or a quantile could be of.
-pub fn evaluate(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+/// There is one sample window for each two answers; none where a counter was set back, where a gauge is not
+/// known yet, and where a histogram counted nothing that a mean or a quantile could be of.
+pub fn evaluate(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWindow>> {
     match query.function {
         MetricFunction::Rate => rates(query, server, ""),
         MetricFunction::CountRate => rates(query, server, "_count"),
@@ -62,32 +62,36 @@ fn groups<'s>(
 }
 
 /// How fast counters grew between answers, 1/s.
-fn rates(query: &MetricQuery, server: &Server, suffix: &str) -> BTreeMap<String, Vec<Spell>> {
+fn rates(
+    query: &MetricQuery,
+    server: &Server,
+    suffix: &str,
+) -> BTreeMap<String, Vec<SampleWindow>> {
     map(groups(query, server, suffix), |series| {
-        spells(server, |from_ns, to_ns| {
+        sample_windows(server, |from_ns, to_ns| {
             let seconds = (to_ns - from_ns) as f64 / 1e9;
             increase(series, from_ns, to_ns).map(|increase| increase / seconds)
         })
     })
 }
 
-/// The sum of gauges at the end of each spell.
-fn gauges(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+/// The sum of gauges at the end of each sample window.
+fn gauges(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWindow>> {
     map(groups(query, server, ""), |series| {
-        spells(server, |_, to_ns| {
+        sample_windows(server, |_, to_ns| {
             series.iter().filter_map(|it| it.at(to_ns)).reduce(|sum, it| sum + it)
         })
     })
 }
 
 /// The mean of what a histogram counted between answers.
-fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
+fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWindow>> {
     let counts = groups(query, server, "_count");
     map(groups(query, server, "_sum"), |sums| {
         let label = query.by.as_deref().unwrap_or_default();
         let value = sums[0].label(label).unwrap_or_default();
         let counts = counts.get(value).map_or(&[][..], Vec::as_slice);
-        spells(server, |from_ns, to_ns| {
+        sample_windows(server, |from_ns, to_ns| {
             let count = increase(counts, from_ns, to_ns).filter(|count| *count > 0.0)?;
             Some(increase(sums, from_ns, to_ns)? / count)
         })
@@ -96,17 +100,21 @@ fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Spell>> {
 
 /// A quantile, 0 to 1, of what a histogram counted between answers. Within a bucket values are taken to be
 /// spread evenly, so it is as coarse as the buckets. Source: Prometheus, histogram_quantile().
-fn quantiles(query: &MetricQuery, server: &Server, quantile: f64) -> BTreeMap<String, Vec<Spell>> {
+fn quantiles(
+    query: &MetricQuery,
+    server: &Server,
+    quantile: f64,
+) -> BTreeMap<String, Vec<SampleWindow>> {
     map(groups(query, server, "_bucket"), |series| {
         let buckets = buckets(series);
-        spells(server, |from_ns, to_ns| quantile_of(&buckets, quantile, from_ns, to_ns))
+        sample_windows(server, |from_ns, to_ns| quantile_of(&buckets, quantile, from_ns, to_ns))
     })
 }
 
 /// Several servers as one, each figure with the name of its server in the label [`INSTANCE`]. It answers
 /// when the first of those did that answered most often. The others answered a little earlier or later: their
 /// counters are taken to have grown evenly between two answers of their own, so that no growth falls into
-/// the wrong spell; their gauges are as old as their answers.
+/// the wrong sample window; their gauges are as old as their answers.
 pub fn merged(servers: &[&Server]) -> Server {
     let mut all = Server::default();
     for server in servers {
@@ -155,18 +163,27 @@ fn grown_by(counter: &Series, server: &Server, at_ns: Nanos) -> Option<f64> {
 
 fn map(
     groups: BTreeMap<String, Vec<&Series>>,
-    of: impl Fn(&[&Series]) -> Vec<Spell>,
-) -> BTreeMap<String, Vec<Spell>> {
+    of: impl Fn(&[&Series]) -> Vec<SampleWindow>,
+) -> BTreeMap<String, Vec<SampleWindow>> {
     groups.into_iter().map(|(value, series)| (value, of(&series))).collect()
 }
 
-/// One spell for each two answers, where there is a value.
-fn spells(server: &Server, value: impl Fn(Nanos, Nanos) -> Option<f64>) -> Vec<Spell> {
+/// One sample window for each two answers, where there is a value.
+fn sample_windows(
+    server: &Server,
+    value: impl Fn(Nanos, Nanos) -> Option<f64>,
+) -> Vec<SampleWindow> {
     let pairs = server.answers_ns.windows(2).filter(|pair| pair[1] > pair[0]);
     pairs
         .filter_map(|pair| {
             let mean = value(pair[0], pair[1])?;
-            Some(Spell { from_ns: pair[0], to_ns: pair[1], mean, peak: mean, is_seen: false })
+            Some(SampleWindow {
+                from_ns: pair[0],
+                to_ns: pair[1],
+                mean,
+                peak: mean,
+                is_seen: false,
+            })
         })
         .collect()
 }

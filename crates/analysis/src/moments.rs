@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_between() {
+    fn median_of_an_even_count_is_the_midpoint() {
         assert_eq!(median_of_sorted(&[1.0, 2.0, 4.0, 9.0]), Some(3.0));
         assert_eq!(median_of_sorted(&[1.0, 2.0, 9.0]), Some(2.0));
         assert_eq!(median_of_sorted(&[]), None);

@@ -14,7 +14,7 @@ const LOOPBACK: &str = "lo";
 const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
 const CARDS_ON_CARDS: [&str; 7] = ["veth", "docker", "br-", "virbr", "cni", "flannel", "tun"];
 
-/// Whether a server tells of its host's CPU, as node_exporters do.
+/// Whether a server reports its host's CPU, as node_exporters do.
 pub(crate) fn is_node(server: &Server) -> bool {
     server.families.iter().any(|family| family.starts_with("node_cpu_"))
 }
@@ -160,11 +160,11 @@ mod tests {
     }
 
     fn mean(host: &Host, figure: HostFigure) -> Option<f64> {
-        figure.of(host).first().map(|spell| spell.mean)
+        figure.of(host).first().map(|sample_window| sample_window.mean)
     }
 
     #[test]
-    fn a_node_exporter_tells_of_its_host() {
+    fn node_exporter_metrics_become_host_readings() {
         let server = server(&[
             ("node_cpu_seconds_total{cpu=\"0\",mode=\"user\"}", 10.0, 11.0),
             ("node_cpu_seconds_total{cpu=\"1\",mode=\"user\"}", 10.0, 11.5),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn other_servers_are_no_hosts() {
+    fn metrics_of_other_servers_are_not_host_readings() {
         assert_eq!(host_of_node(&server(&[("go_goroutines", 1.0, 2.0)])), None);
         let silent = Server { families: vec![CPU.to_owned()], ..Server::default() };
         assert_eq!(host_of_node(&silent), None);

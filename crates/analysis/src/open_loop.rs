@@ -16,7 +16,7 @@ pub struct OpenSummary {
     /// Transactions that were in the system on average, those that waited for a client included: L of
     /// Little's law.
     pub in_system: f64,
-    /// How late transactions started that a free client waited for.
+    /// Start delay of transactions for which an idle client was waiting.
     pub lateness: Latency,
 }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_is_missed_by_more_than_a_tenth_is_found() {
+    fn missing_the_offered_rate_by_over_ten_percent_is_a_finding() {
         let none = LatencyHistogram::new();
         assert_eq!(found(&[190, 170], offered(200.0, &none)).1, []);
         let missed = &found(&[170, 170], offered(200.0, &none)).1[0];
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_that_is_late_by_itself_is_found() {
+    fn a_late_load_generator_is_a_finding() {
         let mut lateness = LatencyHistogram::new();
         (0..98).for_each(|_| lateness.record(50_000));
         assert_eq!(found(&[200], offered(200.0, &lateness)).1, []);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schedule_itself_does_is_no_drift_and_no_unsteadiness() {
+    fn variation_of_the_schedule_is_neither_drift_nor_unsteadiness() {
         let none = LatencyHistogram::new();
         let ramp: Vec<u64> = (1..=10).map(|second| second * 100).collect();
         let changing = Offered { is_constant: false, ..offered(550.0, &none) };

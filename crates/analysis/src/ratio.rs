@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_half_and_a_double_make_one() {
+    fn geometric_mean_of_a_half_and_a_double_is_one() {
         let ratio = paired_ratio(&[1.0, 4.0], &[2.0, 2.0]).unwrap();
         assert!((ratio.ratio - 1.0).abs() < 1e-12);
         // The logarithms are -+ ln 2, their deviation ln 2 x sqrt 2: 12.706 x ln 2 = 8.807.
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_disturbs_both_cancels() {
+    fn common_disturbances_cancel_in_paired_ratios() {
         let ratio = paired_ratio(&[11.0, 22.0, 5.5], &[10.0, 20.0, 5.0]).unwrap();
         assert!((ratio.ratio - 1.1).abs() < 1e-12);
         assert!((ratio.high - ratio.low).abs() < 1e-12);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_ratio_has_none() {
+    fn pairs_without_a_ratio_are_left_out() {
         assert_eq!(paired_ratio(&[], &[]), None);
         assert_eq!(paired_ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
         assert_eq!(paired_ratio(&[1.0], &[0.0]), None);

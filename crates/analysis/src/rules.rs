@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_does_to_a_share_is_its_binomial_deviation() {
+    fn share_tolerance_is_the_binomial_deviation() {
         let (trial, rules) = (seconds_of(&[18, 18]), rules(10.0));
         let summary = summarize(&Measured { rules: &rules, ..trial.measured() });
         // sqrt(0.1 x 0.9 / 36) = 0.05.
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_that_was_not_kept_is_found() {
+    fn a_missed_mix_is_a_finding() {
         let (trial, rules) = (seconds_of(&[20, 20, 20]), rules(101.0));
         let measured = Measured { rules: &rules, percentiles: &[50.0], ..trial.measured() };
         let found = check(&measured, &summarize(&measured));

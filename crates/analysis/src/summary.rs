@@ -15,7 +15,7 @@ use crate::trend::{Trend, trend};
 /// too coarse to compare.
 const REST: f64 = 0.5;
 
-/// What one trial comes down to.
+/// The summary of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Length of the measured load, s.
@@ -114,7 +114,7 @@ pub struct LittlesLaw {
     pub mismatch: f64,
 }
 
-/// What one unit of work cost the load generator.
+/// The load generator's cost for one unit of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// CPU time in user mode, us; `None` when not known.

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_around_a_level_is_none() {
+    fn noise_around_a_constant_is_no_trend() {
         let seen = trend(&[100.0, 104.0, 97.0, 103.0, 98.0, 101.0]).unwrap();
         assert!(!seen.is_significant, "{seen:?}");
         let level = trend(&[7.0; 6]).unwrap();
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_say_nothing() {
+    fn too_few_points_have_no_trend() {
         assert_eq!(trend(&[1.0, 2.0, 3.0, 4.0]), None);
         assert_eq!(trend(&[0.0; 9]), None);
     }

@@ -19,7 +19,7 @@ use anyhow::Result;
 use plan::{Problems, Source};
 
 use crate::args::{Args, Command};
-use crate::output::{print, tell};
+use crate::output::{print, print_error};
 
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;
@@ -41,12 +41,12 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
 }
 
 /// Says what went wrong, and how the process ends.
-pub(crate) fn complain(cause: &anyhow::Error) -> ExitCode {
+pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
-        tell(&problems.to_string());
+        print_error(&problems.to_string());
         return ExitCode::from(USAGE);
     }
-    tell(&format!("error: {cause:#}"));
+    print_error(&format!("error: {cause:#}"));
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 

@@ -3,10 +3,10 @@
 mod args;
 mod command_line;
 mod commands;
+mod detached;
 mod output;
 mod progress;
 mod signals;
-mod standing;
 mod starting;
 mod table;
 
@@ -17,10 +17,10 @@ use clap::Parser;
 fn main() -> ExitCode {
     let args = match command_line::arguments() {
         Ok(arguments) => args::Args::parse_from(arguments),
-        Err(cause) => return commands::complain(&cause.into()),
+        Err(cause) => return commands::report_error(&cause.into()),
     };
     match commands::dispatch(args) {
         Ok(code) => code,
-        Err(cause) => commands::complain(&cause),
+        Err(cause) => commands::report_error(&cause),
     }
 }

@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 
 /// A line on standard error, without secrets. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
-/// that it tells of goes on all the same.
-pub(crate) fn tell(line: &str) {
+/// that it reports goes on all the same.
+pub(crate) fn print_error(line: &str) {
     use std::io::{Write, stderr};
     let _ = writeln!(stderr(), "{}", plan::scrub(line));
 }

@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::{Interval, Operation, Phase};
 use record::TrialStatus;
 use report::{latency, number};
-use runner::{Event, Watcher};
+use runner::{Event, RunListener};
 
-use crate::output::tell;
-use crate::starting::Starting;
+use crate::output::print_error;
+use crate::starting::StartupDisplay;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum Style {
 }
 
 /// Shows a run while it goes on.
-pub(crate) struct Progress {
+pub(crate) struct ProgressDisplay {
     style: Style,
     bar: ProgressBar,
     trials: usize,
@@ -39,12 +39,12 @@ pub(crate) struct Progress {
     trial_planned: Option<Duration>,
     last_rate: String,
     /// The system that is being started.
-    starting: Option<Starting>,
+    starting: Option<StartupDisplay>,
     /// Where the record grows.
     pub(crate) folder: Option<PathBuf>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// For a run whose load takes `planned` in all.
     pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: usize) -> Self {
         let style = match (is_quiet, std::io::stderr().is_terminal()) {
@@ -76,7 +76,7 @@ impl Progress {
     fn line(&self, text: &str) {
         match self.style {
             Style::Live => self.bar.println(plan::scrub(text)),
-            Style::Lines => tell(text),
+            Style::Lines => print_error(text),
             Style::Quiet => {}
         }
     }
@@ -139,7 +139,7 @@ impl Progress {
     }
 
     /// Where nothing is redrawn, stages of a start that take long are lines.
-    fn tell_stage(&mut self, stage: &str, done: u64, total: u64) {
+    fn show_stage(&mut self, stage: &str, done: u64, total: u64) {
         let Some(starting) = &mut self.starting else { return };
         let lines = starting.step(stage, done, total);
         if self.style == Style::Lines {
@@ -183,8 +183,8 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Watcher for Progress {
-    fn hear(&mut self, event: Event<'_>) {
+impl RunListener for ProgressDisplay {
+    fn on_event(&mut self, event: Event<'_>) {
         match event {
             Event::RunBegins { folder, trials } => {
                 self.trials = trials;
@@ -193,12 +193,12 @@ impl Watcher for Progress {
             Event::SystemStarting { name } => {
                 // What it was built by may have come before.
                 self.end_start();
-                self.starting = Some(Starting::new(name));
+                self.starting = Some(StartupDisplay::new(name));
                 self.bar.set_style(style("{spinner} {msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
-            Event::SystemUp { name, identity } => {
+            Event::SystemStarted { name, identity } => {
                 self.end_start();
                 self.line(&format!("{name}: {}", identity.title()));
             }
@@ -209,7 +209,7 @@ impl Watcher for Progress {
             }
             Event::PhaseBegins { phase, planned } => self.begin_phase(phase, planned),
             Event::Progress { stage, done, total } => {
-                self.tell_stage(stage, done, total);
+                self.show_stage(stage, done, total);
                 self.work(stage, done, total);
             }
             Event::Interval { interval, operations } => self.interval(interval, operations),

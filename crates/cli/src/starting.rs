@@ -11,13 +11,13 @@ const WORTH_A_LINE: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// A system that is being started.
-pub(crate) struct Starting {
+pub(crate) struct StartupDisplay {
     system: String,
     stage: Option<Stage>,
     clock: Clock,
 }
 
-/// What is done now.
+/// The current stage.
 struct Stage {
     name: String,
     began: Duration,
@@ -25,7 +25,7 @@ struct Stage {
     told: Duration,
 }
 
-impl Starting {
+impl StartupDisplay {
     pub(crate) fn new(system: &str) -> Self {
         Self { system: system.to_owned(), stage: None, clock: Clock::monotonic() }
     }
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_told_when_they_are_over_and_while_they_take_long() {
-        let mut starting = Starting::new("cluster");
+    fn stages_are_printed_at_their_end_and_while_they_take_long() {
+        let mut starting = StartupDisplay::new("cluster");
         let steps = [
             (0, "starting pd-1", 0),
             (900, "starting tikv-1", 0),

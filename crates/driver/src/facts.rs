@@ -11,7 +11,7 @@ pub struct Facts {
     pub limits: ServerLimits,
 }
 
-/// Bounds that a server sets; `None` where there is no bound or the server does not tell.
+/// Bounds that a server sets; `None` where there is no bound or the server does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Connections at the same time.

@@ -173,7 +173,7 @@ mod tests {
         Footprint { files_per_session: 1, prepares_on_server: true, endpoints }
     }
 
-    fn told(footprint: &Footprint, server: &ServerLimits, clients: usize) -> String {
+    fn describe(footprint: &Footprint, server: &ServerLimits, clients: usize) -> String {
         let demand = Demand { clients, statements_per_client: 20 };
         let found = compare(footprint, server, demand, ROOMY);
         found.iter().map(Shortage::to_string).collect::<Vec<_>>().join("\n")
@@ -197,14 +197,14 @@ mod tests {
     };
 
     #[test]
-    fn enough_is_enough_to_the_last_one() {
-        assert_eq!(told(&tcp(&[3306]), &SERVER, 148), "");
-        insta::assert_snapshot!(told(&tcp(&[3306]), &SERVER, 149), @"too few connections: 149 needed, 148 available; run on the server: SET GLOBAL max_connections = 162");
+    fn limits_are_sufficient_up_to_the_exact_bound() {
+        assert_eq!(describe(&tcp(&[3306]), &SERVER, 148), "");
+        insta::assert_snapshot!(describe(&tcp(&[3306]), &SERVER, 149), @"too few connections: 149 needed, 148 available; run on the server: SET GLOBAL max_connections = 162");
     }
 
     #[test]
-    fn everything_too_little_is_told_at_once_with_its_remedy() {
-        insta::assert_snapshot!(told(&tcp(&[3306]), &SERVER, 30_000), @r#"
+    fn all_shortages_are_reported_together_with_remedies() {
+        insta::assert_snapshot!(describe(&tcp(&[3306]), &SERVER, 30_000), @r#"
         too few open files: 30064 needed, 1024 available; raise the hard limit, as root: ulimit -Hn 30064 && ulimit -n 30064
         too few connections: 30000 needed, 148 available; run on the server: SET GLOBAL max_connections = 30013
         too few prepared statements: 600000 needed, 16380 available; run on the server: SET GLOBAL max_prepared_stmt_count = 600002, or use --ps off
@@ -214,28 +214,28 @@ mod tests {
 
     #[test]
     fn several_addresses_share_the_clients() {
-        assert_eq!(told(&tcp(&[3306, 3307]), &SERVER, 296), "");
+        assert_eq!(describe(&tcp(&[3306, 3307]), &SERVER, 296), "");
         assert_eq!(busiest_endpoint(&tcp(&[1, 2, 1]), 7).map(|(_, sessions)| sessions), Some(5));
     }
 
     #[test]
-    fn without_prepared_statements_their_limit_does_not_matter() {
+    fn prepared_statement_limit_is_ignored_without_prepared_statements() {
         let footprint = Footprint { prepares_on_server: false, ..tcp(&[3306]) };
         let none = ServerLimit { max: 0, used: 0, ..PREPARED_STATEMENTS };
         let server = ServerLimits { prepared_statements: Some(none), ..SERVER };
-        assert_eq!(told(&footprint, &server, 100), "");
+        assert_eq!(describe(&footprint, &server, 100), "");
     }
 
     #[test]
     fn an_embedded_database_needs_files_only() {
         let footprint =
             Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() };
-        assert_eq!(told(&footprint, &ServerLimits::default(), 320), "");
-        insta::assert_snapshot!(told(&footprint, &ServerLimits::default(), 400), @"too few open files: 1264 needed, 1024 available; raise the limit: ulimit -n 1264");
+        assert_eq!(describe(&footprint, &ServerLimits::default(), 320), "");
+        insta::assert_snapshot!(describe(&footprint, &ServerLimits::default(), 400), @"too few open files: 1264 needed, 1024 available; raise the limit: ulimit -n 1264");
     }
 
     #[test]
-    fn the_kernel_tells_its_local_ports() {
+    fn the_local_port_range_is_read_from_the_kernel() {
         assert!(local_ports().is_some_and(|ports| ports > 0));
     }
 }

@@ -8,10 +8,10 @@ use crate::{Value, mysql, sqlite};
 /// rows, prepared or as text (docs/sysbench.md has the figures); on an embedded database an INSERT for each row.
 /// The rows belong to the open transaction. Without one, rows may be missing before [`Loader::finish`].
 #[derive(Debug)]
-pub struct Loader<'s>(Way<'s>);
+pub struct Loader<'s>(LoaderKind<'s>);
 
 #[derive(Debug)]
-enum Way<'s> {
+enum LoaderKind<'s> {
     Prepared(mysql::PreparedInsert<'s>),
     Text(mysql::MultiRowInsert<'s>),
     Embedded(sqlite::Loader<'s>),
@@ -21,16 +21,16 @@ impl<'s> Loader<'s> {
     pub(crate) fn mysql(session: &'s mut mysql::Session, table: &str, columns: &[&str]) -> Self {
         Self(match session.protocol() {
             mysql::StatementProtocol::Prepared => {
-                Way::Prepared(mysql::PreparedInsert::new(session, table, columns))
+                LoaderKind::Prepared(mysql::PreparedInsert::new(session, table, columns))
             }
             mysql::StatementProtocol::Text => {
-                Way::Text(mysql::MultiRowInsert::new(session, table, columns))
+                LoaderKind::Text(mysql::MultiRowInsert::new(session, table, columns))
             }
         })
     }
 
     pub(crate) fn sqlite(session: &'s mut sqlite::Session, table: &str, columns: &[&str]) -> Self {
-        Self(Way::Embedded(sqlite::Loader::new(session, table, columns)))
+        Self(LoaderKind::Embedded(sqlite::Loader::new(session, table, columns)))
     }
 
     /// Adds a row, one value for each column.
@@ -39,9 +39,9 @@ impl<'s> Loader<'s> {
     /// The server's error, or the end of the connection. Rows pushed before may be stored or not.
     pub async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
         match &mut self.0 {
-            Way::Prepared(loader) => loader.push(row).await,
-            Way::Text(loader) => loader.push(row).await,
-            Way::Embedded(loader) => loader.push(row),
+            LoaderKind::Prepared(loader) => loader.push(row).await,
+            LoaderKind::Text(loader) => loader.push(row).await,
+            LoaderKind::Embedded(loader) => loader.push(row),
         }
     }
 
@@ -51,9 +51,9 @@ impl<'s> Loader<'s> {
     /// What the server says, or the connection's end.
     pub async fn finish(self) -> Result<u64, Failure> {
         match self.0 {
-            Way::Prepared(loader) => loader.finish().await,
-            Way::Text(loader) => loader.finish().await,
-            Way::Embedded(loader) => loader.finish(),
+            LoaderKind::Prepared(loader) => loader.finish().await,
+            LoaderKind::Text(loader) => loader.finish().await,
+            LoaderKind::Embedded(loader) => loader.finish(),
         }
     }
 }

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_read_as_what_is_asked_for() {
+    fn cells_convert_to_the_requested_type() {
         let mut rows = Rows::default();
         rows.begin(4);
         rows.push_int(7);

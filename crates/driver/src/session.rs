@@ -71,7 +71,7 @@ impl Session {
     pub fn fetched(&self) -> &Rows {
         static NONE: Rows = Rows::empty();
         match &self.0 {
-            Connection::MySql(session) => session.reply.caught().unwrap_or(&NONE),
+            Connection::MySql(session) => session.reply.buffered().unwrap_or(&NONE),
             Connection::Sqlite(session) => session.fetched(),
         }
     }

@@ -85,7 +85,7 @@ impl Target {
     pub async fn connect(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
         let connection = match &self.driver {
             Driver::MySql(config) => {
-                let opening = mysql::Opening { index, timeouts: self.timeouts };
+                let opening = mysql::ConnectOptions { index, timeouts: self.timeouts };
                 let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
             }

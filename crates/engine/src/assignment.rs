@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use measure::Operation;
 
 use crate::control::{Control, Message};
-use crate::offer::{Offer, Timetable};
+use crate::offer::{OfferedLoad, Timetable};
 
 /// What a worker is to do.
 pub(crate) struct Assignment<'a> {
@@ -15,7 +15,7 @@ pub(crate) struct Assignment<'a> {
     pub(crate) worker: usize,
     /// Of how many.
     pub(crate) workers: usize,
-    pub(crate) offer: &'a Offer,
+    pub(crate) offer: &'a OfferedLoad,
     pub(crate) operations: &'a [Operation],
     pub(crate) timetable: Timetable,
     pub(crate) control: Arc<Control>,

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use measure::{Failure, Operation};
 use net::{Handle, Runtime};
 
-use crate::Seat;
-use crate::bench::Bench;
+use crate::ClientHandle;
+use crate::worker_state::WorkerState;
 
 /// A future that stays on its thread.
 pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -28,19 +28,23 @@ pub trait Load: Sync {
 /// The clients of one worker, before they start.
 pub struct Clients<'a> {
     runtime: &'a mut Runtime,
-    bench: Rc<Bench>,
+    state: Rc<WorkerState>,
     range: Range<usize>,
 }
 
 impl<'a> Clients<'a> {
-    pub(crate) fn new(runtime: &'a mut Runtime, bench: Rc<Bench>, range: Range<usize>) -> Self {
-        Self { runtime, bench, range }
+    pub(crate) fn new(
+        runtime: &'a mut Runtime,
+        state: Rc<WorkerState>,
+        range: Range<usize>,
+    ) -> Self {
+        Self { runtime, state, range }
     }
 
     /// The worker's event loop. A future that serves several clients, such as the reader of a connection that
     /// they share, is spawned there.
     pub fn net(&self) -> &Handle {
-        &self.bench.handle
+        &self.state.handle
     }
 
     /// Which of the trial's clients these are.
@@ -49,22 +53,22 @@ impl<'a> Clients<'a> {
     }
 
     /// Starts one client for each index. `client` lives the client's whole life: it makes ready (connects,
-    /// prepares), then `while let Some(turn) = seat.next().await` does one transaction for each turn. The
-    /// first call of [`Seat::next`] says that the client is ready and waits for the start.
+    /// prepares), then `while let Some(turn) = handle.next().await` does one transaction for each turn. The
+    /// first call of [`ClientHandle::next`] says that the client is ready and waits for the start.
     pub fn start<C, F>(self, client: C)
     where
-        C: Fn(Seat) -> F + 'static,
+        C: Fn(ClientHandle) -> F + 'static,
         F: Future<Output = Result<(), Failure>> + 'static,
     {
         let client = Rc::new(client);
         for local in 0..self.range.len() {
-            let (client, bench) = (Rc::clone(&client), Rc::clone(&self.bench));
+            let (client, state) = (Rc::clone(&client), Rc::clone(&self.state));
             // The client's future is made within its task, so that it takes one place there and no box of its
             // own.
             self.runtime.spawn(async move {
-                let seat = Seat::new(local, Rc::clone(&bench));
-                if let Err(failure) = client(seat).await {
-                    bench.client_failed(local, failure);
+                let handle = ClientHandle::new(local, Rc::clone(&state));
+                if let Err(failure) = client(handle).await {
+                    state.client_failed(local, failure);
                 }
             });
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use measure::{Failure, Interval, LatencyHistogram, QueryCounts, Unfinished};
 use net::{Nanos, Remote};
 
-use crate::outages::Tie;
+use crate::outages::ConnectionEvent;
 use crate::{ClientOutcome, Stop, StopLevel};
 
 /// The trial has not started yet.
@@ -87,7 +87,7 @@ pub(crate) enum Message {
     /// A client has failed.
     Failed { client: usize, failure: Failure, before_start: bool },
     /// Something happened to a client's connection, on the trial's clock.
-    Connection { at: Nanos, tie: Tie },
+    Connection { at: Nanos, event: ConnectionEvent },
     /// A connection broke, and reconnecting is off.
     Disconnected { failure: Failure },
     /// The backlog limit was reached.

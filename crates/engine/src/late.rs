@@ -5,13 +5,13 @@ use net::Nanos;
 
 /// Transactions that were due in the measured time and not answered in it.
 #[derive(Default)]
-pub(crate) struct Late {
+pub(crate) struct LateTransactions {
     answered: LatencyHistogram,
     /// Intended starts of those without any answer, on the worker's clock.
     waiting: Vec<Nanos>,
 }
 
-impl Late {
+impl LateTransactions {
     pub(crate) fn answered(&mut self, latency: Nanos) {
         self.answered.record(latency);
     }

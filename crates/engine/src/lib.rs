@@ -2,33 +2,33 @@
 //!
 //! The engine names no workload and no database. It drives one trait, [`Load`], which starts the clients of
 //! one worker at a time ([`Clients`]), so that they can share what they need, such as a connection. A client
-//! is one future for its whole life: it gets a handle ([`Seat`]), awaits its turns and reports what happened.
-//! [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to an [`Observer`];
-//! [`crew::run`] runs jobs side by side, for preparing data.
+//! is one future for its whole life: it gets a handle ([`ClientHandle`]), awaits its turns and reports what
+//! happened. [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to a
+//! [`TrialObserver`]; [`worker_pool::run`] runs jobs side by side, for preparing data.
 
 mod assignment;
-mod bench;
 mod client;
+mod client_handle;
 mod control;
-pub mod crew;
 mod late;
 mod offer;
 mod outages;
 mod outcome;
 mod pacing;
 mod schedule;
-mod seat;
 mod simulated;
 mod stop;
 mod trial;
 mod worker;
+pub mod worker_pool;
+mod worker_state;
 
 pub use client::{Clients, Load, LocalBoxFuture};
-pub use offer::{Offer, Workers};
-pub use outcome::{ClientOutcome, Ended, Outcome, TrialError};
-pub use pacing::{Pacing, Step, Turn};
+pub use client_handle::ClientHandle;
+pub use offer::{OfferedLoad, Workers};
+pub use outcome::{ClientOutcome, LoadEnd, Outcome, TrialError};
+pub use pacing::{NextStart, Pacing, Turn};
 pub use schedule::Schedule;
-pub use seat::Seat;
 pub use simulated::Simulated;
 pub use stop::{Stop, StopLevel};
-pub use trial::{Observer, offer};
+pub use trial::{TrialObserver, offer};

@@ -10,7 +10,7 @@ use crate::Pacing;
 
 /// The load of one trial.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct OfferedLoad {
     /// Concurrent clients, at least 1.
     pub clients: usize,
     /// How clients are spread over threads.
@@ -32,7 +32,7 @@ pub struct Offer {
     pub drain_timeout: Duration,
 }
 
-impl Offer {
+impl OfferedLoad {
     /// Threads that offer this load.
     pub fn threads(&self) -> usize {
         match self.workers {
@@ -64,7 +64,7 @@ pub(crate) struct Timetable {
 }
 
 impl Timetable {
-    pub(crate) fn of(offer: &Offer) -> Self {
+    pub(crate) fn of(offer: &OfferedLoad) -> Self {
         let warm_up_ns = nanos(offer.warm_up);
         let end_ns = match offer.limit {
             Limit::Time(time) => Some(warm_up_ns + nanos(time)),

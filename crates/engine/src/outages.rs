@@ -8,7 +8,7 @@ const OUTAGES_MAX: usize = 1_000;
 
 /// An event of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tie {
+pub(crate) enum ConnectionEvent {
     /// It broke.
     Lost,
     /// A new one was established.
@@ -27,16 +27,16 @@ pub(crate) struct Outages {
 
 impl Outages {
     /// Adds an event at `at` on the trial's clock.
-    pub(crate) fn hear(&mut self, at: Nanos, tie: Tie) {
+    pub(crate) fn on_event(&mut self, at: Nanos, event: ConnectionEvent) {
         self.are_new = true;
-        match tie {
-            Tie::Lost => self.lost(at),
-            Tie::Reconnected => {
+        match event {
+            ConnectionEvent::Lost => self.lost(at),
+            ConnectionEvent::Reconnected => {
                 if let Some(last) = self.all.last_mut() {
                     last.reconnects += 1;
                 }
             }
-            Tie::Back => {
+            ConnectionEvent::Back => {
                 // A late message of another worker: an answer from before the failure does not end the
                 // outage.
                 if let Some(last) = self.all.last_mut()
@@ -67,7 +67,7 @@ impl Outages {
     }
 
     /// All outages in order, if they have changed since the last call.
-    pub(crate) fn news(&mut self) -> Option<&[Outage]> {
+    pub(crate) fn changed(&mut self) -> Option<&[Outage]> {
         std::mem::take(&mut self.are_new).then_some(&self.all)
     }
 }
@@ -76,49 +76,49 @@ impl Outages {
 mod tests {
     use super::*;
 
-    fn outages(news: &[(Nanos, Tie)]) -> Vec<Outage> {
+    fn outages(changed: &[(Nanos, ConnectionEvent)]) -> Vec<Outage> {
         let mut outages = Outages::default();
-        news.iter().for_each(|(at, tie)| outages.hear(*at, *tie));
-        let seen = outages.news().unwrap().to_vec();
-        assert_eq!(outages.news(), None, "they are told once");
+        changed.iter().for_each(|(at, event)| outages.on_event(*at, *event));
+        let seen = outages.changed().unwrap().to_vec();
+        assert_eq!(outages.changed(), None, "they are told once");
         seen
     }
 
     #[test]
     fn an_outage_lasts_from_the_first_failure_to_the_first_answer() {
-        use Tie::{Back, Lost, Reconnected};
-        let news =
+        use ConnectionEvent::{Back, Lost, Reconnected};
+        let changed =
             [(10, Lost), (11, Lost), (30, Reconnected), (35, Back), (36, Reconnected), (37, Back)];
         let expected = Outage { start_ns: 10, end_ns: Some(35), failures: 2, reconnects: 2 };
-        assert_eq!(outages(&news), [expected]);
+        assert_eq!(outages(&changed), [expected]);
         assert_eq!(expected.length_ns(100), 25);
     }
 
     #[test]
-    fn one_that_does_not_end_has_no_end() {
-        let seen = outages(&[(10, Tie::Lost), (20, Tie::Reconnected)]);
+    fn an_open_outage_has_no_end() {
+        let seen = outages(&[(10, ConnectionEvent::Lost), (20, ConnectionEvent::Reconnected)]);
         assert_eq!(seen, [Outage { start_ns: 10, end_ns: None, failures: 1, reconnects: 1 }]);
         assert_eq!(seen[0].length_ns(100), 90);
     }
 
     #[test]
-    fn news_of_other_workers_may_come_late() {
-        use Tie::{Back, Lost};
+    fn events_of_other_workers_may_arrive_late() {
+        use ConnectionEvent::{Back, Lost};
         // 9 and 28 were told after later ones; the last answer is older than the second outage.
-        let news = [(10, Lost), (9, Lost), (30, Back), (28, Lost), (50, Lost), (40, Back)];
+        let changed = [(10, Lost), (9, Lost), (30, Back), (28, Lost), (50, Lost), (40, Back)];
         let first = Outage { start_ns: 9, end_ns: Some(30), failures: 3, reconnects: 0 };
         let second = Outage { start_ns: 50, end_ns: None, failures: 1, reconnects: 0 };
-        assert_eq!(outages(&news), [first, second]);
+        assert_eq!(outages(&changed), [first, second]);
     }
 
     #[test]
-    fn endless_trouble_takes_bounded_memory() {
+    fn the_number_of_recorded_outages_is_bounded() {
         let mut all = Outages::default();
         for at in 0..5_000 {
-            all.hear(3 * at, Tie::Lost);
-            all.hear(3 * at + 1, Tie::Back);
+            all.on_event(3 * at, ConnectionEvent::Lost);
+            all.on_event(3 * at + 1, ConnectionEvent::Back);
         }
-        let all = all.news().unwrap();
+        let all = all.changed().unwrap();
         assert_eq!(all.len(), OUTAGES_MAX);
         assert_eq!(all.iter().map(|outage| outage.failures).sum::<u64>(), 5_000);
     }

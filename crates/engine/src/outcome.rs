@@ -9,7 +9,7 @@ use measure::{Failure, LatencyHistogram, QueryCounts, Unfinished};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: LoadEnd,
     /// Each client, in order.
     pub clients: Vec<ClientOutcome>,
     /// Transactions without an answer at the end of the measured time.
@@ -23,13 +23,13 @@ pub struct Outcome {
 
 /// How a trial's load ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LoadEnd {
     /// As planned.
     Complete,
     /// A stop was requested; the results until then are valid.
     Interrupted,
     /// All clients failed before the end; this is the first failure.
-    Deserted(Failure),
+    AllClientsFailed(Failure),
     /// A connection broke, and reconnecting is off.
     Disconnected(Failure),
     /// The system under test has exited, and why.

@@ -30,14 +30,14 @@ pub enum Pacing {
 
 /// A client's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextStart {
     /// Start at once.
     Now,
     /// The intended start, on the trial's clock; it can be in the past.
     At(Nanos),
 }
 
-/// Permission to do one transaction.
+/// One turn of a client: permission to run one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The intended start, from which its latency counts.
@@ -71,13 +71,13 @@ impl Pacer {
 
     /// The next step of a client that is free at `now` and has had `issued` turns.
     #[inline]
-    pub(crate) fn next(&self, now: Nanos, issued: u64) -> Step {
+    pub(crate) fn next(&self, now: Nanos, issued: u64) -> NextStart {
         match self {
             Self::Closed { think_time_ns } if *think_time_ns > 0 && issued > 0 => {
-                Step::At(now.saturating_add(*think_time_ns))
+                NextStart::At(now.saturating_add(*think_time_ns))
             }
-            Self::Closed { .. } => Step::Now,
-            Self::Open { arrivals, .. } => Step::At(arrivals.borrow_mut().take()),
+            Self::Closed { .. } => NextStart::Now,
+            Self::Open { arrivals, .. } => NextStart::At(arrivals.borrow_mut().take()),
         }
     }
 
@@ -125,11 +125,11 @@ mod tests {
     fn closed_loop() {
         let cases = [
             // think time, now, issued, expected
-            (0, 0, 0, Step::Now),
-            (0, 70, 9, Step::Now),
-            (5, 0, 0, Step::Now),
-            (5, 70, 1, Step::At(75)),
-            (5, Nanos::MAX, 1, Step::At(Nanos::MAX)),
+            (0, 0, 0, NextStart::Now),
+            (0, 70, 9, NextStart::Now),
+            (5, 0, 0, NextStart::Now),
+            (5, 70, 1, NextStart::At(75)),
+            (5, Nanos::MAX, 1, NextStart::At(Nanos::MAX)),
         ];
         for (think_time_ns, now, issued, expected) in cases {
             let pacer = Pacer::new(&Pacing::Closed { think_time_ns }, 0, 1);
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn open_loop_gives_starts_however_late_the_client_is() {
+    fn open_loop_starts_do_not_depend_on_late_clients() {
         let pacer = open(1000.0, 10);
-        let starts = [0, 1_000_000, 2_000_000].map(|start| (start, Step::At(start)));
+        let starts = [0, 1_000_000, 2_000_000].map(|start| (start, NextStart::At(start)));
         for (now, expected) in starts {
             assert_eq!(pacer.next(now + 7_000_000_000, 3), expected);
         }

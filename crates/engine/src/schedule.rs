@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_ends_at_zero_brings_no_more_arrivals() {
+    fn a_rate_that_ends_at_zero_has_no_more_arrivals() {
         let schedule = steps(&[(2, 10.0, 0.0)]);
         assert_eq!(schedule.time_of(10.0), Nanos::MAX);
         assert!(schedule.time_of(9.99) < 2 * S);

@@ -34,13 +34,13 @@ impl Load for Simulated {
     /// All clients of a simulated trial belong to one worker, so that they share one queue.
     fn clients(&self, clients: Clients<'_>) {
         let queue = Rc::new(RefCell::new(Queue::of(&self.system)));
-        clients.start(move |mut seat| {
+        clients.start(move |mut handle| {
             let queue = Rc::clone(&queue);
             async move {
-                while let Some(turn) = seat.next().await {
+                while let Some(turn) = handle.next().await {
                     let done = queue.borrow_mut().enter(turn.started_ns);
-                    seat.net().sleep_until(done).await;
-                    seat.finish(turn, OperationId(0));
+                    handle.net().sleep_until(done).await;
+                    handle.finish(turn, OperationId(0));
                 }
                 Ok(())
             }

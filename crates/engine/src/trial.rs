@@ -18,13 +18,13 @@ use crate::control::{Control, Message};
 use crate::offer::Timetable;
 use crate::outages::Outages;
 use crate::worker::work;
-use crate::{ClientOutcome, Ended, Load, Offer, Outcome, Stop, TrialError, Workers};
+use crate::{ClientOutcome, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, Workers};
 
 /// How often the coordinator checks the clock and `stop`.
-const LOOK_UP: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 
 /// Receives the results of a trial while it runs.
-pub trait Observer {
+pub trait TrialObserver {
     /// All clients are ready, and none has started. It is not called in virtual time.
     ///
     /// # Errors
@@ -75,10 +75,10 @@ pub trait Observer {
 /// # Panics
 /// When a client panics.
 pub fn offer(
-    offer: &Offer,
+    offer: &OfferedLoad,
     load: &dyn Load,
     stop: &Stop,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TrialObserver,
 ) -> Result<Outcome, TrialError> {
     let workers = offer.threads();
     let events = match offer.limit {
@@ -149,10 +149,10 @@ fn finish(
 }
 
 struct Coordinator<'a> {
-    offer: &'a Offer,
+    offer: &'a OfferedLoad,
     control: &'a Control,
     clock: Clock,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn TrialObserver,
     remotes: Vec<Option<Remote>>,
     /// Workers whose clients are all connected.
     ready: usize,
@@ -180,11 +180,11 @@ struct Coordinator<'a> {
 
 impl<'a> Coordinator<'a> {
     fn new(
-        offer: &'a Offer,
+        offer: &'a OfferedLoad,
         workers: usize,
         control: &'a Control,
         clock: Clock,
-        observer: &'a mut dyn Observer,
+        observer: &'a mut dyn TrialObserver,
     ) -> Self {
         Self {
             offer,
@@ -222,34 +222,34 @@ impl<'a> Coordinator<'a> {
 
     fn follow(&mut self, inbox: &Receiver<Message>) -> Result<(), TrialError> {
         while self.done.contains(&false) {
-            match inbox.recv_timeout(LOOK_UP) {
-                Ok(message) => self.hear(message)?,
+            match inbox.recv_timeout(POLL_PERIOD) {
+                Ok(message) => self.on_message(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 // A worker that ended without a message has failed; joining it returns why.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            self.look_up()?;
+            self.poll_state()?;
         }
         self.hand_on()?;
-        self.tell_outages()?;
+        self.report_outages()?;
         if self.phase.is_some() {
             self.observer.ends()?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: Message) -> Result<(), TrialError> {
+    fn on_message(&mut self, message: Message) -> Result<(), TrialError> {
         match message {
             Message::Up { worker, remote } => self.remotes[worker] = Some(remote),
             Message::Ready => self.ready += 1,
             Message::Failed { client, failure, before_start: true } => {
-                self.look_for_crash()?;
+                self.check_for_crash()?;
                 return Err(TrialError::Start { client, clients: self.offer.clients, failure });
             }
             Message::Failed { failure, .. } => {
                 self.first_failure.get_or_insert(failure);
             }
-            Message::Connection { at, tie } => self.outages.hear(at, tie),
+            Message::Connection { at, event } => self.outages.on_event(at, event),
             Message::Disconnected { failure } => {
                 self.disconnected.get_or_insert(failure);
                 self.wake_all();
@@ -299,13 +299,13 @@ impl<'a> Coordinator<'a> {
             self.handed_on += 1;
             self.enter(interval.phase)?;
             self.observer.interval(&interval)?;
-            self.tell_outages()?;
+            self.report_outages()?;
         }
         Ok(())
     }
 
-    fn tell_outages(&mut self) -> Result<(), TrialError> {
-        match self.outages.news() {
+    fn report_outages(&mut self) -> Result<(), TrialError> {
+        match self.outages.changed() {
             Some(outages) => Ok(self.observer.outages(outages)?),
             None => Ok(()),
         }
@@ -316,7 +316,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Checks the clock, the stop flag and the system under test.
-    fn look_up(&mut self) -> Result<(), TrialError> {
+    fn poll_state(&mut self) -> Result<(), TrialError> {
         if self.control.stop.is_asked() {
             self.was_stopped = true;
             if self.started_at.is_none() {
@@ -324,7 +324,7 @@ impl<'a> Coordinator<'a> {
             }
             self.wake_all();
         }
-        self.look_for_crash()?;
+        self.check_for_crash()?;
         let now = self.clock.now();
         match self.started_at {
             None if self.ready == self.remotes.len() => {
@@ -351,7 +351,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Ends the trial at once when the system under test has exited.
-    fn look_for_crash(&mut self) -> Result<(), TrialError> {
+    fn check_for_crash(&mut self) -> Result<(), TrialError> {
         if self.crash.is_some() || self.was_stopped {
             return Ok(());
         }
@@ -382,16 +382,16 @@ impl<'a> Coordinator<'a> {
     fn outcome(self) -> Outcome {
         let all_failed = self.clients.iter().all(|client| client.failure.is_some());
         let ended = if let Some(reason) = self.crash {
-            Ended::Crashed(reason)
+            LoadEnd::Crashed(reason)
         } else if self.was_stopped {
-            Ended::Interrupted
+            LoadEnd::Interrupted
         } else if let Some(failure) = self.disconnected {
-            Ended::Disconnected(failure)
+            LoadEnd::Disconnected(failure)
         } else {
             match (self.first_failure, self.is_overloaded) {
-                (_, true) => Ended::Overloaded { backlog: self.backlog },
-                (Some(failure), _) if all_failed => Ended::Deserted(failure),
-                _ => Ended::Complete,
+                (_, true) => LoadEnd::Overloaded { backlog: self.backlog },
+                (Some(failure), _) if all_failed => LoadEnd::AllClientsFailed(failure),
+                _ => LoadEnd::Complete,
             }
         };
         Outcome {

@@ -6,9 +6,9 @@ use measure::Failure;
 use net::{Clock, Runtime};
 
 use crate::assignment::Assignment;
-use crate::bench::Bench;
 use crate::control::Message;
-use crate::crew::event_loop_failure;
+use crate::worker_pool::event_loop_failure;
+use crate::worker_state::WorkerState;
 use crate::{Clients, Load};
 
 /// Works until the load is over.
@@ -18,11 +18,11 @@ pub(crate) fn work(
     clock: Clock,
 ) -> Result<(), Failure> {
     let mut runtime = Runtime::new(clock).map_err(|error| event_loop_failure(&error))?;
-    let bench = Rc::new(Bench::new(assignment, runtime.handle()));
-    bench.send(Message::Up { worker: assignment.worker, remote: runtime.remote() });
-    load.clients(Clients::new(&mut runtime, Rc::clone(&bench), assignment.clients()));
-    let result = runtime.run(|| bench.tick());
-    bench.close_last();
-    bench.send(bench.done());
+    let state = Rc::new(WorkerState::new(assignment, runtime.handle()));
+    state.send(Message::Up { worker: assignment.worker, remote: runtime.remote() });
+    load.clients(Clients::new(&mut runtime, Rc::clone(&state), assignment.clients()));
+    let result = runtime.run(|| state.tick());
+    state.close_last();
+    state.send(state.done());
     result.map_err(|error| event_loop_failure(&error))
 }

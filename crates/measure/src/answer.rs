@@ -2,7 +2,7 @@
 
 use crate::{Nanos, Series, Server};
 
-/// What changed from one answer of a server to the next.
+/// The changes from one answer of a server to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// When the answer came, on the trial's clock.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_labels_are_taken_apart() {
+    fn names_and_labels_are_parsed() {
         let series =
             Series::parse(r#"queries_total{type="Select", path="C:\\a \"b\"\n", le="+Inf",}"#);
         assert_eq!(series.name, "queries_total");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_taken_as_far_as_it_goes() {
+    fn malformed_answers_are_read_up_to_the_error() {
         for key in
             ["", "{", "a{", "a{b", "a{b=\"", "a{b=\"c\\", "a{=\"\"}", "}{", "a{b=\"c\"d=\"e\"}"]
         {

@@ -8,12 +8,12 @@ pub struct Condition {
     /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
     /// The result of the check.
-    pub verdict: Verdict,
+    pub verdict: ConditionResult,
 }
 
 /// The result of checking one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConditionResult {
     /// It holds.
     Holds,
     /// It does not hold, and where.
@@ -26,8 +26,8 @@ impl Condition {
     /// Where the condition is violated, if it is.
     pub fn broken(&self) -> Option<&str> {
         match &self.verdict {
-            Verdict::Broken(place) => Some(place),
-            Verdict::Holds | Verdict::Unknown(_) => None,
+            ConditionResult::Broken(place) => Some(place),
+            ConditionResult::Holds | ConditionResult::Unknown(_) => None,
         }
     }
 }

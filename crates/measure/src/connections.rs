@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_counter_is_taken_by_itself() {
+    fn each_counter_is_differenced_separately() {
         let of = |by: u64| TcpCounters {
             segments_sent: by,
             segments_received: 2 * by,

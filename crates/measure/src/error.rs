@@ -157,7 +157,7 @@ impl Failure {
 
     /// The same failure with another message.
     #[must_use]
-    pub fn told_as(mut self, message: impl Into<String>) -> Self {
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
         self
     }

@@ -21,7 +21,7 @@ mod unfinished;
 mod watched;
 
 pub use answer::{Answer, NewSeries};
-pub use condition::{Condition, Verdict};
+pub use condition::{Condition, ConditionResult};
 pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};

@@ -1,5 +1,5 @@
-//! What a kind of server tells in its metrics and what is made of it: panels to draw, and load that several
-//! servers should share evenly.
+//! What a kind of server reports in its metrics and what is made of it: panels to draw, and load that
+//! several servers should share evenly.
 //!
 //! A kind of system supplies these values and a record keeps them, so that a report needs to know no product.
 //! They are read and written as they are: their names are keys of the record.
@@ -66,7 +66,7 @@ pub struct MetricQuery {
     /// Labels that must not have these values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<(String, String)>,
-    /// The label whose values are told apart; everything is added up when there is none.
+    /// The label whose values are distinguished; everything is added up when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }

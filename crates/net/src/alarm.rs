@@ -42,7 +42,7 @@ impl Alarm {
 
     /// Notes that the timer has expired. If the loop's clock has not reached the time yet, the timer can be
     /// set for it again.
-    pub(crate) fn rang(&mut self) {
+    pub(crate) fn on_fired(&mut self) {
         self.set_for = 0;
     }
 }

@@ -9,21 +9,21 @@
 
 mod alarm;
 mod clock;
-mod opening;
-mod patience;
+mod connect_permit;
 mod runtime;
 mod signal;
 mod stream;
 mod tcp_info;
+mod timeout;
 pub mod tls;
 mod within;
 
 pub use clock::{Clock, origin};
+pub use connect_permit::{ConnectPermit, ConnectPermitWait};
 pub use measure::Nanos;
-pub use opening::{OpeningTurn, WaitForTurn};
-pub use patience::Patience;
 pub use runtime::{Handle, Remote, Runtime, Sleep};
 pub use signal::{Gate, Signal};
 pub use stream::{Endpoint, Stream};
-pub use tcp_info::{Ended, TcpConnection, TcpDiagnosis, TcpInfo};
+pub use tcp_info::{CloseNotice, TcpConnection, TcpDiagnosis, TcpInfo};
+pub use timeout::Timeout;
 pub use within::within;

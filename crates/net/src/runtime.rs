@@ -15,8 +15,8 @@ use measure::nanos;
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
-use crate::opening::{Opening, WaitForTurn};
-use crate::patience::Sweeps;
+use crate::connect_permit::{ConnectPermitWait, ConnectQueue};
+use crate::timeout::CoarseTimers;
 use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
@@ -48,8 +48,8 @@ struct Shared {
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
     draft: Cell<Vec<u8>>,
-    opening: Opening,
-    sweeps: Sweeps,
+    connect_queue: ConnectQueue,
+    coarse_timers: CoarseTimers,
 }
 
 /// An entry of the ready queue.
@@ -124,8 +124,8 @@ impl Runtime {
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             draft: Cell::default(),
-            opening: Opening::default(),
-            sweeps: Sweeps::default(),
+            connect_queue: ConnectQueue::default(),
+            coarse_timers: CoarseTimers::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         Ok(Self {
@@ -195,7 +195,7 @@ impl Runtime {
         let next = self.shared.timers.borrow().peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
         let until = match self.shared.has_ready() {
             true => 0,
-            false => next.min(wake_at).min(self.shared.sweeps.due()),
+            false => next.min(wake_at).min(self.shared.coarse_timers.due()),
         };
         if self.shared.clock.is_virtual() {
             if until == Nanos::MAX {
@@ -263,7 +263,7 @@ impl Runtime {
                 let owner = self.shared.mark_ready(event);
                 self.poll_task(owner);
             } else if event.token() == ALARM {
-                self.alarm.rang();
+                self.alarm.on_fired();
             }
         }
         self.events = events;
@@ -273,9 +273,9 @@ impl Runtime {
     /// Polls the futures whose waits have timed out, when a sweep is due.
     #[inline]
     fn sweep(&mut self, now: Nanos) {
-        if now >= self.shared.sweeps.due() {
-            let impatient = self.shared.sweeps.sweep(now);
-            impatient.into_iter().for_each(|task| self.poll_task(task));
+        if now >= self.shared.coarse_timers.due() {
+            let expired = self.shared.coarse_timers.sweep(now);
+            expired.into_iter().for_each(|task| self.poll_task(task));
         }
     }
 
@@ -363,16 +363,16 @@ impl Handle {
     }
 
     /// Waits for permission to open a connection. Keep it until the peer has answered.
-    pub fn opening_turn(&self) -> WaitForTurn {
-        WaitForTurn::new(self.clone())
+    pub fn connect_permit(&self) -> ConnectPermitWait {
+        ConnectPermitWait::new(self.clone())
     }
 
-    pub(crate) fn opening(&self) -> &Opening {
-        &self.0.opening
+    pub(crate) fn connect_queue(&self) -> &ConnectQueue {
+        &self.0.connect_queue
     }
 
-    pub(crate) fn sweeps(&self) -> &Sweeps {
-        &self.0.sweeps
+    pub(crate) fn coarse_timers(&self) -> &CoarseTimers {
+        &self.0.coarse_timers
     }
 
     /// The future that is being polled.

@@ -21,9 +21,9 @@ use message::{Message, messages, request};
 pub use message::{TcpConnection, TcpInfo};
 
 /// The bit of `SKNLGRP_INET_TCP_DESTROY` and of `SKNLGRP_INET6_TCP_DESTROY`: closed TCP sockets.
-const ENDED_GROUPS: u32 = 1 | 1 << 2;
+const CLOSE_GROUPS: u32 = 1 | 1 << 2;
 /// Receive buffer for notifications of closed connections; the kernel can grant less.
-const ENDED_BUFFER_BYTES: usize = 8 << 20;
+const CLOSE_BUFFER_BYTES: usize = 8 << 20;
 /// The kernel's largest message.
 const MESSAGE_BYTES_MAX: usize = 32 << 10;
 /// How long to wait for the kernel, which answers at once.
@@ -41,7 +41,7 @@ pub struct TcpDiagnosis {
 
 /// The result of waiting for a connection to close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum CloseNotice {
     /// This connection has closed; its counters are final.
     Connection(TcpConnection),
     /// No connection closed in that time.
@@ -56,9 +56,9 @@ impl TcpDiagnosis {
     /// # Errors
     /// When the kernel does not offer them: it was built without `inet_diag`, or a container forbids it.
     pub fn open() -> io::Result<Self> {
-        let ended = diagnosis_socket(ENDED_GROUPS)?;
-        if setsockopt(&ended, sockopt::RcvBufForce, &ENDED_BUFFER_BYTES).is_err() {
-            setsockopt(&ended, sockopt::RcvBuf, &ENDED_BUFFER_BYTES)?;
+        let ended = diagnosis_socket(CLOSE_GROUPS)?;
+        if setsockopt(&ended, sockopt::RcvBufForce, &CLOSE_BUFFER_BYTES).is_err() {
+            setsockopt(&ended, sockopt::RcvBuf, &CLOSE_BUFFER_BYTES)?;
         }
         let asked = diagnosis_socket(0)?;
         setsockopt(&asked, sockopt::ReceiveTimeout, &ANSWER_BOUND)?;
@@ -91,7 +91,7 @@ impl TcpDiagnosis {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn next_ended(&mut self, bound: Duration) -> io::Result<Ended> {
+    pub fn next_ended(&mut self, bound: Duration) -> io::Result<CloseNotice> {
         // A time-out of 0 means no time-out.
         let micros = i64::try_from(bound.as_micros()).unwrap_or(i64::MAX).max(1);
         let bound = TimeVal::new(micros / 1_000_000, micros % 1_000_000);
@@ -100,13 +100,15 @@ impl TcpDiagnosis {
             Ok(length) => {
                 let found =
                     messages(&self.buffer[..length]).find_map(|(_, message)| match message {
-                        Message::Connection(connection) => Some(Ended::Connection(connection)),
+                        Message::Connection(connection) => {
+                            Some(CloseNotice::Connection(connection))
+                        }
                         _ => None,
                     });
-                Ok(found.unwrap_or(Ended::None))
+                Ok(found.unwrap_or(CloseNotice::None))
             }
-            Err(Errno::EAGAIN) => Ok(Ended::None),
-            Err(Errno::ENOBUFS) => Ok(Ended::Missed),
+            Err(Errno::EAGAIN) => Ok(CloseNotice::None),
+            Err(Errno::ENOBUFS) => Ok(CloseNotice::Missed),
             Err(errno) => Err(errno.into()),
         }
     }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::Options;
 
-    fn told(text: &str) -> Bounds {
+    fn read_bounds(text: &str) -> Bounds {
         let options = Options::parse(text).unwrap();
         let mut reader = options.reader();
         let bounds = read(&mut reader);
@@ -83,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_has_a_sensible_bound() {
-        assert_eq!(told(""), Bounds::default());
+    fn missing_bounds_have_defaults() {
+        assert_eq!(read_bounds(""), Bounds::default());
     }
 
     #[test]
-    fn each_may_be_said_or_switched_off() {
+    fn each_bound_can_be_set_or_switched_off() {
         let seconds = |seconds| Some(Duration::from_secs(seconds));
-        let all = told(
+        let all = read_bounds(
             "connect_timeout = '3s'\nquery_timeout = '500ms'\nphase_timeout = '1h'\n\
              reconnect_limit = '2m'",
         );
@@ -98,13 +98,13 @@ mod tests {
         assert_eq!(all.query_timeout, Some(Duration::from_millis(500)));
         assert_eq!((all.phase_timeout, all.reconnect_limit), (seconds(3600), seconds(120)));
         for off in ["0", "'0s'", "'off'", "false"] {
-            let none = told(&format!("query_timeout = {off}\nreconnect_limit = {off}"));
+            let none = read_bounds(&format!("query_timeout = {off}\nreconnect_limit = {off}"));
             assert_eq!((none.query_timeout, none.reconnect_limit), (None, None), "{off}");
         }
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_bounds_are_refused() {
         for text in [
             "connect_timeout = '0s'",
             "query_timeout = 5",

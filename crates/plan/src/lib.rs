@@ -40,7 +40,7 @@ pub use simulated::{SimulatedSystem, Stall};
 pub use source::Source;
 pub use spelling::nearest;
 pub use types::{
-    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, Sitting, SystemPlan, Trial, Variant,
+    Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemInstance, SystemPlan, Trial, Variant,
     WorkloadPlan,
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml_edit::TableLike;
 
 use crate::scrub;
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
 
 /// A table of the plan whose keys another room knows.
@@ -29,7 +29,7 @@ pub(crate) struct Entry {
     /// As the plan names it.
     pub(crate) written: String,
     pub(crate) key_span: Option<Range<usize>>,
-    pub(crate) placed: Placed,
+    pub(crate) placed: Spanned,
     /// Where it stands when that is not the plan, such as `FILE:LINE`.
     pub(crate) place: Option<String>,
 }
@@ -82,7 +82,7 @@ impl Options {
     }
 
     /// A table that has nothing but its kind.
-    pub(crate) fn of_kind(kind: &Placed) -> Self {
+    pub(crate) fn of_kind(kind: &Spanned) -> Self {
         let entry = Entry {
             key: "kind".to_owned(),
             written: "kind".to_owned(),
@@ -103,7 +103,7 @@ impl Options {
         }
         for Line { name, value, place } in lines {
             let key = normal(&name).replace('.', "_");
-            let placed = Placed { value: Value::Text(value), span: None };
+            let placed = Spanned { value: Value::Text(value), span: None };
             let place = Some(place);
             let line = Entry { key, written: name, key_span: None, placed, place };
             match self.entries.iter_mut().find(|entry| entry.key == line.key) {
@@ -190,11 +190,11 @@ impl Options {
     }
 }
 
-fn overlaid(mine: &Placed, theirs: &Placed) -> Placed {
+fn overlaid(mine: &Spanned, theirs: &Spanned) -> Spanned {
     match (&mine.value, &theirs.value) {
         (Value::Table(mine), Value::Table(other)) => {
             let value = Value::Table(mine.clone().overlaid(other));
-            Placed { value, span: theirs.span.clone() }
+            Spanned { value, span: theirs.span.clone() }
         }
         _ => theirs.clone(),
     }

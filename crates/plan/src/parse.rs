@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bounds;
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::variants::{self, Expanded};
 use crate::{
     Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
@@ -151,7 +151,7 @@ pub(crate) fn read_table(
     None
 }
 
-fn not_a_table(name: &str, placed: &Placed) -> Problem {
+fn not_a_table(name: &str, placed: &Spanned) -> Problem {
     Problem {
         span: placed.span.clone(),
         message: format!("`{name}` is {}, not a table", placed.value.kind()),

@@ -3,10 +3,10 @@
 use crate::options::{Entry, Options};
 use crate::parse::read_table;
 use crate::source::{bad_name, clean_name};
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
 
-/// What a part is in an experiment.
+/// The role of a part in an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A system under test.
@@ -83,7 +83,7 @@ fn missing(role: Role) -> Problem {
 }
 
 /// `system = "sqlite"`, or a `[system]` table with its kind.
-fn read_only_one(role: Role, placed: &Placed, problems: &mut Vec<Problem>) -> Option<Part> {
+fn read_only_one(role: Role, placed: &Spanned, problems: &mut Vec<Problem>) -> Option<Part> {
     let table = as_table(role, role.one(), placed, problems)?;
     let Some((kind, table)) = read_kind(table, problems) else {
         problems.push(Problem {
@@ -117,7 +117,7 @@ fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<
 fn as_table(
     role: Role,
     name: &str,
-    placed: &Placed,
+    placed: &Spanned,
     problems: &mut Vec<Problem>,
 ) -> Option<Options> {
     match &placed.value {

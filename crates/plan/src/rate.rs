@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem, show_duration};
 
 /// One arrival in a thousand seconds is as good as none; no generator offers a thousand million.
@@ -188,7 +188,7 @@ fn check_others(reader: &mut OptionReader<'_>) {
 }
 
 fn read_rates(reader: &mut OptionReader<'_>) -> Vec<Rate> {
-    let is_table = |placed: &Placed| matches!(placed.value, Value::Table(_));
+    let is_table = |placed: &Spanned| matches!(placed.value, Value::Table(_));
     let has_tables = reader.placed("rate").is_some_and(|placed| match &placed.value {
         Value::List(list) => list.iter().any(is_table),
         _ => is_table(placed),
@@ -225,7 +225,7 @@ fn read_steps(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Opt
     Rate::of(steps)
 }
 
-fn read_step(placed: &Placed, problems: &mut Vec<Problem>) -> Option<RateStep> {
+fn read_step(placed: &Spanned, problems: &mut Vec<Problem>) -> Option<RateStep> {
     let Value::Table(table) = &placed.value else { return None };
     let mut reader = table.reader();
     let length = reader.duration_given("for");

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::options::Entry;
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::{Options, Problem, scrub, spelling, units};
 
 /// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong; what
@@ -140,7 +140,7 @@ impl<'a> OptionReader<'a> {
     /// the plan does not say.
     pub fn tables(&mut self, name: &str) -> Vec<Options> {
         let Some(entry) = self.entry(name) else { return Vec::new() };
-        let as_table = |placed: &Placed| match &placed.value {
+        let as_table = |placed: &Spanned| match &placed.value {
             Value::Table(table) => Some(table.clone()),
             _ => None,
         };
@@ -253,7 +253,7 @@ impl<'a> OptionReader<'a> {
     }
 
     /// The raw value of `name`, for what the plan itself reads.
-    pub(crate) fn placed(&mut self, name: &str) -> Option<&'a Placed> {
+    pub(crate) fn placed(&mut self, name: &str) -> Option<&'a Spanned> {
         self.entry(name).map(|entry| &entry.placed)
     }
 
@@ -278,7 +278,7 @@ impl<'a> OptionReader<'a> {
     fn accept_at<T: PartialOrd + Display>(
         &mut self,
         entry: &Entry,
-        placed: &Placed,
+        placed: &Spanned,
         seen: Option<T>,
         allowed: &RangeInclusive<T>,
         wanted: &str,
@@ -333,11 +333,11 @@ impl<'a> OptionReader<'a> {
 }
 
 /// The items of a list, of a text with commas, or a value alone.
-fn items(placed: &Placed) -> Vec<Placed> {
+fn items(placed: &Spanned) -> Vec<Spanned> {
     match &placed.value {
         Value::List(list) => list.clone(),
         Value::Text(text) => {
-            let part = |part: &str| Placed {
+            let part = |part: &str| Spanned {
                 value: Value::Text(part.trim().to_owned()),
                 span: placed.span.clone(),
             };

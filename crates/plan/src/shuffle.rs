@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_repeats_its_orders_and_every_order_comes() {
+    fn a_seed_repeats_its_orders_and_all_orders_occur() {
         let orders = |seed| {
             let mut shuffle = Shuffle::new(seed);
             (0..200).map(|_| shuffle.of(&[1, 2, 3])).collect::<Vec<_>>()

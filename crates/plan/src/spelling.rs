@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn stays_silent_when_nothing_is_near() {
+    fn suggests_nothing_when_no_name_is_near() {
         assert_eq!(nearest("colour", KEYS), None);
         assert_eq!(nearest("", KEYS), None);
         assert_eq!(nearest("x", &[]), None);

@@ -167,9 +167,9 @@ pub struct Trial {
     pub repetition: u32,
 }
 
-/// One start of a system.
+/// One start of a system: the trials that share one running instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sitting {
+pub struct SystemInstance {
     /// Index into [`Plan::systems`].
     pub system: usize,
     /// Which round of a variant; 0 of a system that has none.
@@ -213,7 +213,7 @@ impl Plan {
         while let Some(system) = systems.next() {
             let together = self.variants_from(system);
             if together == 0 {
-                self.take_in_turn(system, &mut trials);
+                self.interleave_variants(system, &mut trials);
                 continue;
             }
             let variants: Vec<usize> = (system..system + together).collect();
@@ -236,7 +236,7 @@ impl Plan {
         self.systems[first..].iter().take_while(|next| of(next).as_ref() == Some(&group)).count()
     }
 
-    fn take_in_turn(&self, system: usize, trials: &mut Vec<Trial>) {
+    fn interleave_variants(&self, system: usize, trials: &mut Vec<Trial>) {
         for workload in 0..self.workloads.len() {
             for repetition in 0..self.repetitions {
                 self.sweep(system, workload, repetition, trials);
@@ -262,17 +262,17 @@ impl Plan {
     }
 
     /// Which start of which system a trial belongs to. Trials that follow each other with the same
-    /// sitting find the system up; a variant is started afresh for every round.
-    pub fn sitting(&self, trial: Trial) -> Sitting {
+    /// system instance find the system up; a variant is started afresh for every round.
+    pub fn instance(&self, trial: Trial) -> SystemInstance {
         let is_variant = self.systems[trial.system].variant.is_some();
         let round = if is_variant { trial.repetition } else { 0 };
-        Sitting { system: trial.system, round }
+        SystemInstance { system: trial.system, round }
     }
 
     /// Load before what counts of a trial.
-    pub fn warm_up(&self, is_first_of_sitting: bool) -> Duration {
+    pub fn warm_up(&self, is_first_of_instance: bool) -> Duration {
         let LoadPlan { warm_up, prewarm, .. } = self.load;
-        if is_first_of_sitting { warm_up.max(prewarm) } else { warm_up }
+        if is_first_of_instance { warm_up.max(prewarm) } else { warm_up }
     }
 
     /// Time of warm-up and measured load over all trials, without preparing data; `None` when
@@ -281,8 +281,8 @@ impl Plan {
         let Limit::Time(time) = self.load.limit else { return None };
         let mut last = None;
         self.trials().into_iter().try_fold(Duration::ZERO, |sum, trial| {
-            let sitting = self.sitting(trial);
-            let is_first = last.replace(sitting) != Some(sitting);
+            let instance = self.instance(trial);
+            let is_first = last.replace(instance) != Some(instance);
             sum.checked_add(self.warm_up(is_first))?.checked_add(time)
         })
     }

@@ -17,7 +17,7 @@ pub(crate) enum Value {
     /// `"four"`
     Text(String),
     /// `[1, 2]`
-    List(Vec<Placed>),
+    List(Vec<Spanned>),
     /// `{ a = 1 }` or a table below its own header
     Table(Options),
     /// Whatever no option takes, by TOML's name for it
@@ -26,12 +26,12 @@ pub(crate) enum Value {
 
 /// A value and where it stands. Two are equal when the values are, wherever they stand.
 #[derive(Clone)]
-pub(crate) struct Placed {
+pub(crate) struct Spanned {
     pub(crate) value: Value,
     pub(crate) span: Option<Range<usize>>,
 }
 
-impl PartialEq for Placed {
+impl PartialEq for Spanned {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
@@ -62,25 +62,25 @@ impl Value {
     }
 
     /// Reads an item of a TOML document; `None` for nothing.
-    pub(crate) fn read(item: &toml_edit::Item) -> Option<Placed> {
+    pub(crate) fn read(item: &toml_edit::Item) -> Option<Spanned> {
         let span = item.span();
         match item {
             toml_edit::Item::None => None,
             toml_edit::Item::Value(value) => Some(Self::read_value(value)),
             toml_edit::Item::Table(table) => {
-                Some(Placed { value: Value::Table(Options::read(table, span.clone())), span })
+                Some(Spanned { value: Value::Table(Options::read(table, span.clone())), span })
             }
             toml_edit::Item::ArrayOfTables(tables) => {
-                let read = |table: &toml_edit::Table| Placed {
+                let read = |table: &toml_edit::Table| Spanned {
                     value: Value::Table(Options::read(table, table.span())),
                     span: table.span(),
                 };
-                Some(Placed { value: Value::List(tables.iter().map(read).collect()), span })
+                Some(Spanned { value: Value::List(tables.iter().map(read).collect()), span })
             }
         }
     }
 
-    fn read_value(value: &toml_edit::Value) -> Placed {
+    fn read_value(value: &toml_edit::Value) -> Spanned {
         let span = value.span();
         let read = match value {
             toml_edit::Value::String(text) => Value::Text(text.value().clone()),
@@ -97,7 +97,7 @@ impl Value {
                 Value::Table(Options::read(table, span.clone()))
             }
         };
-        Placed { value: read, span }
+        Spanned { value: read, span }
     }
 }
 

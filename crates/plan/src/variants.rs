@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_take_turns_in_an_order_that_changes_and_repeats_with_the_seed() {
+    fn variants_are_interleaved_in_a_seeded_order() {
         let order = |seed: u64| {
             let text = format!("seed = {seed}\nrepetitions = 8\n{TWO}");
             let trials = plan(&text).unwrap().trials();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_variant_is_told_with_its_place() {
+    fn invalid_variants_are_reported_with_their_place() {
         let wrong = "
             [systems.server]
             kind = \"mariadb\"

@@ -1,11 +1,11 @@
 //! What a plan wants to be watched beside its load.
 
-use crate::value::{Placed, Value};
+use crate::value::{Spanned, Value};
 use crate::{OptionReader, Options, Problem};
 
 const HELP: &str = "write \"http://127.0.0.1:9100/metrics\" or { name = \"node 1\", url = \"http://127.0.0.1:9100/metrics\" }";
 
-/// What is watched in every trial.
+/// The data sources that are watched in every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchPlan {
     /// Whether anything is watched at all.
@@ -14,7 +14,7 @@ pub struct WatchPlan {
     pub endpoints: Vec<EndpointPlan>,
 }
 
-/// A server that tells its metrics in the text format of Prometheus.
+/// A server that reports its metrics in the text format of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointPlan {
     /// What it is called in reports; its host and port when the plan does not say.
@@ -55,7 +55,7 @@ pub(crate) fn read_endpoints(
     items.iter().filter_map(|item| read_endpoint(item, problems)).collect()
 }
 
-fn read_endpoint(item: &Placed, problems: &mut Vec<Problem>) -> Option<EndpointPlan> {
+fn read_endpoint(item: &Spanned, problems: &mut Vec<Problem>) -> Option<EndpointPlan> {
     let (url, name) = match &item.value {
         Value::Text(url) => (url.clone(), None),
         Value::Table(table) => read_table(table, problems)?,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_said_without_the_url() {
+    fn an_unusable_endpoint_is_reported_without_its_url() {
         for (endpoint, expected) in [
             ("\"https://h/metrics\"", "plain HTTP"),
             ("\"http://u:secret@h/metrics\"", "a login"),

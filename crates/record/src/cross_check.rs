@@ -7,7 +7,7 @@ use measure::QueryCounts;
 pub enum CrossCheck {
     /// Both sides counted.
     Counted(Counted),
-    /// The server tells, but not this time.
+    /// The server reports, but not this time.
     Missing {
         /// Why.
         reason: String,

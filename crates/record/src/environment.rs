@@ -1,4 +1,4 @@
-//! The machine that a run ran on, as far as it tells. Nothing here fails: what cannot be found out is
+//! The machine that a run ran on, as far as it reports. Nothing here fails: what cannot be found out is
 //! left out.
 
 mod cpu;

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_said_in_plain_words() {
+    fn a_full_disk_has_a_clear_message() {
         let path = PathBuf::from("/dev/full");
         let file = File::options().write(true).open(&path).unwrap();
         let error = Appender { path, file }.append(b"{}\n").unwrap_err();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_file_is_noticed_though_the_system_takes_the_write() {
+    fn a_removed_file_is_noticed_even_if_the_write_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = Appender::create(folder.path().join("log")).unwrap();
         log.append(b"1\n").unwrap();

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_survives_being_taken_apart() {
+    fn a_histogram_round_trips_through_its_values() {
         let mut histogram = LatencyHistogram::new();
         (1..5_000_u64).for_each(|step| histogram.record(step * step * 997));
         histogram.record(3_600_000_000_000);

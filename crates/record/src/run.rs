@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Environment, TrialRecord};
 
-/// What is known of a run before its first trial.
+/// The facts about a run that are known before its first trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHeader {
     /// The plan's name; the folder is called after it.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::wire::{arrivals, is_default, nanos, steps};
 use crate::{CrossCheck, IntervalRecord};
 
-/// What is known of a trial before it begins.
+/// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialHeader {
     /// Its place in the run, from 0.
@@ -111,7 +111,7 @@ pub struct PhaseRecord {
     pub loaded_again: u64,
 }
 
-/// What is known of a trial once it is over.
+/// The facts about a trial that are known at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialEnd {
     /// How it ended.
@@ -130,13 +130,13 @@ pub struct TrialEnd {
     /// Round trips of the smallest statement before the load, when every client was connected and none
     /// asked anything; empty when not known.
     pub idle_round_trips: LatencyHistogram,
-    /// What the server counted beside what dyno counted; `None` when the system does not tell.
+    /// What the server counted beside what dyno counted; `None` when the system does not report it.
     pub cross_check: Option<CrossCheck>,
     /// What the load generator itself used during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
 }
 
-/// What one client did.
+/// The result of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientRecord {
     /// Measured transactions that succeeded.

@@ -13,8 +13,8 @@ use crate::zipped::ZippedAppender;
 /// The file's name in the trial's folder.
 pub(crate) const FILE: &str = "watch.jsonl";
 
-/// What servers told, in the same folder: it is compressed, for a busy server tells 25 kB of news
-/// a second.
+/// What servers told, in the same folder: it is compressed, for a busy server reports 25 kB of news a
+/// second.
 pub(crate) const SERVERS_FILE: &str = "servers.jsonl.gz";
 
 /// Writes what is watched in one trial. Each call adds one whole line, so that a crash of dyno loses
@@ -63,7 +63,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn server_kinds(&mut self, kinds: Vec<ServerKind>) -> Result<(), RecordError> {
-        self.tell(&WatchLine::ServerKinds { kinds })
+        self.append_line(&WatchLine::ServerKinds { kinds })
     }
 
     /// Declares a server, whose answers come later. Returns its number. A password in its URL is
@@ -73,7 +73,7 @@ impl WatchWriter {
     /// When it cannot be written.
     pub fn server(&mut self, server: &Server) -> Result<usize, RecordError> {
         let url = scrub(&server.url);
-        self.tell(&WatchLine::Server(Server { url, ..server.clone() }))?;
+        self.append_line(&WatchLine::Server(Server { url, ..server.clone() }))?;
         self.servers += 1;
         Ok(self.servers - 1)
     }
@@ -83,7 +83,7 @@ impl WatchWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn answer(&mut self, server: usize, answer: &Answer) -> Result<(), RecordError> {
-        self.tell(&WatchLine::answer(server, answer))
+        self.append_line(&WatchLine::answer(server, answer))
     }
 
     /// Notes that a server did not answer.
@@ -92,7 +92,7 @@ impl WatchWriter {
     /// When it cannot be written.
     pub fn gap(&mut self, server: usize, gap: &Gap) -> Result<(), RecordError> {
         let gap = Gap { at_ns: gap.at_ns, reason: scrub(&gap.reason) };
-        self.tell(&WatchLine::Gap { server, gap })
+        self.append_line(&WatchLine::Gap { server, gap })
     }
 
     /// Adds what was counted of dyno's connections to the system.
@@ -103,7 +103,7 @@ impl WatchWriter {
         self.write(&WatchLine::Connections(*reading))
     }
 
-    /// Notes why nothing is known of dyno's connections to the system.
+    /// Records why TCP statistics of dyno's connections are missing.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -121,7 +121,7 @@ impl WatchWriter {
     }
 
     /// Writes of a server.
-    fn tell(&mut self, line: &WatchLine) -> Result<(), RecordError> {
+    fn append_line(&mut self, line: &WatchLine) -> Result<(), RecordError> {
         let file = match &mut self.servers_file {
             Some(file) => file,
             none => none.insert(ZippedAppender::create(self.folder.join(SERVERS_FILE))?),

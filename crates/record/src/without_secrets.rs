@@ -36,7 +36,7 @@ impl TrialEnd {
             clean(reason);
         }
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {
-            *failure = failure.clone().told_as(scrub(&failure.message));
+            *failure = failure.clone().with_message(scrub(&failure.message));
         }
         self
     }

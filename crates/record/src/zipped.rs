@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn wherever_it_is_cut_the_lines_before_are_there() {
+    fn a_truncated_log_keeps_all_complete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.gz");
         let mut file = ZippedAppender::create(path.clone()).unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_compressed_or_is_broken_is_damaged() {
+    fn invalid_compressed_data_is_reported_as_damage() {
         let error = read(b"{\"what\":\"gap\"}\n").unwrap_err();
         assert!(matches!(error, RecordError::Malformed { .. }), "{error}");
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -1,6 +1,6 @@
 //! Variants of a system side by side: how many times the first one's figures each other's are.
 
-use analysis::{Comparison, RoundFigure, Summary, Verdict, compare, over_points};
+use analysis::{Comparison, RoundFigure, Significance, Summary, compare, over_points};
 use record::VariantRecord;
 
 use crate::digest::{Digest, Point, load_text};
@@ -187,12 +187,12 @@ fn row(lead: [&str; 3], found: &[Option<Comparison>], crashes: usize) -> Vec<Str
 }
 
 /// What may be said, in two words.
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict(verdict: Significance) -> &'static str {
     match verdict {
-        Verdict::Higher => "faster",
-        Verdict::Lower => "slower",
-        Verdict::NoDifferenceShown => "no difference shown",
-        Verdict::TooFewRounds => "one round",
+        Significance::Higher => "faster",
+        Significance::Lower => "slower",
+        Significance::NoDifferenceShown => "no difference shown",
+        Significance::TooFewRounds => "one round",
     }
 }
 

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_was_not_possible_says_why() {
+    fn an_impossible_cross_check_gives_the_reason() {
         let run = checked(CrossCheck::Missing {
             reason: "the server was started anew".to_owned(),
             by_dyno: QueryCounts { read: 14, write: 4, other: 2 },

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_measured_is_empty_and_not_nothing() {
+    fn missing_values_are_empty_cells_not_zeros() {
         let run = sample::failed();
         let text = csv(&Digest::new(&run));
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());

@@ -150,7 +150,7 @@ impl<'a> Digest<'a> {
 
     /// Trials that ended with their server's death, and those that failed otherwise, for the head of a
     /// view; empty when there is none.
-    pub(crate) fn casualties(&self) -> String {
+    pub(crate) fn failed_trials(&self) -> String {
         let count = |status: &str| self.trials.iter().filter(|it| it.status() == status).count();
         let told = ["crashed", "failed"].into_iter();
         let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);

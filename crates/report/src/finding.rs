@@ -150,7 +150,7 @@ fn field(field: &str, finding: &Finding) -> Option<String> {
     }
 }
 
-const NOT_ALWAYS_ANSWERED: &str = "A server did not always tell its metrics";
+const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
 const HOLES: &str = "its panels have holes there; nothing else depends on it";
 
 /// What was found, what it means for the figures and what to do about it, and the template of its figures.

@@ -37,7 +37,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str("<main>\n");
     out.push_str(&results(digest));
     out.push_str(&compared::compared(digest));
-    out.push_str(&care(digest));
+    out.push_str(&warnings(digest));
     out.push_str(&plots(digest));
     out.push_str(&operations(digest));
     out.push_str(&costs(digest));
@@ -45,7 +45,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&servers(digest));
     out.push_str(&server_costs(digest));
     out.push_str(&trials(digest));
-    out.push_str(&surroundings(digest));
+    out.push_str(&environment_section(digest));
     out.push_str(&again(digest.run));
     out.push_str("</main>\n</body>\n</html>\n");
     out
@@ -54,7 +54,7 @@ pub fn html(digest: &Digest<'_>) -> String {
 fn head(digest: &Digest<'_>) -> String {
     let run = digest.run;
     let status = run.status.name();
-    let casualties = match digest.casualties() {
+    let failed_trials = match digest.failed_trials() {
         none if none.is_empty() => none,
         some => format!("<strong>{some}</strong>"),
     };
@@ -71,7 +71,7 @@ fn head(digest: &Digest<'_>) -> String {
         escape(&reason),
         run.trials.len(),
         several(run.header.trials_planned as u64, "trial", "trials"),
-        casualties,
+        failed_trials,
         run.header.started,
         escape(&run.header.dyno.version),
     )
@@ -135,7 +135,7 @@ fn results(digest: &Digest<'_>) -> String {
     section("results", "Results", &body)
 }
 
-fn care(digest: &Digest<'_>) -> String {
+fn warnings(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for group in groups(digest) {
         let places: String =
@@ -309,10 +309,10 @@ fn own_metrics(trial: &Trial<'_>, at: usize) -> String {
     if figures.is_empty() && absent.is_empty() {
         return String::new();
     }
-    format!("<h3>What the servers tell</h3>\n<div class=\"plots\">\n{figures}</div>\n{absent}")
+    format!("<h3>What the servers report</h3>\n<div class=\"plots\">\n{figures}</div>\n{absent}")
 }
 
-fn surroundings(digest: &Digest<'_>) -> String {
+fn environment_section(digest: &Digest<'_>) -> String {
     let body = [
         table(&settings::systems(digest), "Systems under test"),
         table(&settings::system_settings(digest), "Their settings"),

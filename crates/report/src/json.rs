@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_measured_is_null_and_not_nothing() {
+    fn missing_values_are_null_not_zero() {
         let run = sample::failed();
         let value: Value = serde_json::from_str(&json(&Digest::new(&run))).unwrap();
         let latency = &value["trials"][0]["latency"];

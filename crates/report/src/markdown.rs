@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_longer_than_what_it_holds() {
+    fn a_code_fence_is_longer_than_fences_inside() {
         assert_eq!(fenced("", "a ``` b"), "````\na ``` b\n````\n");
     }
 }

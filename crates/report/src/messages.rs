@@ -14,15 +14,15 @@ use crate::watch::window;
 /// Both ways, over the measured time of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Messages {
-    pub(crate) sent: Way,
-    pub(crate) received: Way,
+    pub(crate) sent: Direction,
+    pub(crate) received: Direction,
     pub(crate) tcp: Option<Tcp>,
     queries_per_s: f64,
 }
 
 /// One way.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     /// Of a request or a response, as dyno hands them on and takes them: before encryption, without
     /// headers.
     pub(crate) bytes_per_query: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Way {
     pub(crate) segments: Option<Segments>,
 }
 
-/// The segments of one way, as TCP_INFO tells them.
+/// The segments of one way, as TCP_INFO reports them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Segments {
     pub(crate) per_s: f64,
@@ -39,7 +39,7 @@ pub(crate) struct Segments {
     pub(crate) bytes_per_s: f64,
 }
 
-/// What TCP_INFO tells of the connections beside their segments.
+/// What TCP_INFO reports the connections beside their segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tcp {
     pub(crate) retransmitted_per_s: f64,
@@ -81,7 +81,7 @@ impl Messages {
                 bytes_per_s: mean(bytes)?,
             })
         };
-        let way = |bytes: u64, segments| Way {
+        let way = |bytes: u64, segments| Direction {
             bytes_per_query: ratio(bytes as f64, summary.queries.total() as f64),
             bytes_per_s: ratio(bytes as f64, summary.seconds),
             segments,
@@ -132,7 +132,7 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// What TCP tells of the connections of a trial, or why it tells nothing.
+/// What TCP reports the connections of a trial, or why it tells nothing.
 pub(crate) fn note(trial: &Trial<'_>) -> Option<String> {
     if let Some(reason) = &trial.record.watched.connections.absent {
         return Some(format!("There are no figures of TCP segments: {reason}."));
@@ -184,7 +184,7 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
 fn point_row(point: &Point<'_>, messages: &Messages) -> Vec<String> {
     let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let Messages { sent, received, tcp, .. } = messages;
-    let segments = |way: &Way| {
+    let segments = |way: &Direction| {
         let part = |it: Segments| percent(1.0 - it.empty_part());
         [dash(way.segments.map(|it| number(it.per_s))), dash(way.segments.map(part))]
     };
@@ -221,7 +221,7 @@ pub(crate) fn absences(digest: &Digest<'_>) -> Vec<String> {
 
 /// For programs.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
-    let way = |way: &Way| {
+    let way = |way: &Direction| {
         json!({
             "bytes_per_query": way.bytes_per_query,
             "bytes_per_s": way.bytes_per_s,

@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn one_is_no_plural() {
+    fn one_is_singular() {
         assert_eq!(several(1, "try", "tries"), "1 try");
         assert_eq!(several(0, "try", "tries"), "0 tries");
         assert_eq!(several(1_200, "try", "tries"), "1,200 tries");
     }
 
     #[test]
-    fn lengths_of_time_take_the_unit_that_suits() {
+    fn durations_use_a_fitting_unit() {
         assert_eq!(latency(12_340.0), "12.3 µs");
         assert_eq!(latency(19_130_000.0), "19.1 ms");
         assert_eq!(latency(6_482_550_000.0), "6.48 s");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_per_cent() {
+    fn shares_are_shown_in_percent() {
         assert_eq!(percent(0.5), "50 %");
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.00012), "0.0120 %");

@@ -36,7 +36,7 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         add_operations(
             &mut table,
             trial,
-            &Around { lead, tail: measured_between(trial, format) },
+            &RowContext { lead, tail: measured_between(trial, format) },
             unit,
         );
     }
@@ -79,7 +79,7 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
     let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
     let unit = TimeUnit::for_smallest(means);
     let mut table = operation_columns(Table::new(), &digest.run.header.percentiles, unit);
-    add_operations(&mut table, trial, &Around::default(), unit);
+    add_operations(&mut table, trial, &RowContext::default(), unit);
     without_empty_time_outs(table)
 }
 
@@ -107,12 +107,12 @@ fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table
 
 /// What stands in front of the figures of an operation, and behind them.
 #[derive(Default)]
-struct Around {
+struct RowContext {
     lead: Vec<String>,
     tail: Vec<String>,
 }
 
-fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &Around, unit: TimeUnit) {
+fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, unit: TimeUnit) {
     for operation in &trial.summary.operations {
         table.row(operation_row(operation, around, unit));
         if let Some(service) = &operation.service {
@@ -151,7 +151,7 @@ fn total(summary: &Summary) -> OperationSummary {
     }
 }
 
-fn operation_row(operation: &OperationSummary, around: &Around, unit: TimeUnit) -> Vec<String> {
+fn operation_row(operation: &OperationSummary, around: &RowContext, unit: TimeUnit) -> Vec<String> {
     let latency = &operation.latency;
     let mut row = around.lead.clone();
     row.push(operation.name.clone());
@@ -170,7 +170,7 @@ fn operation_row(operation: &OperationSummary, around: &Around, unit: TimeUnit) 
 fn operation_service_row(
     name: &str,
     service: &Latency,
-    around: &Around,
+    around: &RowContext,
     unit: TimeUnit,
 ) -> Vec<String> {
     let mut row = around.lead.clone();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn times_bear_their_day_when_it_is_not_that_of_the_run() {
+    fn times_show_the_date_when_it_differs_from_the_runs() {
         let mut run = sample::run();
         run.trials.truncate(1);
         let end = run.trials[0].end.as_mut().unwrap();

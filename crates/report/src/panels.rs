@@ -1,6 +1,6 @@
 //! What the metrics of servers are turned into: panels, each with what it is made of.
 
-use analysis::{Code, Spell, evaluate, is_told, merged, of_kind};
+use analysis::{Code, SampleWindow, evaluate, is_told, merged, of_kind};
 use measure::{Panel, PanelLine, Quantity, Server, ServerKind};
 
 use crate::digest::Trial;
@@ -11,13 +11,13 @@ const LINES_MAX: usize = 8;
 
 /// A panel with its figures.
 #[derive(Debug)]
-pub(crate) struct Drawn {
-    /// Which kind of server tells.
+pub(crate) struct DrawnPanel {
+    /// Which kind of server reports.
     pub(crate) source: String,
     pub(crate) what: String,
     pub(crate) quantity: Quantity,
     /// Names and figures over time, those that were the most first.
-    pub(crate) lines: Vec<(String, Vec<Spell>)>,
+    pub(crate) lines: Vec<(String, Vec<SampleWindow>)>,
     /// How many lines more there would be.
     pub(crate) left_out: usize,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Drawn {
 /// What the servers of a trial told.
 #[derive(Debug, Default)]
 pub(crate) struct Panels {
-    pub(crate) drawn: Vec<Drawn>,
+    pub(crate) drawn: Vec<DrawnPanel>,
     /// Sentences about what is not drawn, and why.
     pub(crate) absent: Vec<String>,
 }
@@ -76,38 +76,42 @@ fn add(panels: &mut Panels, kind: &ServerKind, server: &Server) {
 }
 
 /// A panel with the figures of a server; `None` when there are none but zeros.
-fn draw(kind: &str, panel: &Panel, server: &Server) -> Option<Drawn> {
-    let mut lines: Vec<(String, Vec<Spell>)> =
+fn draw(kind: &str, panel: &Panel, server: &Server) -> Option<DrawnPanel> {
+    let mut lines: Vec<(String, Vec<SampleWindow>)> =
         panel.lines.iter().flat_map(|line| figures(line, server)).collect();
-    lines.retain(|(_, spells)| spells.iter().any(|spell| spell.mean > 0.0));
+    lines.retain(|(_, sample_windows)| {
+        sample_windows.iter().any(|sample_window| sample_window.mean > 0.0)
+    });
     if lines.is_empty() {
         return None;
     }
     let is_swept = panel.lines.iter().any(|line| line.query.by.is_some());
     if is_swept {
-        let sum = |spells: &[Spell]| spells.iter().map(|spell| spell.mean).sum::<f64>();
+        let sum = |sample_windows: &[SampleWindow]| {
+            sample_windows.iter().map(|sample_window| sample_window.mean).sum::<f64>()
+        };
         lines.sort_by(|one, other| sum(&other.1).total_cmp(&sum(&one.1)));
     }
     let left_out = lines.len().saturating_sub(LINES_MAX);
     lines.truncate(LINES_MAX);
     let (source, what) = (kind.to_owned(), panel.title.clone());
-    Some(Drawn { source, what, quantity: panel.quantity, lines, left_out })
+    Some(DrawnPanel { source, what, quantity: panel.quantity, lines, left_out })
 }
 
-impl Drawn {
+impl DrawnPanel {
     pub(crate) fn title(&self) -> String {
         format!("{}: {}", self.source, self.what)
     }
 }
 
-fn figures(line: &PanelLine, server: &Server) -> Vec<(String, Vec<Spell>)> {
+fn figures(line: &PanelLine, server: &Server) -> Vec<(String, Vec<SampleWindow>)> {
     let named = |value: String| match (value.trim(), line.name.as_str()) {
         ("", name) => name.to_owned(),
         (value, "") => value.to_owned(),
         (value, name) => format!("{value}, {name}"),
     };
     let groups = evaluate(&line.query, server).into_iter();
-    groups.map(|(value, spells)| (named(value), spells)).collect()
+    groups.map(|(value, sample_windows)| (named(value), sample_windows)).collect()
 }
 
 #[cfg(test)]

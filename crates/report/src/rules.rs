@@ -1,7 +1,7 @@
 //! A workload's own figures and the conditions on its data: as tables and as JSON.
 
 use analysis::ShareSummary;
-use measure::{Condition, Verdict};
+use measure::{Condition, ConditionResult};
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, Point, Trial};
@@ -100,9 +100,9 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     let mut unknown: Vec<&str> = Vec::new();
     for condition in checked.into_iter().flatten() {
         let list = match condition.verdict {
-            Verdict::Holds => continue,
-            Verdict::Broken(_) => &mut broken,
-            Verdict::Unknown(_) => &mut unknown,
+            ConditionResult::Holds => continue,
+            ConditionResult::Broken(_) => &mut broken,
+            ConditionResult::Unknown(_) => &mut unknown,
         };
         if !list.contains(&condition.name.as_str()) {
             list.push(&condition.name);
@@ -132,7 +132,7 @@ pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
             add(format!("{}: {}.", score.name, score.meaning));
         }
         for condition in &trial.record.conditions {
-            if let Verdict::Unknown(reason) = &condition.verdict {
+            if let ConditionResult::Unknown(reason) = &condition.verdict {
                 add(format!("{} ({}): {reason}.", condition.name, condition.meaning));
             }
         }
@@ -156,9 +156,9 @@ pub(crate) fn condition_table(trial: &Trial<'_>) -> Table {
 
 fn verdict(condition: &Condition) -> (&'static str, Option<&str>) {
     match &condition.verdict {
-        Verdict::Holds => ("holds", None),
-        Verdict::Broken(place) => ("broken", Some(place)),
-        Verdict::Unknown(reason) => ("unknown", Some(reason)),
+        ConditionResult::Holds => ("holds", None),
+        ConditionResult::Broken(place) => ("broken", Some(place)),
+        ConditionResult::Unknown(reason) => ("unknown", Some(reason)),
     }
 }
 

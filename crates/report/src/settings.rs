@@ -51,7 +51,7 @@ pub(crate) fn workloads(digest: &Digest<'_>) -> Table {
 }
 
 /// Flags that a reader of database figures looks for; the whole list is in the record.
-const TELLING_FLAGS: [&str; 12] = [
+const NOTABLE_FLAGS: [&str; 12] = [
     "aes",
     "avx2",
     "avx512f",
@@ -85,7 +85,7 @@ pub(crate) fn environment(run: &Run) -> Table {
     fact("CPU topology", topology(run));
     fact("clock rate at most", cpu.frequency_mhz_max.map(|mhz| format!("{} MHz", number(mhz))));
     fact("governor", cpu.governor.clone());
-    let telling = |flag: &&String| TELLING_FLAGS.contains(&flag.as_str());
+    let telling = |flag: &&String| NOTABLE_FLAGS.contains(&flag.as_str());
     let flags: Vec<&str> = cpu.flags.iter().filter(telling).map(String::as_str).collect();
     fact("CPU flags, some of them", Some(flags.join(" ")));
     fact("memory", environment.memory_bytes.map(memory));

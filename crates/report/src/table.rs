@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_say_nothing_are_taken_out() {
+    fn empty_columns_are_removed() {
         let table = sample().without_columns(|head, _| head == "tps");
         assert_eq!(table.text(), "system\na|b <i>\nµ\n");
     }

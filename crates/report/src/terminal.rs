@@ -93,7 +93,7 @@ fn status_line(digest: &Digest<'_>) -> String {
     format!(
         "{status}{took}, {done} of {}{}",
         several(planned as u64, "trial", "trials"),
-        digest.casualties()
+        digest.failed_trials()
     )
 }
 
@@ -118,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_whose_load_never_began_in_a_terminal() {
+    fn a_trial_without_load_in_a_terminal() {
         insta::assert_snapshot!(terminal(&Digest::new(&sample::failed())));
     }
 
     #[test]
-    fn a_trial_of_nothing_but_time_outs_shows_their_percentiles() {
+    fn a_trial_of_only_time_outs_shows_percentiles() {
         let mut run = sample::failed();
         run.trials[0].total.operations[0].timed_out.record(500_000_000);
         let text = terminal(&Digest::new(&run));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_a_trial_has_no_holes_where_its_tables_would_be() {
+    fn a_run_without_trials_has_no_empty_tables() {
         let mut run = sample::run();
         run.trials.clear();
         let text = terminal(&Digest::new(&run));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_a_server_died_says_so_at_its_head() {
+    fn a_server_crash_is_reported_at_the_top() {
         let run = sample::variants();
         let text = terminal(&Digest::new(&run));
         let head = text.lines().nth(1).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_cut_says_so() {
+    fn a_cut_run_is_reported_as_cut() {
         let mut run = sample::run();
         run.status = RunStatus::Cut;
         run.ended = None;

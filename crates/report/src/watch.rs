@@ -36,8 +36,8 @@ pub(crate) fn hosts(trial: &Trial<'_>) -> Vec<Host> {
 pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     let window = window(trial.record);
     let mut table = Table::new().words("figure").numbers("mean").numbers("peak");
-    for Line { part, name, quantity, spells, .. } in listing::of_host(host) {
-        let Some(figures) = mean_peak(&spells, window) else { continue };
+    for Line { part, name, quantity, sample_windows, .. } in listing::of_host(host) {
+        let Some(figures) = mean_peak(&sample_windows, window) else { continue };
         if figures.peak > 0.0 || quantity == Quantity::CpuThreads {
             let name = if part.is_empty() { name } else { format!("{part}: {name}") };
             table.row(vec![name, show(quantity, figures.mean), show(quantity, figures.peak)]);

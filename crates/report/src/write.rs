@@ -46,7 +46,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn all_views_lie_in_the_folder_and_nothing_else() {
+    fn the_folder_holds_exactly_all_views() {
         let folder = tempfile::tempdir().unwrap();
         let page = write_all(&Digest::new(&sample::run()), folder.path()).unwrap();
         assert_eq!(page, folder.path().join("report.html"));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_gone_is_named() {
+    fn a_missing_folder_is_named() {
         let error =
             write_all(&Digest::new(&sample::run()), Path::new("/nowhere/at all")).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use engine::Stop;
-use system::{Step, System, build_by_command};
+use system::{ProgressEvent, System, build_by_command};
 
-use crate::{Event, Watcher};
+use crate::{Event, RunListener};
 
 /// The build command of a system.
 pub(crate) struct Build<'a> {
@@ -27,11 +27,11 @@ impl Build<'_> {
     ///
     /// # Errors
     /// When it fails, with the last lines that it said.
-    pub(crate) fn run(&self, stop: &Stop, watcher: &mut dyn Watcher) -> Result<()> {
+    pub(crate) fn run(&self, stop: &Stop, listener: &mut dyn RunListener) -> Result<()> {
         let log = self.log.join(format!("build-{}.log", self.name));
-        watcher.hear(Event::SystemStarting { name: self.name });
-        let mut onlooker = onlooker(stop, watcher);
-        let built = build_by_command(self.command, self.folder, &log, &mut onlooker)
+        listener.on_event(Event::SystemStarting { name: self.name });
+        let mut progress_listener = progress_listener(stop, listener);
+        let built = build_by_command(self.command, self.folder, &log, &mut progress_listener)
             .with_context(|| format!("system {:?} cannot be built", self.name));
         built.and(scrub_file(&log))
     }
@@ -51,20 +51,24 @@ fn scrub_file(log: &Path) -> Result<()> {
 ///
 /// # Errors
 /// What is missing, or what failed.
-pub(crate) fn provide(system: &dyn System, stop: &Stop, watcher: &mut dyn Watcher) -> Result<()> {
-    system.provide(&mut onlooker(stop, watcher))
+pub(crate) fn provide(
+    system: &dyn System,
+    stop: &Stop,
+    listener: &mut dyn RunListener,
+) -> Result<()> {
+    system.provide(&mut progress_listener(stop, listener))
 }
 
-/// Passes on to the watcher what a system tells that is made ready, until someone wants to stop.
-pub fn onlooker<'a>(
+/// Forwards a system's start-up progress to the listener of the run, until a stop is requested.
+pub fn progress_listener<'a>(
     stop: &'a Stop,
-    watcher: &'a mut dyn Watcher,
-) -> impl FnMut(Step<'_>) -> ControlFlow<()> + 'a {
-    |step| {
-        match step {
-            Step::Note(text) => watcher.hear(Event::Note { text }),
-            Step::Progress { stage, done, total } => {
-                watcher.hear(Event::Progress { stage, done, total });
+    listener: &'a mut dyn RunListener,
+) -> impl FnMut(ProgressEvent<'_>) -> ControlFlow<()> + 'a {
+    |event| {
+        match event {
+            ProgressEvent::Note(text) => listener.on_event(Event::Note { text }),
+            ProgressEvent::Progress { stage, done, total } => {
+                listener.on_event(Event::Progress { stage, done, total });
             }
         }
         if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

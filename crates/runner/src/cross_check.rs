@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 
 use driver::{ServerCounters, ServerCounts, Target};
-use engine::{Stop, crew};
+use engine::{Stop, worker_pool};
 use measure::{Interval, QueryCounts};
 use record::{Counted, CrossCheck};
 use system::{StatementCounters, StatementPages};
@@ -16,13 +16,13 @@ pub(crate) struct Check {
     /// The pages on which its servers count statements, where they do.
     pages: Option<StatementPages>,
     stop: Stop,
-    before: Before,
+    before: FirstReading,
     by_dyno: QueryCounts,
 }
 
 /// The first reading.
-enum Before {
-    /// The load has not begun, or the server does not tell.
+enum FirstReading {
+    /// The load has not begun, or the server does not report it.
     Nothing,
     Read(Reading),
     Failed(String),
@@ -54,16 +54,18 @@ impl Reading {
 impl Check {
     /// A check of the load on `target`.
     pub(crate) fn new(target: Option<Target>, pages: Option<StatementPages>, stop: Stop) -> Self {
-        Self { target, pages, stop, before: Before::Nothing, by_dyno: QueryCounts::default() }
+        Self { target, pages, stop, before: FirstReading::Nothing, by_dyno: QueryCounts::default() }
     }
 
     /// All clients are ready, and none has begun.
     pub(crate) fn begin(&mut self) {
         self.before = match self.read() {
-            Ok(Some(counters)) => Before::Read(counters),
-            Ok(None) if self.is_embedded() => Before::Nothing,
-            Ok(None) => Before::Failed("the server does not tell what it has counted".to_owned()),
-            Err(reason) => Before::Failed(reason),
+            Ok(Some(counters)) => FirstReading::Read(counters),
+            Ok(None) if self.is_embedded() => FirstReading::Nothing,
+            Ok(None) => {
+                FirstReading::Failed("the server does not report its statement counts".to_owned())
+            }
+            Err(reason) => FirstReading::Failed(reason),
         };
     }
 
@@ -78,20 +80,20 @@ impl Check {
     }
 
     /// Every client has ended; `late` is what was answered after the last interval. `None` when the
-    /// server does not tell.
+    /// server does not report it.
     pub(crate) fn end(mut self, late: QueryCounts) -> Option<CrossCheck> {
         self.by_dyno.add(late);
         let by_dyno = self.by_dyno;
         let missing =
             |reason: &str| Some(CrossCheck::Missing { reason: reason.to_owned(), by_dyno });
         let before = match &self.before {
-            Before::Nothing => return None,
-            Before::Failed(reason) => return missing(reason),
-            Before::Read(before) => before,
+            FirstReading::Nothing => return None,
+            FirstReading::Failed(reason) => return missing(reason),
+            FirstReading::Read(before) => before,
         };
         let after = match self.read() {
             Ok(Some(after)) => after,
-            Ok(None) => return missing("the server no longer tells what it has counted"),
+            Ok(None) => return missing("the server no longer reports its statement counts"),
             Err(reason) => return missing(&reason),
         };
         match after.since(before) {
@@ -110,7 +112,7 @@ impl Check {
         }
         let Some(target) = self.target.clone() else { return Ok(None) };
         let (told, counters) = mpsc::channel();
-        let asked = crew::run_one(&self.stop, |handle| {
+        let asked = worker_pool::run_one(&self.stop, |handle| {
             Box::pin(async move {
                 // The receiver lives until the answer is taken.
                 let _ = told.send(target.counters(&handle).await?);

@@ -12,11 +12,11 @@ pub(crate) const SIMULATED: &str = "simulated";
 pub struct Experiment {
     pub(crate) plan: Plan,
     pub(crate) systems: Vec<Box<dyn System>>,
-    pub(crate) workloads: Vec<Work>,
+    pub(crate) workloads: Vec<TrialWorkload>,
 }
 
 /// What the clients of a trial do.
-pub(crate) enum Work {
+pub(crate) enum TrialWorkload {
     /// A workload on a database.
     Database(Box<dyn Workload>),
     /// Requests to a simulated system.
@@ -31,8 +31,9 @@ impl Experiment {
     pub fn check(mut plan: Plan) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let folder = &plan.source.folder;
-        let systems = keep_good(&plan.systems, &mut problems, |it| system::read(it, folder));
-        let workloads = keep_good(&plan.workloads, &mut problems, |it| read_work(it, &plan));
+        let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
+        let workloads =
+            collect_valid(&plan.workloads, &mut problems, |it| read_workload(it, &plan));
         problems.extend(mismatches(&plan));
         if !plan.load.is_limit_given {
             match common_limit(&workloads) {
@@ -54,21 +55,21 @@ impl Experiment {
     /// Figures and a mix of workload `index`'s own.
     pub(crate) fn rules(&self, index: usize) -> Rules {
         match &self.workloads[index] {
-            Work::Database(workload) => workload.rules(),
-            Work::Simulated => Rules::default(),
+            TrialWorkload::Database(workload) => workload.rules(),
+            TrialWorkload::Simulated => Rules::default(),
         }
     }
 
     /// What workload `index` of the plan does, in a line.
     pub fn describe_workload(&self, index: usize) -> String {
         match &self.workloads[index] {
-            Work::Database(workload) => workload.describe(),
-            Work::Simulated => "one request a transaction".to_owned(),
+            TrialWorkload::Database(workload) => workload.describe(),
+            TrialWorkload::Simulated => "one request a transaction".to_owned(),
         }
     }
 }
 
-fn keep_good<P, T>(
+fn collect_valid<P, T>(
     parts: &[P],
     problems: &mut Vec<Problem>,
     read: impl Fn(&P) -> Result<T, Vec<Problem>>,
@@ -83,21 +84,21 @@ fn keep_good<P, T>(
     good
 }
 
-fn read_work(it: &WorkloadPlan, plan: &Plan) -> Result<Work, Vec<Problem>> {
+fn read_workload(it: &WorkloadPlan, plan: &Plan) -> Result<TrialWorkload, Vec<Problem>> {
     if it.kind == SIMULATED {
-        return it.options.reader().finish().map(|()| Work::Simulated);
+        return it.options.reader().finish().map(|()| TrialWorkload::Simulated);
     }
-    workload::read(it, &plan.source.folder).map(Work::Database)
+    workload::read(it, &plan.source.folder).map(TrialWorkload::Database)
 }
 
 /// When trials end as the workloads themselves say.
 ///
 /// # Errors
 /// When they say different things.
-fn common_limit(workloads: &[Work]) -> Result<Option<Limit>, Problem> {
+fn common_limit(workloads: &[TrialWorkload]) -> Result<Option<Limit>, Problem> {
     let mut limits = workloads.iter().map(|work| match work {
-        Work::Database(workload) => workload.limit(),
-        Work::Simulated => None,
+        TrialWorkload::Database(workload) => workload.limit(),
+        TrialWorkload::Simulated => None,
     });
     let first = limits.next().flatten();
     if limits.all(|limit| limit == first) {

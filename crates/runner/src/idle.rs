@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use driver::{Target, Timeouts};
-use engine::{Stop, crew};
+use engine::{Stop, worker_pool};
 use measure::LatencyHistogram;
 
 /// What is asked: the least that a server can be asked.
@@ -23,7 +23,7 @@ pub(crate) fn round_trips(target: Option<&Target>, stop: &Stop) -> LatencyHistog
     let target = target.clone().with_timeouts(Timeouts { connect: BOUND, query: Some(BOUND) });
     let (told, answers) = mpsc::channel();
     // A server that cannot be asked has no baseline; that it cannot be used is for the load to say.
-    let _ = crew::run_one(stop, |handle| {
+    let _ = worker_pool::run_one(stop, |handle| {
         Box::pin(async move {
             let mut session = target.connect(&handle, 0).await?;
             session.run(QUESTION).await?;

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_differ_and_systems_do_not() {
+    fn schedules_differ_between_repetitions_but_not_between_systems() {
         let plan = plan("rate = [10, 20]");
         let first = plan.trials()[0];
         let with = |change: &dyn Fn(&mut Trial)| {

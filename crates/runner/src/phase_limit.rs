@@ -8,7 +8,7 @@ use measure::{ErrorClass, Failure};
 use plan::show_duration;
 
 /// How long a phase that takes too long may tidy up, before it is broken off.
-const TIDY_UP: Duration = Duration::from_secs(10);
+const CLEANUP_TIME: Duration = Duration::from_secs(10);
 
 /// The bounds of one phase in progress.
 pub(crate) struct PhaseLimit<'a> {
@@ -23,15 +23,15 @@ impl<'a> PhaseLimit<'a> {
     /// A phase that begins now, and ends early when `run` is asked to.
     pub(crate) fn new(run: &'a Stop, timeout: Option<Duration>) -> Self {
         let limit = Self { run, stop: Stop::new(), timeout, is_late: Cell::new(false) };
-        limit.look_up(Duration::ZERO);
+        limit.check_limits(Duration::ZERO);
         limit
     }
 
     /// Asks the phase to end when it is time to.
-    pub(crate) fn look_up(&self, elapsed: Duration) {
+    pub(crate) fn check_limits(&self, elapsed: Duration) {
         let late = self.timeout.and_then(|timeout| elapsed.checked_sub(timeout));
         let level = match late {
-            Some(late) if late > TIDY_UP => StopLevel::AtOnce,
+            Some(late) if late > CLEANUP_TIME => StopLevel::AtOnce,
             Some(_) => StopLevel::Gracefully,
             None => StopLevel::None,
         };
@@ -61,7 +61,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn a_late_phase_is_asked_to_tidy_up_and_then_broken_off() {
+    fn a_phase_over_its_limit_is_stopped_then_aborted() {
         let run = Stop::new();
         let limit = PhaseLimit::new(&run, Some(MINUTE));
         let other = Failure::new(ErrorClass::Connection, "", "interrupted");
@@ -71,7 +71,7 @@ mod tests {
             (70, StopLevel::Gracefully),
             (71, StopLevel::AtOnce),
         ] {
-            limit.look_up(Duration::from_secs(seconds));
+            limit.check_limits(Duration::from_secs(seconds));
             assert_eq!(limit.stop.level(), level, "{seconds}");
         }
         let failure = limit.explain(other);
@@ -84,10 +84,10 @@ mod tests {
         let run = Stop::new();
         let limit = PhaseLimit::new(&run, None);
         run.ask();
-        limit.look_up(MINUTE);
+        limit.check_limits(MINUTE);
         assert_eq!(limit.stop.level(), StopLevel::Gracefully);
         run.ask();
-        limit.look_up(MINUTE);
+        limit.check_limits(MINUTE);
         assert_eq!(limit.stop.level(), StopLevel::AtOnce);
     }
 }

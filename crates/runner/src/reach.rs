@@ -5,13 +5,13 @@ use std::thread;
 use std::time::Duration;
 
 use driver::Target;
-use engine::{Stop, crew};
+use engine::{Stop, worker_pool};
 use measure::Failure;
 use net::Clock;
 use system::Access;
 
-use crate::bed::Bed;
-use crate::{Event, Watcher};
+use crate::test_bed::TestBed;
+use crate::{Event, RunListener};
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -19,14 +19,14 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Returns when the server takes connections, or will not: when it refuses the login, when nobody
 /// waits for it longer than `limit`, when someone asks for the end. What is wrong then, the trial says.
 pub(crate) fn wait_for_server(
-    bed: &Bed<'_>,
+    test_bed: &TestBed<'_>,
     limit: Option<Duration>,
     stop: &Stop,
-    watcher: &mut dyn Watcher,
+    listener: &mut dyn RunListener,
 ) {
-    let Access::Database(target) = bed.access() else { return };
+    let Access::Database(target) = test_bed.access() else { return };
     let Some(limit) = limit else { return };
-    if bed.is_managed() || target.capabilities().is_blocking {
+    if test_bed.is_managed() || target.capabilities().is_blocking {
         return;
     }
     let clock = Clock::monotonic();
@@ -37,7 +37,7 @@ pub(crate) fn wait_for_server(
             return;
         }
         if !is_told {
-            watcher.hear(Event::Note { text: &format!("waiting for the server: {failure}") });
+            listener.on_event(Event::Note { text: &format!("waiting for the server: {failure}") });
             is_told = true;
         }
         thread::sleep(PAUSE);
@@ -46,7 +46,7 @@ pub(crate) fn wait_for_server(
 
 fn connect(target: &Target, stop: &Stop) -> Result<(), Failure> {
     let target = target.clone();
-    crew::run_one(stop, |handle| {
+    worker_pool::run_one(stop, |handle| {
         Box::pin(async move {
             target.connect(&handle, 0).await?.close().await;
             Ok(())

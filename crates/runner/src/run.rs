@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use anyhow::Result;
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
-use plan::{Sitting, Trial};
+use plan::{SystemInstance, Trial};
 use record::{
     Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
     TrialHeader, TrialStatus, TrialWriter,
 };
 use system::Scratch;
 
-use crate::bed::{self, Bed};
 use crate::building::Build;
-use crate::{Event, Experiment, Watcher, reach, trial};
+use crate::test_bed::{self, TestBed};
+use crate::{Event, Experiment, RunListener, reach, trial};
 
 /// Where a run leaves its record, and what it writes at its head.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct RunOptions {
     pub dyno: Dyno,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     /// Its record.
@@ -48,26 +48,26 @@ impl Experiment {
         &self,
         options: &RunOptions,
         stop: &Stop,
-        watcher: &mut dyn Watcher,
+        listener: &mut dyn RunListener,
     ) -> Result<RunOutcome> {
         let writer = RunWriter::create(&options.out, &self.header(options))?;
         let folder = writer.folder().to_path_buf();
         let trials = self.plan.trials();
-        watcher.hear(Event::RunBegins { folder: &folder, trials: trials.len() });
+        listener.on_event(Event::RunBegins { folder: &folder, trials: trials.len() });
         let scratch = Scratch::make()?;
         let mut sequence = Sequence {
             experiment: self,
             writer: &writer,
             scratch: &scratch,
             stop,
-            bed: None,
+            test_bed: None,
             last: None,
             dead: Vec::new(),
             built: Vec::new(),
             failed_trials: 0,
         };
-        let result = trials.iter().try_for_each(|&trial| sequence.step(trial, watcher));
-        let taken_down = sequence.take_down(watcher);
+        let result = trials.iter().try_for_each(|&trial| sequence.step(trial, listener));
+        let taken_down = sequence.take_down(listener);
         let failed_trials = sequence.failed_trials;
         let status = match (&result, stop.is_asked()) {
             (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
@@ -107,37 +107,37 @@ struct Sequence<'a> {
     writer: &'a RunWriter,
     scratch: &'a Scratch,
     stop: &'a Stop,
-    bed: Option<Bed<'a>>,
+    test_bed: Option<TestBed<'a>>,
     /// The last trial that ran, for the cleanup after it.
     last: Option<TrialWriter>,
     /// What could not be made ready: later trials of it fail at once, for the same reason.
-    dead: Vec<Dead>,
+    dead: Vec<Unavailable>,
     /// Systems whose build command has run.
     built: Vec<usize>,
     failed_trials: usize,
 }
 
-/// A system, or a workload on it, that could not be made ready.
-struct Dead {
+/// A system, or a workload on it, that could not be prepared.
+struct Unavailable {
     system: usize,
     /// `None` when it is the whole system.
     workload: Option<usize>,
     reason: String,
 }
 
-impl Dead {
+impl Unavailable {
     fn covers(&self, trial: Trial) -> bool {
         self.system == trial.system && self.workload.is_none_or(|dead| dead == trial.workload)
     }
 }
 
 /// Why a trial ended before its load began.
-struct Unready {
+struct NotStarted {
     status: TrialStatus,
     identity: Box<Identity>,
 }
 
-impl From<anyhow::Error> for Unready {
+impl From<anyhow::Error> for NotStarted {
     fn from(cause: anyhow::Error) -> Self {
         let status = TrialStatus::Failed(format!("{cause:#}"));
         Self { status, identity: Box::default() }
@@ -148,22 +148,22 @@ impl From<anyhow::Error> for Unready {
 /// said, and is no fault of the trial; but that the server ended is its end.
 fn check_data(
     trial: Trial,
-    bed: &mut Bed<'_>,
-    keeper: &mut TrialWriter,
-    watcher: &mut dyn Watcher,
+    test_bed: &mut TestBed<'_>,
+    recorder: &mut TrialWriter,
+    listener: &mut dyn RunListener,
 ) -> Result<Option<TrialStatus>> {
-    match bed.check_data(trial.workload, watcher) {
+    match test_bed.check_data(trial.workload, listener) {
         Ok(None) => {}
         Ok(Some((phase, conditions))) => {
-            keeper.phase(phase)?;
-            keeper.conditions(conditions)?;
+            recorder.phase(phase)?;
+            recorder.conditions(conditions)?;
         }
         Err(cause) => {
             let text = format!("the data was not checked after the load: {cause:#}");
-            watcher.hear(Event::Note { text: &text });
-            if let Some(reason) = bed.crash(&cause) {
+            listener.on_event(Event::Note { text: &text });
+            if let Some(reason) = test_bed.crash(&cause) {
                 let status = TrialStatus::Crashed(reason);
-                keeper.end_otherwise(&status)?;
+                recorder.end_otherwise(&status)?;
                 return Ok(Some(status));
             }
         }
@@ -172,20 +172,20 @@ fn check_data(
 }
 
 impl<'a> Sequence<'a> {
-    fn step(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<()> {
+    fn step(&mut self, trial: Trial, listener: &mut dyn RunListener) -> Result<()> {
         if self.stop.is_asked() {
             return Ok(());
         }
-        let title = bed::title(&self.experiment.plan, trial);
-        watcher.hear(Event::TrialBegins { index: trial.index, title: &title });
-        let status = match self.attempt(trial, watcher)? {
+        let title = test_bed::title(&self.experiment.plan, trial);
+        listener.on_event(Event::TrialBegins { index: trial.index, title: &title });
+        let status = match self.attempt(trial, listener)? {
             Ok(status) => status,
             Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
-            Err(unready) => self.keep_unready(trial, unready)?,
+            Err(not_started) => self.record_not_started(trial, not_started)?,
         };
         let is_failed = matches!(status, TrialStatus::Failed(_) | TrialStatus::Crashed(_));
         self.failed_trials += usize::from(is_failed);
-        watcher.hear(Event::TrialEnds { status: &status });
+        listener.on_event(Event::TrialEnds { status: &status });
         Ok(())
     }
 
@@ -193,41 +193,48 @@ impl<'a> Sequence<'a> {
     fn attempt(
         &mut self,
         trial: Trial,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Result<TrialStatus, Unready>> {
-        let (mut bed, ready) = match self.make_ready(trial, watcher) {
+        listener: &mut dyn RunListener,
+    ) -> Result<Result<TrialStatus, NotStarted>> {
+        let (mut test_bed, ready) = match self.make_ready(trial, listener) {
             Ok(ready) => ready,
-            Err(unready) => return Ok(Err(unready)),
+            Err(not_started) => return Ok(Err(not_started)),
         };
-        let (mut status, mut keeper) =
-            trial::run(self.experiment, trial, &mut bed, &ready, self.writer, self.stop, watcher)?;
-        if bed.exited().is_none()
+        let (mut status, mut recorder) = trial::run(
+            self.experiment,
+            trial,
+            &mut test_bed,
+            &ready,
+            self.writer,
+            self.stop,
+            listener,
+        )?;
+        if test_bed.exited().is_none()
             && !self.stop.is_asked()
-            && let Some(crashed) = check_data(trial, &mut bed, &mut keeper, watcher)?
+            && let Some(crashed) = check_data(trial, &mut test_bed, &mut recorder, listener)?
         {
             status = crashed;
         }
-        self.last = Some(keeper);
+        self.last = Some(recorder);
         // A server that has ended is started afresh for the next trial.
-        if bed.exited().is_none() {
-            self.bed = Some(bed);
+        if test_bed.exited().is_none() {
+            self.test_bed = Some(test_bed);
         }
         Ok(Ok(status))
     }
 
-    /// Takes the bed of the trial's system, with the trial's data on it.
+    /// Takes the test bed of the trial's system, with the trial's data on it.
     fn make_ready(
         &mut self,
         trial: Trial,
-        watcher: &mut dyn Watcher,
-    ) -> Result<(Bed<'a>, Vec<PhaseRecord>), Unready> {
+        listener: &mut dyn RunListener,
+    ) -> Result<(TestBed<'a>, Vec<PhaseRecord>), NotStarted> {
         if let Some(dead) = self.dead.iter().find(|dead| dead.covers(trial)) {
-            let up = self.bed.as_ref().map(|bed| Box::new(bed.identity().clone()));
+            let up = self.test_bed.as_ref().map(|test_bed| Box::new(test_bed.identity().clone()));
             let identity = up.unwrap_or_default();
-            return Err(Unready { status: TrialStatus::Failed(dead.reason.clone()), identity });
+            return Err(NotStarted { status: TrialStatus::Failed(dead.reason.clone()), identity });
         }
-        let mut bed = self.bed_for(trial, watcher).inspect_err(|cause| {
-            self.dead.push(Dead {
+        let mut test_bed = self.test_bed_for(trial, listener).inspect_err(|cause| {
+            self.dead.push(Unavailable {
                 system: trial.system,
                 workload: None,
                 reason: format!("{cause:#}"),
@@ -235,37 +242,41 @@ impl<'a> Sequence<'a> {
         })?;
         if self.last.is_some() {
             let limit = self.experiment.plan.load.bounds.reconnect_limit;
-            reach::wait_for_server(&bed, limit, self.stop, watcher);
+            reach::wait_for_server(&test_bed, limit, self.stop, listener);
         }
-        match bed.make_ready(trial, watcher) {
-            Ok(phases) => Ok((bed, phases)),
+        match test_bed.make_ready(trial, listener) {
+            Ok(phases) => Ok((test_bed, phases)),
             Err(cause) => {
-                let identity = Box::new(bed.identity().clone());
-                if let Some(reason) = bed.crash(&cause) {
-                    return Err(Unready { status: TrialStatus::Crashed(reason), identity });
+                let identity = Box::new(test_bed.identity().clone());
+                if let Some(reason) = test_bed.crash(&cause) {
+                    return Err(NotStarted { status: TrialStatus::Crashed(reason), identity });
                 }
                 let (system, workload) = (trial.system, Some(trial.workload));
-                self.dead.push(Dead { system, workload, reason: format!("{cause:#}") });
-                self.bed = Some(bed);
-                Err(Unready { identity, ..cause.into() })
+                self.dead.push(Unavailable { system, workload, reason: format!("{cause:#}") });
+                self.test_bed = Some(test_bed);
+                Err(NotStarted { identity, ..cause.into() })
             }
         }
     }
 
-    /// The bed of the trial's system: the one that is up, or else a new one.
-    fn bed_for(&mut self, trial: Trial, watcher: &mut dyn Watcher) -> Result<Bed<'a>> {
-        let sitting = self.experiment.plan.sitting(trial);
-        if let Some(bed) = self.bed.take_if(|bed| bed.sitting() == sitting) {
-            return Ok(bed);
+    /// The test bed of the trial's system: the one that is up, or else a new one.
+    fn test_bed_for(
+        &mut self,
+        trial: Trial,
+        listener: &mut dyn RunListener,
+    ) -> Result<TestBed<'a>> {
+        let instance = self.experiment.plan.instance(trial);
+        if let Some(test_bed) = self.test_bed.take_if(|test_bed| test_bed.instance() == instance) {
+            return Ok(test_bed);
         }
-        self.take_down(watcher)?;
-        self.build(trial.system, watcher)?;
+        self.take_down(listener)?;
+        self.build(trial.system, listener)?;
         let scratch = self.scratch.subfolder(&format!("{:04}", trial.index))?;
-        Bed::make(self.experiment, sitting, &scratch, self.stop, watcher)
+        TestBed::make(self.experiment, instance, &scratch, self.stop, listener)
     }
 
     /// Does what the plan wants done before the system is started for the first time.
-    fn build(&mut self, system: usize, watcher: &mut dyn Watcher) -> Result<()> {
+    fn build(&mut self, system: usize, listener: &mut dyn RunListener) -> Result<()> {
         let plan = &self.experiment.plan;
         let Some(command) = &plan.systems[system].build else { return Ok(()) };
         if self.built.contains(&system) {
@@ -273,41 +284,46 @@ impl<'a> Sequence<'a> {
         }
         let name = &plan.systems[system].name;
         let job = Build { name, command, folder: &plan.source.folder, log: self.writer.folder() };
-        job.run(self.stop, watcher)?;
+        job.run(self.stop, listener)?;
         self.built.push(system);
         Ok(())
     }
 
-    /// Whether the system will be used again after this sitting: the tables that dyno made would stand
-    /// in the way then, unless they go with the server.
-    fn comes_back(&self, sitting: Sitting) -> bool {
+    /// Whether the system will be used again after this system instance: the tables that dyno made would
+    /// stand in the way then, unless they go with the server.
+    fn is_used_again(&self, instance: SystemInstance) -> bool {
         let plan = &self.experiment.plan;
         let rounds = plan.repetitions;
-        plan.systems[sitting.system].variant.is_some() && sitting.round + 1 < rounds
+        plan.systems[instance.system].variant.is_some() && instance.round + 1 < rounds
     }
 
-    fn take_down(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
-        let Some(mut bed) = self.bed.take() else { return Ok(()) };
-        let is_left = !bed.is_managed() && self.comes_back(bed.sitting());
+    fn take_down(&mut self, listener: &mut dyn RunListener) -> Result<()> {
+        let Some(mut test_bed) = self.test_bed.take() else { return Ok(()) };
+        let is_left = !test_bed.is_managed() && self.is_used_again(test_bed.instance());
         let cleaned_up = match self.experiment.plan.cleanup || is_left {
-            true => self.clean_up(&mut bed, watcher),
+            true => self.clean_up(&mut test_bed, listener),
             false => Ok(()),
         };
         // Whatever became of the tables, what was started is stopped.
-        let taken_down = bed.take_down();
+        let taken_down = test_bed.take_down();
         cleaned_up.and(taken_down)
     }
 
-    fn clean_up(&mut self, bed: &mut Bed<'_>, watcher: &mut dyn Watcher) -> Result<()> {
-        match bed.clean_up(watcher) {
+    fn clean_up(
+        &mut self,
+        test_bed: &mut TestBed<'_>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        match test_bed.clean_up(listener) {
             Ok(Some(phase)) => match &mut self.last {
                 Some(last) => Ok(last.phase(phase)?),
                 None => Ok(()),
             },
             Ok(None) => Ok(()),
             Err(_) if self.stop.level() == StopLevel::AtOnce => {
-                watcher
-                    .hear(Event::Note { text: "tables are left, for the end was to be at once" });
+                listener.on_event(Event::Note {
+                    text: "tables are left, for the end was to be at once",
+                });
                 Ok(())
             }
             Err(cause) => Err(cause),
@@ -315,8 +331,8 @@ impl<'a> Sequence<'a> {
     }
 
     /// Leaves a trial in the record that could not begin.
-    fn keep_unready(&self, trial: Trial, unready: Unready) -> Result<TrialStatus> {
-        let Unready { status, identity } = unready;
+    fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
+        let NotStarted { status, identity } = not_started;
         let warm_up = self.experiment.plan.load.warm_up;
         let header = TrialHeader {
             identity: *identity,

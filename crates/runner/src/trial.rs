@@ -4,7 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{Ended, Load, Observer, Offer, Outcome, Simulated, Stop, TrialError, Workers};
+use engine::{
+    Load, LoadEnd, OfferedLoad, Outcome, Simulated, Stop, TrialError, TrialObserver, Workers,
+};
 use jiff::Timestamp;
 use measure::{Interval, LatencyHistogram, Operation, Outage, Phase, Unfinished};
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
@@ -13,58 +15,60 @@ use record::{
     TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
 };
 use system::Access;
-use workload::{Occasion, Progress};
+use workload::{LoadKey, LoadProgress};
 
-use crate::bed::{Bed, Timer};
 use crate::cross_check::Check;
-use crate::experiment::Work;
+use crate::experiment::TrialWorkload;
 use crate::pacing;
+use crate::test_bed::{PhaseTimer, TestBed};
+use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
-use crate::watching::{ToWatch, Watching};
-use crate::{Event, Experiment, Watcher};
+use crate::{Event, Experiment, RunListener};
 
 /// How long clients may take to connect and make ready, beside what the first of them may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long requests in flight at the end are waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Does one trial on a bed that is ready for it, and keeps it. The writer is handed back for phases
+/// Does one trial on a test bed that is ready for it, and keeps it. The writer is handed back for phases
 /// that come after the load.
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
-    bed: &mut Bed<'_>,
+    test_bed: &mut TestBed<'_>,
     ready: &[PhaseRecord],
     writer: &RunWriter,
     stop: &Stop,
-    watcher: &mut dyn Watcher,
+    listener: &mut dyn RunListener,
 ) -> Result<(TrialStatus, TrialWriter)> {
-    let load = make_load(experiment, trial, bed, stop)?;
-    let warm_up = experiment.plan.warm_up(bed.takes_first_load());
-    let offer = make_offer(&experiment.plan, trial, warm_up, bed.access());
+    let load = make_load(experiment, trial, test_bed, stop)?;
+    let warm_up = experiment.plan.warm_up(test_bed.takes_first_load());
+    let offer = make_offer(&experiment.plan, trial, warm_up, test_bed.access());
     let mut header = TrialHeader {
-        identity: bed.identity().clone(),
-        is_embedded: is_blocking(bed.access()),
+        identity: test_bed.identity().clone(),
+        is_embedded: is_blocking(test_bed.access()),
         operations: load.operations().to_vec(),
         ..bare_header(experiment, trial, warm_up)
     };
     header.load.threads = offer.threads();
-    let mut keeper = writer.begin_trial(&header)?;
+    let mut recorder = writer.begin_trial(&header)?;
     for phase in ready {
-        keeper.phase(*phase)?;
+        recorder.phase(*phase)?;
     }
-    let shortages = bed.shortages(&experiment.workloads[trial.workload], trial.clients);
+    let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let end = if shortages.is_empty() {
-        let before = bed.before_run();
+        let before = test_bed.before_run();
         let plan = LoadPlan { warm_up, ..experiment.plan.load.clone() };
-        let mut kept = Keeper::new(bed, &mut keeper, load.operations(), &plan, watcher);
+        let mut kept =
+            TrialRecorder::new(test_bed, &mut recorder, load.operations(), &plan, listener);
         let outcome = match before {
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
         let is_lost = is_connection_lost(&outcome);
         let mut end = kept.end(outcome)?;
-        let exited = if is_lost { bed.exited_with_its_connections() } else { bed.exited() };
+        let exited =
+            if is_lost { test_bed.exited_with_its_connections() } else { test_bed.exited() };
         if end.status != TrialStatus::Interrupted
             && let Some(reason) = exited
         {
@@ -75,14 +79,17 @@ pub(crate) fn run(
         let all: Vec<String> = shortages.iter().map(ToString::to_string).collect();
         TrialEnd::failed(all.join("; "))
     };
-    keeper.finish(&end)?;
-    Ok((end.status, keeper))
+    recorder.finish(&end)?;
+    Ok((end.status, recorder))
 }
 
 /// Whether the load ended because a connection did.
 fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     let failure = match outcome {
-        Ok(Outcome { ended: Ended::Deserted(failure) | Ended::Disconnected(failure), .. })
+        Ok(Outcome {
+            ended: LoadEnd::AllClientsFailed(failure) | LoadEnd::Disconnected(failure),
+            ..
+        })
         | Err(TrialError::Start { failure, .. }) => failure,
         _ => return false,
     };
@@ -92,19 +99,21 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
 fn make_load(
     experiment: &Experiment,
     trial: Trial,
-    bed: &Bed<'_>,
+    test_bed: &TestBed<'_>,
     stop: &Stop,
 ) -> Result<Box<dyn Load>> {
-    match (&experiment.workloads[trial.workload], bed.access()) {
-        (Work::Simulated, Access::Simulated(system)) => {
+    match (&experiment.workloads[trial.workload], test_bed.access()) {
+        (TrialWorkload::Simulated, Access::Simulated(system)) => {
             Ok(Box::new(Simulated::new(system.clone())))
         }
-        (Work::Database(workload), Access::Database(_)) => {
-            let target = bed.load_target()?;
+        (TrialWorkload::Database(workload), Access::Database(_)) => {
+            let target = test_bed.load_target()?;
             let Trial { repetition, clients, rate, .. } = trial;
-            let occasion = Occasion { repetition, clients, rate: rate.unwrap_or(0) };
-            let progress = Progress::new();
-            Ok(bed.with_site(&target, occasion, &progress, stop, |site| workload.load(site)))
+            let load_key = LoadKey { repetition, clients, rate: rate.unwrap_or(0) };
+            let progress = LoadProgress::new();
+            Ok(test_bed.with_context_of(&target, load_key, &progress, stop, |context| {
+                workload.load(context)
+            }))
         }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
@@ -150,14 +159,14 @@ fn is_blocking(access: &Access) -> bool {
     matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
-fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> Offer {
+fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> OfferedLoad {
     let load = &plan.load;
     let workers = match access {
         Access::Simulated { .. } => Workers::Simulated,
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
         Access::Database(_) => Workers::EventLoops(load.workers.unwrap_or_else(event_loops)),
     };
-    Offer {
+    OfferedLoad {
         clients: trial.clients,
         workers,
         pacing: pacing::pacing(plan, trial, warm_up),
@@ -177,40 +186,40 @@ fn event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
-/// Keeps what the engine counts: in the record, and in front of people.
-struct Keeper<'a, 'b> {
-    bed: &'a mut Bed<'b>,
+/// Writes what the engine counts to the record, and shows it as progress.
+struct TrialRecorder<'a, 'b> {
+    test_bed: &'a mut TestBed<'b>,
     writer: &'a mut TrialWriter,
     operations: &'a [Operation],
     load: &'a LoadPlan,
-    watcher: &'a mut dyn Watcher,
-    phase: Option<Timer>,
+    listener: &'a mut dyn RunListener,
+    phase: Option<PhaseTimer>,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     mark: Option<UsageMark>,
     usage: Option<ClientUsage>,
     check: Check,
     /// What will be watched, until the load begins.
-    to_watch: Option<ToWatch>,
-    watching: Option<Watching>,
+    watch_targets: Option<WatchTargets>,
+    trial_watch: Option<TrialWatch>,
     idle_round_trips: LatencyHistogram,
 }
 
-impl<'a, 'b> Keeper<'a, 'b> {
+impl<'a, 'b> TrialRecorder<'a, 'b> {
     fn new(
-        bed: &'a mut Bed<'b>,
+        test_bed: &'a mut TestBed<'b>,
         writer: &'a mut TrialWriter,
         operations: &'a [Operation],
         load: &'a LoadPlan,
-        watcher: &'a mut dyn Watcher,
+        listener: &'a mut dyn RunListener,
     ) -> Self {
-        let check = bed.check();
+        let check = test_bed.check();
         Self {
-            bed,
+            test_bed,
             writer,
             operations,
             load,
-            watcher,
+            listener,
             phase: None,
             measure_started: None,
             measure_ended: None,
@@ -218,27 +227,27 @@ impl<'a, 'b> Keeper<'a, 'b> {
             usage: None,
             check,
             idle_round_trips: LatencyHistogram::new(),
-            to_watch: None,
-            watching: None,
+            watch_targets: None,
+            trial_watch: None,
         }
     }
 
     /// Begins to watch with the load, or tells those who watch of its next phase.
     fn watch(&mut self) -> Result<()> {
-        if let Some(watching) = &self.watching {
-            watching.phase();
+        if let Some(trial_watch) = &self.trial_watch {
+            trial_watch.phase();
         }
-        if let Some(what) = self.to_watch.take() {
-            self.watching = Some(Watching::begin(self.writer.watch()?, what)?);
+        if let Some(what) = self.watch_targets.take() {
+            self.trial_watch = Some(TrialWatch::begin(self.writer.watch()?, what)?);
         }
         Ok(())
     }
 
     fn end_watch(&mut self) -> Result<()> {
-        let Some(watching) = self.watching.take() else { return Ok(()) };
-        for complaint in watching.end()? {
-            let text = format!("not everything was watched: {complaint}");
-            self.watcher.hear(Event::Note { text: &text });
+        let Some(trial_watch) = self.trial_watch.take() else { return Ok(()) };
+        for failure_text in trial_watch.end()? {
+            let text = format!("not everything was watched: {failure_text}");
+            self.listener.on_event(Event::Note { text: &text });
         }
         Ok(())
     }
@@ -279,19 +288,19 @@ impl<'a, 'b> Keeper<'a, 'b> {
 
 fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.status = match outcome.ended {
-        Ended::Complete => TrialStatus::Complete,
-        Ended::Interrupted => TrialStatus::Interrupted,
-        Ended::Overloaded { backlog } => TrialStatus::Failed(format!(
+        LoadEnd::Complete => TrialStatus::Complete,
+        LoadEnd::Interrupted => TrialStatus::Interrupted,
+        LoadEnd::Overloaded { backlog } => TrialStatus::Failed(format!(
             "overloaded: {backlog} transactions waited for a client; offer a lower rate, more clients \
              or a higher load.backlog"
         )),
-        Ended::Deserted(failure) => {
+        LoadEnd::AllClientsFailed(failure) => {
             TrialStatus::Failed(format!("every client had to give up: {failure}"))
         }
-        Ended::Disconnected(failure) => TrialStatus::Failed(format!(
+        LoadEnd::Disconnected(failure) => TrialStatus::Failed(format!(
             "a client lost its connection, and reconnect_limit is off: {failure}"
         )),
-        Ended::Crashed(reason) => TrialStatus::Crashed(reason),
+        LoadEnd::Crashed(reason) => TrialStatus::Crashed(reason),
     };
     let record = |client: engine::ClientOutcome| ClientRecord {
         events: client.events,
@@ -302,11 +311,11 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.lateness = outcome.lateness;
 }
 
-impl Observer for Keeper<'_, '_> {
+impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
-        self.idle_round_trips = self.bed.idle_round_trips();
+        self.idle_round_trips = self.test_bed.idle_round_trips();
         self.check.begin();
-        self.to_watch = self.bed.to_watch();
+        self.watch_targets = self.test_bed.watch_targets();
         Ok(())
     }
 
@@ -318,8 +327,8 @@ impl Observer for Keeper<'_, '_> {
             (_, plan::Limit::Time(time)) => Some(time),
             (_, plan::Limit::Events(_)) => None,
         };
-        self.watcher.hear(Event::PhaseBegins { phase, planned });
-        self.phase = Some(Timer::start(phase));
+        self.listener.on_event(Event::PhaseBegins { phase, planned });
+        self.phase = Some(PhaseTimer::start(phase));
         if phase == Phase::Measure {
             self.measure_started = Some(Timestamp::now());
             self.mark = Some(UsageMark::now());
@@ -330,7 +339,7 @@ impl Observer for Keeper<'_, '_> {
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.writer.interval(interval).map_err(io::Error::other)?;
         self.check.add(interval);
-        self.watcher.hear(Event::Interval { interval, operations: self.operations });
+        self.listener.on_event(Event::Interval { interval, operations: self.operations });
         Ok(())
     }
 
@@ -346,6 +355,6 @@ impl Observer for Keeper<'_, '_> {
     }
 
     fn crash(&mut self) -> Option<String> {
-        self.bed.exited()
+        self.test_bed.exited()
     }
 }

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_files_and_names_are_told_apart() {
+    fn urls_files_and_names_are_distinguished() {
         for (argument, kind, options) in [
             ("mysql://root@127.0.0.1:3306/test", "mysql", "url=mysql://root@127.0.0.1:3306/test"),
             ("sqlite:/tmp/x", "sqlite", "path=/tmp/x"),

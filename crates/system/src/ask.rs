@@ -7,18 +7,21 @@ use anyhow::{Context, bail};
 use driver::{Datum, Facts, Target};
 use net::{Clock, Handle, Nanos, Runtime};
 
-use crate::{Onlooker, Step};
+use crate::{ProgressEvent, ProgressListener};
 
 /// Between two looks whether the answer is still wanted, ns.
-const LOOK_NS: Nanos = 50_000_000;
+const POLL_PERIOD_NS: Nanos = 50_000_000;
 
 /// Connects once and asks for product, version, settings and limits.
 ///
 /// # Errors
-/// When it cannot be reached or refuses the login, with what to do about it; or the onlooker wanted it
-/// to end.
-pub(crate) fn ask(target: Target, onlooker: &mut Onlooker<'_>) -> anyhow::Result<(Target, Facts)> {
-    let (target, facts) = awaited(onlooker, |handle| async move {
+/// When it cannot be reached or refuses the login, with what to do about it; or the listener wanted it to
+/// end.
+pub(crate) fn ask(
+    target: Target,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<(Target, Facts)> {
+    let (target, facts) = awaited(listener, |handle| async move {
         let facts = target.probe(&handle).await;
         (target, facts)
     })?;
@@ -28,14 +31,14 @@ pub(crate) fn ask(target: Target, onlooker: &mut Onlooker<'_>) -> anyhow::Result
 /// The rows that a statement brings, in a session of its own.
 ///
 /// # Errors
-/// When the server cannot be reached, or does not like the statement, or the onlooker wanted it to end.
+/// When the server cannot be reached, or does not like the statement, or a stop was requested.
 pub(crate) fn rows(
     target: &Target,
     statement: &str,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Vec<Vec<Datum>>> {
     let (target, statement) = (target.clone(), statement.to_owned());
-    let answer = awaited(onlooker, |handle| async move {
+    let answer = awaited(listener, |handle| async move {
         let mut session = target.connect(&handle, 0).await?;
         let rows = session.rows(&statement).await;
         session.close().await;
@@ -44,9 +47,9 @@ pub(crate) fn rows(
     Ok(answer?)
 }
 
-/// Drives a future to its end on an event loop of its own, as long as the onlooker wants that.
+/// Drives a future to its end on an event loop of its own, until a stop is requested.
 fn awaited<T: 'static, F: Future<Output = T> + 'static>(
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
     question: impl FnOnce(Handle) -> F,
 ) -> anyhow::Result<T> {
     let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop to connect with")?;
@@ -57,8 +60,8 @@ fn awaited<T: 'static, F: Future<Output = T> + 'static>(
         // Who asks waits until the loop has ended.
         let _ = sender.send(question.await);
     });
-    let step = Step::Progress { stage: "asking the server what it is", done: 0, total: 0 };
-    let look = || onlooker(step).is_continue().then(|| handle.now() + LOOK_NS);
+    let step = ProgressEvent::Progress { stage: "asking the server what it is", done: 0, total: 0 };
+    let look = || listener(step).is_continue().then(|| handle.now() + POLL_PERIOD_NS);
     runtime.run(look).context("the event loop failed")?;
     match answer.try_recv() {
         Ok(answer) => Ok(answer),

@@ -2,24 +2,24 @@
 
 use std::path::Path;
 
-use crate::errand::run_to_end;
 use crate::process::toolchain_command;
-use crate::{Onlooker, Step};
+use crate::subprocess::run_to_end;
+use crate::{ProgressEvent, ProgressListener};
 
 /// Has the shell run `command` in `folder`, with all that it says in `log`. It ends with us.
 ///
 /// # Errors
-/// When it cannot start, fails (with the last lines that it said), or the onlooker wants it to end.
+/// When it cannot start, fails (with the last lines that it said), or a stop was requested.
 pub fn build_by_command(
     command: &str,
     folder: &Path,
     log: &Path,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<()> {
     let mut shell = toolchain_command("sh");
     shell.args(["-c", command]).current_dir(folder);
     let name = format!("building by `{command}`");
-    let look = || onlooker(Step::Progress { stage: &name, done: 0, total: 0 });
+    let look = || listener(ProgressEvent::Progress { stage: &name, done: 0, total: 0 });
     run_to_end(shell, &name, log, None, look)
 }
 
@@ -30,10 +30,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_makes_its_file_and_a_failed_one_says_why() {
+    fn a_build_creates_its_file_and_a_failed_one_is_explained() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("build.log");
-        let mut go_on = |_: Step<'_>| ControlFlow::Continue(());
+        let mut go_on = |_: ProgressEvent<'_>| ControlFlow::Continue(());
         build_by_command("echo made > it", folder.path(), &log, &mut go_on).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("it")).unwrap(), "made\n");
         let failing = "echo no compiler >&2; exit 3";
@@ -47,7 +47,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("build.log");
         let pid = folder.path().join("pid");
-        let mut once_started = |_: Step<'_>| match pid.exists() {
+        let mut once_started = |_: ProgressEvent<'_>| match pid.exists() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };

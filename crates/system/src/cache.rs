@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::{Onlooker, Step};
+use crate::{ProgressEvent, ProgressListener};
 
 /// Says where the cache folder is, instead of the user's usual one.
 pub const CACHE_VARIABLE: &str = "DYNO_CACHE";
 
 /// Between two looks whether another process has done its work.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_PERIOD: Duration = Duration::from_millis(200);
 
 /// The folder: `DYNO_CACHE`, or `dyno` below `XDG_CACHE_HOME` or `~/.cache`.
 ///
@@ -41,8 +41,8 @@ impl Lock {
     /// Takes the lock that the file `path` stands for, and waits while another process has it.
     ///
     /// # Errors
-    /// When the file cannot be made, or the onlooker does not want to wait any longer.
-    pub(crate) fn take(path: &Path, onlooker: &mut Onlooker<'_>) -> anyhow::Result<Self> {
+    /// When the file cannot be made, or a stop was requested.
+    pub(crate) fn take(path: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
@@ -62,10 +62,12 @@ impl Lock {
                 }
             }
             let stage = "waiting for another dyno, which does the same";
-            if onlooker(Step::Progress { stage, done: 0, total: 0 }) == ControlFlow::Break(()) {
+            if listener(ProgressEvent::Progress { stage, done: 0, total: 0 })
+                == ControlFlow::Break(())
+            {
                 bail!("interrupted while another process held {}", path.display());
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_PERIOD);
         }
     }
 }
@@ -78,10 +80,10 @@ mod tests {
     fn one_process_at_a_time_gets_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/lock");
-        let mut go_on = |_: Step<'_>| ControlFlow::Continue(());
+        let mut go_on = |_: ProgressEvent<'_>| ControlFlow::Continue(());
         let first = Lock::take(&path, &mut go_on).unwrap();
         let mut waited = 0;
-        let mut twice = |_: Step<'_>| {
+        let mut twice = |_: ProgressEvent<'_>| {
             waited += 1;
             if waited < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };

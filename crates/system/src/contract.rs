@@ -17,9 +17,9 @@ pub enum Access {
     Simulated(SimulatedSystem),
 }
 
-/// What is told while something is done that takes long.
+/// Progress of a long step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum ProgressEvent<'a> {
     /// Something that a person should know, in a line.
     Note(&'a str),
     /// How far it has come.
@@ -34,7 +34,7 @@ pub enum Step<'a> {
 }
 
 /// Is told how far something has come, and says whether it shall go on.
-pub type Onlooker<'a> = dyn FnMut(Step<'_>) -> ControlFlow<()> + 'a;
+pub type ProgressListener<'a> = dyn FnMut(ProgressEvent<'_>) -> ControlFlow<()> + 'a;
 
 /// A system of the plan, checked, not yet started.
 pub trait System: Send + Sync {
@@ -42,21 +42,21 @@ pub trait System: Send + Sync {
     /// is there at once the next time.
     ///
     /// # Errors
-    /// What is missing and what to install, what failed, or that the onlooker wanted it to end.
-    fn provide(&self, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    /// What is missing and what to install, what failed, or that a stop was requested.
+    fn provide(&self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is.
-    /// Files of its own go below `scratch`; sessions keep to these bounds. The onlooker is asked several
-    /// times a second; when it wants an end, what was started until then is ended too.
+    /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is. Files of
+    /// its own go below `scratch`; sessions keep to these bounds. The listener is asked several times a
+    /// second; when it wants an end, what was started until then is ended too.
     ///
     /// # Errors
-    /// What was tried and what to do about it, or that the onlooker wanted it to end.
+    /// What was tried and what to do about it, or that a stop was requested.
     fn start(
         &self,
         scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running>;
 }

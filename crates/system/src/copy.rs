@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_copied_whole_and_what_was_there_goes() {
+    fn copying_a_folder_replaces_the_target() {
         let root = tempfile::tempdir().unwrap();
         let (from, to) = (root.path().join("from"), root.path().join("to"));
         fs::create_dir_all(from.join("inner")).unwrap();

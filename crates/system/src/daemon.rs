@@ -1,7 +1,7 @@
 //! A server process on a folder of its own: started, watched, its data kept and brought back, stopped.
 
-mod backing;
-mod home;
+mod server_folder;
+mod system_handle;
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -15,13 +15,13 @@ use nix::sched::CpuSet;
 
 use crate::account::Account;
 use crate::copy::replace_folder;
-use crate::errand;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, Reserved, greets, local};
+use crate::ports::{Ports, Reserved, local, sends_greeting};
 use crate::process::{Confinement, NewFiles, Process};
 use crate::secret::Secret;
-use crate::{LoginUrl, MetricsEndpoint, Onlooker, Step};
-pub(crate) use home::Home;
+use crate::subprocess;
+use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener};
+pub(crate) use server_folder::ServerFolder;
 
 /// The account that a managed MariaDB or TiDB has.
 pub const USER: &str = "root";
@@ -29,17 +29,17 @@ pub const USER: &str = "root";
 pub const DATABASE: &str = "test";
 
 /// Between two looks whether the server answers.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// So many looks before it is given up: two minutes.
-const LOOKS: u32 = 6000;
+const POLLS_MAX: u32 = 6000;
 /// How long it may take to end in good order.
 const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Someone else may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-/// What a program starts.
+/// Whether a program starts further processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Starts {
+pub(crate) enum ProcessLayout {
     /// It is the server itself.
     Nothing,
     /// Others, that end with it.
@@ -52,17 +52,21 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Whether the program is a server, or starts the servers.
-    fn starts(&self) -> Starts {
-        Starts::Nothing
+    fn starts(&self) -> ProcessLayout {
+        ProcessLayout::Nothing
     }
 
     /// Fills a fresh folder, such as with what the server's own installer makes.
-    fn prepare(&self, _home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn prepare(
+        &self,
+        _home: &ServerFolder,
+        _listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         Ok(())
     }
 
     /// What to run; standard streams are set by the caller.
-    fn command(&self, home: &Home, ports: Ports) -> Command;
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command;
 
     /// The CPUs it may use; all of them when `None`.
     fn cpus(&self) -> Option<CpuSet>;
@@ -78,13 +82,17 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     }
 
     /// Sees to it that the server, which has just answered for the first time, has its password.
-    fn demand_password(&self, _ports: Ports, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn demand_password(
+        &self,
+        _ports: Ports,
+        _listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         Ok(())
     }
 
     /// Whether it answers by now.
     fn answers(&self, ports: Ports) -> bool {
-        greets(ports.main)
+        sends_greeting(ports.main)
     }
 
     /// Where it shows its figures, if it does.
@@ -97,7 +105,7 @@ pub(crate) trait Recipe: Debug + Send + Sync {
 #[derive(Debug)]
 pub struct Daemon {
     recipe: Box<dyn Recipe>,
-    pub(crate) home: Home,
+    pub(crate) server_folder: ServerFolder,
     reserved: Reserved,
     process: Process,
 }
@@ -106,17 +114,17 @@ impl Daemon {
     /// Makes a folder below `scratch` and starts the server on it; returns when it answers.
     ///
     /// # Errors
-    /// When it cannot be started, with the last lines that it said, or the onlooker wanted it to end.
+    /// When it cannot be started, with the last lines that it said, or a stop was requested.
     pub(crate) fn start(
         recipe: impl Recipe + 'static,
         scratch: &Path,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Self> {
-        let home = Home::make(recipe.name(), scratch, recipe.account())?;
-        recipe.prepare(&home, onlooker)?;
-        let (process, reserved) = on_free_ports(&recipe, &home, onlooker)?;
-        let daemon = Self { recipe: Box::new(recipe), home, reserved, process };
-        daemon.recipe.demand_password(daemon.reserved.ports, onlooker)?;
+        let server_folder = ServerFolder::make(recipe.name(), scratch, recipe.account())?;
+        recipe.prepare(&server_folder, listener)?;
+        let (process, reserved) = on_free_ports(&recipe, &server_folder, listener)?;
+        let daemon = Self { recipe: Box::new(recipe), server_folder, reserved, process };
+        daemon.recipe.demand_password(daemon.reserved.ports, listener)?;
         Ok(daemon)
     }
 
@@ -155,7 +163,7 @@ impl Daemon {
 
     /// Its unix socket, if it has one.
     pub fn socket(&self) -> PathBuf {
-        self.home.socket()
+        self.server_folder.socket()
     }
 
     /// Its process id.
@@ -169,7 +177,7 @@ impl Daemon {
         Some(format!(
             "{} ended by itself ({status}); the end of its log:\n{}",
             self.recipe.name(),
-            log_tail(&self.home.log())
+            log_tail(&self.server_folder.log())
         ))
     }
 
@@ -185,7 +193,8 @@ impl Daemon {
     }
 
     fn relaunch(&mut self) -> anyhow::Result<()> {
-        self.process = launch(&*self.recipe, &self.home, self.reserved.ports, &mut unattended)?;
+        self.process =
+            launch(&*self.recipe, &self.server_folder, self.reserved.ports, &mut ignore_progress)?;
         Ok(())
     }
 
@@ -194,7 +203,7 @@ impl Daemon {
     /// # Errors
     /// When it does not stop, cannot be copied (as on a full disk) or does not start again.
     pub fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.while_halted(Self::keep)
+        self.while_stopped(Self::keep)
     }
 
     /// Brings back the data that [`Daemon::snapshot`] kept.
@@ -203,14 +212,14 @@ impl Daemon {
     /// When nothing was kept, or as `snapshot`.
     pub fn restore(&mut self) -> anyhow::Result<()> {
         self.kept()?;
-        self.while_halted(Self::bring_back)
+        self.while_stopped(Self::reload_snapshot)
     }
 
     /// Ends it in good order; [`Daemon::start_again`] brings it back.
     ///
     /// # Errors
     /// When it does not end.
-    pub(crate) fn halt(&self) -> anyhow::Result<()> {
+    pub(crate) fn stop_processes(&self) -> anyhow::Result<()> {
         self.process.stop(STOP_BOUND).map(drop)
     }
 
@@ -219,19 +228,19 @@ impl Daemon {
     /// # Errors
     /// When it cannot be copied, as on a full disk.
     pub(crate) fn keep(&self) -> anyhow::Result<()> {
-        replace_folder(&self.home.data(), &self.home.kept())
+        replace_folder(&self.server_folder.data(), &self.server_folder.kept())
     }
 
     /// Brings back to a server that was halted what [`Daemon::keep`] kept.
     ///
     /// # Errors
     /// When nothing was kept, or as `keep`.
-    pub(crate) fn bring_back(&self) -> anyhow::Result<()> {
-        replace_folder(&self.kept()?, &self.home.data())
+    pub(crate) fn reload_snapshot(&self) -> anyhow::Result<()> {
+        replace_folder(&self.kept()?, &self.server_folder.data())
     }
 
     fn kept(&self) -> anyhow::Result<PathBuf> {
-        let kept = self.home.kept();
+        let kept = self.server_folder.kept();
         if !kept.exists() {
             bail!("no data was kept that could be restored");
         }
@@ -243,17 +252,17 @@ impl Daemon {
     /// # Errors
     /// When it does not end.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.halt()
+        self.stop_processes()
     }
 
-    fn while_halted(
+    fn while_stopped(
         &mut self,
         work: impl FnOnce(&Self) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         if let Some(why) = self.exited() {
             bail!(why);
         }
-        self.halt()?;
+        self.stop_processes()?;
         let worked = work(self);
         // Whatever became of the copy, the server is expected to be there afterwards.
         self.relaunch()?;
@@ -270,21 +279,21 @@ impl Drop for Daemon {
 }
 
 /// Goes on, whatever is told.
-pub(crate) fn unattended(_: Step<'_>) -> ControlFlow<()> {
+pub(crate) fn ignore_progress(_: ProgressEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 /// Tries free ports until nobody has taken those by their numbers.
 fn on_free_ports(
     recipe: &dyn Recipe,
-    home: &Home,
-    onlooker: &mut Onlooker<'_>,
+    server_folder: &ServerFolder,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<(Process, Reserved)> {
     let mut tries = 0;
     loop {
         tries += 1;
         let reserved = Reserved::free().context("no free port on 127.0.0.1")?;
-        match launch(recipe, home, reserved.ports, onlooker) {
+        match launch(recipe, server_folder, reserved.ports, listener) {
             Err(error) if tries < PORT_TRIES && is_port_taken(&error) => {}
             launched => return launched.map(|process| (process, reserved)),
         }
@@ -297,23 +306,23 @@ fn is_port_taken(error: &anyhow::Error) -> bool {
 
 fn launch(
     recipe: &dyn Recipe,
-    home: &Home,
+    server_folder: &ServerFolder,
     ports: Ports,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Process> {
-    let path = home.log();
-    let log = errand::create(&path)?;
+    let path = server_folder.log();
+    let log = subprocess::create(&path)?;
     let errors = log.try_clone().with_context(|| format!("cannot write {}", path.display()))?;
-    let mut command = recipe.command(home, ports);
+    let mut command = recipe.command(server_folder, ports);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    let account = home.account().cloned();
+    let account = server_folder.account().cloned();
     let confinement = Confinement { cpus: recipe.cpus(), account, files: NewFiles::OwnerOnly };
     let process = match recipe.starts() {
-        Starts::Nothing => Process::start(command, confinement)?,
-        Starts::Others => Process::start_tree(command, confinement)?,
+        ProcessLayout::Nothing => Process::start(command, confinement)?,
+        ProcessLayout::Others => Process::start_tree(command, confinement)?,
     };
-    let answered = wait_until_it_answers(recipe, ports, &process, &path, onlooker)
-        .and_then(|()| home.close_socket());
+    let answered = wait_until_it_answers(recipe, ports, &process, &path, listener)
+        .and_then(|()| server_folder.close_socket());
     if answered.is_err() {
         // Its end is not waited for in good order: it never was in order.
         process.end()?;
@@ -326,22 +335,22 @@ fn wait_until_it_answers(
     ports: Ports,
     process: &Process,
     log: &Path,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<()> {
     let name = recipe.name();
     let stage = format!("starting {name}");
-    for _ in 0..LOOKS {
-        if let Some(status) = process.wait(LOOK) {
+    for _ in 0..POLLS_MAX {
+        if let Some(status) = process.wait(POLL_PERIOD) {
             bail!("{name} did not start ({status}); it said:\n{}", log_tail(log));
         }
         if recipe.answers(ports) {
             return Ok(());
         }
-        if onlooker(Step::Progress { stage: &stage, done: 0, total: 0 }).is_break() {
+        if listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 }).is_break() {
             bail!("interrupted while {stage}");
         }
     }
-    bail!("{name} does not answer after {:?}; it said:\n{}", LOOK * LOOKS, log_tail(log))
+    bail!("{name} does not answer after {:?}; it said:\n{}", POLL_PERIOD * POLLS_MAX, log_tail(log))
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::errand::{create, run_to_end};
 use crate::process::toolchain_command;
 use crate::programs::{find, is_executable};
-use crate::{Onlooker, Step};
+use crate::subprocess::{create, run_to_end};
+use crate::{ProgressEvent, ProgressListener};
 
 mod toolchain;
 
@@ -74,17 +74,17 @@ impl Go {
     /// Builds a program.
     ///
     /// # Errors
-    /// When the onlooker wanted it to end, or with the last lines that Go said.
+    /// When a stop was requested, or with the last lines that Go said.
     pub(crate) fn build(
         &self,
         build: &Build<'_>,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
         let listed = build.log.with_extension("packages");
         let mut list = self.command(build, "list");
         list.args(["-deps", "-f", "{{.ImportPath}}", build.package]);
         let name = format!("fetching the modules of {}", build.name);
-        let look = || onlooker(stage(&name, lines(build.log, is_download), 0));
+        let look = || listener(stage(&name, lines(build.log, is_download), 0));
         run_to_end(list, &name, build.log, Some(create(&listed)?), look)?;
         let mut compile = self.command(build, "build");
         compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
@@ -92,7 +92,7 @@ impl Go {
         // and of that nothing is said.
         let total = lines(&listed, |_| true);
         let name = format!("building {}", build.name);
-        let look = || onlooker(stage(&name, lines(build.log, is_package), total));
+        let look = || listener(stage(&name, lines(build.log, is_package), total));
         run_to_end(compile, &name, build.log, None, look)
     }
 
@@ -109,8 +109,8 @@ impl Go {
     }
 }
 
-fn stage(stage: &str, done: u64, total: u64) -> Step<'_> {
-    Step::Progress { stage, done, total }
+fn stage(stage: &str, done: u64, total: u64) -> ProgressEvent<'_> {
+    ProgressEvent::Progress { stage, done, total }
 }
 
 fn is_download(line: &str) -> bool {

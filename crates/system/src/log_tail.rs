@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_shown_from_its_reason_on() {
+    fn a_panic_is_shown_from_its_message_on() {
         let goroutines = "goroutine 7 [select]:\nmain.wait()\n".repeat(5_000);
         let log = format!(
             "[INFO] up\npanic: runtime error: index out of range [3] with length 3\n\n\
@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_of_other_programs_are_known_too() {
+    fn fatal_log_lines_of_other_programs_are_recognized() {
         for reason in ["thread 'x' panicked at src/a.rs:3:5:", "[2026/11/21] [FATAL] [main.go:7]"] {
             assert_eq!(last_words(&format!("before\n{reason}\nafter")), format!("{reason}\nafter"));
         }
     }
 
     #[test]
-    fn a_wrong_argument_is_shown_and_not_the_last_of_all_that_there_are() {
+    fn a_wrong_argument_is_shown_instead_of_the_usage_text() {
         let usage =
             "Usage of tidb-server:\n".to_owned() + &"  -P string\n    \ttidb port\n".repeat(40);
         for wrong in
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_log_is_said_to_be_missing() {
+    fn a_missing_log_is_reported() {
         assert!(log_tail(Path::new("/no/such/log")).contains("cannot be read"));
     }
 }

@@ -11,8 +11,8 @@ use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
 use crate::ask::ask;
-use crate::running::Foreign;
-use crate::{Onlooker, Running, System};
+use crate::running::External;
+use crate::{ProgressListener, Running, System};
 
 /// What `ps` may say.
 pub(crate) const PROTOCOLS: [(&str, StatementProtocol); 2] =
@@ -104,15 +104,15 @@ impl System for MySql {
         &self,
         _scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
         let config = self.url.resolve(&sources)?;
         let addresses = addresses(&config);
         let target = Target::mysql(config);
-        let (target, facts) = ask(target.with_timeouts(timeouts), onlooker)?;
-        Ok(Running::database(target, facts, Foreign { addresses }))
+        let (target, facts) = ask(target.with_timeouts(timeouts), listener)?;
+        Ok(Running::database(target, facts, External { addresses }))
     }
 }
 

@@ -55,12 +55,12 @@ pub(crate) fn arguments(reader: &mut OptionReader<'_>, name: &str, ours: &[&str]
     let arguments = reader.texts(name);
     // What has no dash is the value of the one before.
     let named = arguments.iter().filter(|argument| argument.starts_with('-'));
-    refuse_ours(reader, name, named, ours);
+    refuse_reserved(reader, name, named, ours);
     arguments
 }
 
 /// Complains of arguments that say what dyno itself says: where a server listens, and where its data are.
-pub(crate) fn refuse_ours<'a>(
+pub(crate) fn refuse_reserved<'a>(
     reader: &mut OptionReader<'_>,
     option: &str,
     arguments: impl IntoIterator<Item = &'a String>,

@@ -59,7 +59,7 @@ pub(crate) fn local(port: u16) -> SocketAddr {
 }
 
 /// Whether a server of the MySQL protocol greets on this port of 127.0.0.1.
-pub(crate) fn greets(port: u16) -> bool {
+pub(crate) fn sends_greeting(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect_timeout(&local(port), Duration::from_secs(1)) else {
         return false;
     };
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reserved_ports_differ_and_can_be_used_again_and_again() {
+    fn reserved_ports_are_distinct_and_reusable() {
         let reserved = Reserved::free().unwrap();
         let both = [reserved.ports.main, reserved.ports.second];
         for _ in 0..3 {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_port_is_in_use_to_who_does_not_share() {
+    fn a_reserved_port_is_in_use_for_other_processes() {
         let reserved = Reserved::free().unwrap();
         for port in [reserved.ports.main, reserved.ports.second] {
             let bound = bind(tcp_socket().unwrap(), &local(port));
@@ -110,7 +110,7 @@ mod tests {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             let port = listener.local_addr().unwrap().port();
             let server = thread::spawn(move || listener.accept().unwrap().0.write_all(said));
-            assert_eq!(greets(port), is_greeting, "{said:?}");
+            assert_eq!(sends_greeting(port), is_greeting, "{said:?}");
             server.join().unwrap().unwrap();
         }
     }

@@ -18,7 +18,7 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use crate::account::Account;
-use bound::AtOurEnd;
+use bound::OnParentExit;
 pub use command::{command, toolchain_command};
 pub use cpus::parse as parse_cpus;
 pub(crate) use guard::Guard;
@@ -218,10 +218,10 @@ fn spawn(
     family: Family,
 ) -> io::Result<(Child, Option<Guard>)> {
     match family {
-        Family::Single => Ok((bound::spawn(command, confinement, AtOurEnd::Killed)?, None)),
+        Family::Single => Ok((bound::spawn(command, confinement, OnParentExit::Killed)?, None)),
         Family::Tree => {
             let mut guard = Guard::of_group()?;
-            let child = bound::spawn(command, confinement, AtOurEnd::Left)?;
+            let child = bound::spawn(command, confinement, OnParentExit::Left)?;
             guard.watch(child.id())?;
             Ok((child, Some(guard)))
         }

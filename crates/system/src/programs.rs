@@ -24,11 +24,15 @@ pub(crate) fn find(name: &str, first: &[&Path]) -> Option<PathBuf> {
 }
 
 /// How long a program may take to say what it is.
-const SAYING_BOUND: Duration = Duration::from_secs(20);
+const OUTPUT_BOUND: Duration = Duration::from_secs(20);
 
 /// What a program says on both its streams when it is started with `argument`, such as `--version`, and
 /// these environment variables; nothing when it cannot be started. One that does not end is ended.
-pub(crate) fn said(program: &Path, argument: &str, environment: &[(String, String)]) -> String {
+pub(crate) fn program_output(
+    program: &Path,
+    argument: &str,
+    environment: &[(String, String)],
+) -> String {
     let asked = || -> anyhow::Result<String> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("said");
@@ -38,8 +42,8 @@ pub(crate) fn said(program: &Path, argument: &str, environment: &[(String, Strin
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         let process = Process::start(command, Confinement::default())?;
-        if process.wait(SAYING_BOUND).is_none() {
-            process.stop(SAYING_BOUND)?;
+        if process.wait(OUTPUT_BOUND).is_none() {
+            process.stop(OUTPUT_BOUND)?;
         }
         Ok(String::from_utf8_lossy(&fs::read(&path)?).into_owned())
     };
@@ -57,21 +61,21 @@ mod tests {
     use crate::testing::write_program;
 
     #[test]
-    fn what_everyone_has_is_found_and_what_nobody_has_is_not() {
+    fn installed_programs_are_found_and_missing_ones_are_not() {
         assert!(find("sh", &[]).unwrap().is_absolute());
         assert_eq!(find("no-such-server-anywhere", &[Path::new("/usr/bin")]), None);
     }
 
     #[test]
-    fn what_a_program_says_is_told_whichever_way_it_says_it() {
+    fn program_output_is_read_from_stdout_and_stderr() {
         let folder = tempfile::tempdir().unwrap();
         let [text, program] = ["text", "server"].map(|name| folder.path().join(name));
         let script = "#!/bin/sh\necho this is $1\necho and $THAT >&2\nexit 3\n";
         fs::write(&text, script).unwrap();
-        assert_eq!(said(&text, "-V", &[]), "", "it cannot be run");
+        assert_eq!(program_output(&text, "-V", &[]), "", "it cannot be run");
         write_program(&program, script);
         let that = [("THAT".to_owned(), "that".to_owned())];
-        assert_eq!(said(&program, "-V", &that), "this is -V\nand that\n");
+        assert_eq!(program_output(&program, "-V", &that), "this is -V\nand that\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A system that is up, whatever its kind: how to reach it, what it is, and what stands behind it.
+//! A running system of any kind: how to reach it, its identity, and a handle on its servers.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -36,9 +36,9 @@ pub struct ServerProcess {
     pub pid: u32,
 }
 
-/// What stands behind a system that is up. Dropping it stops what was started.
-pub(crate) trait Backing: Send {
-    /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.
+/// A handle on the servers of a running system. Dropping it stops what was started.
+pub(crate) trait SystemHandle: Send {
+    /// Why a managed server is no longer there; `None` while it is, and always for a external one.
     fn exited(&mut self) -> Option<String> {
         None
     }
@@ -76,25 +76,29 @@ pub struct Running {
     identity: Identity,
     limits: ServerLimits,
     login: Option<LoginUrl>,
-    backing: Box<dyn Backing>,
+    system_handle: Box<dyn SystemHandle>,
 }
 
 impl Running {
     /// A database that has told `facts` about itself.
-    pub(crate) fn database(target: Target, facts: Facts, backing: impl Backing + 'static) -> Self {
+    pub(crate) fn database(
+        target: Target,
+        facts: Facts,
+        system_handle: impl SystemHandle + 'static,
+    ) -> Self {
         Self {
             access: Access::Database(target),
             identity: facts.identity,
             limits: facts.limits,
             login: None,
-            backing: Box::new(backing),
+            system_handle: Box::new(system_handle),
         }
     }
 
     /// Something that is no database and has no state.
     pub(crate) fn simulated(access: Access, identity: Identity) -> Self {
         let limits = ServerLimits::default();
-        Self { access, identity, limits, login: None, backing: Box::new(Stateless) }
+        Self { access, identity, limits, login: None, system_handle: Box::new(Stateless) }
     }
 
     /// The same, with the login that dyno has made for it.
@@ -130,19 +134,19 @@ impl Running {
         self.limits
     }
 
-    /// The processes that were started for it and still are there; nothing for a foreign server.
+    /// The processes that were started for it and still are there; nothing for a external server.
     pub fn processes(&self) -> Vec<ServerProcess> {
-        self.backing.processes()
+        self.system_handle.processes()
     }
 
     /// Where its servers listen for clients, on whichever machine; nothing when embedded.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.backing.addresses()
+        self.system_handle.addresses()
     }
 
     /// Where its servers show their figures; nothing when they do not, or nobody said where.
     pub fn metrics(&self) -> Vec<MetricsEndpoint> {
-        self.backing.metrics()
+        self.system_handle.metrics()
     }
 
     /// The pages on which its servers count statements. `None` when they do not, and when there are fewer pages
@@ -153,9 +157,9 @@ impl Running {
         StatementPages::of(if is_whole { pages } else { Vec::new() })
     }
 
-    /// Why a managed server is no longer there; `None` while it is, and always for a foreign one.
+    /// Why a managed server is no longer there; `None` while it is, and always for a external one.
     pub fn exited(&mut self) -> Option<String> {
-        self.backing.exited()
+        self.system_handle.exited()
     }
 
     /// Keeps the state of the data, for [`Running::restore`].
@@ -163,7 +167,7 @@ impl Running {
     /// # Errors
     /// When the system cannot, with what to use instead.
     pub fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.backing.snapshot()
+        self.system_handle.snapshot()
     }
 
     /// Brings back the state that `snapshot` kept. Sessions made before are broken.
@@ -171,7 +175,7 @@ impl Running {
     /// # Errors
     /// When that fails.
     pub fn restore(&mut self) -> anyhow::Result<()> {
-        self.backing.restore()
+        self.system_handle.restore()
     }
 
     /// Stops what was started for it, and waits for its end.
@@ -179,7 +183,7 @@ impl Running {
     /// # Errors
     /// When it does not end.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.backing.stop()
+        self.system_handle.stop()
     }
 }
 
@@ -189,13 +193,13 @@ impl fmt::Debug for Running {
     }
 }
 
-/// Servers that were there before and stay.
-pub(crate) struct Foreign {
+/// External servers: dyno neither starts nor stops them.
+pub(crate) struct External {
     /// Where they listen.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-impl Backing for Foreign {
+impl SystemHandle for External {
     fn addresses(&self) -> Vec<SocketAddr> {
         self.addresses.clone()
     }
@@ -212,10 +216,10 @@ impl Backing for Foreign {
     }
 }
 
-/// What has no data to keep.
+/// A system without data to keep.
 struct Stateless;
 
-impl Backing for Stateless {
+impl SystemHandle for Stateless {
     fn snapshot(&mut self) -> anyhow::Result<()> {
         Ok(())
     }

@@ -7,7 +7,7 @@ use driver::Timeouts;
 use measure::{Nanos, nanos};
 use plan::{OptionReader, Options, Problem, SimulatedSystem, Stall, parse_duration, show_duration};
 
-use crate::{Access, Identity, Onlooker, Running, System};
+use crate::{Access, Identity, ProgressListener, Running, System};
 
 /// When nothing is said.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
@@ -79,7 +79,7 @@ impl System for Simulated {
         &self,
         _scratch: &Path,
         _timeouts: Timeouts,
-        _onlooker: &mut Onlooker<'_>,
+        _listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
         Ok(Running::simulated(Access::Simulated(self.0.clone()), self.identity()))
     }

@@ -10,10 +10,10 @@ use driver::{Target, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask::{ask, rows};
-use crate::daemon::unattended;
+use crate::daemon::ignore_progress;
 use crate::private_file;
-use crate::running::Backing;
-use crate::{Onlooker, Running, System};
+use crate::running::SystemHandle;
+use crate::{ProgressListener, Running, System};
 
 /// What stands beside a database file in WAL mode: the log and the log's index.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -54,7 +54,7 @@ impl System for Sqlite {
         &self,
         scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
         // SQLite makes files that everyone can read.
         let folder = scratch.join("sqlite");
@@ -65,7 +65,7 @@ impl System for Sqlite {
         config.synchronous = self.synchronous;
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
-        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts), onlooker)?;
+        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts), listener)?;
         let file = DatabaseFile { path, kept, target: target.clone() };
         Ok(Running::database(target, facts, file))
     }
@@ -79,7 +79,7 @@ struct DatabaseFile {
     target: Target,
 }
 
-impl Backing for DatabaseFile {
+impl SystemHandle for DatabaseFile {
     fn snapshot(&mut self) -> anyhow::Result<()> {
         self.checkpoint()?;
         copy(&self.path, &self.kept)
@@ -104,7 +104,7 @@ impl Backing for DatabaseFile {
 impl DatabaseFile {
     /// Brings everything from the log into the file itself.
     fn checkpoint(&self) -> anyhow::Result<()> {
-        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", &mut unattended)?;
+        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", &mut ignore_progress)?;
         // The first column says whether someone was in the way.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(

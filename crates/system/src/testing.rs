@@ -8,7 +8,7 @@ use driver::{Datum, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask;
-use crate::daemon::unattended;
+use crate::daemon::ignore_progress;
 use crate::process::command;
 use crate::{Access, Running, System};
 
@@ -18,7 +18,7 @@ pub(crate) type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Proble
 /// What these options make, started on this folder.
 pub(crate) fn started(read: Read, options: &str, folder: &Path) -> anyhow::Result<Running> {
     let system = read(&Options::parse(options).unwrap(), folder).unwrap();
-    system.start(folder, Timeouts::default(), &mut unattended)
+    system.start(folder, Timeouts::default(), &mut ignore_progress)
 }
 
 /// Writes a program. A process of its own does, for a child that another test starts at that moment would have
@@ -37,7 +37,7 @@ pub(crate) fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<Datum>> {
     let Access::Database(target) = running.access() else { panic!("no database") };
     let mut rows = Vec::new();
     for statement in statements {
-        rows = ask::rows(target, statement, &mut unattended).unwrap();
+        rows = ask::rows(target, statement, &mut ignore_progress).unwrap();
     }
     rows
 }

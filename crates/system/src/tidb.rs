@@ -2,20 +2,20 @@
 
 mod build;
 mod counters;
-mod greeting;
 mod managed;
 mod members;
 mod panels;
 mod password;
 mod playground;
 mod server;
+mod setup;
 mod source;
 
 pub use crate::daemon::{DATABASE, USER};
 pub use build::{BuildOptions, provide};
 pub use counters::{StatementCounters, StatementPages};
-pub(crate) use greeting::Greeting;
 pub(crate) use managed::read;
 pub(crate) use panels::server_kinds;
-pub(crate) use server::{OURS, Storage, TiDb, joined};
+pub(crate) use server::{RESERVED_ARGUMENTS, Storage, TiDb, joined};
 pub use server::{Settings, start};
+pub(crate) use setup::ServerSetup;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use driver::Dialect;
 use engine::Stop;
 
-use crate::Progress;
+use crate::LoadProgress;
 
 /// The files to write.
 pub struct Export<'a> {
@@ -22,7 +22,7 @@ pub struct Export<'a> {
     /// Threads that write in parallel.
     pub writers: usize,
     /// Receives the progress.
-    pub progress: &'a Progress,
+    pub progress: &'a LoadProgress,
     /// Checked between files.
     pub stop: &'a Stop,
 }

@@ -4,10 +4,10 @@
 //! workload asks the driver for the system's dialect and capabilities, never for the product's name.
 
 mod catalogue;
-mod crewed;
 mod export;
 mod loading;
 mod options;
+mod parallel;
 mod policy;
 mod progress;
 pub mod random;
@@ -19,12 +19,12 @@ mod sysbench;
 #[cfg(test)]
 mod testing;
 mod tpcc;
-mod turns;
+mod transaction_loop;
 mod workload;
 mod ycsb;
 
 pub use catalogue::{WorkloadInfo, catalogue, read};
 pub use export::Export;
 pub use options::OptionInfo;
-pub use progress::Progress;
-pub use workload::{Occasion, Site, Workload};
+pub use progress::LoadProgress;
+pub use workload::{LoadKey, Workload, WorkloadContext};

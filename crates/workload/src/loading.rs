@@ -8,39 +8,39 @@ use engine::Stop;
 use measure::{ErrorClass, Failure};
 use net::Handle;
 
-use crate::Progress;
-use crate::reconnect::Away;
+use crate::LoadProgress;
+use crate::reconnect::ReconnectBackoff;
 
 /// The transaction of one batch.
-pub(crate) struct Piece<'a> {
+pub(crate) struct Batch<'a> {
     session: &'a mut Session,
-    progress: &'a Progress,
+    progress: &'a LoadProgress,
     /// Rows already counted as progress.
-    told_rows: u64,
+    reported_rows: u64,
     is_committed: bool,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> Batch<'a> {
     /// Starts the transaction. All texts of its rows must be ASCII.
     pub(crate) async fn begin(
         session: &'a mut Session,
         dialect: &Dialect,
-        progress: &'a Progress,
+        progress: &'a LoadProgress,
     ) -> Result<Self, Failure> {
         if let Some(ascii) = dialect.ascii_session {
             session.run(ascii).await?;
         }
         session.run(dialect.begin_write).await?;
-        Ok(Self { session, progress, told_rows: 0, is_committed: false })
+        Ok(Self { session, progress, reported_rows: 0, is_committed: false })
     }
 
     /// Starts adding rows to a table.
-    pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> Filling<'_> {
-        Filling {
+    pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> BatchWriter<'_> {
+        BatchWriter {
             loader: self.session.loader(name, columns),
             progress: self.progress,
-            told_rows: &mut self.told_rows,
-            untold_rows: 0,
+            reported_rows: &mut self.reported_rows,
+            unreported_rows: 0,
         }
     }
 
@@ -51,58 +51,58 @@ impl<'a> Piece<'a> {
     }
 }
 
-impl Drop for Piece<'_> {
+impl Drop for Batch<'_> {
     fn drop(&mut self) {
         if !self.is_committed {
-            self.progress.take_back(self.told_rows);
+            self.progress.take_back(self.reported_rows);
         }
     }
 }
 
 /// Adds rows to one table.
-pub(crate) struct Filling<'a> {
+pub(crate) struct BatchWriter<'a> {
     loader: Loader<'a>,
-    progress: &'a Progress,
-    told_rows: &'a mut u64,
-    untold_rows: u64,
+    progress: &'a LoadProgress,
+    reported_rows: &'a mut u64,
+    unreported_rows: u64,
 }
 
 /// Progress is updated once for this many rows.
-const TOLD_AT_ONCE: u64 = 1_000;
+const REPORT_ROWS: u64 = 1_000;
 
-impl Filling<'_> {
+impl BatchWriter<'_> {
     /// Adds a row, one value for each column.
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
         self.loader.push(row).await?;
-        self.untold_rows += 1;
-        if self.untold_rows == TOLD_AT_ONCE {
-            self.tell();
+        self.unreported_rows += 1;
+        if self.unreported_rows == REPORT_ROWS {
+            self.report_rows();
         }
         Ok(())
     }
 
     /// Sends the last rows.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
-        self.tell();
+        self.report_rows();
         self.loader.finish().await.map(drop)
     }
 
-    fn tell(&mut self) {
-        self.progress.advance(self.untold_rows);
-        *self.told_rows += std::mem::take(&mut self.untold_rows);
+    fn report_rows(&mut self) {
+        self.progress.advance(self.unreported_rows);
+        *self.reported_rows += std::mem::take(&mut self.unreported_rows);
     }
 }
 
 /// The retry policy for batches whose connection breaks.
 #[derive(Clone)]
-pub(crate) struct Persistence {
+pub(crate) struct RetryPolicy {
     /// How long a batch is retried after its first failure; `None` for no retry.
     pub(crate) limit: Option<Duration>,
     pub(crate) stop: Stop,
-    pub(crate) progress: Progress,
+    pub(crate) progress: LoadProgress,
 }
 
-impl Persistence {
+impl RetryPolicy {
     /// Loads a batch by `attempt`, which opens a connection, and repeats that while connections break and the
     /// limit allows it.
     ///
@@ -112,22 +112,22 @@ impl Persistence {
     where
         A: AsyncFn() -> Result<(), Failure>,
     {
-        let mut away: Option<Away> = None;
+        let mut backoff: Option<ReconnectBackoff> = None;
         loop {
             let Err(failure) = attempt().await else { return Ok(()) };
             let class = failure.key.class;
             // The previous attempt was committed and only its answer was lost: no other batch has these rows.
-            if away.is_some() && class == ErrorClass::DuplicateKey {
+            if backoff.is_some() && class == ErrorClass::DuplicateKey {
                 return Ok(());
             }
             let Some(limit) = self.limit.filter(|_| class.breaks_connection()) else {
                 return Err(failure);
             };
-            let away = away.get_or_insert_with(|| {
+            let backoff = backoff.get_or_insert_with(|| {
                 self.progress.lose();
-                Away::since(handle.now())
+                ReconnectBackoff::since(handle.now())
             });
-            if self.stop.is_asked() || !away.wait(handle, limit).await {
+            if self.stop.is_asked() || !backoff.wait(handle, limit).await {
                 return Err(failure);
             }
         }

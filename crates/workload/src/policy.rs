@@ -27,7 +27,7 @@ pub(crate) struct ErrorPolicy {
 
 /// How one error is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum ErrorAction {
     /// Retry the same transaction.
     Retry,
     /// Abandon the transaction and continue with the next one.
@@ -49,20 +49,20 @@ impl ErrorPolicy {
 
     /// How to handle an error of this kind. A duplicate key is always ignored, because a retry would meet it
     /// again. An error that breaks the connection is never ignored, and a refused login ends the client.
-    pub(crate) fn verdict(&self, key: &ErrorKey) -> Verdict {
+    pub(crate) fn action(&self, key: &ErrorKey) -> ErrorAction {
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
         if key.class.breaks_connection() {
-            Verdict::Reconnect
+            ErrorAction::Reconnect
         } else if key.class == ErrorClass::Login {
-            Verdict::Fatal
+            ErrorAction::Fatal
         } else if is_listed || key.class == ErrorClass::DuplicateKey {
-            Verdict::Ignore
+            ErrorAction::Ignore
         } else if !key.class.is_transient() {
-            Verdict::Fatal
+            ErrorAction::Fatal
         } else if self.retries_transient {
-            Verdict::Retry
+            ErrorAction::Retry
         } else {
-            Verdict::Ignore
+            ErrorAction::Ignore
         }
     }
 }
@@ -74,29 +74,29 @@ mod tests {
     #[test]
     fn conflicts_are_retried_listed_codes_ignored_and_the_rest_is_fatal() {
         let policy = ErrorPolicy { retries_transient: true, ignored: vec!["1146".to_owned()] };
-        let verdict = |class, code| policy.verdict(&ErrorKey::new(class, code));
-        assert_eq!(verdict(ErrorClass::Deadlock, "1213"), Verdict::Retry);
-        assert_eq!(verdict(ErrorClass::Busy, "SQLITE_BUSY"), Verdict::Retry);
-        assert_eq!(verdict(ErrorClass::DuplicateKey, "1062"), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Server, "1146"), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Server, "1054"), Verdict::Fatal);
-        assert_eq!(verdict(ErrorClass::Connection, "1146"), Verdict::Reconnect);
+        let action = |class, code| policy.action(&ErrorKey::new(class, code));
+        assert_eq!(action(ErrorClass::Deadlock, "1213"), ErrorAction::Retry);
+        assert_eq!(action(ErrorClass::Busy, "SQLITE_BUSY"), ErrorAction::Retry);
+        assert_eq!(action(ErrorClass::DuplicateKey, "1062"), ErrorAction::Ignore);
+        assert_eq!(action(ErrorClass::Server, "1146"), ErrorAction::Ignore);
+        assert_eq!(action(ErrorClass::Server, "1054"), ErrorAction::Fatal);
+        assert_eq!(action(ErrorClass::Connection, "1146"), ErrorAction::Reconnect);
     }
 
     #[test]
     fn conflicts_are_ignored_when_that_is_asked_for() {
         let policy = ErrorPolicy { retries_transient: false, ignored: Vec::new() };
-        let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
-        assert_eq!(verdict(ErrorClass::WriteConflict), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Timeout), Verdict::Reconnect);
+        let action = |class| policy.action(&ErrorKey::new(class, "x"));
+        assert_eq!(action(ErrorClass::WriteConflict), ErrorAction::Ignore);
+        assert_eq!(action(ErrorClass::Timeout), ErrorAction::Reconnect);
     }
 
     #[test]
     fn all_ignores_whatever_the_server_says() {
         let policy = ErrorPolicy { retries_transient: true, ignored: vec!["all".to_owned()] };
-        let verdict = |class| policy.verdict(&ErrorKey::new(class, "x"));
-        assert_eq!(verdict(ErrorClass::Server), Verdict::Ignore);
-        assert_eq!(verdict(ErrorClass::Connection), Verdict::Reconnect);
-        assert_eq!(verdict(ErrorClass::Login), Verdict::Fatal);
+        let action = |class| policy.action(&ErrorKey::new(class, "x"));
+        assert_eq!(action(ErrorClass::Server), ErrorAction::Ignore);
+        assert_eq!(action(ErrorClass::Connection), ErrorAction::Reconnect);
+        assert_eq!(action(ErrorClass::Login), ErrorAction::Fatal);
     }
 }

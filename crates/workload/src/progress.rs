@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Counts the work that is done and the work in all. One job writes it and a display reads it; clones share
 /// one count.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<Counts>);
+pub struct LoadProgress(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -16,7 +16,7 @@ struct Counts {
     losses: AtomicU64,
 }
 
-impl Progress {
+impl LoadProgress {
     /// No stage has begun.
     pub fn new() -> Self {
         Self::default()
@@ -50,7 +50,7 @@ impl Progress {
     }
 
     /// The stage, units done, units in all.
-    pub fn look(&self) -> (String, u64, u64) {
+    pub fn current(&self) -> (String, u64, u64) {
         let stage = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (stage, self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
     }

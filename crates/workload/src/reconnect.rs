@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, nanos};
 use net::{Handle, Nanos};
 
-use crate::turns::Work;
+use crate::transaction_loop::WorkloadClient;
 
 /// The pause before the first try; it doubles with each.
 const PAUSE_FIRST_NS: Nanos = 10_000_000;
@@ -15,12 +15,12 @@ const PAUSE_MAX_NS: Nanos = 1_000_000_000;
 
 /// The reconnect backoff of a client, from the loss of its connection to the next answered transaction.
 #[derive(Debug)]
-pub(crate) struct Away {
+pub(crate) struct ReconnectBackoff {
     since: Nanos,
     pause_ns: Nanos,
 }
 
-impl Away {
+impl ReconnectBackoff {
     /// From `since` on.
     pub(crate) fn since(since: Nanos) -> Self {
         Self { since, pause_ns: PAUSE_FIRST_NS }
@@ -31,26 +31,26 @@ impl Away {
     /// # Errors
     /// The last failure, if there was no connection within the limit. Without retries if the trial has no
     /// reconnect limit, or if the server refuses the login, as with a wrong password.
-    pub(crate) async fn reconnect<W: Work>(
+    pub(crate) async fn reconnect<W: WorkloadClient>(
         &mut self,
-        seat: &mut Seat,
-        work: &mut W,
+        handle: &mut ClientHandle,
+        client: &mut W,
         failure: Failure,
     ) -> Result<(), Failure> {
-        seat.lost_connection(&failure);
-        let Some(limit_ns) = seat.reconnect_limit_ns() else { return Err(failure) };
+        handle.lost_connection(&failure);
+        let Some(limit_ns) = handle.reconnect_limit_ns() else { return Err(failure) };
         let deadline = self.since.saturating_add(limit_ns);
         let mut last = failure;
         loop {
-            let next_try = seat.now().saturating_add(self.pause());
-            seat.net().sleep_until(next_try.min(deadline)).await;
-            let left = Duration::from_nanos(deadline.saturating_sub(seat.now()));
+            let next_try = handle.now().saturating_add(self.pause());
+            handle.net().sleep_until(next_try.min(deadline)).await;
+            let left = Duration::from_nanos(deadline.saturating_sub(handle.now()));
             if left.is_zero() {
                 return Err(given_up(limit_ns, last));
             }
-            match net::within(seat.net(), left, work.reconnect(seat)).await {
+            match net::within(handle.net(), left, client.reconnect(handle)).await {
                 Some(Ok(())) => {
-                    seat.reconnected();
+                    handle.reconnected();
                     return Ok(());
                 }
                 Some(Err(failure)) if failure.key.class.breaks_connection() => last = failure,
@@ -83,7 +83,7 @@ fn given_up(limit_ns: Nanos, last: Failure) -> Failure {
         "no connection within {limit:?}, the reconnect limit; the last try: {}",
         last.message
     );
-    last.told_as(message)
+    last.with_message(message)
 }
 
 #[cfg(test)]
@@ -94,13 +94,13 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_a_second() {
-        let mut away = Away::since(0);
-        let pauses_ms: Vec<u64> = (0..9).map(|_| away.pause() / 1_000_000).collect();
+        let mut backoff = ReconnectBackoff::since(0);
+        let pauses_ms: Vec<u64> = (0..9).map(|_| backoff.pause() / 1_000_000).collect();
         assert_eq!(pauses_ms, [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]);
     }
 
     #[test]
-    fn who_gives_up_says_for_how_long_it_tried_and_why() {
+    fn giving_up_reports_the_limit_and_the_last_failure() {
         let last = Failure::new(ErrorClass::Connection, "", "db1:4000: nothing listens there");
         let failure = given_up(30_000_000_000, last);
         insta::assert_snapshot!(failure, @"no connection within 30s, the reconnect limit; the last try: db1:4000: nothing listens there");

@@ -1,12 +1,12 @@
 //! Sessions of clients: connected and set up as the plan says.
 
 use driver::{Isolation, Session, Target};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::Failure;
 
-use crate::Site;
-use crate::crewed::{run_all, unfit};
+use crate::WorkloadContext;
 use crate::options::{Choice, choice};
+use crate::parallel::{run_all, unsuitable};
 
 /// The option that chooses a level of isolation.
 pub(crate) const ISOLATION: Choice<Option<Isolation>> = choice(
@@ -31,17 +31,17 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    pub(crate) fn new(site: &Site<'_>, isolation: Option<Isolation>) -> Self {
-        let setup = site.sql.run_session.clone();
-        Self { target: site.target.clone(), isolation, setup }
+    pub(crate) fn new(context: &WorkloadContext<'_>, isolation: Option<Isolation>) -> Self {
+        let setup = context.sql.run_session.clone();
+        Self { target: context.target.clone(), isolation, setup }
     }
 
     /// Connects a client and sets its session up.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses something.
-    pub(crate) async fn open(&self, seat: &Seat) -> Result<Session, Failure> {
-        let mut session = self.target.connect(seat.net(), seat.index()).await?;
+    pub(crate) async fn open(&self, handle: &ClientHandle) -> Result<Session, Failure> {
+        let mut session = self.target.connect(handle.net(), handle.index()).await?;
         if let Some(level) = self.isolation {
             session.run(&set_isolation(&self.target, level)?).await?;
         }
@@ -63,5 +63,6 @@ pub(crate) fn check_isolation(
 
 fn set_isolation(target: &Target, level: Isolation) -> Result<String, Failure> {
     let statement = target.dialect().set_isolation(level);
-    statement.ok_or_else(|| unfit("isolation: this system has no isolation levels; leave it out"))
+    statement
+        .ok_or_else(|| unsuitable("isolation: this system has no isolation levels; leave it out"))
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use engine::{Clients, Load, Seat};
+use engine::{ClientHandle, Clients, Load};
 use measure::{Failure, Operation};
 
 use crate::policy::ErrorPolicy;
-use crate::turns::{Work, take_turns};
+use crate::transaction_loop::{WorkloadClient, run_transactions};
 
-/// What the clients of one trial share.
+/// State that the clients of one trial share.
 pub(crate) trait Shared: Send + Sync + 'static {
     /// The work of one client.
-    type Work: Work;
+    type WorkloadClient: WorkloadClient;
 
     /// Operations that are timed.
     fn operations(&self) -> &[Operation];
@@ -26,7 +26,11 @@ pub(crate) trait Shared: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the server cannot be reached or refuses something.
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<Self::Work, Failure>;
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<Self::WorkloadClient, Failure>;
 }
 
 /// The load as the engine drives it.
@@ -45,15 +49,15 @@ impl<S: Shared> Load for SharedLoad<S> {
 
     fn clients(&self, clients: Clients<'_>) {
         let shared = Arc::clone(&self.0);
-        clients.start(move |mut seat| {
+        clients.start(move |mut handle| {
             shared.count_client();
             let shared = Arc::clone(&shared);
             async move {
                 // Boxed, so that work done once takes no space in the state that every turn uses.
-                let index = seat.index();
-                let mut work = Box::pin(Arc::clone(&shared).open(index, &seat)).await?;
-                take_turns(&mut seat, &mut work, shared.errors()).await?;
-                Box::pin(work.close()).await;
+                let index = handle.index();
+                let mut client = Box::pin(Arc::clone(&shared).open(index, &handle)).await?;
+                run_transactions(&mut handle, &mut client, shared.errors()).await?;
+                Box::pin(client.close()).await;
                 Ok(())
             }
         });

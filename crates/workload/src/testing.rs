@@ -5,27 +5,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use driver::{Datum, Password, Target, mysql, sqlite};
-use engine::{Load, Observer, Offer, Outcome, Pacing, Stop, Workers, offer};
+use engine::{Load, OfferedLoad, Outcome, Pacing, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Limit, Options, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
 
-use crate::{Occasion, Progress, Site, Workload, crewed, read};
+use crate::{LoadKey, LoadProgress, Workload, WorkloadContext, parallel, read};
 
 /// A system to work on, empty at first.
-pub(crate) struct Place {
+pub(crate) struct TestSystem {
     pub(crate) target: Target,
     pub(crate) existing: Existing,
     pub(crate) seed: u64,
-    pub(crate) occasion: Occasion,
+    pub(crate) load_key: LoadKey,
     pub(crate) sql: PhaseSql,
     pub(crate) stop: Stop,
-    pub(crate) progress: Progress,
+    pub(crate) progress: LoadProgress,
     /// Keeps a database file alive.
     _folder: Option<TempDir>,
 }
 
-impl Place {
+impl TestSystem {
     /// A SQLite file that vanishes with the test.
     pub(crate) fn sqlite() -> Self {
         let folder = TempDir::new().unwrap();
@@ -36,9 +36,9 @@ impl Place {
 
     /// A database of its own on the server that `cargo xtask test` provides.
     pub(crate) fn mysql(database: &str) -> Self {
-        let place = Self::new(mysql_target(None, None), None);
-        place.run(&format!("DROP DATABASE IF EXISTS {database}"));
-        place.run(&format!("CREATE DATABASE {database}"));
+        let test_system = Self::new(mysql_target(None, None), None);
+        test_system.run(&format!("DROP DATABASE IF EXISTS {database}"));
+        test_system.run(&format!("CREATE DATABASE {database}"));
         Self::new(mysql_target(Some(database), None), None)
     }
 
@@ -52,21 +52,21 @@ impl Place {
             target,
             existing: Existing::Refuse,
             seed: 42,
-            occasion: Occasion::default(),
+            load_key: LoadKey::default(),
             sql: PhaseSql::default(),
             stop: Stop::new(),
-            progress: Progress::new(),
+            progress: LoadProgress::new(),
             _folder: folder,
         }
     }
 
-    pub(crate) fn site(&self) -> Site<'_> {
-        Site {
+    pub(crate) fn context(&self) -> WorkloadContext<'_> {
+        WorkloadContext {
             target: &self.target,
             loaders: 2,
             existing: self.existing,
             seed: self.seed,
-            occasion: self.occasion,
+            load_key: self.load_key,
             sql: &self.sql,
             progress: &self.progress,
             reconnect_limit: None,
@@ -81,17 +81,19 @@ impl Place {
 
     pub(crate) fn run(&self, sql: &str) {
         let sql = sql.to_owned();
-        crewed::on_session(&self.site(), async move |session| session.run(&sql).await).unwrap();
+        parallel::on_session(&self.context(), async move |session| session.run(&sql).await)
+            .unwrap();
     }
 
     pub(crate) fn rows(&self, sql: &str) -> Vec<Vec<Datum>> {
         let sql = sql.to_owned();
-        crewed::on_session(&self.site(), async move |session| session.rows(&sql).await).unwrap()
+        parallel::on_session(&self.context(), async move |session| session.rows(&sql).await)
+            .unwrap()
     }
 
     pub(crate) fn integer(&self, sql: &str) -> i64 {
         let rows = self.rows(sql);
-        crewed::as_integer(rows.first().and_then(|row| row.first())).unwrap()
+        parallel::as_integer(rows.first().and_then(|row| row.first())).unwrap()
     }
 
     pub(crate) fn drop_database(&self, database: &str) {
@@ -100,7 +102,7 @@ impl Place {
 
     /// Runs a trial of so many transactions; every client must last.
     pub(crate) fn trial(&self, workload: &dyn Workload, clients: usize, events: u64) -> Trial {
-        let load = workload.load(&self.site());
+        let load = workload.load(&self.context());
         let trial = self.offer(&*load, clients, events);
         for client in &trial.outcome.clients {
             assert_eq!(client.failure, None);
@@ -111,7 +113,7 @@ impl Place {
 
     pub(crate) fn offer(&self, load: &dyn Load, clients: usize, events: u64) -> Trial {
         let is_blocking = self.target.capabilities().is_blocking;
-        let offered = Offer {
+        let offered = OfferedLoad {
             clients,
             workers: if is_blocking { Workers::PerClient } else { Workers::EventLoops(2) },
             pacing: Pacing::Closed { think_time_ns: 0 },
@@ -147,7 +149,7 @@ fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
 /// All intervals together.
 struct Sum(Tally);
 
-impl Observer for Sum {
+impl TrialObserver for Sum {
     fn begins(&mut self, _phase: Phase) -> io::Result<()> {
         Ok(())
     }
@@ -162,7 +164,7 @@ impl Observer for Sum {
     }
 }
 
-/// What a trial counted.
+/// The counts of a trial.
 pub(crate) struct Trial {
     pub(crate) names: Vec<String>,
     pub(crate) tally: Tally,

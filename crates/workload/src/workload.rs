@@ -7,12 +7,12 @@ use engine::{Load, Stop};
 use measure::{Condition, Failure, Rules};
 use plan::{Existing, Limit, PhaseSql};
 
-use crate::crewed::unfit;
+use crate::parallel::unsuitable;
 use crate::random::Random;
-use crate::{Export, Progress};
+use crate::{Export, LoadProgress};
 
 /// The context of a workload: one system and one plan.
-pub struct Site<'a> {
+pub struct WorkloadContext<'a> {
     /// The system under test.
     pub target: &'a Target,
     /// Sessions that load data in parallel.
@@ -22,11 +22,11 @@ pub struct Site<'a> {
     /// The seed of all data and queries.
     pub seed: u64,
     /// Identifies the load among those on the same data; of no meaning in phases without load.
-    pub occasion: Occasion,
+    pub load_key: LoadKey,
     /// Statements around phases.
     pub sql: &'a PhaseSql,
     /// Receives the progress of prepare and verify.
-    pub progress: &'a Progress,
+    pub progress: &'a LoadProgress,
     /// How long a batch of rows is retried after its connection broke; `None` for no retry.
     pub reconnect_limit: Option<Duration>,
     /// Prepare, verify and cleanup check this for requests to stop.
@@ -38,7 +38,7 @@ pub struct Site<'a> {
 /// Each load draws queries of its own: a second trial with the queries of the first would write values that are
 /// there already, which servers skip. Systems that are compared get the same loads, and so the same queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Occasion {
+pub struct LoadKey {
     /// Which repetition, from 0.
     pub repetition: u32,
     /// Concurrent clients.
@@ -47,10 +47,10 @@ pub struct Occasion {
     pub rate: usize,
 }
 
-impl Site<'_> {
+impl WorkloadContext<'_> {
     /// The seed for the draws of clients.
     pub(crate) fn client_seed(&self) -> u64 {
-        let Occasion { repetition, clients, rate } = self.occasion;
+        let LoadKey { repetition, clients, rate } = self.load_key;
         Random::of_part(self.seed, &[repetition.into(), clients as u64, rate as u64]).next_u64()
     }
 }
@@ -74,17 +74,17 @@ pub trait Workload: Send + Sync {
     /// How many statements each client prepares, to compare with the server's limit.
     fn statements_per_client(&self) -> usize;
 
-    /// Creates and fills the tables, or reuses existing ones, as [`Site::existing`] says.
+    /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] says.
     ///
     /// # Errors
     /// The server's error; tables that are in the way, with options that help.
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure>;
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Checks that the data fits the workload: row counts and sampled values.
     ///
     /// # Errors
     /// What does not fit.
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure>;
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Whether [`Workload::check`] has anything to check.
     fn has_conditions(&self) -> bool {
@@ -96,7 +96,7 @@ pub trait Workload: Send + Sync {
     ///
     /// # Errors
     /// The server's error. A broken condition is a result, not an error.
-    fn check(&self, _site: &Site<'_>) -> Result<Vec<Condition>, Failure> {
+    fn check(&self, _context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
         Ok(Vec::new())
     }
 
@@ -109,16 +109,16 @@ pub trait Workload: Send + Sync {
     ///
     /// # Errors
     /// What the server says.
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure>;
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Writes the rows that [`Workload::prepare`] would load to files for a bulk loader.
     ///
     /// # Errors
     /// If the workload cannot be exported, or a file cannot be written.
     fn export(&self, _export: &Export<'_>) -> Result<(), Failure> {
-        Err(unfit("this workload's data cannot be written as files; tpcc's can"))
+        Err(unsuitable("this workload's data cannot be written as files; tpcc's can"))
     }
 
     /// The load of one trial. Equal seeds and trials give each client equal queries.
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load>;
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load>;
 }

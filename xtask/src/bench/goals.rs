@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn client_cpu_is_held_against_floor_and_sysbench() {
+    fn client_cpu_is_compared_with_floor_and_sysbench() {
         let results = results(
             Part::Pinned,
             16,
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn prepare_counts_how_often_dyno_would_fit_into_sysbench() {
+    fn prepare_speedup_is_sysbench_time_over_dyno_time() {
         let results = results(
             Part::Prepare,
             4,

@@ -20,7 +20,7 @@ use super::{Bench, Part};
 /// Tables, and threads that fill them.
 const TABLES: usize = 4;
 const TABLE_ROWS: u32 = 100_000;
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_PERIOD: Duration = Duration::from_millis(5);
 
 /// Measures it for every round.
 ///
@@ -63,7 +63,7 @@ fn once(
     let clock = net::Clock::monotonic();
     let mut client = Client::start(command, None)?;
     while client.ended()?.is_none() {
-        pause(LOOK, &bench.interrupt)?;
+        pause(POLL_PERIOD, &bench.interrupt)?;
     }
     let wall = Duration::from_nanos(clock.now());
     client.finish(false)?;

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_process_has_used_time_and_memory() {
+    fn this_process_has_used_cpu_time_and_memory() {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
         assert!(memory_bytes(pid, "VmHWM").unwrap() >= memory_bytes(pid, "VmRSS").unwrap() / 2);

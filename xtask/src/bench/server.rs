@@ -35,7 +35,7 @@ pub(super) struct BenchServer {
     scratch: TempDir,
 }
 
-/// Where a server tells how many statements were executed.
+/// Where a server reports how many statements were executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
     /// Among its status variables.
@@ -140,7 +140,7 @@ impl BenchServer {
     }
 
     /// Transactions that were ended until now, by anyone: committed or rolled back by a statement. Only
-    /// MariaDB tells.
+    /// MariaDB reports.
     ///
     /// # Errors
     /// What the server says.

@@ -37,9 +37,9 @@ const CHECK_SECONDS_MAX: f64 = 10.0;
 const BEGUN: u64 = 50;
 const SETTLE: Duration = Duration::from_secs(2);
 const MARGIN: Duration = Duration::from_secs(3);
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// Looks before a load that does not begin is given up: two minutes.
-const LOOKS: usize = 6_000;
+const POLLS_MAX: usize = 6_000;
 
 /// Measures loads, checks and transactions.
 ///
@@ -96,7 +96,7 @@ fn load(
     let clock = Clock::monotonic();
     let mut client = Client::start(command, None)?;
     while client.ended()?.is_none() {
-        pause(LOOK, &bench.interrupt)?;
+        pause(POLL_PERIOD, &bench.interrupt)?;
     }
     let wall = Duration::from_nanos(clock.now());
     client.finish(false).with_context(|| format!("{}'s load", contestant.name()))?;
@@ -170,10 +170,10 @@ fn look_at(bench: &Bench, server: &BenchServer, command: Command) -> anyhow::Res
         if server.transactions()? >= before + BEGUN {
             break;
         }
-        if look == LOOKS || client.ended()?.is_some() {
+        if look == POLLS_MAX || client.ended()?.is_some() {
             bail!("its load does not begin");
         }
-        pause(LOOK, &bench.interrupt)?;
+        pause(POLL_PERIOD, &bench.interrupt)?;
     }
     pause(SETTLE, &bench.interrupt)?;
     let clock = Clock::monotonic();

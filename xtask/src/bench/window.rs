@@ -27,9 +27,9 @@ const BEGUN: u64 = 1000;
 const SETTLE: Duration = Duration::from_millis(1200);
 /// Load that is asked for beyond settling and window, so that it never ends inside.
 const MARGIN: Duration = Duration::from_millis(1500);
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_PERIOD: Duration = Duration::from_millis(50);
 /// Looks before a load that does not begin is given up: a minute.
-const LOOKS: usize = 1200;
+const POLLS_MAX: usize = 1200;
 
 /// What was seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,9 +118,9 @@ fn watch(
     wait_for_load(client, server, before, &bench.interrupt)?;
     pause(SETTLE, &bench.interrupt)?;
     let clock = Clock::monotonic();
-    let first = Look::take(client.pid(), server, &clock)?;
+    let first = Snapshot::take(client.pid(), server, &clock)?;
     pause(bench.window, &bench.interrupt)?;
-    let last = Look::take(client.pid(), server, &clock)?;
+    let last = Snapshot::take(client.pid(), server, &clock)?;
     if let Some(status) = client.ended()? {
         bail!("its load ended inside the window ({status})");
     }
@@ -129,13 +129,13 @@ fn watch(
 }
 
 /// The state of things at one moment.
-struct Look {
+struct Snapshot {
     at_ns: u64,
     executions: u64,
     cpu: CpuTime,
 }
 
-impl Look {
+impl Snapshot {
     fn take(pid: u32, server: &BenchServer, clock: &Clock) -> anyhow::Result<Self> {
         let executions = server.executions()?;
         Ok(Self { executions, at_ns: clock.now(), cpu: CpuTime::of(pid)? })
@@ -163,14 +163,14 @@ fn wait_for_load(
     before: u64,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS_MAX {
         if server.executions()? >= before + BEGUN {
             return Ok(());
         }
         if let Some(status) = client.ended()? {
             bail!("it ended before its load began ({status})");
         }
-        pause(LOOK, interrupt)?;
+        pause(POLL_PERIOD, interrupt)?;
     }
     bail!("its load does not begin")
 }

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_are_held_against_go_ycsb() {
+    fn reads_are_compared_with_go_ycsb() {
         let mut results = Results::new(1);
         for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
             for round in 0..3 {

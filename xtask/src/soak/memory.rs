@@ -14,7 +14,7 @@ use super::process::Sample;
 /// So much may the last quarter differ from the second.
 const CHANGE_MAX: f64 = 0.05;
 /// In a shorter run a quarter has too few trials, and memory has hardly come to rest.
-const JUDGED_FROM: Duration = Duration::from_secs(9 * 60);
+const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
 /// Memory of two quarters of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,8 +48,8 @@ impl Memory {
     }
 
     /// Whether the run was long enough to tell.
-    pub(super) fn is_judged(&self) -> bool {
-        self.length >= JUDGED_FROM
+    pub(super) fn is_checked(&self) -> bool {
+        self.length >= CHECKED_FROM
     }
 
     pub(super) fn is_flat(&self) -> bool {
@@ -70,19 +70,19 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_slowly_is_found_and_what_has_come_to_rest_is_flat() {
+    fn slow_memory_growth_is_found_and_a_plateau_is_flat() {
         let rested = memory(30, |second| 10_000_000 + 3_000_000 * u64::from(second > 200));
-        assert!(rested.is_flat() && rested.is_judged());
+        assert!(rested.is_flat() && rested.is_checked());
         let leak = memory(30, |second| 10_000_000 + 1_000 * u64::try_from(second).unwrap());
         assert!(!leak.is_flat(), "{leak:?}");
         assert!((leak.change() - 0.085).abs() < 0.01, "{leak:?}");
     }
 
     #[test]
-    fn the_end_of_a_run_is_not_its_load() {
+    fn memory_after_the_load_is_ignored() {
         // Reading everything back for the report takes memory, and comes after the run.
         let report = memory(30, |second| if second >= 1_800 { 90_000_000 } else { 10_000_000 });
         assert!(report.is_flat(), "{report:?}");
-        assert!(!memory(1, |_| 1).is_judged());
+        assert!(!memory(1, |_| 1).is_checked());
     }
 }

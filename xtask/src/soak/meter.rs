@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connections_statements_belong_to_the_time_at_which_it_was_opened() {
+    fn statements_are_assigned_to_their_connections_open_time() {
         let at = |second: i64| Timestamp::from_second(1_000_000 + second).unwrap();
         let meter = Meter::default();
         let first = meter.connection(at(1));

@@ -16,7 +16,7 @@ const HANG: Duration = Duration::from_secs(90);
 
 /// One heap for all threads. By itself glibc gives threads heaps of their own, as chance has it, and each
 /// trial has new threads: what lies unused in those heaps grows by several percent within an hour, and a
-/// leak of that size could not be told from it. Source: mallopt(3), `M_ARENA_MAX`.
+/// leak of that size could not be distinguished from it. Source: mallopt(3), `M_ARENA_MAX`.
 const ONE_ARENA: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 
 /// How much memory dyno held.
@@ -28,7 +28,7 @@ pub(super) struct Sample {
 
 /// How dyno ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum DynoExit {
     /// By itself, with this code; none when a signal ended it.
     Exited(Option<i32>),
     /// It had to be killed, and why.
@@ -87,8 +87,8 @@ impl Dyno {
     /// Looks at it; for once a second.
     ///
     /// # Errors
-    /// When the system does not tell.
-    pub(super) fn look(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+    /// When the system does not report it.
+    pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
         // Between its end and the look at it there is no memory to be seen.

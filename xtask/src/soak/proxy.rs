@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_pass_both_ways_and_are_held_back_when_that_is_asked_for() {
+    fn the_proxy_forwards_both_ways_and_can_hold_bytes_back() {
         let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let proxy = Proxy::start(server.local_addr().unwrap().port()).unwrap();
         let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_count_however_their_bytes_are_cut() {
+    fn statements_are_counted_for_any_packet_boundaries() {
         let execution = [&[EXECUTE][..], &[7; 40]].concat();
         let stream = [
             packet(1, b"\x03a login, whatever it begins with"),

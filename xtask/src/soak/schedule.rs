@@ -22,7 +22,7 @@ pub(super) enum Disturbance {
 
 /// A quiet stretch and what comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ScheduledDisturbance {
     pub quiet: Duration,
     pub disturbance: Disturbance,
 }
@@ -74,9 +74,9 @@ impl Schedule {
 }
 
 impl Iterator for Schedule {
-    type Item = Step;
+    type Item = ScheduledDisturbance;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<ScheduledDisturbance> {
         let mut quiet = self.duration(QUIET_MS);
         if self.round.is_empty() {
             let kinds = [Kind::Stop, Kind::Kill, Kind::Stall, Kind::Cut, Kind::ReadOnly];
@@ -90,7 +90,7 @@ impl Iterator for Schedule {
             Kind::Cut => Disturbance::Cut(1 + self.random.below(100)),
             Kind::ReadOnly => Disturbance::ReadOnly(self.duration(READ_ONLY_MS)),
         };
-        Some(Step { quiet, disturbance })
+        Some(ScheduledDisturbance { quiet, disturbance })
     }
 }
 
@@ -112,12 +112,12 @@ mod tests {
 
     const TRIAL: Duration = Duration::from_secs(28);
 
-    fn steps(seed: u64) -> Vec<Step> {
+    fn steps(seed: u64) -> Vec<ScheduledDisturbance> {
         Schedule::new(seed, TRIAL).take(500).collect()
     }
 
     #[test]
-    fn a_seed_repeats_its_schedule_and_another_has_another() {
+    fn each_seed_has_its_own_repeatable_schedule() {
         assert_eq!(steps(7), steps(7));
         assert_ne!(steps(7), steps(8));
     }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_have_their_rooms() {
+    fn each_library_is_limited_to_its_crates() {
         let text = "[dependencies]\nclap.workspace = true\n";
         assert_eq!(
             found("plan", text),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_that_nobody_knows_is_asked_for_its_place() {
+    fn an_unknown_crate_is_a_finding() {
         assert!(found("cellar", "")[0].contains("`cellar` is a new room"));
     }
 }

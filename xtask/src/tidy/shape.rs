@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_opens_with_what_it_is() {
+    fn a_file_needs_an_opening_line() {
         assert_eq!(
             found("a.rs", "use std::fs;\n"),
             ["a.rs:1: open the file with a `//!` line that says what lives here and why"]

@@ -233,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn an_allow_is_to_be_an_expect() {
+    fn allow_attributes_are_findings() {
         let found = found("crates/plan/src/a.rs", "#[allow(dead_code)]\n");
         assert!(found[0].contains("#[expect("), "{found:?}");
     }
 
     #[test]
-    fn tests_may_name_what_they_like() {
+    fn tests_may_use_any_word() {
         let text = "#[cfg(test)]\nmod tests {\n    println!(\"mysql\");\n}\n";
         assert!(found("crates/engine/src/a.rs", text).is_empty());
     }

@@ -7,7 +7,7 @@ use measure::{MemberList, Server, ServerKind, SharedLoad, Watched};
 
 use crate::members::{is_watched, listed};
 use crate::metrics::{evaluate, merged, of_kind};
-use crate::{Code, Finding, Hot, Spell, Subject, Value, Window, hottest, mean_peak};
+use crate::{Code, Finding, HotSpot, SampleWindow, Subject, Value, Window, hottest, mean_peak};
 
 /// Every load that sits on one of several servers.
 pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
@@ -41,11 +41,11 @@ fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Optio
     Some(finding(&list.load, &hot, name))
 }
 
-fn hot(load: &SharedLoad, server: &Server, names: Vec<String>, window: Window) -> Option<Hot> {
+fn hot(load: &SharedLoad, server: &Server, names: Vec<String>, window: Window) -> Option<HotSpot> {
     hottest(&shares(names, evaluate(&load.query, server), window), load.least)
 }
 
-fn finding(load: &SharedLoad, hot: &Hot, name: String) -> Finding {
+fn finding(load: &SharedLoad, hot: &HotSpot, name: String) -> Finding {
     Finding::about(Subject::Server(name), Code::LoadUneven)
         .with("what", Value::Text(load.what.clone()))
         .with("share", Value::Part(hot.share))
@@ -55,12 +55,12 @@ fn finding(load: &SharedLoad, hot: &Hot, name: String) -> Finding {
 /// The mean of each over the measured time; a name without figures has none of the load.
 fn shares(
     names: Vec<String>,
-    groups: BTreeMap<String, Vec<Spell>>,
+    groups: BTreeMap<String, Vec<SampleWindow>>,
     window: Window,
 ) -> Vec<(String, f64)> {
     let mut all: Vec<(String, f64)> = names.into_iter().map(|name| (name, 0.0)).collect();
-    for (name, spells) in groups {
-        let mean = mean_peak(&spells, window).map_or(0.0, |figures| figures.mean);
+    for (name, sample_windows) in groups {
+        let mean = mean_peak(&sample_windows, window).map_or(0.0, |figures| figures.mean);
         match all.iter_mut().find(|(known, _)| *known == name) {
             Some((_, amount)) => *amount = mean,
             None => all.push((name, mean)),
@@ -82,9 +82,11 @@ fn of_list(kind: &ServerKind, list: &MemberList, watched: &Watched) -> Vec<Findi
         let placed = evaluate(&list.placed, server);
         (!placed.is_empty()).then_some(placed)
     });
-    let last = |spells: &[Spell]| spells.last().map_or(0.0, |spell| spell.mean);
+    let last = |sample_windows: &[SampleWindow]| {
+        sample_windows.last().map_or(0.0, |sample_window| sample_window.mean)
+    };
     let placed = placed.unwrap_or_default().into_iter();
-    let placed = placed.map(|(address, spells)| (address, last(&spells)));
+    let placed = placed.map(|(address, sample_windows)| (address, last(&sample_windows)));
     placed
         .filter(|(address, amount)| *amount > 0.0 && !is_watched(address))
         .map(|(address, amount)| {

@@ -71,7 +71,7 @@ fn all_clients_that_left_are_told_from_some() {
 }
 
 #[test]
-fn an_outage_is_told_and_accounts_for_idle_clients() {
+fn an_outage_is_reported_and_explains_idle_clients() {
     let outages = [
         Outage { start_ns: 10, end_ns: Some(40), failures: 2, reconnects: 2 },
         Outage { start_ns: 90, end_ns: None, failures: 2, reconnects: 1 },
@@ -97,7 +97,7 @@ fn an_outage_is_told_and_accounts_for_idle_clients() {
 }
 
 #[test]
-fn what_the_server_counted_besides_is_found_unless_it_is_accounted_for() {
+fn unexplained_server_statements_are_a_finding() {
     let level = [20, 20, 20];
     let found = findings_of(|input| input.server_difference = Some(0), &level);
     assert_eq!(found, []);
@@ -118,7 +118,7 @@ fn what_the_server_counted_besides_is_found_unless_it_is_accounted_for() {
 }
 
 #[test]
-fn statements_that_the_server_refused_need_not_be_in_its_counters() {
+fn refused_statements_may_be_missing_from_server_counters() {
     let mut trial = seconds_of(&[20, 20, 20]);
     let refused = ErrorKey::new(ErrorClass::Server, "1290");
     (0..3).for_each(|_| trial.total.error(&refused, Disposition::Ignored));
@@ -142,7 +142,7 @@ fn statements_that_the_server_refused_need_not_be_in_its_counters() {
 }
 
 #[test]
-fn a_drift_is_named_once() {
+fn a_drift_is_reported_once() {
     let found = findings_of(|_| {}, &[10, 14, 18, 22, 26, 30]);
     assert_eq!(found, [finding(Code::Trend, &[("change", Value::Change(1.0))])]);
     let found = findings_of(|_| {}, &[10, 30, 10, 30, 10, 40]);
@@ -150,7 +150,7 @@ fn a_drift_is_named_once() {
 }
 
 #[test]
-fn a_busy_client_is_found_unless_it_is_the_database_too() {
+fn client_saturation_is_a_finding_unless_the_database_is_embedded() {
     let usage = Usage { user_ns: 2_000_000_000, system_ns: 800_000_000, switches: 1, threads: 1 };
     let found = findings_of(|input| input.usage = Some(usage), &[20, 20, 20]);
     assert_eq!((found.len(), found[0].code), (1, Code::ClientSaturated), "{found:?}");
@@ -161,7 +161,7 @@ fn a_busy_client_is_found_unless_it_is_the_database_too() {
 }
 
 #[test]
-fn nothing_measured_says_so_and_no_more() {
+fn nothing_measured_is_the_only_finding() {
     let found = findings_of(|input| input.client_events = &[], &[0, 0, 0]);
     assert_eq!(found, [Finding::new(Code::NothingMeasured)]);
 }

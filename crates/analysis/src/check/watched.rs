@@ -4,7 +4,7 @@ use measure::{Host, Server, Side};
 
 use super::spread;
 use crate::{
-    Code, Finding, HostFigure, Measured, ProcessFigure, Spell, Subject, Value, Window,
+    Code, Finding, HostFigure, Measured, ProcessFigure, SampleWindow, Subject, Value, Window,
     host_of_node, mean_peak,
 };
 
@@ -42,7 +42,9 @@ fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
     if !has_server && !is_embedded {
         return None;
     }
-    let mean = |spells: &[Spell]| mean_peak(spells, window).map(|figures| figures.mean);
+    let mean = |sample_windows: &[SampleWindow]| {
+        mean_peak(sample_windows, window).map(|figures| figures.mean)
+    };
     let user = mean(&HostFigure::CpuUser.of(host))?;
     let system = mean(&HostFigure::CpuSystem.of(host))?;
     let processes = 0..host.processes.len();

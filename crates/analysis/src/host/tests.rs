@@ -40,8 +40,8 @@ fn host() -> Host {
     Host { cpu_threads: 2, memory_bytes, processes: vec![server], readings, ..Host::default() }
 }
 
-fn means(spells: &[Spell]) -> Vec<f64> {
-    spells.iter().map(|spell| spell.mean).collect()
+fn means(sample_windows: &[SampleWindow]) -> Vec<f64> {
+    sample_windows.iter().map(|sample_window| sample_window.mean).collect()
 }
 
 #[test]
@@ -57,22 +57,25 @@ fn counters_become_rates_and_levels_stay_levels() {
 }
 
 #[test]
-fn a_process_is_known_until_it_is_gone() {
+fn a_process_has_figures_until_it_exits() {
     let host = host();
     assert_eq!(means(&ProcessFigure::Cpu.of(&host, 0)), [0.5, 1.5]);
     let runnable = ProcessFigure::Runnable.of(&host, 0);
     assert_eq!(means(&runnable), [1.5, 2.5]);
-    assert_eq!(runnable.iter().map(|spell| spell.peak).collect::<Vec<_>>(), [4.0, 9.0]);
+    assert_eq!(
+        runnable.iter().map(|sample_window| sample_window.peak).collect::<Vec<_>>(),
+        [4.0, 9.0]
+    );
     assert_eq!(means(&ProcessFigure::Cpu.of(&host, 1)), [0.0; 0]);
 }
 
 /// A microsecond in which a counter's tick fell.
-fn short_rest(from_ns: Nanos) -> Spell {
-    Spell { from_ns, to_ns: from_ns + 1_000, mean: 9e4, peak: 9e4, is_seen: false }
+fn short_rest(from_ns: Nanos) -> SampleWindow {
+    SampleWindow { from_ns, to_ns: from_ns + 1_000, mean: 9e4, peak: 9e4, is_seen: false }
 }
 
 #[test]
-fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
+fn means_are_time_weighted_and_peaks_skip_short_windows() {
     let switches = HostFigure::ContextSwitches.of(&host());
     let all = mean_peak(&switches, (0, 5 * SECOND / 2)).unwrap();
     // 1,800 switches in 2.5 s; the half second counts as long as it is half of the longest.
@@ -85,7 +88,7 @@ fn means_weigh_by_time_and_peaks_leave_out_short_rests() {
 }
 
 #[test]
-fn the_most_runnable_threads_of_a_trial_are_those_of_its_worst_look() {
+fn runnable_threads_max_is_the_highest_sample() {
     let runnable = ProcessFigure::Runnable.of(&host(), 0);
     let figures = mean_peak(&runnable, (0, 3 * SECOND)).unwrap();
     assert_eq!((figures.mean, figures.peak), (2.0, 9.0));
@@ -102,11 +105,12 @@ fn the_most_runnable_threads_of_a_trial_are_those_of_its_worst_look() {
 }
 
 #[test]
-fn what_is_made_thinner_keeps_its_means_and_peaks() {
+fn merging_sample_windows_keeps_means_and_peaks() {
     let switches = HostFigure::ContextSwitches.of(&host());
     let thin = thin(&switches, 2);
     assert_eq!(thin.len(), 2);
-    let first = Spell { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0, is_seen: false };
+    let first =
+        SampleWindow { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0, is_seen: false };
     assert_eq!(thin[0], first);
     let whole = (0, 3 * SECOND);
     assert_eq!(mean_peak(&thin, whole).unwrap().mean, mean_peak(&switches, whole).unwrap().mean);
@@ -115,7 +119,7 @@ fn what_is_made_thinner_keeps_its_means_and_peaks() {
 }
 
 #[test]
-fn a_counter_that_was_set_back_has_no_rate() {
+fn a_counter_reset_has_no_rate() {
     let mut host = host();
     host.readings[1].context_switches = Some(50);
     assert_eq!(HostFigure::ContextSwitches.of(&host).len(), 2);

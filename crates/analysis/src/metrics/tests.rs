@@ -18,16 +18,18 @@ fn server(series: Vec<Series>) -> Server {
     Server { answers_ns: vec![0, 2 * SECOND, 4 * SECOND], series, ..Server::default() }
 }
 
-fn values(groups: &BTreeMap<String, Vec<Spell>>) -> Vec<(&str, Vec<f64>)> {
-    let of = |spells: &[Spell]| spells.iter().map(|spell| spell.mean).collect();
-    groups.iter().map(|(name, spells)| (name.as_str(), of(spells))).collect()
+fn values(groups: &BTreeMap<String, Vec<SampleWindow>>) -> Vec<(&str, Vec<f64>)> {
+    let of = |sample_windows: &[SampleWindow]| {
+        sample_windows.iter().map(|sample_window| sample_window.mean).collect()
+    };
+    groups.iter().map(|(name, sample_windows)| (name.as_str(), of(sample_windows))).collect()
 }
 
 fn figures(
     function: MetricFunction,
     family: &str,
     server: &Server,
-) -> BTreeMap<String, Vec<Spell>> {
+) -> BTreeMap<String, Vec<SampleWindow>> {
     evaluate(&MetricQuery::new(function, family), server)
 }
 
@@ -35,7 +37,7 @@ fn by_instance(
     function: MetricFunction,
     family: &str,
     server: &Server,
-) -> BTreeMap<String, Vec<Spell>> {
+) -> BTreeMap<String, Vec<SampleWindow>> {
     evaluate(&MetricQuery::new(function, family).by(INSTANCE), server)
 }
 
@@ -77,7 +79,7 @@ fn counters_become_rates_by_label() {
 }
 
 #[test]
-fn a_value_holds_until_it_changes_and_a_new_start_makes_a_hole() {
+fn values_hold_until_they_change_and_restarts_leave_a_gap() {
     let mut held = series("a", &[1.0]);
     held.points.push((4 * SECOND, 5.0));
     assert_eq!(values(&figures(Rate, "a", &server(vec![held]))), [("", vec![0.0, 2.0])]);
@@ -88,7 +90,7 @@ fn a_value_holds_until_it_changes_and_a_new_start_makes_a_hole() {
 }
 
 #[test]
-fn gauges_are_added_up() {
+fn gauges_are_summed() {
     let server = server(vec![
         series("conns{group=\"a\"}", &[1.0, 2.0, 3.0]),
         series("conns{group=\"b\"}", &[10.0, 10.0, 0.0]),
@@ -96,7 +98,7 @@ fn gauges_are_added_up() {
     assert_eq!(values(&figures(Gauge, "conns", &server)), [("", vec![12.0, 3.0])]);
 }
 
-/// 100 values in the first spell: 50 up to 1 ms, 40 up to 2 ms, 10 beyond; none in the second.
+/// 100 values in the first sample window: 50 up to 1 ms, 40 up to 2 ms, 10 beyond; none in the second.
 fn histogram() -> Server {
     server(vec![
         series("t_bucket{le=\"0.002\"}", &[7.0, 97.0, 97.0]),
@@ -141,14 +143,14 @@ fn buckets_of_several_histograms_add_up() {
 }
 
 #[test]
-fn what_is_told_is_known_though_it_never_changed() {
+fn constant_series_are_known() {
     let told = Server { families: vec!["a_total".to_owned()], ..Server::default() };
     assert!(is_told(&MetricQuery::new(Rate, "a_total"), &told));
     assert!(!is_told(&MetricQuery::new(Rate, "b_total"), &told));
 }
 
 #[test]
-fn several_servers_are_told_apart_by_their_names() {
+fn servers_are_distinguished_by_name() {
     let one = server(vec![series("q_total{instance=\"mine\"}", &[0.0, 2.0, 6.0])]);
     let mut other = server(vec![series("q_total", &[0.0, 20.0, 60.0])]);
     other.name = "other".to_owned();
@@ -159,7 +161,7 @@ fn several_servers_are_told_apart_by_their_names() {
 
 /// Asked at the same times, and answering now a little earlier and now a little later than the first.
 #[test]
-fn growth_falls_into_its_spell_though_servers_answer_at_other_times() {
+fn growth_is_assigned_to_windows_when_servers_answer_at_different_times() {
     let first = Server {
         answers_ns: (0..=5).map(|at| at * SECOND).collect(),
         series: vec![Series { points: vec![(0, 0.0), (SECOND, 1.0)], ..Series::parse("q_total") }],
@@ -179,15 +181,15 @@ fn growth_falls_into_its_spell_though_servers_answer_at_other_times() {
     let of_second = &rates["second"];
     // 1,000 each second; nothing is said of the time before its first answer.
     assert_eq!((of_second[0].from_ns, of_second[0].to_ns), (SECOND, 2 * SECOND));
-    for spell in &of_second[..3] {
-        assert!((spell.mean - 1_000.0).abs() < 1e-6, "{of_second:?}");
+    for sample_window in &of_second[..3] {
+        assert!((sample_window.mean - 1_000.0).abs() < 1e-6, "{of_second:?}");
     }
     let levels = by_instance(Gauge, "connections", &all);
     assert_eq!(values(&levels), [("second", vec![8.0; 5])]);
 }
 
 #[test]
-fn a_server_that_has_not_answered_has_no_figures_yet() {
+fn a_server_has_no_figures_before_its_first_answer() {
     let early = server(vec![series("q_total", &[0.0, 20.0, 60.0])]);
     let late_points =
         |key: &str, value: f64| Series { points: vec![(4 * SECOND, value)], ..Series::parse(key) };
@@ -205,7 +207,7 @@ fn a_server_that_has_not_answered_has_no_figures_yet() {
 }
 
 #[test]
-fn a_counter_that_was_set_back_between_the_answers_of_another_server_makes_a_hole() {
+fn a_counter_reset_between_other_servers_answers_leaves_a_gap() {
     let first = server(vec![series("other_total", &[0.0, 1.0, 2.0])]);
     let mut back = Series::parse("q_total");
     back.points = vec![(0, 100.0), (SECOND, 110.0), (3 * SECOND, 7.0), (5 * SECOND, 27.0)];

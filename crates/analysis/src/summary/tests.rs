@@ -138,7 +138,7 @@ fn fairness_is_mean_and_population_deviation_over_clients() {
 }
 
 #[test]
-fn costs_are_shared_out_over_the_work() {
+fn costs_are_per_unit_of_work() {
     let trial = seconds_of(&[20, 20]);
     let usage = Usage { user_ns: 600_000_000, system_ns: 400_000_000, switches: 80, threads: 2 };
     let summary = summarize(&Measured { usage: Some(usage), ..trial.measured() });
@@ -152,7 +152,7 @@ fn costs_are_shared_out_over_the_work() {
 }
 
 #[test]
-fn a_rest_at_the_end_does_not_count_as_a_rate() {
+fn a_short_last_interval_has_no_rate() {
     let mut trial = seconds_of(&[20, 20, 0]);
     trial.slices[2].seconds = 0.1;
     let summary = summarize(&trial.measured());
@@ -161,7 +161,7 @@ fn a_rest_at_the_end_does_not_count_as_a_rate() {
 }
 
 #[test]
-fn a_trial_without_load_has_zeros_and_nothing_to_divide_by() {
+fn a_trial_without_load_has_zero_figures() {
     let trial = seconds_of(&[]);
     let summary = summarize(&Measured { client_events: &[], ..trial.measured() });
     assert_eq!(

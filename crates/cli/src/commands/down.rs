@@ -5,23 +5,23 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::args::DownArgs;
-use crate::standing;
+use crate::detached;
 
 pub(crate) fn run(args: &DownArgs) -> Result<ExitCode> {
     let mut text = String::new();
-    for (entry, standing) in standing::all()? {
-        if args.system.as_ref().is_some_and(|system| *system != standing.kind) {
+    for (entry, detached) in detached::all()? {
+        if args.system.as_ref().is_some_and(|system| *system != detached.kind) {
             continue;
         }
-        let head = standing.text.lines().next().unwrap_or_default();
-        if standing.is_alive() {
-            standing.stop()?;
+        let head = detached.text.lines().next().unwrap_or_default();
+        if detached.is_alive() {
+            detached.stop()?;
             text.push_str(&format!("stopped: {head}\n"));
         } else {
             text.push_str(&format!("had ended before: {head}\n"));
-            text.push_str(&standing::log_of(&entry));
+            text.push_str(&detached::log_of(&entry));
         }
-        standing::remove(&entry);
+        detached::remove(&entry);
     }
     if text.is_empty() {
         text.push_str("nothing is up\n");

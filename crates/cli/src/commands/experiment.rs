@@ -10,7 +10,7 @@ use report::{Digest, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
 use crate::args::OutputArgs;
-use crate::progress::Progress;
+use crate::progress::ProgressDisplay;
 use crate::table;
 use crate::{command_line, signals};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
     }
     let stop = signals::listen().context("signals cannot be listened to")?;
     let plan = experiment.plan();
-    let mut progress = Progress::new(output.quiet, plan.estimate(), plan.trials().len());
+    let mut progress = ProgressDisplay::new(output.quiet, plan.estimate(), plan.trials().len());
     let options = RunOptions {
         out: output.out.clone(),
         command: command_line::again(),

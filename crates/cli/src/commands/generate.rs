@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use plan::{Draft, DraftPart, Plan, Problems};
-use workload::{Export, Progress};
+use workload::{Export, LoadProgress};
 
 use super::bench::split_all;
 use crate::args::GenerateArgs;
 use crate::signals;
 
 /// How often progress is looked at.
-const LOOK_UP: Duration = Duration::from_millis(500);
+const POLL_PERIOD: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let options = split_all(&args.options, "--option")?;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
         bail!("{} is not empty: name a folder for these files alone", args.out.display());
     }
     let stop = signals::listen().context("signals cannot be listened to")?;
-    let progress = Progress::new();
+    let progress = LoadProgress::new();
     let export = Export {
         folder: args.out.clone(),
         database: args.database.clone(),
@@ -47,8 +47,8 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let written = thread::scope(|scope| {
         let job = scope.spawn(|| workload.export(&export));
         while !args.quiet && !job.is_finished() {
-            thread::park_timeout(LOOK_UP);
-            say(&progress);
+            thread::park_timeout(POLL_PERIOD);
+            show_progress(&progress);
         }
         job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
     });
@@ -59,9 +59,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     }
 }
 
-fn say(progress: &Progress) {
-    let (stage, done, total) = progress.look();
+fn show_progress(progress: &LoadProgress) {
+    let (stage, done, total) = progress.current();
     if total > 0 {
-        super::tell(&format!("{stage}: {done} of {total}"));
+        super::print_error(&format!("{stage}: {done} of {total}"));
     }
 }

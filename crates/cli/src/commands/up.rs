@@ -13,19 +13,19 @@ use anyhow::{Context, Result, bail};
 use driver::Timeouts;
 use engine::Stop;
 use plan::{Draft, DraftPart, Plan, Problems};
-use runner::{Event, Watcher, onlooker};
+use runner::{Event, RunListener, progress_listener};
 use system::{Access, CACHE_VARIABLE, Running, Scratch, System, private_file};
 
 use crate::args::UpArgs;
 use crate::command_line;
-use crate::progress::Progress;
+use crate::detached::{self, DetachedSystem};
+use crate::progress::ProgressDisplay;
 use crate::signals;
-use crate::standing::{self, Standing};
 
 /// What stands before a URL in what is printed.
 const URL_LABEL: &str = "  url      ";
 /// Between two looks whether something has changed.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_PERIOD: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
     let Some(argument) = &args.system else { return list() };
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
         Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
         None => listen()?,
     };
-    let mut progress = Progress::new(false, None, 1);
-    progress.hear(Event::SystemStarting { name: &kind });
+    let mut progress = ProgressDisplay::new(false, None, 1);
+    progress.on_event(Event::SystemStarting { name: &kind });
     let done = bring_up(&kind, system.as_ref(), args, &stop, &mut progress);
     progress.finish();
     match done {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
 }
 
 /// A system that is up, and the folder that its data is in, which goes after it.
-struct Up {
+struct RunningSystem {
     running: Running,
     scratch: Scratch,
 }
@@ -61,9 +61,9 @@ fn bring_up(
     system: &dyn System,
     args: &UpArgs,
     stop: &Stop,
-    progress: &mut Progress,
-) -> Result<Option<Up>> {
-    system.provide(&mut onlooker(stop, progress))?;
+    progress: &mut ProgressDisplay,
+) -> Result<Option<RunningSystem>> {
+    system.provide(&mut progress_listener(stop, progress))?;
     if args.build_only {
         return Ok(None);
     }
@@ -71,10 +71,13 @@ fn bring_up(
         return detach(kind, args, stop, progress).map(|()| None);
     }
     let scratch = Scratch::make()?;
-    let running =
-        system.start(scratch.path(), Timeouts::default(), &mut onlooker(stop, progress))?;
+    let running = system.start(
+        scratch.path(),
+        Timeouts::default(),
+        &mut progress_listener(stop, progress),
+    )?;
     progress.end_start();
-    Ok(Some(Up { running, scratch }))
+    Ok(Some(RunningSystem { running, scratch }))
 }
 
 fn listen() -> Result<Stop> {
@@ -99,7 +102,12 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
 }
 
 /// Keeps it until someone wants it to end, or it ends by itself.
-fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<ExitCode> {
+fn keep_up(
+    mut up: RunningSystem,
+    kind: &str,
+    entry: Option<&Path>,
+    stop: &Stop,
+) -> Result<ExitCode> {
     let running = &mut up.running;
     if running.processes().is_empty() {
         bail!("nothing of `{kind}` has to be started: a run uses it as it is");
@@ -107,7 +115,7 @@ fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<
     let login = write_login(running, &up.scratch)?;
     let text = describe(running, login.as_deref());
     match entry {
-        Some(entry) => Standing::of_this_process(kind, login, &text)?.write(entry)?,
+        Some(entry) => DetachedSystem::of_this_process(kind, login, &text)?.write(entry)?,
         None => {
             let text = with_password(&text, login.as_deref());
             super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?;
@@ -117,11 +125,11 @@ fn keep_up(mut up: Up, kind: &str, entry: Option<&Path>, stop: &Stop) -> Result<
         if let Some(why) = running.exited() {
             bail!(why);
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
     up.running.stop()?;
     if let Some(entry) = entry {
-        standing::remove(entry);
+        detached::remove(entry);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -172,8 +180,8 @@ fn with_password(text: &str, login: Option<&Path>) -> String {
 }
 
 /// Has a process of its own keep the system, and returns once it is up.
-fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Result<()> {
-    let entry = standing::new_entry(kind)?;
+fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay) -> Result<()> {
+    let entry = detached::new_entry(kind)?;
     let log = entry.with_extension("log");
     let file =
         private_file::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -184,26 +192,26 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut Progress) -> Re
     let mut told = 0;
     let mut is_ending = false;
     loop {
-        let standing = standing::read(&entry);
+        let detached = detached::read(&entry);
         // All that was said before the entry was made is there by now.
-        let said = standing::log_of(&entry);
+        let said = detached::log_of(&entry);
         told += pass_on(said.get(told..).unwrap_or_default(), progress);
-        if let Some(standing) = standing {
+        if let Some(detached) = detached {
             progress.finish();
-            let text = with_password(&standing.text, standing.login.as_deref());
+            let text = with_password(&detached.text, detached.login.as_deref());
             return super::print(&format!("{text}`dyno down {kind}` stops it.\n"));
         }
         if let Some(status) = keeper.try_wait()? {
             // Whole, though some of it was told before: the reason may be in any of it.
-            let said = standing::log_of(&entry);
-            standing::remove(&entry);
+            let said = detached::log_of(&entry);
+            detached::remove(&entry);
             bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
         }
         if stop.is_asked() && !is_ending {
-            standing::end(keeper.id())?;
+            detached::end(keeper.id())?;
             is_ending = true;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
 }
 
@@ -220,19 +228,19 @@ fn keeper(args: &UpArgs, entry: &Path) -> io::Result<Command> {
 }
 
 /// Tells the whole lines of what another process has said; returns how many bytes they are.
-fn pass_on(said: &str, progress: &mut Progress) -> usize {
+fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
     let whole = said.rfind('\n').map_or(0, |end| end + 1);
     for text in said[..whole].lines() {
-        progress.hear(Event::Note { text });
+        progress.on_event(Event::Note { text });
     }
     whole
 }
 
 fn list() -> Result<ExitCode> {
     let mut text = String::new();
-    for (_, standing) in standing::all()? {
-        if standing.is_alive() {
-            text.push_str(&standing.text);
+    for (_, detached) in detached::all()? {
+        if detached.is_alive() {
+            text.push_str(&detached.text);
         }
     }
     if text.is_empty() {

@@ -3,61 +3,62 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Desk, both};
+use crate::sandbox::{Sandbox, both};
 
 #[test]
 fn a_misspelt_key_is_shown_in_its_place_with_the_right_spelling() {
-    let desk = Desk::new();
-    desk.file(
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "plan.toml",
         "[systems.simulated]\n[workloads.simulated]\n[load]\nclient = 4\ntime = \"1s\"\n",
     );
-    let message = desk.fail(2, ["run", "plan.toml"]);
+    let message = sandbox.fail(2, ["run", "plan.toml"]);
     assert!(message.contains("plan.toml:4"), "{message}");
     assert!(message.contains("`clients`"), "{message}");
-    assert!(!desk.path().join("results").exists(), "nothing starts before the plan is right");
+    assert!(!sandbox.path().join("results").exists(), "nothing starts before the plan is right");
 }
 
 #[test]
 fn an_override_is_checked_like_the_plan_itself() {
-    let desk = Desk::new();
-    desk.file("plan.toml", "[systems.simulated]\n[workloads.simulated]\n");
-    let message = desk.fail(2, ["run", "plan.toml", "--set", "load.tine=5s"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", "[systems.simulated]\n[workloads.simulated]\n");
+    let message = sandbox.fail(2, ["run", "plan.toml", "--set", "load.tine=5s"]);
     assert!(message.contains("time"), "{message}");
-    let output = desk.succeed(["run", "plan.toml", "--set", "load.clients=[1,2,3]", "--dry-run"]);
+    let output =
+        sandbox.succeed(["run", "plan.toml", "--set", "load.clients=[1,2,3]", "--dry-run"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("3 trials"), "{text}");
 }
 
 #[test]
-fn an_unknown_workload_is_answered_with_its_neighbour() {
-    let desk = Desk::new();
-    let message = desk.fail(2, ["bench", "sysbench/oltp_point_selct", "--system", "sqlite"]);
+fn an_unknown_workload_suggests_the_nearest_name() {
+    let sandbox = Sandbox::new();
+    let message = sandbox.fail(2, ["bench", "sysbench/oltp_point_selct", "--system", "sqlite"]);
     assert!(message.contains("oltp_point_select"), "{message}");
 }
 
 #[test]
-fn a_plan_that_is_not_there_is_named() {
-    let desk = Desk::new();
-    let message = desk.fail(2, ["run", "nowhere.toml"]);
+fn a_missing_plan_file_is_named() {
+    let sandbox = Sandbox::new();
+    let message = sandbox.fail(2, ["run", "nowhere.toml"]);
     assert!(message.contains("nowhere.toml"), "{message}");
 }
 
 #[test]
-fn a_server_that_is_not_there_fails_the_run_and_says_what_to_do() {
-    let desk = Desk::new();
+fn an_unreachable_server_fails_the_run_with_a_remedy() {
+    let sandbox = Sandbox::new();
     // Port 1 of loopback: nobody listens there, and nobody but root could.
     let args = ["bench", "sysbench/oltp_point_select", "--system", "mysql://root@127.0.0.1:1/test"];
-    let message = desk.fail(1, args);
+    let message = sandbox.fail(1, args);
     assert!(message.contains("127.0.0.1:1"), "{message}");
     assert!(message.contains("nothing listens there"), "{message}");
 }
 
 #[test]
-fn completions_know_the_subcommands() {
-    let desk = Desk::new();
+fn completions_list_the_subcommands() {
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish"] {
-        let script = desk.succeed(["completions", shell]).stdout;
+        let script = sandbox.succeed(["completions", shell]).stdout;
         let script = String::from_utf8(script).unwrap();
         assert!(script.contains("bench") && script.contains("report"), "{shell}");
     }
@@ -65,17 +66,17 @@ fn completions_know_the_subcommands() {
 
 #[test]
 fn workloads_and_systems_explain_themselves() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (what, name, option) in [
         ("workloads", "sysbench/oltp_read_write", "range_size"),
         ("systems", "sqlite", "synchronous"),
     ] {
-        let all = String::from_utf8(desk.succeed([what]).stdout).unwrap();
+        let all = String::from_utf8(sandbox.succeed([what]).stdout).unwrap();
         assert!(all.contains(name), "{all}");
-        let one = String::from_utf8(desk.succeed([what, name]).stdout).unwrap();
+        let one = String::from_utf8(sandbox.succeed([what, name]).stdout).unwrap();
         assert!(one.contains(option), "{one}");
     }
-    let message = desk.fail(1, ["systems", "sqlit"]);
+    let message = sandbox.fail(1, ["systems", "sqlit"]);
     assert!(message.contains("sqlite"), "{message}");
 }
 
@@ -91,18 +92,19 @@ const QUICK: [&str; 7] = [
 ];
 
 #[test]
-fn an_option_without_a_value_is_a_wrong_command_line() {
-    let desk = Desk::new();
+fn an_option_without_a_value_is_a_usage_error() {
+    let sandbox = Sandbox::new();
     for flag in ["--option", "--system-option"] {
-        let message = desk.fail(2, ["bench", "sysbench/oltp_point_select", flag, "range_size"]);
+        let message = sandbox.fail(2, ["bench", "sysbench/oltp_point_select", flag, "range_size"]);
         assert!(message.contains("has no `=`") && message.contains(flag), "{message}");
     }
 }
 
 #[test]
-fn a_reader_of_progress_that_has_left_ends_no_run() {
-    let desk = Desk::new();
-    let mut run = desk.dyno(QUICK).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+fn closing_stderr_does_not_end_a_run() {
+    let sandbox = Sandbox::new();
+    let mut run =
+        sandbox.dyno(QUICK).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(run.stderr.take());
     let output = run.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
@@ -110,52 +112,52 @@ fn a_reader_of_progress_that_has_left_ends_no_run() {
 }
 
 #[test]
-fn standard_output_that_takes_nothing_is_named() {
-    let desk = Desk::new();
+fn a_failing_standard_output_is_reported() {
+    let sandbox = Sandbox::new();
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = desk.dyno(["workloads"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let output = sandbox.dyno(["workloads"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("cannot write to standard output"), "{text}");
 }
 
 #[test]
-fn a_list_leaves_no_run_out_in_silence() {
-    let desk = Desk::new();
+fn list_names_runs_that_it_cannot_read() {
+    let sandbox = Sandbox::new();
     for _ in 0..2 {
-        desk.succeed(QUICK);
+        sandbox.succeed(QUICK);
     }
-    let [broken, whole] = [0, 1].map(|at| desk.runs().remove(at));
+    let [broken, whole] = [0, 1].map(|at| sandbox.runs().remove(at));
     fs::write(broken.join("run.json"), "{").unwrap();
     let name =
         |folder: &std::path::Path| folder.file_name().unwrap().to_string_lossy().into_owned();
     for command in ["list", "report"] {
-        let output = desk.succeed([command]);
+        let output = sandbox.succeed([command]);
         let (shown, told) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(shown.contains(&name(&whole)), "{shown}");
         assert!(told.contains(&name(&broken)) && told.contains("damaged at line 1"), "{told}");
     }
-    let output = desk.succeed(["list", whole.to_str().unwrap()]);
+    let output = sandbox.succeed(["list", whole.to_str().unwrap()]);
     assert!(String::from_utf8_lossy(&output.stdout).contains(" is a run: `dyno report "));
     fs::remove_dir_all(whole).unwrap();
-    let output = desk.succeed(["list"]);
+    let output = sandbox.succeed(["list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "no runs yet below results\n");
 }
 
 #[test]
-fn what_the_system_says_is_said_once() {
-    let desk = Desk::new();
-    desk.file("taken", "");
-    let message = desk.fail(1, ["list", "taken"]);
+fn system_messages_are_printed_once() {
+    let sandbox = Sandbox::new();
+    sandbox.file("taken", "");
+    let message = sandbox.fail(1, ["list", "taken"]);
     assert_eq!(message.matches("os error").count(), 1, "{message}");
 }
 
 #[test]
 fn numbers_are_written_and_refused_on_the_command_line_as_in_a_plan() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let dry = ["bench", "sysbench/oltp_point_select", "--dry-run", "--clients"];
-    let run = |clients| desk.dyno(dry).arg(clients).output().unwrap();
+    let run = |clients| sandbox.dyno(dry).arg(clients).output().unwrap();
     let shown = String::from_utf8(run("8,1k").stdout).unwrap();
     assert!(shown.contains(" 1000 ") && shown.contains("2 trials, 22s of load"), "{shown}");
     let told = String::from_utf8(run("1..4").stderr).unwrap();

@@ -6,10 +6,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::own_server::{Background, OwnServer};
-use crate::support::{Desk, both, json, report};
+use crate::sandbox::{Sandbox, both, json, report};
 
-fn bench(desk: &Desk, server: &OwnServer, workload: &str) -> Command {
-    let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=500"]);
+fn bench(sandbox: &Sandbox, server: &OwnServer, workload: &str) -> Command {
+    let mut command = sandbox.dyno(["bench", workload, "--tables=2", "--table-size=500"]);
     command.args(["--cleanup", "--format=json", "--interval=200ms", "--system", &server.url()]);
     command
 }
@@ -34,9 +34,9 @@ fn logins(server: &OwnServer) -> u64 {
 #[test]
 fn both_sides_count_the_same_statements_by_either_protocol() {
     let server = OwnServer::start(&[]);
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for ps in ["on", "off"] {
-        let mut command = bench(&desk, &server, "sysbench/oltp_read_write");
+        let mut command = bench(&sandbox, &server, "sysbench/oltp_read_write");
         command.args(["--clients=8", "--events=300", "--warm-up=500ms", "--ps", ps]);
         let before = logins(&server);
         let (check, findings) = checked(command);
@@ -59,13 +59,13 @@ fn both_sides_count_the_same_statements_by_either_protocol() {
 }
 
 #[test]
-fn a_number_of_events_and_a_single_statement_are_counted_alike_too() {
+fn event_limits_and_single_statements_are_counted_equally() {
     let server = OwnServer::start(&[]);
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for workload in
         ["sysbench/oltp_point_select", "sysbench/oltp_insert", "sysbench/oltp_write_only"]
     {
-        let mut command = bench(&desk, &server, workload);
+        let mut command = bench(&sandbox, &server, workload);
         command.args(["--clients=4", "--events=400", "--warm-up=200ms"]);
         let (check, _) = checked(command);
         assert_eq!(check["difference"], 0, "{workload}: {check}");
@@ -74,12 +74,12 @@ fn a_number_of_events_and_a_single_statement_are_counted_alike_too() {
 }
 
 #[test]
-fn another_clients_statements_are_the_difference() {
+fn the_difference_is_another_clients_statements() {
     let server = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, &server, "sysbench/oltp_point_select");
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, &server, "sysbench/oltp_point_select");
     command.args(["--clients=2", "--time=60s", "--warm-up=200ms"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     server.sql(&"SELECT 1; ".repeat(100));
     run.interrupt();
@@ -95,52 +95,52 @@ fn another_clients_statements_are_the_difference() {
         findings.contains("The server ran statements that were not dyno's (+100"),
         "{findings}"
     );
-    let page = desk.runs()[0].join("report.html");
+    let page = sandbox.runs()[0].join("report.html");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("Cross-check with the server") && page.contains("+100"));
 }
 
 /// A load of single statements that need no tables, on the servers behind these ports.
-fn without_tables(desk: &Desk, ports: &[u16], account: &str) -> (Value, String) {
-    let script = desk.file("one.sql", "SELECT 1;\n");
+fn without_tables(sandbox: &Sandbox, ports: &[u16], account: &str) -> (Value, String) {
+    let script = sandbox.file("one.sql", "SELECT 1;\n");
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     let url = format!("mysql://{account}@{}/test", hosts.join(","));
-    let mut command = desk.dyno(["bench", "--clients=5", "--events=1000", "--warm-up=200ms"]);
+    let mut command = sandbox.dyno(["bench", "--clients=5", "--events=1000", "--warm-up=200ms"]);
     command.arg(script).args(["--format=json", "--interval=200ms", "--system", &url]);
     checked(command)
 }
 
 #[test]
-fn the_counts_of_several_servers_are_added_up() {
-    let desk = Desk::new();
+fn counts_of_several_servers_are_summed() {
+    let sandbox = Sandbox::new();
     let servers = [OwnServer::start(&[]), OwnServer::start(&[])];
     let ports = [servers[0].server.port(), servers[1].server.port()];
     servers.iter().for_each(|server| server.make_user("shared", "same"));
-    let (check, findings) = without_tables(&desk, &ports, "shared:same");
+    let (check, findings) = without_tables(&sandbox, &ports, "shared:same");
     assert_eq!(check["difference"], 0, "{check}");
     assert_eq!(check["by_dyno"], check["by_server"]);
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
     assert!(!findings.contains("The server"), "{findings}");
     // Three clients had one of them, two the other: neither alone counted everything.
-    let (alone, _) = without_tables(&desk, &ports[..1], "shared:same");
+    let (alone, _) = without_tables(&sandbox, &ports[..1], "shared:same");
     assert_eq!(alone["difference"], 0, "{alone}");
 }
 
 #[test]
 fn a_server_behind_two_addresses_is_counted_once() {
     let server = OwnServer::start(&[]);
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let account = format!("root:{}", server.login().password);
     let ports = [server.server.port(), server.server.port()];
-    let (check, _) = without_tables(&desk, &ports, &account);
+    let (check, _) = without_tables(&sandbox, &ports, &account);
     assert_eq!(check["difference"], 0, "{check}");
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
 }
 
 #[test]
-fn a_system_that_does_not_tell_is_not_compared() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--system=sqlite"]);
+fn systems_without_counters_are_not_cross_checked() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=sqlite"]);
     command.args(["--table-size=100", "--events=50", "--format=json"]);
     let (check, _) = checked(command);
     assert_eq!(check, Value::Null);

@@ -46,7 +46,7 @@ async fn check(session: &mut Session, rows: i64) {
 }
 
 #[test]
-fn rows_go_in_many_at_a_time() {
+fn rows_are_inserted_in_batches() {
     server::database("driver_load_many");
     run(|handle| async move {
         for way in WAYS {
@@ -63,7 +63,7 @@ fn rows_go_in_many_at_a_time() {
 }
 
 #[test]
-fn rows_go_in_with_the_transaction_that_is_open() {
+fn rows_join_the_open_transaction() {
     server::database("driver_within");
     run(|handle| async move {
         for way in WAYS {
@@ -96,7 +96,7 @@ fn a_column_may_change_its_type_from_row_to_row() {
 }
 
 #[test]
-fn a_session_of_bytes_loads_texts_as_they_are() {
+fn a_binary_session_loads_texts_unchanged() {
     server::database("driver_bytes");
     run(|handle| async move {
         for way in WAYS {
@@ -110,7 +110,7 @@ fn a_session_of_bytes_loads_texts_as_they_are() {
 }
 
 #[test]
-fn nothing_pushed_is_nothing_loaded() {
+fn an_empty_load_inserts_nothing() {
     server::database("driver_nothing");
     run(|handle| async move {
         for way in WAYS {
@@ -122,7 +122,7 @@ fn nothing_pushed_is_nothing_loaded() {
 }
 
 #[test]
-fn a_row_that_did_not_go_in_is_never_silent() {
+fn a_rejected_row_is_an_error() {
     server::database("driver_silent");
     run(|handle| async move {
         for way in WAYS {
@@ -144,7 +144,7 @@ fn a_row_that_did_not_go_in_is_never_silent() {
 }
 
 #[test]
-fn a_loader_that_is_dropped_leaves_a_session_that_goes_on() {
+fn dropping_a_loader_keeps_its_session_usable() {
     server::database("driver_half");
     run(|handle| async move {
         for way in WAYS {

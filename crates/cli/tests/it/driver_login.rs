@@ -29,7 +29,7 @@ fn user_at(url: &str) -> Datum {
 }
 
 #[test]
-fn a_password_logs_in_and_a_wrong_one_is_refused_without_being_told() {
+fn a_wrong_password_is_refused_without_being_shown() {
     server::sql("CREATE OR REPLACE USER driver_pw@localhost IDENTIFIED BY 'hors3 & carr1age'");
     let address = address();
     let right = format!("mysql://driver_pw:hors3%20%26%20carr1age@{address}/");
@@ -53,7 +53,7 @@ fn a_password_comes_from_an_option_file() {
 }
 
 #[test]
-fn a_unix_socket_leads_to_the_same_server() {
+fn a_unix_socket_reaches_the_same_server() {
     let socket = server::sql("SELECT @@socket").trim().to_owned();
     assert!(Path::new(&socket).is_absolute());
     let password = server::login(&server::url()).password;
@@ -63,14 +63,14 @@ fn a_unix_socket_leads_to_the_same_server() {
 }
 
 #[test]
-fn an_unknown_database_says_how_to_make_it() {
+fn an_unknown_database_error_says_how_to_create_it() {
     let failure = refusal(url_of("driver_nowhere", ""));
     assert_eq!(failure.key.to_string(), "login 1049");
     assert!(failure.message.contains("CREATE DATABASE"), "{failure}");
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named() {
+fn an_unreachable_server_is_named() {
     // One that is free could be taken by another test; nobody listens on this one.
     let failure = refusal("mysql://root@127.0.0.1:1/".to_owned());
     assert!(failure.message.contains("127.0.0.1:1:"), "{failure}");
@@ -78,7 +78,7 @@ fn a_server_that_is_not_there_is_named() {
 }
 
 #[test]
-fn what_is_no_mysql_server_is_told() {
+fn a_server_of_another_protocol_is_reported() {
     use std::io::Write as _;
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -93,7 +93,7 @@ fn what_is_no_mysql_server_is_told() {
 }
 
 #[test]
-fn clients_are_shared_out_over_addresses() {
+fn clients_are_spread_over_addresses() {
     // The same server under two names: the client's own address tells them apart no further than
     // the name that messages give, so the count of sessions is what is checked.
     let server::Login { user, password, port, .. } = server::login(&server::url());
@@ -108,7 +108,7 @@ fn clients_are_shared_out_over_addresses() {
 }
 
 #[test]
-fn many_clients_of_one_loop_all_get_in() {
+fn many_clients_of_one_event_loop_all_log_in() {
     const CLIENTS: usize = 120;
     server::database("driver_many");
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();

@@ -47,7 +47,7 @@ fn values_come_back_as_they_were_sent() {
 }
 
 #[test]
-fn text_stays_itself_without_backslash_escapes() {
+fn text_is_unchanged_without_backslash_escapes() {
     server::database("driver_escapes");
     run(|handle| async move {
         let mut session = session(&handle, "driver_escapes", "?ps=off").await;
@@ -60,7 +60,7 @@ fn text_stays_itself_without_backslash_escapes() {
 }
 
 #[test]
-fn rows_are_counted_however_many_and_long_they_are() {
+fn rows_of_any_number_and_length_are_counted() {
     server::database("driver_rows");
     run(|handle| async move {
         for options in PROTOCOLS {
@@ -96,7 +96,7 @@ fn a_row_longer_than_a_packet_is_one_row() {
 }
 
 #[test]
-fn a_request_that_the_kernel_takes_piece_by_piece_is_not_mixed_with_others() {
+fn partial_writes_do_not_interleave_requests() {
     server::database("driver_pieces");
     server::sql("SET GLOBAL max_allowed_packet = 67108864");
     run(|handle| async move {
@@ -140,7 +140,7 @@ fn bytes_are_counted_both_ways() {
 }
 
 #[test]
-fn failures_are_told_apart_and_leave_the_session_usable() {
+fn failures_are_classified_and_keep_the_session_usable() {
     server::database("driver_failures");
     run(|handle| async move {
         for options in PROTOCOLS {
@@ -183,7 +183,7 @@ fn lock_time_outs_and_deadlocks_may_be_tried_again() {
 }
 
 #[test]
-fn one_of_two_in_a_deadlock_is_told_so() {
+fn a_deadlock_victim_gets_the_deadlock_error() {
     server::database("driver_deadlock");
     server::sql(
         "CREATE TABLE driver_deadlock.t (id INT PRIMARY KEY, k INT); \
@@ -217,7 +217,7 @@ fn one_of_two_in_a_deadlock_is_told_so() {
 }
 
 #[test]
-fn a_killed_connection_fails_for_good() {
+fn a_killed_connection_stays_failed() {
     server::database("driver_killed");
     run(|handle| async move {
         let mut session = session(&handle, "driver_killed", "").await;
@@ -232,7 +232,7 @@ fn a_killed_connection_fails_for_good() {
 }
 
 #[test]
-fn the_server_may_not_ask_for_files() {
+fn local_infile_requests_are_refused() {
     server::database("driver_files");
     server::sql("CREATE TABLE driver_files.t (c TEXT); SET GLOBAL local_infile = 1");
     run(|handle| async move {
@@ -244,7 +244,7 @@ fn the_server_may_not_ask_for_files() {
 }
 
 #[test]
-fn an_answer_that_nobody_waited_for_spoils_the_session_not_the_next_answer() {
+fn an_abandoned_answer_makes_the_session_unusable() {
     server::database("driver_dropped");
     run(|handle| async move {
         let mut session = session(&handle, "driver_dropped", "").await;
@@ -255,7 +255,7 @@ fn an_answer_that_nobody_waited_for_spoils_the_session_not_the_next_answer() {
 }
 
 #[test]
-fn a_probe_tells_product_settings_and_limits() {
+fn a_probe_reads_product_settings_and_limits() {
     run(|handle| async move {
         let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();
@@ -284,7 +284,7 @@ fn a_probe_tells_product_settings_and_limits() {
 }
 
 #[test]
-fn a_load_that_is_too_large_is_told_with_the_statement_that_helps() {
+fn an_oversized_load_is_refused_with_the_statement_that_helps() {
     run(|handle| async move {
         let target = target(&url_of("", ""));
         let facts = target.probe(&handle).await.unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::own_server::Background;
-use crate::support::{Desk, both, json, report};
+use crate::sandbox::{Sandbox, both, json, report};
 
 /// 2 servers of 10 ms: 1 client makes 100 transactions a second, 6 make 200 at 30 ms each.
 const SIMULATED: &str = r#"
@@ -19,10 +19,10 @@ time = "5s"
 "#;
 
 #[test]
-fn the_numbers_of_a_simulated_run_are_what_arithmetic_says() {
-    let desk = Desk::new();
-    desk.file("plan.toml", SIMULATED);
-    let report = json(&desk.succeed(["run", "plan.toml", "--format", "json"]));
+fn figures_of_a_simulated_run_match_arithmetic() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]));
     let trials = report["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 2);
     for (trial, clients, rate, latency_ms) in
@@ -37,23 +37,23 @@ fn the_numbers_of_a_simulated_run_are_what_arithmetic_says() {
 }
 
 #[test]
-fn views_are_made_again_from_the_record_alone() {
-    let desk = Desk::new();
-    desk.file("plan.toml", SIMULATED);
-    let first = desk.succeed(["run", "plan.toml"]);
-    let run = desk.runs().pop().unwrap();
+fn reports_are_rebuilt_from_the_record_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    let first = sandbox.succeed(["run", "plan.toml"]);
+    let run = sandbox.runs().pop().unwrap();
     let views = ["report.html", "report.md", "report.csv", "report.json"];
     let before: Vec<String> =
         views.iter().map(|view| fs::read_to_string(run.join(view)).unwrap()).collect();
     for view in views {
         fs::remove_file(run.join(view)).unwrap();
     }
-    let again = desk.succeed(["report", "results"]);
+    let again = sandbox.succeed(["report", "results"]);
     assert_eq!(first.stdout, again.stdout);
     for (view, before) in views.iter().zip(before) {
         assert_eq!(fs::read_to_string(run.join(view)).unwrap(), before, "{view}");
     }
-    let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
     for told in ["simulated", "complete", "2 of 2"] {
         assert!(listed.contains(told), "{told}: {listed}");
     }
@@ -61,8 +61,8 @@ fn views_are_made_again_from_the_record_alone() {
 
 #[test]
 fn sqlite_is_prepared_measured_and_reported() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--tables=2"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--tables=2"]);
     command.args(["--table-size=500", "--clients=1,3", "--events=60", "--warm-up=200ms"]);
     let report = report(command.args(["--system=sqlite", "--format=json"]));
     for trial in report["trials"].as_array().unwrap() {
@@ -76,24 +76,24 @@ fn sqlite_is_prepared_measured_and_reported() {
 }
 
 #[test]
-fn an_event_limit_measures_exactly_so_many_transactions() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100"]);
+fn an_event_limit_measures_exactly_that_many_transactions() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100"]);
     let report = report(command.args(["--clients=2", "--events=1234", "--format=json"]));
     assert_eq!(report["trials"][0]["transactions"], 1234);
 }
 
 #[test]
 fn an_interrupted_run_keeps_what_was_measured() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut command =
-        desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=60s"]);
-    let mut run = Background::start(&desk, &mut command);
+        sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=60s"]);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     run.interrupt();
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
-    let run = desk.runs().pop().unwrap();
+    let run = sandbox.runs().pop().unwrap();
     let report: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(run.join("report.json")).unwrap()).unwrap();
     assert_eq!(report["status"], "interrupted");

@@ -7,11 +7,11 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
+use crate::sandbox::{Sandbox, both};
 use crate::server;
-use crate::support::{Desk, both};
 
-fn bench(desk: &Desk, url: &str) -> Command {
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
+fn bench(sandbox: &Sandbox, url: &str) -> Command {
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
     command.args(["--time=60s", "--interval=200ms", "--think-time=5ms", "--system", url]);
     command
 }
@@ -24,43 +24,43 @@ fn assert_interrupted(output: &Output) {
     assert_eq!(output.status.code(), Some(130), "{}", both(output));
 }
 
-fn report(desk: &Desk) -> Value {
-    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+fn report(sandbox: &Sandbox) -> Value {
+    let text = fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
 #[test]
-fn in_prepare_half_made_tables_are_taken_away() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_prepare");
+fn interrupt_in_prepare_drops_partial_tables() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_prepare");
     let url = server::database(database);
-    let mut command = bench(&desk, &url);
-    let run = Background::start(&desk, command.args(["--tables=2", "--table-size=20M"]));
+    let mut command = bench(&sandbox, &url);
+    let run = Background::start(&sandbox, command.args(["--tables=2", "--table-size=20M"]));
     let rows = format!("SELECT EXISTS (SELECT 1 FROM {database}.sbtest1)");
     let has_table = || tables(database).contains("sbtest1");
     wait_until("rows go in", || has_table() && server::sql(&rows).trim() == "1");
     run.interrupt();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
-    assert_eq!(report(&desk)["status"], "interrupted");
+    assert_eq!(report(&sandbox)["status"], "interrupted");
 }
 
 /// Interrupts a run when it has done some work in a phase; returns its trial.
 fn interrupted_in(phase: &str, warm_up: &str, database: &str) -> Value {
-    let desk = Desk::new();
-    let mut command = bench(&desk, &server::database(database));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, &server::database(database));
     command.args(["--table-size=200", "--warm-up", warm_up, "--cleanup"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", phase, 2);
     run.interrupt();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "", "the cleanup is done");
-    let trial = report(&desk)["trials"][0].clone();
+    let trial = report(&sandbox)["trials"][0].clone();
     assert_eq!(trial["status"], "interrupted");
     trial
 }
 
 #[test]
-fn in_the_warm_up_nothing_was_measured_and_that_is_said() {
+fn interrupt_in_warm_up_reports_nothing_measured() {
     let trial = interrupted_in("warm-up", "60s", "dyno_interrupt_warm_up");
     assert_eq!(trial["transactions"], 0);
     let mut intervals = trial["intervals"].as_array().unwrap().iter();
@@ -68,58 +68,59 @@ fn in_the_warm_up_nothing_was_measured_and_that_is_said() {
 }
 
 #[test]
-fn in_the_measured_time_what_was_measured_is_kept() {
+fn interrupt_while_measuring_keeps_measured_intervals() {
     let trial = interrupted_in("measure", "0s", "dyno_interrupt_measure");
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
 }
 
 #[test]
-fn a_terminal_that_hangs_up_ends_a_run_as_ctrl_c_does() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_hang_up");
-    let mut command = bench(&desk, &server::database(database));
+fn sighup_ends_a_run_like_ctrl_c() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_hang_up");
+    let mut command = bench(&sandbox, &server::database(database));
     command.args(["--table-size=200", "--warm-up=0s", "--cleanup"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 2);
     run.signal(Signal::SIGHUP);
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "", "the cleanup is done");
-    assert!(report(&desk)["trials"][0]["transactions"].as_u64().unwrap() > 0);
+    assert!(report(&sandbox)["trials"][0]["transactions"].as_u64().unwrap() > 0);
 }
 
 #[test]
-fn a_run_under_nohup_goes_on_when_its_terminal_hangs_up() {
-    let desk = Desk::new();
+fn nohup_run_survives_sighup() {
+    let sandbox = Sandbox::new();
     let mut command = Command::new("nohup");
-    command.arg(env!("CARGO_BIN_EXE_dyno")).current_dir(desk.path()).env("HOME", desk.path());
+    command.arg(env!("CARGO_BIN_EXE_dyno")).current_dir(sandbox.path()).env("HOME", sandbox.path());
     command.args(["bench", "sysbench/oltp_point_select", "--system=sqlite", "--table-size=10"]);
     command.args(["--time=2s", "--interval=100ms", "--warm-up=0s"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     run.signal(Signal::SIGHUP);
     let output = run.finish();
     assert!(output.status.success(), "{}", both(&output));
-    assert_eq!(report(&desk)["status"], "complete");
+    assert_eq!(report(&sandbox)["status"], "complete");
 }
 
 /// A workload of one's own with a table `held`; its verification and its transaction ask these.
-fn one_table(desk: &Desk, url: &str, verify: &str, transaction: &str) -> Command {
+fn one_table(sandbox: &Sandbox, url: &str, verify: &str, transaction: &str) -> Command {
     let text = format!(
         "\\prepare\nCREATE TABLE held (id INTEGER);\n\\verify\n{verify};\n\
          \\cleanup\nDROP TABLE held;\n\\transaction ask\n{transaction};\n"
     );
-    desk.file("held.sql", &text);
-    let mut command = desk.dyno(["bench", "held.sql", "--events=1", "--warm-up=0s", "--cleanup"]);
+    sandbox.file("held.sql", &text);
+    let mut command =
+        sandbox.dyno(["bench", "held.sql", "--events=1", "--warm-up=0s", "--cleanup"]);
     command.args(["--system", url]);
     command
 }
 
 #[test]
-fn in_the_cleanup_it_is_brought_to_its_end() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_cleanup");
+fn interrupt_in_cleanup_lets_cleanup_finish() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_cleanup");
     let url = server::database(database);
     let load = server::hold(database, "");
-    let mut command = one_table(&desk, &url, "SELECT 1", &load.question());
-    let run = Background::start(&desk, &mut command);
+    let mut command = one_table(&sandbox, &url, "SELECT 1", &load.question());
+    let run = Background::start(&sandbox, &mut command);
     wait_until("the load has begun", || load.is_asked());
     // A transaction that has read the table holds back whoever wants to drop it.
     let reader = server::hold(
@@ -134,22 +135,22 @@ fn in_the_cleanup_it_is_brought_to_its_end() {
     reader.release();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
-    assert_eq!(report(&desk)["trials"][0]["transactions"], 1);
+    assert_eq!(report(&sandbox)["trials"][0]["transactions"], 1);
 }
 
 #[test]
-fn in_verify_the_tables_go_when_that_was_asked_for() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_verify");
+fn interrupt_in_verify_still_runs_cleanup() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_verify");
     let url = server::database(database);
     let lock = server::hold(database, "");
-    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
-    let run = Background::start(&desk, &mut command);
+    let mut command = one_table(&sandbox, &url, &lock.question(), "SELECT 1");
+    let run = Background::start(&sandbox, &mut command);
     wait_until("it verifies", || lock.is_asked());
     run.interrupt();
     lock.release();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
-    assert_eq!(report(&desk)["status"], "interrupted");
+    assert_eq!(report(&sandbox)["status"], "interrupted");
 }
 
 /// How often dyno's thread for signals has gone to sleep; never when it has not begun to listen.
@@ -164,12 +165,12 @@ fn signals_heard(run: &Background<'_>) -> u64 {
 }
 
 #[test]
-fn the_second_one_does_not_wait_for_the_server() {
-    let (desk, database) = (Desk::new(), "dyno_interrupt_twice");
+fn second_interrupt_does_not_wait_for_the_server() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_twice");
     let url = server::database(database);
     let lock = server::hold(database, "");
-    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
-    let run = Background::start(&desk, &mut command);
+    let mut command = one_table(&sandbox, &url, &lock.question(), "SELECT 1");
+    let run = Background::start(&sandbox, &mut command);
     wait_until("it verifies", || lock.is_asked());
     wait_until("dyno listens to signals", || signals_heard(&run) > 0);
     let before = signals_heard(&run);
@@ -182,11 +183,11 @@ fn the_second_one_does_not_wait_for_the_server() {
 }
 
 #[test]
-fn a_phase_that_takes_too_long_is_broken_off() {
-    let (desk, database) = (Desk::new(), "dyno_phase_timeout");
+fn a_phase_over_its_time_limit_is_aborted() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_phase_timeout");
     let url = server::database(database);
     let lock = server::hold(database, "");
-    let mut command = one_table(&desk, &url, &lock.question(), "SELECT 1");
+    let mut command = one_table(&sandbox, &url, &lock.question(), "SELECT 1");
     let output = command.arg("--phase-timeout=300ms").output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let told = both(&output);

@@ -12,14 +12,14 @@ use record::{IntervalRecord, TrialRecord};
 use serde_json::Value;
 
 use crate::own_server::{Background, OwnServer, wait_until};
-use crate::support::{Desk, both, json};
+use crate::sandbox::{Sandbox, both, json};
 
 /// Longer than any test takes: a load that ends when the test has seen enough of it.
 const UNTIL_INTERRUPTED: &str = "--time=10m";
 
 /// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests.
-fn bench(desk: &Desk, workload: &str, url: &str) -> Command {
-    let mut command = desk.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
+fn bench(sandbox: &Sandbox, workload: &str, url: &str) -> Command {
+    let mut command = sandbox.dyno(["bench", workload, "--tables=2", "--table-size=200"]);
     command.args(["--warm-up=0s", "--interval=200ms", "--think-time=20ms", "--format=json"]);
     command.args(["--system", url]);
     command
@@ -58,11 +58,11 @@ fn has_finding(trial: &Value, words: &str) -> bool {
 }
 
 #[test]
-fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
+fn a_server_restart_is_an_outage_and_the_trial_continues() {
     let mut own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_write", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=4", UNTIL_INTERRUPTED]));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_write", &own.url());
+    let mut run = Background::start(&sandbox, command.args(["--clients=4", UNTIL_INTERRUPTED]));
     run.wait_for("0000", "measure", 3);
     own.kill();
     // A client notices at its next turn; one that noticed after others are back would be another outage.
@@ -82,18 +82,18 @@ fn a_server_that_is_killed_and_comes_back_is_an_outage_and_the_trial_goes_on() {
     assert!(end_ns > outage["start_ns"].as_u64().unwrap());
     assert!(transactions_after(trial, end_ns) > 0, "{}", trial["intervals"]);
     assert!(has_finding(trial, "The system was away"), "{}", trial["findings"]);
-    let page = fs::read_to_string(desk.runs()[0].join("report.html")).unwrap();
+    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
     assert!(page.contains("class=\"shade outage\""), "the plots over time mark it");
     assert!(page.contains("outage from"), "a table lists it");
 }
 
 #[test]
-fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
+fn a_server_restart_during_loading_loses_no_rows() {
     let mut own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--tables=2"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--tables=2"]);
     command.args(["--table-size=250000", "--clients=1", "--events=10", "--warm-up=0s"]);
-    let run = Background::start(&desk, command.args(["--format=json", "--system", &own.url()]));
+    let run = Background::start(&sandbox, command.args(["--format=json", "--system", &own.url()]));
     let inserted = "SELECT variable_value FROM information_schema.global_status \
                     WHERE variable_name = 'Handler_write'";
     let begun = || own.sql(inserted).trim().parse::<u64>().unwrap() > 1_000;
@@ -103,7 +103,7 @@ fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
     let output = run.finish();
     // It would not end well if verify found another number of rows than there should be.
     assert!(output.status.success(), "{}", both(&output));
-    let trial = fs::read_to_string(desk.runs()[0].join("trials/0000/trial.json")).unwrap();
+    let trial = fs::read_to_string(sandbox.runs()[0].join("trials/0000/trial.json")).unwrap();
     let trial: Value = serde_json::from_str(&trial).unwrap();
     let prepare = &trial["phases"][0];
     assert_eq!(prepare["phase"], "prepare");
@@ -114,19 +114,19 @@ fn a_server_that_is_killed_while_it_is_loaded_loses_nothing() {
 }
 
 #[test]
-fn an_outage_that_goes_on_is_in_the_record_of_a_dyno_that_is_killed() {
+fn an_open_outage_is_recorded_before_dyno_is_killed() {
     let own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=2", "--time=60s"]));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only", &own.url());
+    let mut run = Background::start(&sandbox, command.args(["--clients=2", "--time=60s"]));
     run.wait_for("0000", "measure", 1);
     own.kill();
-    let trial = desk.runs()[0].join("trials/0000/trial.json");
+    let trial = sandbox.runs()[0].join("trials/0000/trial.json");
     let is_kept = || fs::read_to_string(&trial).unwrap().contains("\"outages\"");
     wait_until("the outage is on disk", is_kept);
     run.signal(Signal::SIGKILL);
     run.finish();
-    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "cut");
     assert_eq!(trial["outages"][0]["end_ns"], Value::Null, "{}", trial["outages"]);
@@ -135,14 +135,14 @@ fn an_outage_that_goes_on_is_in_the_record_of_a_dyno_that_is_killed() {
 }
 
 #[test]
-fn a_server_that_is_away_between_trials_is_waited_for() {
+fn an_outage_between_trials_is_waited_out() {
     let mut own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
-    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=4s"]));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only", &own.url());
+    let mut run = Background::start(&sandbox, command.args(["--clients=2,3", "--time=4s"]));
     run.wait_for("0000", "measure", 1);
     own.kill();
-    wait_until("it is waited for", || run.said().contains("waiting for the server"));
+    wait_until("it is waited for", || run.stderr_text().contains("waiting for the server"));
     own.server.start_again().unwrap();
     let report = run.report();
     for trial in report["trials"].as_array().unwrap() {
@@ -152,12 +152,12 @@ fn a_server_that_is_away_between_trials_is_waited_for() {
 }
 
 #[test]
-fn without_reconnects_the_first_connection_that_is_lost_ends_the_trial() {
+fn without_reconnects_a_lost_connection_ends_the_trial() {
     let own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only", &own.url());
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only", &own.url());
     command.args(["--clients=3", "--time=60s", "--reconnect-limit=off"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.sql(
         "SELECT id INTO @one FROM information_schema.PROCESSLIST WHERE id <> CONNECTION_ID() \
@@ -174,12 +174,12 @@ fn without_reconnects_the_first_connection_that_is_lost_ends_the_trial() {
 }
 
 #[test]
-fn who_finds_no_server_within_the_limit_gives_up() {
+fn clients_stop_reconnecting_at_the_limit() {
     let own = OwnServer::start(&[]);
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url());
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url());
     command.args(["--clients=2", "--time=60s", "--reconnect-limit=700ms"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.kill();
     let output = run.finish();
@@ -201,10 +201,10 @@ fn managed_mariadb(run: &Background<'_>) -> i32 {
 }
 
 #[test]
-fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only", "mariadb");
-    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=20s"]));
+fn a_managed_server_crash_ends_only_its_own_trial() {
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only", "mariadb");
+    let mut run = Background::start(&sandbox, command.args(["--clients=2,3", "--time=20s"]));
     run.wait_for("0000", "measure", 1);
     kill(Pid::from_raw(managed_mariadb(&run)), Signal::SIGKILL).unwrap();
     run.wait_for("0001", "measure", 2);
@@ -220,27 +220,27 @@ fn a_managed_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
     assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
     assert_eq!(second["status"], "interrupted");
     assert!(second["transactions"].as_u64().unwrap() > 0, "on a fresh server");
-    let told = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    let told = fs::read_to_string(sandbox.runs()[0].join("report.md")).unwrap();
     let crash = told.find("The server crashed").expect("the report says so");
     assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
 }
 
 /// The trials of a plan for two numbers of clients on a managed MariaDB that this statement ends.
 fn ended_by_sql(phase: &str) -> Value {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let plan = format!(
         "workload = {{ kind = \"sysbench/oltp_read_only\", table_size = 100 }}\n\
          system = {{ kind = \"mariadb\" }}\nbetween = \"reload\"\n[sql]\n{phase} = \"SHUTDOWN\"\n\
          [load]\nclients = [2, 3]\ntime = \"1s\"\nwarm_up = \"0s\"\n"
     );
-    desk.file("plan.toml", &plan);
-    let output = desk.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
+    sandbox.file("plan.toml", &plan);
+    let output = sandbox.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     json(&output)["trials"].clone()
 }
 
 #[test]
-fn a_managed_server_that_ends_before_the_load_has_crashed_too_and_each_trial_gets_a_fresh_one() {
+fn a_crash_before_the_load_is_recorded_and_the_next_trial_gets_a_new_server() {
     for phase in ["after_prepare", "before_run"] {
         let trials = ended_by_sql(phase);
         assert_eq!(trials.as_array().unwrap().len(), 2, "{trials}");
@@ -254,14 +254,14 @@ fn a_managed_server_that_ends_before_the_load_has_crashed_too_and_each_trial_get
 }
 
 #[test]
-fn a_managed_server_that_is_killed_while_its_data_is_checked_has_crashed() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "tpcc", "--system=mariadb", "--format=json"]);
+fn a_crash_during_the_data_check_is_recorded() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "tpcc", "--system=mariadb", "--format=json"]);
     command.args(["--clients=1,2", "--time=1s", "--warm-up=0s", "--interval=200ms"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     let pid = managed_mariadb(&run);
-    let trial = desk.runs()[0].join("trials/0000/trial.json");
+    let trial = sandbox.runs()[0].join("trials/0000/trial.json");
     wait_until("the load is over", || {
         fs::read_to_string(&trial).unwrap().contains("\"status\": \"complete\"")
     });
@@ -292,26 +292,26 @@ fn timed_out(trial: &TrialRecord) -> u64 {
 /// A load on a server of its own that is stopped in the middle.
 struct Stopped {
     own: OwnServer,
-    desk: Desk,
+    sandbox: Sandbox,
 }
 
 impl Stopped {
     fn start(&self, more: &[&str]) -> Background<'_> {
-        let mut command = bench(&self.desk, "sysbench/oltp_point_select", &self.own.url());
+        let mut command = bench(&self.sandbox, "sysbench/oltp_point_select", &self.own.url());
         command.args(["--clients=4", UNTIL_INTERRUPTED]).args(more);
-        let mut run = Background::start(&self.desk, &mut command);
+        let mut run = Background::start(&self.sandbox, &mut command);
         run.wait_for("0000", "measure", 2);
         self.own.signal(Signal::SIGSTOP);
         run
     }
 
     fn new() -> Self {
-        Self { own: OwnServer::start(&[]), desk: Desk::new() }
+        Self { own: OwnServer::start(&[]), sandbox: Sandbox::new() }
     }
 }
 
 #[test]
-fn a_server_that_stands_still_loses_nothing_and_shows_in_the_latency() {
+fn a_stalled_server_shows_in_latency_without_errors() {
     let stopped = Stopped::new();
     let mut run = stopped.start(&[]);
     wait_until("every client waits", || unread(stopped.own.server.port()) >= 4);
@@ -330,7 +330,7 @@ fn a_server_that_stands_still_loses_nothing_and_shows_in_the_latency() {
 }
 
 #[test]
-fn what_times_out_counts_at_its_bound_or_above() {
+fn timed_out_transactions_count_at_the_time_out_or_above() {
     let stopped = Stopped::new();
     let mut run = stopped.start(&["--query-timeout=500ms"]);
     // At the bound, that is: while the server stands still, and not when it answers at last.
@@ -354,12 +354,12 @@ fn what_times_out_counts_at_its_bound_or_above() {
 }
 
 #[test]
-fn clients_come_back_when_a_full_server_has_room_again() {
+fn clients_reconnect_when_connections_become_free() {
     let own = OwnServer::start(&[]);
     own.make_user("guest", "");
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
-    let mut run = Background::start(&desk, command.args(["--clients=14", UNTIL_INTERRUPTED]));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url_of("guest"));
+    let mut run = Background::start(&sandbox, command.args(["--clients=14", UNTIL_INTERRUPTED]));
     run.wait_for("0000", "measure", 2);
     own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
     let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
@@ -376,7 +376,7 @@ fn clients_come_back_when_a_full_server_has_room_again() {
 
 /// Every kind of client makes ready again what its transactions need.
 #[test]
-fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
+fn every_kind_of_client_reconnects_after_a_killed_connection() {
     let own = OwnServer::start(&[]);
     own.make_user("guest", "");
     own.sql(
@@ -389,15 +389,15 @@ fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
         ("sysbench/select_random_points", "on"),
         ("mine.sql", "on"),
     ] {
-        let desk = Desk::new();
-        desk.file("mine.sql", sql);
-        let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--cleanup"]);
+        let sandbox = Sandbox::new();
+        sandbox.file("mine.sql", sql);
+        let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--cleanup"]);
         command.args(["--clients=3", "--interval=200ms", "--think-time=20ms", "--format=json"]);
         command.args(["--ps", ps, UNTIL_INTERRUPTED, "--system", &own.url_of("guest")]);
         if workload != "mine.sql" {
             command.arg("--tables=1");
         }
-        let mut run = Background::start(&desk, &mut command);
+        let mut run = Background::start(&sandbox, &mut command);
         run.wait_for("0000", "measure", 2);
         own.sql("KILL USER guest");
         run.wait_for_record("all are back at work", |trial| is_over(trial, 3));
@@ -408,13 +408,13 @@ fn every_kind_of_client_comes_back_when_its_connection_is_killed() {
 }
 
 #[test]
-fn a_password_that_is_changed_in_mid_run_is_not_tried_again() {
+fn a_password_changed_during_a_run_is_not_retried() {
     let own = OwnServer::start(&[]);
     own.make_user("guest", "first");
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_point_select", &own.url_of("guest"));
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url_of("guest"));
     command.args(["--clients=2", "--time=60s"]).env("DYNO_PASSWORD", "first");
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.sql("ALTER USER guest@localhost IDENTIFIED BY 'second'; KILL USER guest");
     let output = run.finish();

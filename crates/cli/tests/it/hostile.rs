@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Desk, both};
+use crate::sandbox::{Sandbox, both};
 
 /// What a peer does on each connection, in turn; then it closes.
 #[derive(Clone)]
@@ -105,9 +105,10 @@ fn after_login(acts: Vec<Act>) -> Vec<Act> {
     [login, acts].concat()
 }
 
-fn start(desk: &Desk, url: &str, patience: &str) -> Child {
-    desk.dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", url])
-        .args(["--connect-timeout", patience])
+fn start(sandbox: &Sandbox, url: &str, connect_timeout: &str) -> Child {
+    sandbox
+        .dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", url])
+        .args(["--connect-timeout", connect_timeout])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -121,13 +122,13 @@ const LONG: &str = "100s";
 
 /// Runs dyno against each peer, all at once, and looks for these words in what it says.
 fn expect(cases: Vec<(&str, Vec<Act>, &[&str])>) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let started: Vec<_> = cases
         .into_iter()
         .map(|(name, acts, words)| {
-            let patience =
+            let connect_timeout =
                 if words.contains(&NO_LOGIN) || words.contains(&NO_ANSWER) { SHORT } else { LONG };
-            (name, start(&desk, &peer(acts), patience), words)
+            (name, start(&sandbox, &peer(acts), connect_timeout), words)
         })
         .collect();
     for (name, child, words) in started {
@@ -145,7 +146,7 @@ const NO_LOGIN: &str = "no login within 4s";
 const NO_ANSWER: &str = "no answer within 4s";
 
 #[test]
-fn peers_that_speak_no_mysql_are_told_from_those_that_do() {
+fn peers_without_the_mysql_protocol_are_reported() {
     let web = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".to_vec();
     let mut banner = b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n".to_vec();
     banner[3] = 0;
@@ -172,7 +173,7 @@ fn peers_that_speak_no_mysql_are_told_from_those_that_do() {
 }
 
 #[test]
-fn peers_that_stop_in_the_middle_are_given_up_within_the_bound() {
+fn silent_peers_time_out_during_login() {
     let half = greeting()[..30].to_vec();
     expect(vec![
         ("nothing at all", vec![Stall], &[NO_LOGIN]),
@@ -189,7 +190,7 @@ fn peers_that_stop_in_the_middle_are_given_up_within_the_bound() {
 }
 
 #[test]
-fn peers_that_stop_after_the_login_are_given_up_within_the_bound() {
+fn silent_peers_time_out_after_login() {
     expect(vec![
         ("no answer to a question", after_login(vec![Stall]), &[NO_ANSWER]),
         (
@@ -207,7 +208,7 @@ fn peers_that_stop_after_the_login_are_given_up_within_the_bound() {
 }
 
 #[test]
-fn peers_that_offer_tls_and_do_not_mean_it_are_told_from_each_other() {
+fn broken_tls_peers_get_distinct_errors() {
     let record = |kind: u8, content: &[u8]| {
         let length = u16::try_from(content.len()).unwrap().to_be_bytes();
         [&[kind, 3, 3], &length[..], content].concat()
@@ -251,7 +252,7 @@ fn peers_that_offer_tls_and_do_not_mean_it_are_told_from_each_other() {
 }
 
 #[test]
-fn peers_that_close_are_said_to_have_closed_at_every_stage() {
+fn a_closed_connection_is_reported_at_every_stage() {
     let half = greeting()[..30].to_vec();
     let switch = packet(2, b"\xfemysql_native_password\0abcdefghijklmnopqrst\0");
     expect(vec![
@@ -266,7 +267,7 @@ fn peers_that_close_are_said_to_have_closed_at_every_stage() {
 }
 
 #[test]
-fn login_methods_that_dyno_does_not_speak_are_refused_by_their_names() {
+fn unsupported_login_methods_are_refused_by_name() {
     let asking = |method: &str, rest: &[u8]| {
         let switch = packet(2, &[b"\xfe", method.as_bytes(), b"\0", rest].concat());
         vec![Send(greeting()), Hear, Send(switch), Stall]
@@ -295,7 +296,7 @@ fn login_methods_that_dyno_does_not_speak_are_refused_by_their_names() {
 }
 
 #[test]
-fn peers_that_want_a_password_encrypted_with_no_key_do_not_get_it() {
+fn the_password_is_not_sent_without_a_usable_key() {
     let switch = packet(2, b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0");
     let full = |key: &[u8]| {
         let asked = vec![Send(greeting()), Hear, Send(switch.clone()), Hear];
@@ -314,7 +315,7 @@ fn peers_that_want_a_password_encrypted_with_no_key_do_not_get_it() {
 }
 
 #[test]
-fn refusals_are_told_in_the_peers_words_and_no_longer_than_that() {
+fn refusals_show_the_peers_message_up_to_its_limit() {
     let full = packet(0, b"\xff\x10\x04Too many connections");
     let host = packet(0, b"\xff\x6a\x04Host 'x' is not allowed to connect to this server");
     let wrong = packet(2, b"\xff\x15\x04#28000Access denied for \x1b[31muser\x07");
@@ -332,8 +333,8 @@ fn refusals_are_told_in_the_peers_words_and_no_longer_than_that() {
 }
 
 #[test]
-fn sixteen_mebibytes_that_never_come_take_no_memory() {
-    let desk = Desk::new();
+fn announced_packet_lengths_allocate_no_memory() {
+    let sandbox = Sandbox::new();
     let mut acts = after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]);
     // A TLS record of a message of 16 MiB, again and again.
     let mut record = vec![22, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff];
@@ -341,7 +342,7 @@ fn sixteen_mebibytes_that_never_come_take_no_memory() {
     let flood = after_tls_request(vec![Send(record.repeat(1_000)), Stall]);
     let announced = vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall];
     for acts in [announced, std::mem::take(&mut acts), flood] {
-        let mut child = start(&desk, &peer(acts), SHORT);
+        let mut child = start(&sandbox, &peer(acts), SHORT);
         let mut most_kib = 0;
         while child.try_wait().unwrap().is_none() {
             most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));

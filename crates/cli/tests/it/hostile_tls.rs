@@ -11,7 +11,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::hostile::{packet, read_packet, tls_greeting};
-use crate::support::{Desk, both};
+use crate::sandbox::{Sandbox, both};
 
 const PASSWORD: &[u8] = b"hors3-carr1age";
 /// What the server says to ask for the password itself: the first by `mysql_clear_password`, the second
@@ -60,9 +60,9 @@ fn attack(requests: &'static [&'static [u8]], options: &str) -> (Vec<u8>, Output
     let server: JoinHandle<Vec<u8>> = thread::spawn(move || serve(&listener, requests));
     let password = str::from_utf8(PASSWORD).unwrap();
     let url = format!("mysql://root:{password}@127.0.0.1:{port}/test{options}");
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let arguments = ["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url];
-    let output = desk.dyno(arguments).output().unwrap();
+    let output = sandbox.dyno(arguments).output().unwrap();
     (server.join().unwrap(), output)
 }
 

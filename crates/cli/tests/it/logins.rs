@@ -7,8 +7,8 @@ use measure::{Failure, Traffic};
 
 use crate::driver_support::{address, cell, run};
 use crate::go_mysql::{GoMysql, PASSWORD, PASSWORD_IN_URL, Place};
+use crate::sandbox::{Sandbox, both};
 use crate::server;
-use crate::support::{Desk, both};
 
 /// A connection without TLS, on which the server may send its RSA key.
 const NO_TLS: &str = "?ssl-mode=disabled&get-server-public-key=1";
@@ -59,7 +59,7 @@ fn try_passwords(server: &GoMysql, place: Place, user: &str, options: &str) {
 }
 
 #[test]
-fn every_method_takes_the_right_password_alone_over_an_open_connection() {
+fn every_method_accepts_only_the_right_password_without_tls() {
     let server = GoMysql::start();
     for place in [Place::Tls, Place::Native] {
         for user in ["native", "caching", "sha256"] {
@@ -72,7 +72,7 @@ fn every_method_takes_the_right_password_alone_over_an_open_connection() {
 }
 
 #[test]
-fn every_method_takes_the_right_password_alone_over_tls() {
+fn every_method_accepts_only_the_right_password_over_tls() {
     let server = GoMysql::start();
     for place in [Place::Tls, Place::Native] {
         for user in ["native", "caching", "sha256", "clear"] {
@@ -150,7 +150,7 @@ fn a_second_login_takes_the_fast_path() {
 }
 
 #[test]
-fn the_servers_rsa_key_is_asked_for_taken_from_a_file_or_neither() {
+fn the_rsa_key_comes_from_the_server_a_file_or_is_withheld() {
     let server = GoMysql::start();
     let login = format!("caching:{PASSWORD_IN_URL}");
     let url = |options: &str| server.url(Place::Plain, &login, options);
@@ -202,7 +202,7 @@ fn make_user(name: &str, identified: &str) {
 }
 
 #[test]
-fn mariadb_lets_in_by_its_signatures() {
+fn mariadb_accepts_ed25519_logins() {
     let address = address();
     let long = "x".repeat(200);
     for (name, password) in [("login_ed", "carr1age"), ("login_ed_long", &long)] {
@@ -214,7 +214,7 @@ fn mariadb_lets_in_by_its_signatures() {
 }
 
 #[test]
-fn mariadb_lets_in_by_native_passwords() {
+fn mariadb_accepts_native_password_logins() {
     let address = address();
     make_user("login_native", "VIA mysql_native_password USING PASSWORD('carr1age')");
     log_in(&format!("mysql://login_native:carr1age@{address}/")).unwrap();
@@ -226,7 +226,7 @@ fn mariadb_lets_in_by_native_passwords() {
 }
 
 #[test]
-fn mariadb_may_let_a_user_choose_between_two_methods() {
+fn mariadb_users_with_two_methods_log_in() {
     let address = address();
     make_user(
         "login_both",
@@ -240,7 +240,7 @@ fn mariadb_may_let_a_user_choose_between_two_methods() {
 #[test]
 fn a_password_is_not_shown_when_its_login_is_refused() {
     let server = GoMysql::start();
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (user, place) in [
         ("native", Place::Plain),
         ("caching", Place::Plain),
@@ -251,7 +251,7 @@ fn a_password_is_not_shown_when_its_login_is_refused() {
         let options = if place == Place::Plain { ASK_FOR_KEY } else { UNVERIFIED };
         for password in [PASSWORD_IN_URL.to_owned(), format!("{PASSWORD_IN_URL}0")] {
             let url = server.url(place, &format!("{user}:{password}"), options);
-            let output = desk
+            let output = sandbox
                 .dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url])
                 .output()
                 .unwrap();

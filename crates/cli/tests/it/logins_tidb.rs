@@ -59,7 +59,7 @@ fn log_in(server: &Daemon, login: &str, mode: &str) -> Result<Datum, Failure> {
 }
 
 #[test]
-fn tidb_lets_in_by_each_method_that_dyno_speaks() {
+fn tidb_accepts_every_supported_login_method() {
     let folder = TempDir::new().unwrap();
     let server = start(&folder);
     let right = [

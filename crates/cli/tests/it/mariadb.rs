@@ -4,17 +4,17 @@ use std::fs;
 use std::process::Command;
 
 use crate::own_server::OwnServer;
+use crate::sandbox::{Sandbox, both, report};
 use crate::server;
-use crate::support::{Desk, both, report};
 
 #[test]
 fn a_managed_server_is_started_measured_and_stopped() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--system=mariadb"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--system=mariadb"]);
     command.args(["--tables=2", "--table-size=1000", "--clients=1,8", "--events=100"]);
     command.args(["--warm-up=200ms", "--cleanup", "--format=json"]);
     // So that what it starts is known by its folder.
-    let report = report(command.env("TMPDIR", desk.path()));
+    let report = report(command.env("TMPDIR", sandbox.path()));
     assert_eq!(report["systems"][0]["product"], "MariaDB");
     assert_eq!(report["systems"][0]["storage"], "InnoDB");
     for trial in report["trials"].as_array().unwrap() {
@@ -30,18 +30,19 @@ fn a_managed_server_is_started_measured_and_stopped() {
         assert!(idle["min"].as_u64() <= idle["median"].as_u64(), "{idle}");
         assert!(trial["cost_per_transaction"]["sent_bytes"].as_f64().unwrap() > 100.0);
     }
-    let phases = fs::read_to_string(desk.runs()[0].join("trials/0001/trial.json")).unwrap();
+    let phases = fs::read_to_string(sandbox.runs()[0].join("trials/0001/trial.json")).unwrap();
     assert!(phases.contains("\"cleanup\""), "the cleanup is timed: {phases}");
-    let servers = Command::new("pgrep").args(["-f", &desk.path().display().to_string()]).output();
+    let servers =
+        Command::new("pgrep").args(["-f", &sandbox.path().display().to_string()]).output();
     assert!(servers.unwrap().stdout.is_empty(), "nothing is left running");
 }
 
 #[test]
 fn text_statements_do_the_same_work_as_prepared_ones() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for ps in ["on", "off"] {
         let url = server::database(&format!("dyno_ps_{ps}"));
-        let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--table-size=200"]);
+        let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--table-size=200"]);
         command.args(["--events=50", "--warm-up=0s", "--ps", ps, "--cleanup", "--format=json"]);
         let report = report(command.args(["--system", &url]));
         let trial = &report["trials"][0];
@@ -52,11 +53,11 @@ fn text_statements_do_the_same_work_as_prepared_ones() {
 }
 
 #[test]
-fn tables_in_the_way_are_refused_reused_or_replaced_as_asked() {
-    let desk = Desk::new();
+fn existing_tables_are_refused_reused_or_replaced_as_configured() {
+    let sandbox = Sandbox::new();
     let url = server::database("dyno_existing");
     let bench = |existing: &str, size: &str| {
-        let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
+        let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
         command.args(["--system", &url, "--table-size", size, "--existing", existing]);
         command.output().unwrap()
     };
@@ -74,8 +75,8 @@ fn tables_in_the_way_are_refused_reused_or_replaced_as_asked() {
 }
 
 #[test]
-fn tables_that_sysbench_made_are_reused_and_never_dropped() {
-    let desk = Desk::new();
+fn tables_of_sysbench_are_reused_and_never_dropped() {
+    let sandbox = Sandbox::new();
     let url = server::database("dyno_sysbench");
     let made = Command::new("sysbench")
         .arg("oltp_read_write")
@@ -84,7 +85,7 @@ fn tables_that_sysbench_made_are_reused_and_never_dropped() {
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", both(&made));
-    let output = desk
+    let output = sandbox
         .dyno(["bench", "sysbench/oltp_read_write", "--tables=2", "--table-size=500"])
         .args(["--events=50", "--clients=4", "--existing=reuse", "--cleanup", "--system", &url])
         .output()
@@ -94,10 +95,10 @@ fn tables_that_sysbench_made_are_reused_and_never_dropped() {
 }
 
 #[test]
-fn too_few_connections_are_said_before_load_with_the_remedy() {
-    let desk = Desk::new();
+fn too_few_connections_are_reported_before_the_load() {
+    let sandbox = Sandbox::new();
     let url = server::database("dyno_limits");
-    let output = desk
+    let output = sandbox
         .dyno(["bench", "sysbench/oltp_point_select", "--table-size=50", "--events=10"])
         .args(["--clients=100000", "--cleanup", "--system", &url])
         .output()
@@ -109,14 +110,14 @@ fn too_few_connections_are_said_before_load_with_the_remedy() {
 }
 
 #[test]
-fn the_same_seed_asks_the_same_questions() {
-    let desk = Desk::new();
+fn the_same_seed_sends_the_same_queries() {
+    let sandbox = Sandbox::new();
     // A server that logs every statement would slow down everyone else's tests.
     let server = OwnServer::start(&["--log-output=TABLE", "--general-log=ON"]);
     let questions = |name: &str, seed: &str| {
         server.sql(&format!("CREATE DATABASE {name}"));
         let url = server.url().replace("/test", &format!("/{name}"));
-        let output = desk
+        let output = sandbox
             .dyno(["bench", "sysbench/oltp_read_write", "--table-size=500", "--events=20"])
             .args(["--ps=off", "--warm-up=0s", "--cleanup", "--system", &url, "--seed", seed])
             .output()

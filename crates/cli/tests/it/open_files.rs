@@ -3,12 +3,12 @@
 use std::process::Command;
 
 use crate::own_server::OwnServer;
-use crate::support::{Desk, both, json};
+use crate::sandbox::{Sandbox, both, json};
 
 const CLIENTS: usize = 5_000;
 
 /// `dyno` under limits that a shell sets first.
-fn limited(desk: &Desk, limits: &str, url: &str) -> Command {
+fn limited(sandbox: &Sandbox, limits: &str, url: &str) -> Command {
     let mut shell = Command::new("sh");
     let bench = format!(
         "{limits} && exec \"$0\" bench sysbench/oltp_point_select --table-size=50 --ps=off \
@@ -16,12 +16,12 @@ fn limited(desk: &Desk, limits: &str, url: &str) -> Command {
          --cleanup --system {url}"
     );
     shell.args(["-c", &bench, env!("CARGO_BIN_EXE_dyno")]);
-    shell.current_dir(desk.path()).env("HOME", desk.path());
+    shell.current_dir(sandbox.path()).env("HOME", sandbox.path());
     shell
 }
 
 #[test]
-fn a_hard_limit_is_told_before_load_and_a_soft_one_is_raised() {
+fn open_file_soft_limit_is_raised_and_hard_limit_reported() {
     let own = OwnServer::start(&[
         "max_connections=5100",
         "open_files_limit=12000",
@@ -29,13 +29,13 @@ fn a_hard_limit_is_told_before_load_and_a_soft_one_is_raised() {
         // The server's own patience with a login; dyno's is 200 s too.
         "connect_timeout=200",
     ]);
-    let desk = Desk::new();
-    let output = limited(&desk, "ulimit -n 1024", &own.url()).output().unwrap();
+    let sandbox = Sandbox::new();
+    let output = limited(&sandbox, "ulimit -n 1024", &own.url()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let text = both(&output);
     assert!(text.contains("too few open files: 5064 needed, 1024 available"), "{text}");
     assert!(text.contains("ulimit -Hn 5064"), "{text}");
-    let output = limited(&desk, "ulimit -S -n 1024", &own.url()).output().unwrap();
+    let output = limited(&sandbox, "ulimit -S -n 1024", &own.url()).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     assert_eq!(json(&output)["trials"][0]["transactions"], CLIENTS);
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::own_server::Background;
+use crate::sandbox::{Sandbox, both, json};
 use crate::server;
-use crate::support::{Desk, both, json};
 
 /// A second of standing still, 5 s into 10 measured seconds at 1,000 requests a second of 0.1 ms each.
 /// The request that comes k ms into the stall is answered 1,000 - k + 0.1 ms later. So of 10,000
@@ -47,10 +47,10 @@ fn percentile<'v>(latency: &'v Value, name: &str) -> &'v Value {
 }
 
 #[test]
-fn a_stall_shows_in_the_report_as_arithmetic_says() {
-    let desk = Desk::new();
-    desk.file("plan.toml", STALL);
-    let report = json(&desk.succeed(["run", "plan.toml", "--format", "json"]));
+fn a_stall_shows_in_the_report_as_computed() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", STALL);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]));
     let trial = &report["trials"][0];
     assert_eq!(trial["transactions"], 10_000);
     let latency = &trial["latency"];
@@ -66,7 +66,7 @@ fn a_stall_shows_in_the_report_as_arithmetic_says() {
     // 1,000 requests of 500.6 ms and 9,000 of 0.1 ms in 10 s.
     let in_system = open["in_system"].as_f64().unwrap();
     assert!((in_system / 50.15 - 1.0).abs() < 1e-3, "{in_system}");
-    let text = String::from_utf8(desk.succeed(["report", "results"]).stdout).unwrap();
+    let text = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
     let row = text.lines().find(|line| line.contains("2000")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     let figures = ["2000", "1,000", "1,000", "0", "50.2", "0.100", "0.100", "500", "900", "990"];
@@ -74,10 +74,11 @@ fn a_stall_shows_in_the_report_as_arithmetic_says() {
 }
 
 #[test]
-fn with_few_clients_service_times_hide_the_stall_and_response_times_do_not() {
-    let desk = Desk::new();
-    desk.file("plan.toml", STALL);
-    let output = desk.succeed(["run", "plan.toml", "--set", "load.clients=10", "--format", "json"]);
+fn response_times_show_a_stall_that_service_times_hide() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", STALL);
+    let output =
+        sandbox.succeed(["run", "plan.toml", "--set", "load.clients=10", "--format", "json"]);
     let trial = &json(&output)["trials"][0];
     let service = &trial["open_loop"]["service"];
     assert_eq!(service["count"], 10_000);
@@ -91,14 +92,14 @@ fn with_few_clients_service_times_hide_the_stall_and_response_times_do_not() {
 }
 
 #[test]
-fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
+fn poisson_arrivals_match_the_m_d_1_queue() {
     // M/D/1 with a load of 0.5: the mean wait is rho s / 2 (1 - rho), half a service time
     // (Pollaczek and Khinchine).
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let plan = "[systems.simulated]\nservice_times = [\"1ms\"]\n[workloads.simulated]\n[load]\n\
                 clients = 200\nrate = 500\ntime = \"200s\"\ninterval = \"10s\"\n";
-    desk.file("plan.toml", plan);
-    let trial = &json(&desk.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
+    sandbox.file("plan.toml", plan);
+    let trial = &json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
     let arrivals = trial["transactions"].as_f64().unwrap();
     // Three standard deviations of 100,000.
     assert!((arrivals - 100_000.0).abs() < 950.0, "{arrivals}");
@@ -108,13 +109,13 @@ fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
 }
 
 #[test]
-fn steps_and_ramps_offer_what_their_area_is() {
-    let desk = Desk::new();
+fn steps_and_ramps_offer_the_area_below_the_rates() {
+    let sandbox = Sandbox::new();
     let plan = "[systems.simulated]\nservers = 100\n[workloads.simulated]\n[load]\nclients = 100\n\
                 arrivals = \"constant\"\n\
                 steps = [{ for = \"3s\", rate = 1000 }, { for = \"4s\", from = 1000, to = 3000 }]\n";
-    desk.file("plan.toml", plan);
-    let trial = &json(&desk.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
+    sandbox.file("plan.toml", plan);
+    let trial = &json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
     let transactions = |interval: &Value| interval["transactions"].as_i64().unwrap();
     let seen: Vec<i64> = trial["intervals"].as_array().unwrap().iter().map(transactions).collect();
     // A second of warm-up at the first rate, three seconds of the step, four of the ramp.
@@ -130,12 +131,12 @@ fn steps_and_ramps_offer_what_their_area_is() {
 }
 
 #[test]
-fn an_overload_fails_the_trial_with_its_figure() {
-    let desk = Desk::new();
+fn an_overload_fails_the_trial_and_reports_the_backlog() {
+    let sandbox = Sandbox::new();
     let plan = "[systems.simulated]\nservice_times = [\"20ms\"]\n[workloads.simulated]\n[load]\n\
                 clients = 10\nrate = [20, 100]\narrivals = \"constant\"\nbacklog = 200\n";
-    desk.file("plan.toml", plan);
-    let output = desk.dyno(["run", "plan.toml", "--format", "json"]).output().unwrap();
+    sandbox.file("plan.toml", plan);
+    let output = sandbox.dyno(["run", "plan.toml", "--format", "json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let report = json(&output);
     assert_eq!(report["trials"][0]["status"], "complete");
@@ -147,24 +148,24 @@ fn an_overload_fails_the_trial_with_its_figure() {
 }
 
 #[test]
-fn a_rate_that_is_missed_is_said() {
-    let desk = Desk::new();
+fn a_missed_rate_is_reported() {
+    let sandbox = Sandbox::new();
     let plan = "[systems.simulated]\nservice_times = [\"20ms\"]\n[workloads.simulated]\n[load]\n\
                 clients = 10\nrate = 100\narrivals = \"constant\"\n";
-    desk.file("plan.toml", plan);
-    let report = String::from_utf8(desk.succeed(["run", "plan.toml"]).stdout).unwrap();
+    sandbox.file("plan.toml", plan);
+    let report = String::from_utf8(sandbox.succeed(["run", "plan.toml"]).stdout).unwrap();
     assert!(report.contains("Less was answered than was offered"), "{report}");
     assert!(report.contains("50.0 of 100 per s, -50 %"), "{report}");
 }
 
 #[test]
 fn a_rate_beside_a_think_time_is_refused() {
-    let desk = Desk::new();
-    let said = desk.fail(2, ["bench", "simulated", "--rate=5k", "--think-time=1ms"]);
+    let sandbox = Sandbox::new();
+    let said = sandbox.fail(2, ["bench", "simulated", "--rate=5k", "--think-time=1ms"]);
     assert!(said.contains("--think-time"), "{said}");
-    let said = desk.fail(2, ["bench", "simulated", "--arrivals=constant"]);
+    let said = sandbox.fail(2, ["bench", "simulated", "--arrivals=constant"]);
     assert!(said.contains("--rate"), "{said}");
-    let said = desk.fail(2, ["bench", "simulated", "--rate=fast"]);
+    let said = sandbox.fail(2, ["bench", "simulated", "--rate=fast"]);
     assert!(said.contains("`rate` is \"fast\", not a number"), "{said}");
 }
 
@@ -258,7 +259,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, pause: &Pause) {
 const STALLS: usize = 5;
 
 #[test]
-fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
+fn a_stalling_proxy_shows_as_computed() {
     // Whatever else the machine does meanwhile lengthens latencies as well, so that an attempt may be above
     // what arithmetic says; below it none may be.
     let mut told = Vec::new();
@@ -276,14 +277,14 @@ fn a_proxy_that_really_stalls_shows_as_arithmetic_says() {
 fn stall_once() -> Result<(), String> {
     const RATE_PER_S: f64 = 500.0;
     const TRANSACTIONS: f64 = 9.0 * RATE_PER_S;
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("dyno_open_loop");
     let login = server::login(&url);
     let address = format!("{}:{}", login.host, login.port);
     let proxy = Proxy::to(address.clone());
     let system = url.replace(&address, &format!("127.0.0.1:{}", proxy.port));
     let mut command =
-        desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=16"]);
+        sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000", "--clients=16"]);
     command.args(["--rate=500", "--arrivals=constant", "--time=9s", "--interval=500ms"]).args([
         "--percentiles=99,99.5,99.9",
         "--format=json",
@@ -291,7 +292,7 @@ fn stall_once() -> Result<(), String> {
         "--system",
         &system,
     ]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     proxy.stand_still(Duration::from_secs(3));
     let trial = &run.report()["trials"][0];

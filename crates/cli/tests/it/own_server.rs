@@ -15,13 +15,13 @@ use system::Daemon;
 use system::mariadb::{Settings, start};
 use tempfile::TempDir;
 
+use crate::sandbox::{Sandbox, both, json};
 use crate::server::{Login, login};
-use crate::support::{Desk, both, json};
 
 /// Between two looks at something that will come.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// So many looks before a test is given up: two minutes, for slow machines.
-const LOOKS: usize = 6_000;
+const POLLS_MAX: usize = 6_000;
 
 /// A server with its data in a folder that vanishes.
 pub(crate) struct OwnServer {
@@ -98,31 +98,31 @@ impl OwnServer {
 
 /// Waits until something is so.
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS_MAX {
         if is_so() {
             return;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
     panic!("it never came to pass that {what}");
 }
 
 /// A run in the background.
 pub(crate) struct Background<'d> {
-    desk: &'d Desk,
+    sandbox: &'d Sandbox,
     child: Child,
 }
 
 impl<'d> Background<'d> {
-    pub(crate) fn start(desk: &'d Desk, command: &mut Command) -> Self {
-        let errors = fs::File::create(Self::errors(desk)).unwrap();
+    pub(crate) fn start(sandbox: &'d Sandbox, command: &mut Command) -> Self {
+        let errors = fs::File::create(Self::errors(sandbox)).unwrap();
         let child = command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
-        Self { desk, child }
+        Self { sandbox, child }
     }
 
     /// Where its standard error goes, to be read while it runs.
-    fn errors(desk: &Desk) -> PathBuf {
-        desk.path().join("stderr")
+    fn errors(sandbox: &Sandbox) -> PathBuf {
+        sandbox.path().join("stderr")
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -138,14 +138,14 @@ impl<'d> Background<'d> {
     }
 
     /// What it has said on standard error by now.
-    pub(crate) fn said(&self) -> String {
-        fs::read_to_string(Self::errors(self.desk)).unwrap()
+    pub(crate) fn stderr_text(&self) -> String {
+        fs::read_to_string(Self::errors(self.sandbox)).unwrap()
     }
 
     /// Waits until a trial has so many intervals of a phase on disk in which transactions ended; on a
     /// busy machine there are some in which none did.
     pub(crate) fn wait_for(&mut self, trial: &str, phase: &str, intervals: usize) {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS_MAX {
             let text = self.intervals(trial).unwrap_or_default();
             let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
             let all = whole.map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -154,13 +154,13 @@ impl<'d> Background<'d> {
                 return;
             }
             assert_eq!(self.child.try_wait().unwrap(), None, "it ended before its time");
-            thread::sleep(LOOK);
+            thread::sleep(POLL_PERIOD);
         }
         panic!("there never were {intervals} intervals of {phase} on disk");
     }
 
     fn folder(&self) -> Option<PathBuf> {
-        Some(self.desk.path().join("results").read_dir().ok()?.next()?.ok()?.path())
+        Some(self.sandbox.path().join("results").read_dir().ok()?.next()?.ok()?.path())
     }
 
     fn intervals(&self, trial: &str) -> Option<String> {
@@ -175,12 +175,12 @@ impl<'d> Background<'d> {
 
     /// Waits until the record of its first trial shows something.
     pub(crate) fn wait_for_record(&mut self, what: &str, is_shown: impl Fn(&TrialRecord) -> bool) {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS_MAX {
             if self.first_trial().is_some_and(|trial| is_shown(&trial)) {
                 return;
             }
             assert_eq!(self.child.try_wait().unwrap(), None, "it ended before {what}");
-            thread::sleep(LOOK);
+            thread::sleep(POLL_PERIOD);
         }
         panic!("the record never shows that {what}");
     }
@@ -204,7 +204,7 @@ impl<'d> Background<'d> {
 
     pub(crate) fn finish(self) -> Output {
         let mut output = self.child.wait_with_output().unwrap();
-        output.stderr = fs::read(Self::errors(self.desk)).unwrap();
+        output.stderr = fs::read(Self::errors(self.sandbox)).unwrap();
         output
     }
 }

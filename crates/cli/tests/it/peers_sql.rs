@@ -9,7 +9,7 @@ use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::own_server::wait_until;
-use crate::support::{Desk, both};
+use crate::sandbox::{Sandbox, both};
 use crate::{server, tidb as tidb_tests, tpcc, ycsb};
 
 /// A server that logs every statement.
@@ -108,14 +108,14 @@ fn sysbench(url: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{}", both(&output));
 }
 
-fn dyno(desk: &Desk, workload: &str, url: &str, arguments: &[&str]) {
-    let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--quiet", "--system", url]);
+fn dyno(sandbox: &Sandbox, workload: &str, url: &str, arguments: &[&str]) {
+    let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--quiet", "--system", url]);
     let output = command.args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
 }
 
 fn sysbench_tables_are_the_same(server: &Logged) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (name, theirs, ours) in [
         ("plain", "--auto-inc=on", "--option=auto_inc=true"),
         ("own_ids", "--auto-inc=off", "--option=auto_inc=false"),
@@ -125,14 +125,14 @@ fn sysbench_tables_are_the_same(server: &Logged) {
         sysbench(&server.database(&format!("their_{name}")), &["oltp_insert", "prepare", theirs]);
         let url = server.database(&format!("our_{name}"));
         let arguments = ["--table-size=20", "--events=1", ours];
-        dyno(&desk, "sysbench/oltp_point_select", &url, &arguments);
+        dyno(&sandbox, "sysbench/oltp_point_select", &url, &arguments);
         let theirs = server.table(&format!("their_{name}"), "sbtest1");
         assert_eq!(server.table(&format!("our_{name}"), "sbtest1"), theirs, "{name}");
     }
 }
 
 fn oltp_insert_leaves_ids_to_the_table_as_sysbench_does(server: &Logged) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["oltp_insert", "run", "--events=3", "--time=0"];
     let insert = "INSERT INTO sbtest1 (id, k, c, pad) VALUES (";
     let url = server.database("insert_on_theirs");
@@ -141,7 +141,7 @@ fn oltp_insert_leaves_ids_to_the_table_as_sysbench_does(server: &Logged) {
     let theirs = server.statements(insert);
     assert_eq!(theirs.len(), 3);
     let reuse = ["--table-size=20", "--events=3", "--ps=off", "--existing=reuse"];
-    dyno(&desk, "sysbench/oltp_insert", &url, &reuse);
+    dyno(&sandbox, "sysbench/oltp_insert", &url, &reuse);
     let both = server.statements(insert);
     assert_eq!(both.len(), 6, "{both:?}");
     for statement in both {
@@ -150,17 +150,17 @@ fn oltp_insert_leaves_ids_to_the_table_as_sysbench_does(server: &Logged) {
     let rows = server.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM insert_on_theirs.sbtest1");
     assert_eq!(rows, "26\t26\n");
     let url = server.database("insert_on_ours");
-    dyno(&desk, "sysbench/oltp_insert", &url, &["--table-size=20", "--events=3"]);
+    dyno(&sandbox, "sysbench/oltp_insert", &url, &["--table-size=20", "--events=3"]);
     sysbench(&url, &run);
     let rows = server.sql("SELECT COUNT(*), COUNT(DISTINCT id) FROM insert_on_ours.sbtest1");
     assert_eq!(rows, "26\t26\n");
 }
 
 fn the_ycsb_table_is_made_by_the_same_statement(server: &Logged) {
-    let desk = Desk::new();
-    ycsb::their(&desk, "load", &server.database("ycsb_theirs"), &["recordcount=50"]);
+    let sandbox = Sandbox::new();
+    ycsb::their(&sandbox, "load", &server.database("ycsb_theirs"), &["recordcount=50"]);
     let url = server.database("ycsb_ours");
-    dyno(&desk, "ycsb/c", &url, &["--option=recordcount=50", "--events=10"]);
+    dyno(&sandbox, "ycsb/c", &url, &["--option=recordcount=50", "--events=10"]);
     let plain = |statement: &String| {
         statement.replace("IF NOT EXISTS ", "").trim_end_matches([';', ' ']).to_owned()
     };
@@ -173,7 +173,7 @@ fn the_ycsb_table_is_made_by_the_same_statement(server: &Logged) {
 }
 
 fn long_ycsb_fields_are_stored_whole(server: &Logged) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server.database("ycsb_long");
     let options = [
         "--option=recordcount=3",
@@ -182,7 +182,7 @@ fn long_ycsb_fields_are_stored_whole(server: &Logged) {
         "--option=dataintegrity=true",
         "--events=10",
     ];
-    dyno(&desk, "ycsb/c", &url, &options);
+    dyno(&sandbox, "ycsb/c", &url, &options);
     let stored =
         server.sql("SELECT MIN(LENGTH(FIELD0)), MIN(LENGTH(FIELD1)) FROM ycsb_long.usertable");
     assert_eq!(stored, "70000\t70000\n");
@@ -201,12 +201,12 @@ const TPCC: [&str; 9] = [
 ];
 
 fn tpcc_tables_are_the_same(server: &Logged) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let login = server::login(&server.database("tpcc_theirs"));
     let mut prepare = Command::new(tpcc::go_tpc());
     prepare.args(["tpcc", "prepare", "-H", &login.host, "-P", &login.port, "-U", &login.user]);
     prepare.args(["-p", &login.password, "-D", &login.database, "--warehouses=1", "-T=1"]);
-    prepare.current_dir(desk.path());
+    prepare.current_dir(sandbox.path());
     let mut prepare = prepare.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc_theirs'";
@@ -214,8 +214,8 @@ fn tpcc_tables_are_the_same(server: &Logged) {
     // Its rows are not needed.
     prepare.kill().unwrap();
     prepare.wait().unwrap();
-    desk.succeed(["generate", "tpcc", "--out", "files", "--quiet"]);
-    let schema = fs::read_to_string(desk.path().join("files/schema.sql")).unwrap();
+    sandbox.succeed(["generate", "tpcc", "--out", "files", "--quiet"]);
+    let schema = fs::read_to_string(sandbox.path().join("files/schema.sql")).unwrap();
     server.database("tpcc_ours");
     server.sql(&format!("USE tpcc_ours; {schema}"));
     for table in TPCC {

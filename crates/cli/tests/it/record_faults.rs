@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 
 use crate::own_server::Background;
-use crate::support::{Desk, both, json};
+use crate::sandbox::{Sandbox, both, json};
 
 /// A load that goes on for a minute when nothing stops it.
 const LOAD: [&str; 6] = [
@@ -21,10 +21,10 @@ const LOAD: [&str; 6] = [
 ];
 
 /// Starts the load; returns once something was done in the phase.
-fn start<'d>(desk: &'d Desk, warm_up: &str, phase: &str) -> (Background<'d>, PathBuf) {
-    let mut run = Background::start(desk, desk.dyno(LOAD).args(["--warm-up", warm_up]));
+fn start<'d>(sandbox: &'d Sandbox, warm_up: &str, phase: &str) -> (Background<'d>, PathBuf) {
+    let mut run = Background::start(sandbox, sandbox.dyno(LOAD).args(["--warm-up", warm_up]));
     run.wait_for("0000", phase, 1);
-    (run, desk.runs().remove(0))
+    (run, sandbox.runs().remove(0))
 }
 
 /// The run's error, and that it is one.
@@ -36,30 +36,30 @@ fn failed(output: &Output) -> String {
 }
 
 #[test]
-fn a_run_that_was_killed_is_cut_and_shows_what_it_has() {
-    let desk = Desk::new();
-    let (dyno, run) = start(&desk, "100ms", "measure");
+fn a_killed_run_reports_what_it_recorded() {
+    let sandbox = Sandbox::new();
+    let (dyno, run) = start(&sandbox, "100ms", "measure");
     dyno.signal(Signal::SIGKILL);
     dyno.finish();
-    let listed = String::from_utf8(desk.succeed(["list"]).stdout).unwrap();
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
     assert!(listed.contains(" cut ") && listed.contains(" 0 of 1 "), "{listed}");
-    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
     assert_eq!(report["status"], "cut");
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "cut");
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
     assert!(trial["latency"]["count"].as_u64() == trial["transactions"].as_u64(), "{trial}");
-    let text = String::from_utf8(desk.succeed(["report", "results"]).stdout).unwrap();
+    let text = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
     assert!(text.contains("The trial was cut"), "{text}");
     assert!(fs::read_to_string(run.join("report.html")).unwrap().contains("The trial was cut"));
 }
 
 #[test]
-fn a_folder_that_is_removed_ends_the_run_and_is_named() {
-    let desk = Desk::new();
-    let (dyno, run) = start(&desk, "100ms", "measure");
+fn removing_the_record_folder_ends_the_run() {
+    let sandbox = Sandbox::new();
+    let (dyno, run) = start(&sandbox, "100ms", "measure");
     // At once: dyno may look, and write that it failed, while file after file is removed.
-    let away = desk.path().join("away");
+    let away = sandbox.path().join("away");
     fs::rename(&run, &away).unwrap();
     fs::remove_dir_all(&away).unwrap();
     let text = failed(&dyno.finish());
@@ -70,21 +70,21 @@ fn a_folder_that_is_removed_ends_the_run_and_is_named() {
 
 /// Where no file system of a size can be mounted: the next file that is replaced lies on a full disk.
 #[test]
-fn a_disk_that_is_full_at_the_end_of_a_phase_is_said() {
-    let desk = Desk::new();
-    let (dyno, run) = start(&desk, "2s", "warm-up");
+fn a_full_disk_at_the_end_of_a_phase_is_reported() {
+    let sandbox = Sandbox::new();
+    let (dyno, run) = start(&sandbox, "2s", "warm-up");
     symlink("/dev/full", run.join("trials/0000/trial.tmp")).unwrap();
     let text = failed(&dyno.finish());
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
-    let report = json(&desk.succeed(["report", "results", "--format=json"]));
+    let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
     assert_eq!(report["status"], "failed");
     assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
 }
 
 #[test]
-fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
-    let desk = Desk::new();
+fn a_full_disk_ends_the_run_and_keeps_the_record() {
+    let sandbox = Sandbox::new();
     let dyno = env!("CARGO_BIN_EXE_dyno");
     let script = format!(
         "mkdir results && mount -t tmpfs -o size=256k tmpfs results || exit 77
@@ -95,16 +95,16 @@ fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
         exit $code",
         LOAD.join(" ")
     );
-    let Some(output) = in_a_mount_namespace(&desk, &script) else {
+    let Some(output) = in_a_mount_namespace(&sandbox, &script) else {
         // No mounts here: the full disk is that of the test beside this one.
-        return a_disk_that_is_full_at_the_end_of_a_phase_is_said();
+        return a_full_disk_at_the_end_of_a_phase_is_reported();
     };
     let text = failed(&output);
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
     let listed = String::from_utf8(output.stdout).unwrap();
     assert!(listed.contains(" failed "), "there was room for the run's end: {listed}");
-    let report = fs::read_to_string(desk.path().join("report.json")).unwrap();
+    let report = fs::read_to_string(sandbox.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
     let trial = &report["trials"][0];
@@ -113,12 +113,12 @@ fn a_disk_that_fills_up_ends_the_run_and_the_record_keeps_what_it_has() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_said_before_anything_starts() {
-    let desk = Desk::new();
-    desk.file("taken", "");
-    let text = desk.fail(1, ["bench", "sysbench/oltp_point_select", "--out=taken/results"]);
+fn an_unwritable_results_folder_is_reported_before_the_start() {
+    let sandbox = Sandbox::new();
+    sandbox.file("taken", "");
+    let text = sandbox.fail(1, ["bench", "sysbench/oltp_point_select", "--out=taken/results"]);
     assert!(text.contains("cannot create taken/results"), "{text}");
-    let text = desk.fail(1, ["bench", "sysbench/oltp_point_select", "--out=/proc/results"]);
+    let text = sandbox.fail(1, ["bench", "sysbench/oltp_point_select", "--out=/proc/results"]);
     assert!(text.contains("cannot create /proc/results"), "{text}");
     assert!(text.contains("--out"), "what to do about it: {text}");
     let script = format!(
@@ -127,7 +127,7 @@ fn a_place_that_cannot_be_written_is_said_before_anything_starts() {
         env!("CARGO_BIN_EXE_dyno"),
         LOAD.join(" ")
     );
-    let Some(output) = in_a_mount_namespace(&desk, &script) else {
+    let Some(output) = in_a_mount_namespace(&sandbox, &script) else {
         // No mounts here: the two places above stand for the third.
         return;
     };
@@ -138,16 +138,16 @@ fn a_place_that_cannot_be_written_is_said_before_anything_starts() {
 }
 
 /// Runs a script that may mount; `None` where nobody lets us.
-fn in_a_mount_namespace(desk: &Desk, script: &str) -> Option<Output> {
+fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Output> {
     // The second makes whoever runs the tests root of a namespace of their own.
     ["--mount", "--map-root-user"].iter().find_map(|how| {
         let output = Command::new("unshare")
             .args([how, "--mount", "--", "sh", "-c", script])
-            .current_dir(desk.path())
-            .env("HOME", desk.path())
+            .current_dir(sandbox.path())
+            .env("HOME", sandbox.path())
             .output()
             .ok()?;
-        let _ = fs::remove_dir(desk.path().join("results"));
+        let _ = fs::remove_dir(sandbox.path().join("results"));
         let text = String::from_utf8_lossy(&output.stderr);
         let is_refused = output.status.code() == Some(77) || text.starts_with("unshare:");
         (!is_refused).then_some(output)
@@ -155,13 +155,13 @@ fn in_a_mount_namespace(desk: &Desk, script: &str) -> Option<Output> {
 }
 
 #[test]
-fn a_view_is_shown_though_the_files_beside_the_record_cannot_be_written() {
-    let desk = Desk::new();
-    desk.succeed(["bench", "sysbench/oltp_point_select", "--table-size=10", "--events=10"]);
-    let html = desk.runs()[0].join("report.html");
+fn a_report_is_printed_when_its_files_cannot_be_written() {
+    let sandbox = Sandbox::new();
+    sandbox.succeed(["bench", "sysbench/oltp_point_select", "--table-size=10", "--events=10"]);
+    let html = sandbox.runs()[0].join("report.html");
     fs::remove_file(&html).unwrap();
     fs::create_dir(&html).unwrap();
-    let output = desk.dyno(["report", "--format=json"]).output().unwrap();
+    let output = sandbox.dyno(["report", "--format=json"]).output().unwrap();
     assert!(failed(&output).contains("report.html"), "{}", both(&output));
     assert_eq!(json(&output)["trials"][0]["transactions"], 10);
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::own_server::{Background, wait_until};
+use crate::sandbox::{Sandbox, both};
 use crate::server;
-use crate::support::{Desk, both};
 
 const PASSWORD: &str = "pass-word-4711";
 /// What only the environment of the dyno that was typed holds.
@@ -31,12 +31,12 @@ fn assert_nowhere_below(folder: &Path) {
 
 #[test]
 fn a_password_in_a_url_is_scrubbed_everywhere() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let user = server::user_with_password("dyno_secret_url", PASSWORD);
     let url = user.url(Some(PASSWORD));
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
     command.args(["--time=10m", "--system", &url, "--existing=replace", "--cleanup"]);
-    let mut run = Background::start(&desk, &mut command);
+    let mut run = Background::start(&sandbox, &mut command);
     // Replacing itself is the first thing that the process does.
     run.wait_for("0000", "measure", 1);
     let shown = fs::read(format!("/proc/{}/cmdline", run.pid())).unwrap();
@@ -47,35 +47,35 @@ fn a_password_in_a_url_is_scrubbed_everywhere() {
     assert!(shown.contains("oltp_point_select"), "{shown}");
     assert!(!shown.contains(PASSWORD), "{shown}");
     assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 #[test]
 fn a_password_comes_from_the_environment_a_file_or_the_option_file() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let user = server::user_with_password("dyno_secret_env", PASSWORD);
     let url = user.url(None);
-    let bench = |desk: &Desk| {
-        let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
+    let bench = |sandbox: &Sandbox| {
+        let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
         command.args(["--events=100", "--existing=replace", "--cleanup", "--system", &url]);
         command
     };
-    let refused = bench(&desk).output().unwrap();
+    let refused = bench(&sandbox).output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     assert!(both(&refused).contains("1045"), "{}", both(&refused));
 
-    let from_environment = bench(&desk).env("DYNO_PASSWORD", PASSWORD).output().unwrap();
+    let from_environment = bench(&sandbox).env("DYNO_PASSWORD", PASSWORD).output().unwrap();
     assert!(from_environment.status.success(), "{}", both(&from_environment));
 
-    let file = desk.file("secret", &format!("{PASSWORD}\n"));
+    let file = sandbox.file("secret", &format!("{PASSWORD}\n"));
     let option = format!("password_file={}", file.display());
-    let from_file = bench(&desk).args(["--system-option", &option]).output().unwrap();
+    let from_file = bench(&sandbox).args(["--system-option", &option]).output().unwrap();
     assert!(from_file.status.success(), "{}", both(&from_file));
 
-    desk.file(".my.cnf", &format!("[client]\npassword={PASSWORD}\n"));
-    let from_option_file = bench(&desk).output().unwrap();
+    sandbox.file(".my.cnf", &format!("[client]\npassword={PASSWORD}\n"));
+    let from_option_file = bench(&sandbox).output().unwrap();
     assert!(from_option_file.status.success(), "{}", both(&from_option_file));
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 /// A process that a dyno has started, and what everyone or its user can read of it.
@@ -86,9 +86,9 @@ struct Child {
     environment: String,
 }
 
-/// The processes whose environment says that this desk is their home.
-fn children(desk: &Desk) -> Vec<Child> {
-    let home = format!("HOME={}\0", desk.path().display());
+/// The processes whose environment says that this sandbox is their home.
+fn children(sandbox: &Sandbox) -> Vec<Child> {
+    let home = format!("HOME={}\0", sandbox.path().display());
     let read = |folder: &Path, name: &str| {
         let bytes = fs::read(folder.join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -104,9 +104,9 @@ fn children(desk: &Desk) -> Vec<Child> {
 
 #[test]
 fn an_environment_variable_does_not_replace_the_command_line() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let hidden = "dyno\u{1f}--help";
-    let output = desk.dyno(["--version"]).env("DYNO_HIDDEN_ARGUMENTS", hidden).output().unwrap();
+    let output = sandbox.dyno(["--version"]).env("DYNO_HIDDEN_ARGUMENTS", hidden).output().unwrap();
     assert!(
         both(&output).contains(concat!("dyno ", env!("CARGO_PKG_VERSION"))),
         "{}",
@@ -117,75 +117,75 @@ fn an_environment_variable_does_not_replace_the_command_line() {
 
 #[test]
 fn arguments_in_a_descriptor_that_dyno_did_not_open_are_refused() {
-    let said = Desk::new().fail(1, ["--arguments-in-descriptor=0", "bench"]);
+    let said = Sandbox::new().fail(1, ["--arguments-in-descriptor=0", "bench"]);
     assert!(said.contains("is for dyno itself; leave it out"), "{said}");
 }
 
 #[test]
 fn a_build_gets_no_secrets_and_what_it_prints_of_them_is_blanked() {
-    let desk = Desk::new();
-    desk.file("look.sql", "SELECT :api_token;\n");
-    desk.file("leak", &format!("connected with {PASSWORD}\n"));
+    let sandbox = Sandbox::new();
+    sandbox.file("look.sql", "SELECT :api_token;\n");
+    sandbox.file("leak", &format!("connected with {PASSWORD}\n"));
     let dyno = env!("CARGO_BIN_EXE_dyno");
     let build = format!("cat leak; env > environment; {dyno} --version > said");
-    let mut command = desk.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
+    let mut command = sandbox.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
     command.args(["-D", &format!("api_token='{PASSWORD}'"), "--warm-up=0s"]);
     command.args(["--set", &format!("systems.sqlite.build={build}")]);
     command.env("DYNO_PASSWORD", GIVEN).env("MYSQL_PWD", GIVEN).env("OTHER_TOKEN", GIVEN);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
-    let said = fs::read_to_string(desk.path().join("said")).unwrap();
+    let said = fs::read_to_string(sandbox.path().join("said")).unwrap();
     assert!(said.starts_with("dyno "), "the build's dyno ran its own command: {said}");
-    let environment = fs::read_to_string(desk.path().join("environment")).unwrap();
+    let environment = fs::read_to_string(sandbox.path().join("environment")).unwrap();
     assert!(environment.contains("PATH="), "{environment}");
     assert!(!environment.contains("DYNO_"), "{environment}");
     assert!(!environment.contains(GIVEN) && !environment.contains(PASSWORD), "{environment}");
-    let log = fs::read_to_string(desk.runs()[0].join("build-sqlite.log")).unwrap();
+    let log = fs::read_to_string(sandbox.runs()[0].join("build-sqlite.log")).unwrap();
     assert_eq!(log, "connected with ***\n");
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 #[test]
 fn what_a_failed_build_says_of_a_secret_is_blanked() {
-    let desk = Desk::new();
-    desk.file("look.sql", "SELECT :api_token;\n");
-    desk.file("leak", &format!("no login with {PASSWORD}\n"));
-    let mut command = desk.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("look.sql", "SELECT :api_token;\n");
+    sandbox.file("leak", &format!("no login with {PASSWORD}\n"));
+    let mut command = sandbox.dyno(["bench", "look.sql", "--system=sqlite", "--events=20"]);
     command.args(["-D", &format!("api_token='{PASSWORD}'")]);
     let output = command.args(["--set", "systems.sqlite.build=cat leak; exit 3"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     assert!(both(&output).contains("no login with ***"), "{}", both(&output));
     assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 #[test]
 fn what_a_server_that_does_not_start_says_of_its_secret_is_blanked() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let script = "#!/bin/sh\necho root is $ROOT_PASSWORD, given is $DYNO_PASSWORD.\nexit 1\n";
-    let server = desk.program("tidb-server", script);
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
+    let server = sandbox.program("tidb-server", script);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--events=20"]);
     command.args(["--system", &format!("tidb:{}", server.display())]);
     command.args(["--system-option", &format!("env.ROOT_PASSWORD={PASSWORD}")]);
     let output = command.env("DYNO_PASSWORD", GIVEN).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     assert!(both(&output).contains("root is ***, given is ."), "{}", both(&output));
     assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 #[test]
 fn a_secret_option_of_a_managed_server_reaches_that_server_alone() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let binary = std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
     command.args(["--time=10m", "--system", &format!("tidb:{binary}")]);
     command.args(["--system-option", &format!("env.ROOT_PASSWORD={PASSWORD}")]);
-    let mut run = Background::start(&desk, command.env("DYNO_PASSWORD", GIVEN));
+    let mut run = Background::start(&sandbox, command.env("DYNO_PASSWORD", GIVEN));
     run.wait_for("0000", "measure", 1);
-    let children = children(&desk);
+    let children = children(&sandbox);
     run.interrupt();
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
@@ -201,24 +201,24 @@ fn a_secret_option_of_a_managed_server_reaches_that_server_alone() {
     }
     assert!(!both(&output).contains(PASSWORD), "{}", both(&output));
     for format in ["text", "json", "markdown", "csv"] {
-        let output = desk.succeed(["report", "--format", format]);
+        let output = sandbox.succeed(["report", "--format", format]);
         assert!(!both(&output).contains(PASSWORD), "{format}: {}", both(&output));
     }
-    let trial = fs::read_to_string(desk.runs()[0].join("trials/0000/trial.json")).unwrap();
+    let trial = fs::read_to_string(sandbox.runs()[0].join("trials/0000/trial.json")).unwrap();
     assert!(trial.contains("ROOT_PASSWORD"), "the setting is named: {trial}");
-    assert_nowhere_below(&desk.path().join("results"));
+    assert_nowhere_below(&sandbox.path().join("results"));
 }
 
 #[test]
 fn the_process_that_keeps_a_detached_server_shows_no_secret() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let option = format!("settings.report_password={PASSWORD}");
-    let mut command = desk.dyno(["up", "mariadb", "--option", &option, "--detach"]);
+    let mut command = sandbox.dyno(["up", "mariadb", "--option", &option, "--detach"]);
     let output = command.env("DYNO_PASSWORD", GIVEN).output().unwrap();
-    let children = children(&desk);
-    desk.succeed(["down"]);
+    let children = children(&sandbox);
+    sandbox.succeed(["down"]);
     assert!(output.status.success(), "{}", both(&output));
-    wait_until("all is down", || self::children(&desk).is_empty());
+    wait_until("all is down", || self::children(&sandbox).is_empty());
     let count = |name: &str| children.iter().filter(|child| child.program == name).count();
     assert_eq!((count("dyno"), count("mariadbd")), (1, 1), "{children:?}");
     for child in &children {

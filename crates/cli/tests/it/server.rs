@@ -78,21 +78,21 @@ pub(crate) fn database(name: &str) -> String {
 }
 
 /// A lock that statements of a test wait for, as long as this holds it.
-pub(crate) struct Held {
+pub(crate) struct HeldLock {
     name: String,
     client: Child,
 }
 
 /// Runs statements as root and takes the lock of this name then, in a session that goes on.
-pub(crate) fn hold(name: &str, after: &str) -> Held {
+pub(crate) fn hold(name: &str, after: &str) -> HeldLock {
     let statements = format!("{after} DO GET_LOCK('{name}', 0); DO SLEEP(600)");
     let client = client(&statements).stdout(Stdio::null()).spawn().unwrap();
     let is_held = format!("SELECT IS_USED_LOCK('{name}') IS NOT NULL");
     wait_until("the lock is held", || sql(&is_held).trim() == "1");
-    Held { name: name.to_owned(), client }
+    HeldLock { name: name.to_owned(), client }
 }
 
-impl Held {
+impl HeldLock {
     /// The question that is answered with 1 as soon as the lock is free.
     pub(crate) fn question(&self) -> String {
         format!("SELECT GET_LOCK('{}', 600)", self.name)

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
-use crate::support::{Desk, both, json, report};
+use crate::sandbox::{Sandbox, both, json, report};
 
 /// The server that `cargo xtask test` has built.
 pub(crate) fn binary() -> PathBuf {
@@ -24,8 +24,8 @@ fn system() -> String {
 }
 
 /// A load on a small table that ends as JSON.
-fn bench(desk: &Desk, workload: &str) -> Command {
-    let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--format=json"]);
+fn bench(sandbox: &Sandbox, workload: &str) -> Command {
+    let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--format=json"]);
     command.arg(system());
     command
 }
@@ -46,7 +46,7 @@ fn servers_of(parent: u32) -> Vec<i32> {
 
 #[test]
 fn every_sysbench_workload_passes() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let server = format!("kind = \"tidb\"\nbinary = \"{}\"\n", binary().display());
     let mut plan = format!("between = \"reload\"\n[systems.tidb]\n{server}");
     let all = workload::catalogue().into_iter().map(|workload| workload.kind);
@@ -59,8 +59,8 @@ fn every_sysbench_workload_passes() {
         plan += &format!("[workloads.\"{workload}\"]\ntable_size = 1000\n");
     }
     plan += "[load]\nclients = [4]\nevents = 60\nwarm_up = \"100ms\"\n";
-    desk.file("all.toml", &plan);
-    let report = json(&desk.succeed(["run", "all.toml", "--format=json"]));
+    sandbox.file("all.toml", &plan);
+    let report = json(&sandbox.succeed(["run", "all.toml", "--format=json"]));
     let identity = &report["systems"][0];
     assert_eq!((&identity["product"], &identity["storage"]), (&"TiDB".into(), &"unistore".into()));
     let trials = report["trials"].as_array().unwrap();
@@ -77,12 +77,12 @@ fn every_sysbench_workload_passes() {
         assert!(check["statements_by_server"].as_u64().unwrap() > 0, "{check}");
     }
     // Which storage it runs on stands at the head of every view.
-    let run = &desk.runs()[0];
+    let run = &sandbox.runs()[0];
     for view in ["report.md", "report.html"] {
         let text = fs::read_to_string(run.join(view)).unwrap();
         assert!(text.contains("unistore"), "{view}");
     }
-    // What no store tells is said to be absent, and not drawn.
+    // What no store reports is said to be absent, and not drawn.
     let page = fs::read_to_string(run.join("report.html")).unwrap();
     assert!(page.contains("gRPC durations by type as the stores see them are absent"));
     assert!(!page.contains("TiKV: "), "a panel of a store that is not there");
@@ -90,7 +90,7 @@ fn every_sysbench_workload_passes() {
 
 #[test]
 fn rows_by_the_thousand_and_text_statements_pass_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (workload, more) in [
         ("sysbench/bulk_insert", ["--events=3", "--clients=1"].as_slice()),
         (
@@ -98,7 +98,7 @@ fn rows_by_the_thousand_and_text_statements_pass_too() {
             &["--events=40", "--clients=4", "--ps=off", "--table-size=500"],
         ),
     ] {
-        let trial = &report(bench(&desk, workload).args(more))["trials"][0];
+        let trial = &report(bench(&sandbox, workload).args(more))["trials"][0];
         assert_eq!(trial["status"], "complete", "{trial}");
         assert_eq!(trial["failed_transactions"], 0, "{trial}");
     }
@@ -106,8 +106,8 @@ fn rows_by_the_thousand_and_text_statements_pass_too() {
 
 #[test]
 fn settings_environment_and_arguments_reach_the_server_and_the_record() {
-    let desk = Desk::new();
-    desk.file(
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "plan.toml",
         &format!(
             "between = \"restore\"\n[systems.tidb]\nbinary = \"{}\"\nenv = {{ GOMAXPROCS = 1 }}\n\
@@ -117,7 +117,7 @@ fn settings_environment_and_arguments_reach_the_server_and_the_record() {
             binary().display()
         ),
     );
-    let report = json(&desk.succeed(["run", "plan.toml", "--format=json"]));
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
     let settings = &report["systems"][0]["settings"];
     assert_eq!(settings["tidb_txn_mode"], "optimistic", "{settings}");
     assert_eq!(settings["tidb_mem_quota_query"], "2147483648", "{settings}");
@@ -132,10 +132,10 @@ fn settings_environment_and_arguments_reach_the_server_and_the_record() {
 
 /// Sends a signal to the managed server in mid-run, and returns the trial and the report for people.
 fn with_server_signalled(signal: Signal) -> (Value, Value, String) {
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only");
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only");
     command.args(["--table-size=200", "--interval=200ms", "--think-time=5ms"]);
-    let mut run = Background::start(&desk, command.args(["--clients=2,3", "--time=60s"]));
+    let mut run = Background::start(&sandbox, command.args(["--clients=2,3", "--time=60s"]));
     run.wait_for("0000", "measure", 1);
     let [pid] = servers_of(run.pid())[..] else { panic!("the managed server is a child") };
     kill(Pid::from_raw(pid), signal).unwrap();
@@ -147,7 +147,7 @@ fn with_server_signalled(signal: Signal) -> (Value, Value, String) {
     assert_eq!(first["status"], "crashed", "{}", both(&output));
     assert!(first["seconds"].as_f64().unwrap() < 60.0, "at once");
     assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
-    let told = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    let told = fs::read_to_string(sandbox.runs()[0].join("report.md")).unwrap();
     (first, second, told)
 }
 
@@ -163,7 +163,7 @@ fn a_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
 }
 
 #[test]
-fn what_the_runtime_says_when_it_dies_is_kept() {
+fn a_panic_message_of_the_server_is_recorded() {
     // The runtime of Go answers this signal as it answers a fault of its own: with its reason, and with
     // where each goroutine stood.
     let (first, _, _) = with_server_signalled(Signal::SIGSEGV);
@@ -174,79 +174,82 @@ fn what_the_runtime_says_when_it_dies_is_kept() {
 }
 
 #[test]
-fn nothing_is_left_when_dyno_is_killed() {
-    let desk = Desk::new();
-    let mut command = bench(&desk, "sysbench/oltp_read_only");
-    command.env("TMPDIR", desk.path());
-    let mut run = Background::start(&desk, command.args(["--table-size=200", "--time=60s"]));
+fn killing_dyno_leaves_no_process_or_folder() {
+    let sandbox = Sandbox::new();
+    let mut command = bench(&sandbox, "sysbench/oltp_read_only");
+    command.env("TMPDIR", sandbox.path());
+    let mut run = Background::start(&sandbox, command.args(["--table-size=200", "--time=60s"]));
     run.wait_for("0000", "measure", 1);
     let servers = servers_of(run.pid());
     assert_eq!(servers.len(), 1);
-    assert_eq!(desk.scratch_folders().len(), 1);
+    assert_eq!(sandbox.scratch_folders().len(), 1);
     run.signal(Signal::SIGKILL);
     run.finish();
     wait_until("the server is gone", || !is_there(servers[0]));
-    wait_until("its data are gone", || desk.scratch_folders().is_empty());
+    wait_until("its data are gone", || sandbox.scratch_folders().is_empty());
 }
 
-/// A program on the desk that lets it be known, in the file `started`, that it runs, and with which pid.
-fn stand_in(desk: &Desk, name: &str, then: &str) -> PathBuf {
-    let started = desk.path().join("started");
+/// A program on the sandbox that lets it be known, in the file `started`, that it runs, and with which pid.
+fn stand_in(sandbox: &Sandbox, name: &str, then: &str) -> PathBuf {
+    let started = sandbox.path().join("started");
     let started = started.display();
     let script = format!(
         "#!/bin/sh\n{then}\necho $$ > {started}.new\nmv {started}.new {started}\nexec sleep 600\n"
     );
-    desk.program(name, &script)
+    sandbox.program(name, &script)
 }
 
 /// Interrupts dyno once that program runs; what is left of it all is looked for.
-fn interrupted_at_the_start(desk: &Desk, command: &mut Command) {
-    let run = Background::start(desk, command.env("TMPDIR", desk.path()));
-    let started = desk.path().join("started");
+fn interrupted_at_the_start(sandbox: &Sandbox, command: &mut Command) {
+    let run = Background::start(sandbox, command.env("TMPDIR", sandbox.path()));
+    let started = sandbox.path().join("started");
     wait_until("the program runs", || started.exists());
     let pid = fs::read_to_string(&started).unwrap().trim().parse().unwrap();
     run.interrupt();
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
     wait_until("the program is gone", || !is_there(pid));
-    assert_eq!(desk.scratch_folders().len(), 0);
+    assert_eq!(sandbox.scratch_folders().len(), 0);
     fs::remove_file(started).unwrap();
 }
 
 #[test]
-fn ctrl_c_while_it_starts_ends_the_start() {
-    let desk = Desk::new();
-    let argument = format!("tidb:{}", stand_in(&desk, "tidb-server", "").display());
-    interrupted_at_the_start(&desk, &mut desk.dyno(["up", &argument]));
-    interrupted_at_the_start(&desk, &mut desk.dyno(["up", &argument, "--detach"]));
-    assert_eq!(String::from_utf8(desk.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+fn ctrl_c_ends_a_starting_server() {
+    let sandbox = Sandbox::new();
+    let argument = format!("tidb:{}", stand_in(&sandbox, "tidb-server", "").display());
+    interrupted_at_the_start(&sandbox, &mut sandbox.dyno(["up", &argument]));
+    interrupted_at_the_start(&sandbox, &mut sandbox.dyno(["up", &argument, "--detach"]));
+    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
     let system = format!("--system={argument}");
-    interrupted_at_the_start(&desk, &mut desk.dyno(["bench", "sysbench/oltp_insert", &system]));
-    let report = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    interrupted_at_the_start(
+        &sandbox,
+        &mut sandbox.dyno(["bench", "sysbench/oltp_insert", &system]),
+    );
+    let report = fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["status"], "interrupted");
 }
 
 #[test]
-fn ctrl_c_while_it_is_built_ends_the_build() {
-    let desk = Desk::new();
+fn ctrl_c_ends_a_build() {
+    let sandbox = Sandbox::new();
     let go = "test \"$1\" = env && { echo go1.25.12; exit; }";
-    let folder = stand_in(&desk, "go", go).parent().unwrap().display().to_string();
+    let folder = stand_in(&sandbox, "go", go).parent().unwrap().display().to_string();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
     for last in ["--build-only", "--detach"] {
-        let mut up = desk.dyno(["up", "tidb", "--option=source=build", last]);
-        up.env("PATH", &path).env("DYNO_CACHE", desk.path().join("cache"));
-        interrupted_at_the_start(&desk, &mut up);
+        let mut up = sandbox.dyno(["up", "tidb", "--option=source=build", last]);
+        up.env("PATH", &path).env("DYNO_CACHE", sandbox.path().join("cache"));
+        interrupted_at_the_start(&sandbox, &mut up);
     }
 }
 
 #[test]
-fn stages_of_a_start_that_take_long_are_told_where_there_is_no_terminal() {
-    let desk = Desk::new();
+fn long_startup_stages_are_printed_without_a_terminal() {
+    let sandbox = Sandbox::new();
     let script = format!("#!/bin/sh\nsleep 1.5\nexec {} \"$@\"\n", binary().display());
-    let argument = format!("tidb:{}", desk.program("tidb-server", &script).display());
-    let up = desk.succeed(["up", &argument, "--detach"]);
-    desk.succeed(["down"]);
+    let argument = format!("tidb:{}", sandbox.program("tidb-server", &script).display());
+    let up = sandbox.succeed(["up", &argument, "--detach"]);
+    sandbox.succeed(["down"]);
     let told = String::from_utf8(up.stderr).unwrap();
     assert!(told.contains("tidb: starting TiDB took "), "{told}");
 }
@@ -266,20 +269,20 @@ pub(crate) fn login_in(text: &str) -> String {
 }
 
 #[test]
-fn a_detached_server_stays_until_it_is_taken_down() {
-    let desk = Desk::new();
+fn a_detached_server_runs_until_dyno_down() {
+    let sandbox = Sandbox::new();
     let argument = format!("tidb:{}", binary().display());
-    let said = desk.succeed(["up", &argument, "--detach"]);
+    let said = sandbox.succeed(["up", &argument, "--detach"]);
     let said = String::from_utf8(said.stdout).unwrap();
     assert!(said.starts_with("TiDB v"), "{said}");
     assert!(said.contains("unistore\n  url      mysql://root:***@127.0.0.1:"), "{said}");
     assert!(said.contains("  metrics  http://127.0.0.1:"), "{said}");
     let server = process_in(&said);
     assert!(is_there(server));
-    let listed = String::from_utf8(desk.succeed(["up", "--list"]).stdout).unwrap();
+    let listed = String::from_utf8(sandbox.succeed(["up", "--list"]).stdout).unwrap();
     assert!(said.starts_with(&listed), "{listed}");
     let system = format!("--system={}", login_in(&said));
-    desk.succeed([
+    sandbox.succeed([
         "bench",
         "sysbench/oltp_point_select",
         &system,
@@ -287,20 +290,20 @@ fn a_detached_server_stays_until_it_is_taken_down() {
         "--table-size=50",
     ]);
     assert!(is_there(server), "a run does not stop what it did not start");
-    let other = String::from_utf8(desk.succeed(["down", "mariadb"]).stdout).unwrap();
+    let other = String::from_utf8(sandbox.succeed(["down", "mariadb"]).stdout).unwrap();
     assert_eq!(other, "nothing is up\n");
-    let stopped = String::from_utf8(desk.succeed(["down", "tidb"]).stdout).unwrap();
+    let stopped = String::from_utf8(sandbox.succeed(["down", "tidb"]).stdout).unwrap();
     assert!(stopped.starts_with("stopped: TiDB v"), "{stopped}");
     assert!(!is_there(server));
-    assert_eq!(String::from_utf8(desk.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
 }
 
 #[test]
-fn in_the_foreground_ctrl_c_stops_it() {
-    let desk = Desk::new();
+fn ctrl_c_stops_a_server_in_the_foreground() {
+    let sandbox = Sandbox::new();
     let argument = format!("tidb:{}", binary().display());
-    let out = desk.path().join("out");
-    let mut up = desk.dyno(["up", &argument]);
+    let out = sandbox.path().join("out");
+    let mut up = sandbox.dyno(["up", &argument]);
     let mut child = up.stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
     let said = || fs::read_to_string(&out).unwrap();
     wait_until("it is up", || said().contains("Ctrl-C stops it"));
@@ -312,41 +315,41 @@ fn in_the_foreground_ctrl_c_stops_it() {
 }
 
 #[test]
-fn what_cannot_be_kept_up_or_found_is_said() {
-    let desk = Desk::new();
-    let nothing = desk.fail(1, ["up", "sqlite"]);
+fn up_and_down_report_systems_they_cannot_handle() {
+    let sandbox = Sandbox::new();
+    let nothing = sandbox.fail(1, ["up", "sqlite"]);
     assert!(nothing.contains("nothing of `sqlite` has to be started"), "{nothing}");
-    let missing = desk.fail(1, ["up", "tidb:/opt/none/tidb-server"]);
+    let missing = sandbox.fail(1, ["up", "tidb:/opt/none/tidb-server"]);
     assert!(missing.contains("/opt/none/tidb-server is no program that can be run"), "{missing}");
-    let late = desk.fail(1, ["up", "tidb:/bin/false", "--detach"]);
+    let late = sandbox.fail(1, ["up", "tidb:/bin/false", "--detach"]);
     assert!(late.contains("TiDB did not start (exit status: 1)"), "{late}");
-    let spelling = desk.fail(2, ["up", "tydb"]);
+    let spelling = sandbox.fail(2, ["up", "tydb"]);
     assert!(spelling.contains("did you mean `tidb`?"), "{spelling}");
-    let mut on_path = desk.dyno(["up", "tidb", "--option=source=path"]);
+    let mut on_path = sandbox.dyno(["up", "tidb", "--option=source=path"]);
     let output = on_path.env("PATH", "/nowhere").output().unwrap();
     assert!(both(&output).contains("tidb-server is not on PATH"), "{}", both(&output));
 }
 
-/// A stand-in for TiUP, which cannot be had everywhere: it starts a server as its child and keeps to the
+/// A stand-in for TiUP, which is not available everywhere: it starts a server as its child and keeps to the
 /// arguments that are documented. It shows how dyno treats it, not what the real one does.
-fn stand_in_for_tiup(desk: &Desk) -> String {
+fn stand_in_for_tiup(sandbox: &Sandbox) -> String {
     let script = format!(
         "#!/bin/sh\ntest \"$1 $2 $3 $4\" = 'playground --host 127.0.0.1 --db.port' || exit 9\n\
          {} -store unistore -path $PWD/data -host 127.0.0.1 -P $5 -socket $PWD/s -report-status=0 \
          -temp-dir $PWD &\nwait\n",
         binary().display()
     );
-    let tiup = desk.program("tiup", &script);
+    let tiup = sandbox.program("tiup", &script);
     format!("{}:{}", tiup.parent().unwrap().display(), std::env::var("PATH").unwrap())
 }
 
 #[test]
-fn what_a_playground_of_tiup_has_started_goes_with_dyno() {
-    let desk = Desk::new();
-    let path = stand_in_for_tiup(&desk);
+fn processes_of_a_tiup_playground_end_with_dyno() {
+    let sandbox = Sandbox::new();
+    let path = stand_in_for_tiup(&sandbox);
     for signal in [Signal::SIGINT, Signal::SIGKILL] {
-        let out = desk.path().join("out");
-        let mut up = desk.dyno(["up", "tidb", "--option=source=tiup"]);
+        let out = sandbox.path().join("out");
+        let mut up = sandbox.dyno(["up", "tidb", "--option=source=tiup"]);
         let mut up = up.env("PATH", &path).stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
         let said = || fs::read_to_string(&out).unwrap();
         wait_until("it is up", || said().contains("Ctrl-C stops it"));
@@ -359,10 +362,10 @@ fn what_a_playground_of_tiup_has_started_goes_with_dyno() {
 }
 
 #[test]
-fn a_detached_server_goes_when_its_keeper_is_killed() {
-    let desk = Desk::new();
+fn a_detached_server_ends_when_its_dyno_process_is_killed() {
+    let sandbox = Sandbox::new();
     let argument = format!("tidb:{}", binary().display());
-    let mut command = desk.dyno(["up", &argument, "--detach"]);
+    let mut command = sandbox.dyno(["up", &argument, "--detach"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     let server = process_in(&String::from_utf8(output.stdout).unwrap());
     let keeper = fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
@@ -370,6 +373,6 @@ fn a_detached_server_goes_when_its_keeper_is_killed() {
     kill(Pid::from_raw(keeper), Signal::SIGKILL).unwrap();
     wait_until("the server is gone", || !is_there(server));
     wait_until("its keeper is gone", || !is_there(keeper));
-    let told = String::from_utf8(desk.succeed(["down"]).stdout).unwrap();
+    let told = String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap();
     assert!(told.starts_with("had ended before: TiDB v"), "{told}");
 }

@@ -11,7 +11,7 @@ use record::Run;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
-use crate::support::{Desk, both, json};
+use crate::sandbox::{Sandbox, both, json};
 
 /// Elections and heartbeats of a store within a second, where a minute is usual.
 const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-tick-interval = \"1s\"\n\
@@ -30,9 +30,9 @@ fn program(role: &str) -> String {
 }
 
 /// A plan with the cluster and no workload yet; the store's program may be another.
-fn plan(desk: &Desk, store: &str, more: &str) -> String {
-    desk.file("store.toml", STORE);
-    desk.file("tidb-server.toml", TIDB);
+fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
+    sandbox.file("store.toml", STORE);
+    sandbox.file("tidb-server.toml", TIDB);
     let (pd, tidb) = (program("PD"), program("TIDB"));
     format!(
         "[systems.cluster]\nkind = \"tidb-cluster\"\npd = \"{pd}\"\ntikv = \"{store}\"\n\
@@ -41,37 +41,37 @@ fn plan(desk: &Desk, store: &str, more: &str) -> String {
     )
 }
 
-/// `dyno` in a network of its own, with all its files on the desk.
-fn dyno_apart<const N: usize>(desk: &Desk, args: [&str; N]) -> Command {
-    let dyno = desk.dyno(args);
+/// `dyno` in a network of its own, with all its files on the sandbox.
+fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
+    let dyno = sandbox.dyno(args);
     let mut apart = Command::new("unshare");
     // Who is not root may be it in a namespace of his own, where the kernel lets him.
     if !nix::unistd::geteuid().is_root() {
         apart.arg("--map-root-user");
     }
     apart.args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
-    apart.arg(dyno.get_program()).args(dyno.get_args()).current_dir(desk.path());
-    apart.env("HOME", desk.path()).env("TMPDIR", desk.path()).env_remove("MYSQL_PWD");
+    apart.arg(dyno.get_program()).args(dyno.get_args()).current_dir(sandbox.path());
+    apart.env("HOME", sandbox.path()).env("TMPDIR", sandbox.path()).env_remove("MYSQL_PWD");
     apart
 }
 
-/// The servers whose files are on the desk, in the order in which they were started.
-fn servers_of(desk: &Desk) -> Vec<(String, i32)> {
+/// The servers whose files are on the sandbox, in the order in which they were started.
+fn servers_of(sandbox: &Sandbox) -> Vec<(String, i32)> {
     let mut found: Vec<(u64, String, i32)> = fs::read_dir("/proc")
         .unwrap()
-        .filter_map(|entry| server(&entry.ok()?.path(), desk.path()))
+        .filter_map(|entry| server(&entry.ok()?.path(), sandbox.path()))
         .collect();
     found.sort();
     found.into_iter().map(|(_, name, pid)| (name, pid)).collect()
 }
 
-/// When a process was started, its name and its pid, if it is a server on this desk.
-fn server(process: &Path, desk: &Path) -> Option<(u64, String, i32)> {
+/// When a process was started, its name and its pid, if it is a server on this sandbox.
+fn server(process: &Path, sandbox: &Path) -> Option<(u64, String, i32)> {
     let pid = process.file_name()?.to_str()?.parse().ok()?;
     let said = fs::read(process.join("cmdline")).ok()?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let name = Path::new(said.split('\0').next()?).file_name()?.to_str()?.to_owned();
-    if !name.ends_with("-server") || !said.contains(desk.to_str()?) {
+    if !name.ends_with("-server") || !said.contains(sandbox.to_str()?) {
         return None;
     }
     let stat = fs::read_to_string(process.join("stat")).ok()?;
@@ -87,20 +87,20 @@ fn trials(report: &Value) -> &Vec<Value> {
 }
 
 #[test]
-fn a_cluster_comes_up_in_order_takes_load_and_is_gone_afterwards() {
-    let desk = Desk::new();
+fn a_cluster_starts_in_order_runs_load_and_is_removed() {
+    let sandbox = Sandbox::new();
     let workloads = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 500\n\
                      [workloads.update]\nkind = \"sysbench/oltp_update_index\"\ntable_size = 500\n\
                      [load]\nclients = [4]\ntime = \"3s\"\nwarm_up = \"0s\"\n";
-    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + workloads));
-    let mut command = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]);
-    let mut run = Background::start(&desk, &mut command);
+    sandbox.file("plan.toml", &(plan(&sandbox, &program("TIKV"), "") + workloads));
+    let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]);
+    let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
-    let names: Vec<String> = servers_of(&desk).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = servers_of(&sandbox).into_iter().map(|(name, _)| name).collect();
     let store = "unistore-server";
     assert_eq!(names, ["pd-server", store, store, store, "tidb-server"]);
     let output = run.finish();
-    assert_eq!(servers_of(&desk), []);
+    assert_eq!(servers_of(&sandbox), []);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("cluster: starting tidb-1 took "), "{told}");
     let report = json(&output);
@@ -115,11 +115,11 @@ fn a_cluster_comes_up_in_order_takes_load_and_is_gone_afterwards() {
     let settings = &identity["settings"];
     assert_eq!((&settings["stores"], &settings["replicas"]), (&"3".into(), &"3".into()));
     assert_eq!(settings["tikv_built_for_debugging"], Value::Null, "{settings}");
-    every_server_was_watched_and_its_panels_are_drawn(&desk);
+    every_server_was_watched_and_its_panels_are_drawn(&sandbox);
 }
 
-fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
-    let run = &desk.runs()[0];
+fn every_server_was_watched_and_its_panels_are_drawn(sandbox: &Sandbox) {
+    let run = &sandbox.runs()[0];
     let watched = Run::open(run).unwrap().trials[1].watched.clone();
     let servers: Vec<&str> = watched.servers.iter().map(|server| server.name.as_str()).collect();
     for role in ["pd", "tikv", "tidb"] {
@@ -145,20 +145,20 @@ fn every_server_was_watched_and_its_panels_are_drawn(desk: &Desk) {
 
 /// A member of the cluster is killed in each of two trials.
 #[test]
-fn a_member_that_is_killed_ends_its_trial_and_is_named() {
-    let desk = Desk::new();
+fn a_killed_cluster_server_ends_its_trial_and_is_named() {
+    let sandbox = Sandbox::new();
     let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
                 [load]\nthink_time = \"5ms\"\nclients = [2, 3]\ntime = \"60s\"\nwarm_up = \"0s\"\n\
                 interval = \"200ms\"\n";
-    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + load));
-    let mut command = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]);
-    let mut run = Background::start(&desk, &mut command);
+    sandbox.file("plan.toml", &(plan(&sandbox, &program("TIKV"), "") + load));
+    let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]);
+    let mut run = Background::start(&sandbox, &mut command);
     for (trial, member) in [("0000", 2), ("0001", 4)] {
         run.wait_for(trial, "measure", 2);
-        kill(Pid::from_raw(servers_of(&desk)[member].1), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(servers_of(&sandbox)[member].1), Signal::SIGKILL).unwrap();
     }
     let output = run.finish();
-    assert_eq!(servers_of(&desk), []);
+    assert_eq!(servers_of(&sandbox), []);
     let report = json(&output);
     let reason = |trial: usize| {
         assert_eq!(trials(&report)[trial]["status"], "crashed", "{}", both(&output));
@@ -173,25 +173,25 @@ fn a_member_that_is_killed_ends_its_trial_and_is_named() {
 
 /// A program in the place of TiKV: it says that it is one that was built for debugging, and lets a store do
 /// the work. That store does not start on a folder that it has left behind.
-fn stand_in_for_tikv(desk: &Desk) -> String {
+fn stand_in_for_tikv(sandbox: &Sandbox) -> String {
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = -V ]; then\n  echo 'TiKV '\n  echo 'Release Version:   7.5.0'\n  \
          echo 'Profile:           dev'\n  exit\nfi\nfor argument; do\n  case $argument in\n    \
          --data-dir=*) rm -rf \"${{argument#--data-dir=}}/snap\" ;;\n  esac\ndone\nexec {} \"$@\"\n",
         program("TIKV")
     );
-    desk.program("tikv-server", &script).display().to_string()
+    sandbox.program("tikv-server", &script).display().to_string()
 }
 
 #[test]
-fn several_tidbs_share_the_load_and_a_store_for_debugging_is_warned_of() {
-    let desk = Desk::new();
+fn several_tidb_servers_share_the_load_and_debug_builds_are_reported() {
+    let sandbox = Sandbox::new();
     let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
                 [load]\nclients = [2, 4]\ntime = \"3s\"\nwarm_up = \"0s\"\n";
-    let system = plan(&desk, &stand_in_for_tikv(&desk), "stores = 1\ntidbs = 2\n");
-    desk.file("plan.toml", &format!("between = \"restore\"\n{system}{load}"));
-    let output = dyno_apart(&desk, ["run", "plan.toml", "--format=json"]).output().unwrap();
-    assert_eq!(servers_of(&desk), []);
+    let system = plan(&sandbox, &stand_in_for_tikv(&sandbox), "stores = 1\ntidbs = 2\n");
+    sandbox.file("plan.toml", &format!("between = \"restore\"\n{system}{load}"));
+    let output = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]).output().unwrap();
+    assert_eq!(servers_of(&sandbox), []);
     let said = both(&output);
     assert!(said.contains("is built for debugging: its profile is `dev`"), "{said}");
     let report = json(&output);
@@ -202,48 +202,48 @@ fn several_tidbs_share_the_load_and_a_store_for_debugging_is_warned_of() {
         assert_eq!(trial["status"], "complete", "{said}");
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
     }
-    let run = Run::open(&desk.runs()[0]).unwrap();
+    let run = Run::open(&sandbox.runs()[0]).unwrap();
     let servers = run.trials[1].watched.servers.iter().map(|server| server.name.as_str());
     let tidbs = servers.clone().filter(|name| name.starts_with("tidb 127.0.0.1:")).count();
     assert_eq!(tidbs, 2, "{:?}", servers.collect::<Vec<_>>());
 }
 
 #[test]
-fn no_member_is_left_running_when_dyno_is_killed() {
-    let desk = Desk::new();
+fn killing_dyno_leaves_no_cluster_server_running() {
+    let sandbox = Sandbox::new();
     let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
                 [load]\nclients = [2]\ntime = \"60s\"\nwarm_up = \"0s\"\n";
-    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "stores = 1\n") + load));
-    let mut run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
+    sandbox.file("plan.toml", &(plan(&sandbox, &program("TIKV"), "stores = 1\n") + load));
+    let mut run = Background::start(&sandbox, &mut dyno_apart(&sandbox, ["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);
-    assert_eq!(servers_of(&desk).len(), 3);
+    assert_eq!(servers_of(&sandbox).len(), 3);
     run.signal(Signal::SIGKILL);
     run.finish();
-    wait_until("all servers are gone", || servers_of(&desk).is_empty());
-    wait_until("their data are gone", || desk.scratch_folders().is_empty());
+    wait_until("all servers are gone", || servers_of(&sandbox).is_empty());
+    wait_until("their data are gone", || sandbox.scratch_folders().is_empty());
 }
 
 #[test]
-fn ctrl_c_while_it_starts_ends_the_start_and_all_that_was_started() {
-    let desk = Desk::new();
+fn ctrl_c_ends_a_starting_cluster_and_its_processes() {
+    let sandbox = Sandbox::new();
     let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\n";
-    desk.file("plan.toml", &(plan(&desk, &program("TIKV"), "") + load));
-    let run = Background::start(&desk, &mut dyno_apart(&desk, ["run", "plan.toml"]));
+    sandbox.file("plan.toml", &(plan(&sandbox, &program("TIKV"), "") + load));
+    let run = Background::start(&sandbox, &mut dyno_apart(&sandbox, ["run", "plan.toml"]));
     let is_store = |(name, _): &(String, i32)| name == "unistore-server";
-    wait_until("a store is there", || servers_of(&desk).iter().any(is_store));
+    wait_until("a store is there", || servers_of(&sandbox).iter().any(is_store));
     run.interrupt();
     let output = run.finish();
     assert_eq!(output.status.code(), Some(130), "{}", both(&output));
-    assert_eq!(servers_of(&desk), []);
-    assert_eq!(desk.scratch_folders().len(), 0);
+    assert_eq!(servers_of(&sandbox), []);
+    assert_eq!(sandbox.scratch_folders().len(), 0);
     let told = both(&output);
     assert!(!told.contains("cluster: TiDB"), "it did not wait until the cluster was up: {told}");
 }
 
 #[test]
-fn a_program_that_is_missing_is_named_with_what_to_do() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["up", "tidb-cluster", "--option=pd=/bin/true"]);
+fn a_missing_program_is_named_with_a_remedy() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["up", "tidb-cluster", "--option=pd=/bin/true"]);
     let output = command.env("PATH", "/nowhere").output().unwrap();
     let said = both(&output);
     assert!(said.contains("tikv-server is not on PATH: name it with `tikv`"), "{said}");

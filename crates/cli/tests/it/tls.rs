@@ -16,7 +16,7 @@ use rcgen::{
 
 use crate::driver_support::{cell, run, url_of};
 use crate::own_server::OwnServer;
-use crate::support::{Desk, json, report};
+use crate::sandbox::{Sandbox, json, report};
 
 /// An authority that was made for a test.
 struct Authority(Issuer<'static, KeyPair>, String);
@@ -49,13 +49,13 @@ impl Authority {
 /// `foreign-key`.
 struct Secured {
     own: OwnServer,
-    desk: Desk,
+    sandbox: Sandbox,
 }
 
 impl Secured {
     /// Its certificate is for `localhost` and valid until the year.
     fn start(until: i32, arguments: &[&str]) -> Self {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let (authority, other) = (Authority::new("ours"), Authority::new("others"));
         let (server, server_key) = authority.issue("localhost", until);
         let (client, client_key) = authority.issue("client", 2999);
@@ -71,19 +71,21 @@ impl Secured {
             ("foreign-key", &foreign_key),
         ] {
             // The server reads its own as the user that it runs as.
-            fs::set_permissions(desk.file(name, text), fs::Permissions::from_mode(0o644)).unwrap();
+            fs::set_permissions(sandbox.file(name, text), fs::Permissions::from_mode(0o644))
+                .unwrap();
         }
         let options = ["ca", "cert", "key"].iter().zip(["ca", "server", "server-key"]);
-        let options = options
-            .map(|(option, file)| format!("--ssl-{option}={}", desk.path().join(file).display()));
+        let options = options.map(|(option, file)| {
+            format!("--ssl-{option}={}", sandbox.path().join(file).display())
+        });
         let all: Vec<String> =
             options.chain(arguments.iter().map(|&argument| argument.to_owned())).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        Self { own: OwnServer::start(&all), desk }
+        Self { own: OwnServer::start(&all), sandbox }
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.desk.path().join(name)
+        self.sandbox.path().join(name)
     }
 
     /// The URL with options, in which `@ca` and the like stand for the files; by name or by address.
@@ -143,7 +145,7 @@ fn refusal(url: String) -> String {
 }
 
 #[test]
-fn every_mode_does_what_it_says_and_the_record_says_so() {
+fn every_ssl_mode_behaves_as_documented_and_is_recorded() {
     let server = Secured::start(2999, &[]);
     let socket = server.own.server.socket().display().to_string();
     let onlookers = "encrypted, certificate not verified (protects against onlookers only)";
@@ -223,7 +225,7 @@ fn certificates_that_are_wrong_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn an_expired_certificate_is_refused_by_who_looks_and_tls_1_2_is_spoken() {
+fn verifying_modes_refuse_expired_certificates_and_tls_1_2_works() {
     let server = Secured::start(2002, &["--tls-version=TLSv1.2"]);
     let told = refusal(server.name("ssl-ca=@ca"));
     assert!(told.contains("the server's certificate has expired "), "{told}");
@@ -239,7 +241,7 @@ fn an_expired_certificate_is_refused_by_who_looks_and_tls_1_2_is_spoken() {
 }
 
 #[test]
-fn tls_that_is_not_offered_is_an_error_only_for_who_wants_it() {
+fn missing_tls_is_an_error_only_in_modes_that_require_it() {
     let told = refusal(url_of("test", "?ssl-mode=REQUIRED"));
     assert!(told.contains("TLS is wanted, but the server does not offer it"), "{told}");
     assert!(told.contains("ssl-mode=PREFERRED"), "{told}");
@@ -248,7 +250,7 @@ fn tls_that_is_not_offered_is_an_error_only_for_who_wants_it() {
 }
 
 #[test]
-fn users_who_need_tls_or_a_certificate_get_in_with_it_only() {
+fn users_that_require_tls_or_a_certificate_log_in_only_with_it() {
     let server = Secured::start(2999, &[]);
     server.own.sql(
         "CREATE USER tls_only@localhost REQUIRE SSL; CREATE USER certified@localhost REQUIRE X509",
@@ -270,7 +272,7 @@ fn users_who_need_tls_or_a_certificate_get_in_with_it_only() {
 
     // The key may be in the certificate's own file.
     let both = ["client", "client-key"].map(|name| fs::read_to_string(server.file(name)).unwrap());
-    let combined = server.desk.file("combined", &both.concat());
+    let combined = server.sandbox.file("combined", &both.concat());
     assert!(!cipher(url("certified", &format!("ssl-cert={}", combined.display()))).is_empty());
 
     server.own.sql("SET GLOBAL require_secure_transport = ON");
@@ -279,7 +281,7 @@ fn users_who_need_tls_or_a_certificate_get_in_with_it_only() {
 }
 
 #[test]
-fn long_texts_travel_in_tls_both_ways() {
+fn long_texts_pass_through_tls_in_both_directions() {
     const LENGTH: usize = 3 << 20;
     let server = Secured::start(2999, &[]);
     run(|handle| async move {
@@ -310,17 +312,17 @@ fn options_come_from_the_plan_and_the_option_file_too() {
          system = {{ kind = \"mysql\", url = \"{url}\", ssl-mode = \"verify-identity\", ssl-ca = \"ca\", \
          ssl-cert = \"client\", ssl-key = \"client-key\" }}\n"
     );
-    server.desk.file("plan.toml", &plan);
-    let report = json(&server.desk.succeed(["run", "plan.toml", "--format=json"]));
+    server.sandbox.file("plan.toml", &plan);
+    let report = json(&server.sandbox.succeed(["run", "plan.toml", "--format=json"]));
     let encryption = report["systems"][0]["settings"]["encryption"].as_str().unwrap();
     assert!(encryption.starts_with("TLS 1.3, TLS_"), "{encryption}");
 
-    server.desk.file("plan.toml", &plan.replace("verify-identity", "verify-me"));
-    let told = server.desk.fail(2, ["run", "plan.toml"]);
+    server.sandbox.file("plan.toml", &plan.replace("verify-identity", "verify-me"));
+    let told = server.sandbox.fail(2, ["run", "plan.toml"]);
     assert!(told.contains("VERIFY_IDENTITY"), "{told}");
 
     let option_file = |text: &str| {
-        let file = server.desk.file("my.cnf", &format!("[client]\n{text}"));
+        let file = server.sandbox.file("my.cnf", &format!("[client]\n{text}"));
         let sources = LoginSources { option_file: Some(file), ..LoginSources::default() };
         Url::parse(&format!("{url}?ssl-ca={}", server.file("ca").display()))
             .unwrap()
@@ -333,10 +335,10 @@ fn options_come_from_the_plan_and_the_option_file_too() {
 }
 
 #[test]
-fn a_benchmark_over_tls_loads_runs_and_says_that_it_was_encrypted() {
+fn a_benchmark_over_tls_is_recorded_as_encrypted() {
     let server = Secured::start(2999, &["--local-infile=1"]);
     let url = server.name("ssl-ca=@ca&ssl-mode=verify-identity");
-    let mut command = server.desk.dyno(["bench", "sysbench/oltp_read_write", "--tables=2"]);
+    let mut command = server.sandbox.dyno(["bench", "sysbench/oltp_read_write", "--tables=2"]);
     command.args(["--table-size=5000", "--clients=8", "--events=200", "--warm-up=100ms"]);
     let report = report(command.args(["--system", &url, "--format=json"]));
     let trial = &report["trials"][0];
@@ -356,7 +358,7 @@ fn a_benchmark_over_tls_loads_runs_and_says_that_it_was_encrypted() {
     assert!(encryption.starts_with("TLS 1.3, TLS_"), "{encryption}");
     assert!(connection.ends_with("a trusted CA, and for the host name"), "{connection}");
     assert!(login.starts_with("mysql_native_password: the password was not sent"), "{login}");
-    let run = &server.desk.runs()[0];
+    let run = &server.sandbox.runs()[0];
     for file in ["trials/0000/trial.json", "report.md", "report.html"] {
         let text = fs::read_to_string(run.join(file)).unwrap();
         for said in [&encryption, &connection, &login] {

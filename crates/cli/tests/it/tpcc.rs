@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::sandbox::{Sandbox, both, json, report};
 use crate::server;
-use crate::support::{Desk, both, json, report};
 
 /// Where `cargo xtask test` has put go-tpc.
 pub(crate) fn go_tpc() -> String {
@@ -14,19 +14,19 @@ pub(crate) fn go_tpc() -> String {
 }
 
 /// go-tpc at work on the database of a URL.
-fn their(desk: &Desk, verb: &str, url: &str, arguments: &[&str]) -> String {
+fn their(sandbox: &Sandbox, verb: &str, url: &str, arguments: &[&str]) -> String {
     let login = server::login(url);
     let mut command = Command::new(go_tpc());
     command.args(["tpcc", verb, "-H", &login.host, "-P", &login.port, "-D", &login.database]);
     command.args(["-U", &login.user, "-p", &login.password]);
     command.args(["--warehouses", "1", "-T", "4"]).args(arguments);
-    let output = command.current_dir(desk.path()).output().unwrap();
+    let output = command.current_dir(sandbox.path()).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn ours(desk: &Desk, url: &str, arguments: &[&str]) -> Value {
-    let mut command = desk.dyno(["bench", "tpcc", "--warm-up=0s", "--format=json", "--quiet"]);
+fn ours(sandbox: &Sandbox, url: &str, arguments: &[&str]) -> Value {
+    let mut command = sandbox.dyno(["bench", "tpcc", "--warm-up=0s", "--format=json", "--quiet"]);
     report(command.args(["--system", url]).args(arguments))
 }
 
@@ -45,10 +45,10 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
 
 #[test]
 fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     // A server of its own: nobody else's statements are among those that it counts.
     let arguments = ["--clients=4", "--events=920", "--cleanup"];
-    let report = ours(&desk, "mariadb", &arguments);
+    let report = ours(&sandbox, "mariadb", &arguments);
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "complete", "{trial}");
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&920.into(), &0.into()));
@@ -66,11 +66,11 @@ fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
 
 #[test]
 fn partitions_and_foreign_keys_hold_on_mariadb() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("tpcc_parts");
     let events = ["--clients=2", "--events=46"];
     let options = ["--option=partitions=2", "--option=warehouses=1"];
-    let report = ours(&desk, &url, &[&events[..], &options].concat());
+    let report = ours(&sandbox, &url, &[&events[..], &options].concat());
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let parts = server::sql(
         "SELECT COUNT(*) FROM information_schema.partitions \
@@ -78,7 +78,7 @@ fn partitions_and_foreign_keys_hold_on_mariadb() {
     );
     assert_eq!(parts.trim(), "16", "eight tables of two");
     let options = ["--option=foreign_keys=true", "--existing=replace"];
-    let report = ours(&desk, &url, &[&events[..], &options].concat());
+    let report = ours(&sandbox, &url, &[&events[..], &options].concat());
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let keys = server::sql(
         "SELECT COUNT(*) FROM information_schema.table_constraints \
@@ -89,11 +89,11 @@ fn partitions_and_foreign_keys_hold_on_mariadb() {
 }
 
 #[test]
-fn dyno_runs_on_what_go_tpc_prepared_and_says_what_it_does_not_know() {
-    let desk = Desk::new();
+fn dyno_runs_on_go_tpc_data_and_reports_unknown_conditions() {
+    let sandbox = Sandbox::new();
     let url = server::database("tpcc_theirs");
-    their(&desk, "prepare", &url, &["--no-check"]);
-    let report = ours(&desk, &url, &["--existing=reuse", "--clients=3", "--events=230"]);
+    their(&sandbox, "prepare", &url, &["--no-check"]);
+    let report = ours(&sandbox, &url, &["--existing=reuse", "--clients=3", "--events=230"]);
     let trial = &report["trials"][0];
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
     assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
@@ -104,25 +104,25 @@ fn dyno_runs_on_what_go_tpc_prepared_and_says_what_it_does_not_know() {
 }
 
 #[test]
-pub(crate) fn go_tpc_runs_on_what_dyno_prepared_and_leaves_it_consistent() {
-    let desk = Desk::new();
+pub(crate) fn go_tpc_runs_on_dyno_data_and_keeps_it_consistent() {
+    let sandbox = Sandbox::new();
     let url = server::database("tpcc_shared");
-    ours(&desk, &url, &["--clients=1", "--events=1"]);
-    let said = their(&desk, "run", &url, &["--count", "200"]);
+    ours(&sandbox, &url, &["--clients=1", "--events=1"]);
+    let said = their(&sandbox, "run", &url, &["--count", "200"]);
     assert!(said.contains("tpmC"), "{said}");
     let ran = server::sql("SELECT COUNT(*) > 30000 FROM tpcc_shared.orders");
     assert_eq!(ran.trim(), "1", "{said}");
-    let report = ours(&desk, &url, &["--existing=reuse", "--clients=2", "--events=46"]);
+    let report = ours(&sandbox, &url, &["--existing=reuse", "--clients=2", "--events=46"]);
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     server::sql("DROP DATABASE tpcc_shared");
 }
 
 #[test]
-fn files_of_csv_load_into_the_same_database() {
-    let desk = Desk::new();
+fn csv_files_load_into_the_same_database() {
+    let sandbox = Sandbox::new();
     let url = server::database("tpcc_csv");
-    desk.succeed(["generate", "tpcc", "--option", "warehouses=1", "--out", "files", "--quiet"]);
-    let files = desk.path().join("files");
+    sandbox.succeed(["generate", "tpcc", "--option", "warehouses=1", "--out", "files", "--quiet"]);
+    let files = sandbox.path().join("files");
     let schema = std::fs::read_to_string(files.join("schema.sql")).unwrap();
     server::sql(&format!("USE tpcc_csv; {schema}"));
     for entry in std::fs::read_dir(&files).unwrap() {
@@ -137,7 +137,7 @@ fn files_of_csv_load_into_the_same_database() {
     }
     // The same seed loads the same rows, but for the time of loading.
     let loaded = server::database("tpcc_loaded");
-    ours(&desk, &loaded, &["--clients=1", "--events=1", "--option=mix=0,0,1,0,0"]);
+    ours(&sandbox, &loaded, &["--clients=1", "--events=1", "--option=mix=0,0,1,0,0"]);
     for (table, columns) in [
         ("item", "i_id, i_im_id, i_name, i_price, i_data"),
         ("stock", "s_i_id, s_quantity, s_dist_10, s_data"),
@@ -152,21 +152,21 @@ fn files_of_csv_load_into_the_same_database() {
         };
         assert_eq!(sum("tpcc_csv"), sum("tpcc_loaded"), "{table}");
     }
-    let report = ours(&desk, &url, &["--existing=reuse", "--clients=1", "--events=23"]);
+    let report = ours(&sandbox, &url, &["--existing=reuse", "--clients=1", "--events=23"]);
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
-    let told = desk.fail(1, ["generate", "tpcc", "--out", "files"]);
+    let told = sandbox.fail(1, ["generate", "tpcc", "--out", "files"]);
     assert!(told.contains("is not empty"), "{told}");
     server::sql("DROP DATABASE tpcc_csv; DROP DATABASE tpcc_loaded");
 }
 
 #[test]
-fn a_broken_database_is_refused_and_a_broken_run_is_told() {
-    let desk = Desk::new();
+fn inconsistent_data_is_refused_before_and_reported_after_a_run() {
+    let sandbox = Sandbox::new();
     let url = server::database("tpcc_broken");
-    ours(&desk, &url, &["--clients=1", "--events=1"]);
+    ours(&sandbox, &url, &["--clients=1", "--events=1"]);
     server::sql("UPDATE tpcc_broken.district SET d_ytd = d_ytd + 1 WHERE d_id = 3");
     let bench = |more: &[&str]| {
-        let mut command = desk.dyno(["bench", "tpcc", "--quiet", "--format=json"]);
+        let mut command = sandbox.dyno(["bench", "tpcc", "--quiet", "--format=json"]);
         command.args(["--system", &url, "--existing=reuse", "--events=1"]).args(more);
         command.output().unwrap()
     };
@@ -188,8 +188,8 @@ fn a_broken_database_is_refused_and_a_broken_run_is_told() {
 fn a_run_on_tidb_keeps_every_condition() {
     std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
-    let desk = Desk::new();
-    let report = ours(&desk, &tidb(), &["--clients=4", "--events=230"]);
+    let sandbox = Sandbox::new();
+    let report = ours(&sandbox, &tidb(), &["--clients=4", "--events=230"]);
     let trial = &report["trials"][0];
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
     assert_eq!(conditions(trial, "broken"), Vec::<String>::new());

@@ -9,8 +9,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::own_server::wait_until;
+use crate::sandbox::{Sandbox, both};
 use crate::server::login;
-use crate::support::{Desk, both};
 use crate::tidb::{is_there, login_in, process_in};
 
 fn mode(path: &Path) -> u32 {
@@ -43,9 +43,9 @@ fn is_in_process_list(text: &str) -> bool {
 
 #[test]
 fn a_detached_server_is_reached_by_a_file_that_only_its_owner_reads() {
-    let desk = Desk::new();
-    let said = String::from_utf8(desk.succeed(["up", "mariadb", "--detach"]).stdout).unwrap();
-    let listed = String::from_utf8(desk.succeed(["up", "--list"]).stdout).unwrap();
+    let sandbox = Sandbox::new();
+    let said = String::from_utf8(sandbox.succeed(["up", "mariadb", "--detach"]).stdout).unwrap();
+    let listed = String::from_utf8(sandbox.succeed(["up", "--list"]).stdout).unwrap();
     let file = login_file(&listed);
     assert_eq!(file, login_file(&said));
     assert_eq!(mode(&file), 0o600);
@@ -55,7 +55,7 @@ fn a_detached_server_is_reached_by_a_file_that_only_its_owner_reads() {
     assert!(said.contains("  url      mysql://root:***@127.0.0.1:"), "{said}");
     assert!(!format!("{said}{listed}").contains(&password));
     assert!(!is_in_process_list(&password));
-    let state = desk.path().join(".local/state/dyno/up");
+    let state = sandbox.path().join(".local/state/dyno/up");
     assert_eq!(mode(&state), 0o700);
     for entry in fs::read_dir(&state).unwrap() {
         let path = entry.unwrap().path();
@@ -64,22 +64,22 @@ fn a_detached_server_is_reached_by_a_file_that_only_its_owner_reads() {
     }
     let system = format!("--system={url}");
     let arguments = ["bench", "sysbench/oltp_point_select", &system, "--events=20"];
-    let run = desk.dyno(arguments).arg("--table-size=50").output().unwrap();
+    let run = sandbox.dyno(arguments).arg("--table-size=50").output().unwrap();
     assert!(run.status.success(), "{}", both(&run));
-    desk.succeed(["down", "mariadb"]);
+    sandbox.succeed(["down", "mariadb"]);
     assert!(!file.exists(), "the file goes with the server");
 }
 
 #[test]
 fn only_a_terminal_is_shown_the_password() {
-    let desk = Desk::new();
-    let out = desk.path().join("terminal");
+    let sandbox = Sandbox::new();
+    let out = sandbox.path().join("terminal");
     let program = env!("CARGO_BIN_EXE_dyno");
     // A terminal of its own, and what it shows in a file.
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--flush", "--return", "--command"]);
     terminal.arg(format!("{program} up mariadb")).arg(&out);
-    terminal.env("HOME", desk.path()).current_dir(desk.path());
+    terminal.env("HOME", sandbox.path()).current_dir(sandbox.path());
     let mut child = terminal.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
     let shown = || fs::read_to_string(&out).unwrap_or_default().replace("\r\n", "\n");
     wait_until("it is up", || shown().contains("Ctrl-C stops it"));

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use crate::sandbox::{Sandbox, both, json};
 use crate::server;
-use crate::support::{Desk, both, json};
 
 const LOAD: &str = "
     workload = { kind = \"sysbench/oltp_point_select\", table_size = 200 }
@@ -13,7 +13,7 @@ const LOAD: &str = "
 
 #[test]
 fn variants_are_built_started_afresh_for_each_round_and_compared() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let plan = format!(
         "{LOAD}
         [systems.maria]
@@ -25,8 +25,8 @@ fn variants_are_built_started_afresh_for_each_round_and_compared() {
         settings = {{ max_connections = 60 }}
         "
     );
-    desk.file("plan.toml", &plan);
-    let report = json(&desk.succeed(["run", "plan.toml", "--format=json"]));
+    sandbox.file("plan.toml", &plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
     let group = &report["variants"][0];
     assert_eq!((&group["of"], &group["baseline"]), (&"maria".into(), &"small".into()));
     let compared = group["compared"].as_array().unwrap();
@@ -43,10 +43,10 @@ fn variants_are_built_started_afresh_for_each_round_and_compared() {
         assert_eq!(trial["status"], "complete");
         assert_eq!(trial["repetition"], at / 4, "rounds follow one another");
     }
-    let run = &desk.runs()[0];
+    let run = &sandbox.runs()[0];
     let log = fs::read_to_string(run.join("build-maria.small.log")).unwrap();
     assert_eq!(log, "made by hand\n");
-    let built = fs::read_to_string(desk.path().join("built")).unwrap();
+    let built = fs::read_to_string(sandbox.path().join("built")).unwrap();
     assert_eq!(built.lines().count(), 1, "built once, not for each round");
     for at in 0..12 {
         let trial = fs::read_to_string(run.join(format!("trials/{at:04}/trial.json"))).unwrap();
@@ -57,8 +57,8 @@ fn variants_are_built_started_afresh_for_each_round_and_compared() {
 }
 
 #[test]
-fn what_dyno_made_on_a_foreign_server_does_not_stand_in_the_way_of_the_next_round() {
-    let desk = Desk::new();
+fn tables_on_an_external_server_do_not_block_the_next_round() {
+    let sandbox = Sandbox::new();
     let url = server::database("dyno_variants");
     let plan = format!(
         "{LOAD}
@@ -69,16 +69,16 @@ fn what_dyno_made_on_a_foreign_server_does_not_stand_in_the_way_of_the_next_roun
         sql = {{ run_session = \"SET SESSION sort_buffer_size = 1048576\" }}
         "
     );
-    desk.file("plan.toml", &plan);
-    let report = json(&desk.succeed(["run", "plan.toml", "--format=json"]));
+    sandbox.file("plan.toml", &plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
     let trials = report["trials"].as_array().unwrap();
     assert!(trials.iter().all(|trial| trial["status"] == "complete"), "{report}");
     assert_eq!(report["variants"][0]["compared"][0]["rounds"], 3);
 }
 
 #[test]
-fn a_variant_that_cannot_be_built_fails_with_what_its_build_said_and_the_other_runs() {
-    let desk = Desk::new();
+fn a_failed_variant_build_is_reported_and_other_variants_run() {
+    let sandbox = Sandbox::new();
     let plan = format!(
         "{LOAD}
         [systems.maria]
@@ -88,8 +88,8 @@ fn a_variant_that_cannot_be_built_fails_with_what_its_build_said_and_the_other_r
         [systems.maria.variants.whole]
         "
     );
-    desk.file("plan.toml", &plan);
-    let output = desk.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
+    sandbox.file("plan.toml", &plan);
+    let output = sandbox.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
     assert!(!output.status.success());
     let report = json(&output);
     let statuses: Vec<_> = report["trials"]

@@ -13,16 +13,20 @@ use net::Clock;
 use record::Run;
 
 use crate::own_server::Background;
-use crate::support::{Desk, both};
+use crate::sandbox::{Sandbox, both};
 
-/// The only run on a desk.
-fn only_run(desk: &Desk) -> Run {
-    Run::open(&desk.runs()[0]).unwrap()
+/// The only run on a sandbox.
+fn only_run(sandbox: &Sandbox) -> Run {
+    Run::open(&sandbox.runs()[0]).unwrap()
 }
 
 /// Runs a load until enough of what is watched is on disk: how long that takes is up to the machine.
-fn run_until(desk: &Desk, command: &mut Command, is_enough: impl Fn(&Watched) -> bool) -> Output {
-    let mut run = Background::start(desk, command);
+fn run_until(
+    sandbox: &Sandbox,
+    command: &mut Command,
+    is_enough: impl Fn(&Watched) -> bool,
+) -> Output {
+    let mut run = Background::start(sandbox, command);
     run.wait_for("0000", "measure", 1);
     run.wait_for_record("enough was watched", |trial| is_enough(&trial.watched));
     run.interrupt();
@@ -31,22 +35,22 @@ fn run_until(desk: &Desk, command: &mut Command, is_enough: impl Fn(&Watched) ->
     output
 }
 
-fn page(desk: &Desk) -> String {
-    fs::read_to_string(desk.runs()[0].join("report.html")).unwrap()
+fn page(sandbox: &Sandbox) -> String {
+    fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap()
 }
 
 /// What the kernel counts of its CPUs while something goes on, and how long that takes by the clock.
-struct Around {
+struct CpuReading {
     clock: Clock,
     ticks: [u64; 8],
 }
 
-/// Ticks a second, of which the kernel tells; the same on every architecture. Source: proc_stat(5).
+/// Ticks a second, of which the kernel reports; the same on every architecture. Source: proc_stat(5).
 const TICKS_PER_S: f64 = 100.0;
 /// The place of idle time in the kernel's list.
 const IDLE: usize = 3;
 
-impl Around {
+impl CpuReading {
     fn begin() -> Self {
         Self { clock: Clock::monotonic(), ticks: Self::ticks() }
     }
@@ -91,14 +95,14 @@ impl Counted {
 
 #[test]
 fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
     command.args(["--table-size=1000", "--clients=8", "--time=10m", "--warm-up=1s"]);
-    let around = Around::begin();
+    let around = CpuReading::begin();
     // A reading each second, and at the edges of phases.
-    let output = run_until(&desk, &mut command, |watched| watched.hosts[0].readings.len() > 5);
+    let output = run_until(&sandbox, &mut command, |watched| watched.hosts[0].readings.len() > 5);
     let around = around.end();
-    let run = only_run(&desk);
+    let run = only_run(&sandbox);
     let watched = &run.trials[0].watched;
     let [host] = &watched.hosts[..] else { panic!("one host: {watched:?}") };
     let names: Vec<&str> = host.processes.iter().map(|process| process.name.as_str()).collect();
@@ -129,7 +133,7 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     let text = both(&output);
     assert!(text.contains("mariadb: the server kept up to"), "{text}");
     assert!(text.contains("of its threads ran or waited for one at once"), "{text}");
-    let page = page(&desk);
+    let page = page(&sandbox);
     for plot in ["CPU by process of", "runnable threads of", "What the servers took"] {
         assert!(page.contains(plot), "{plot}");
     }
@@ -137,11 +141,11 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
 
 #[test]
 fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_update_index", "--system=mariadb"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_update_index", "--system=mariadb"]);
     command.args(["--table-size=1000", "--clients=4", "--time=10m", "--warm-up=1s"]);
-    run_until(&desk, &mut command, |watched| watched.hosts[0].readings.len() > 6);
-    let run = only_run(&desk);
+    run_until(&sandbox, &mut command, |watched| watched.hosts[0].readings.len() > 6);
+    let run = only_run(&sandbox);
     let trial = &run.trials[0];
     let measured: Vec<_> = trial.measured().collect();
     let window = measured[0].start_ns..=measured.last().unwrap().end_ns;
@@ -158,7 +162,7 @@ fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
         let growth: u64 = pairs.iter().map(|pair| of(&pair[1]) - of(&pair[0])).sum();
         growth as f64 / seconds / queries_per_s
     };
-    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let text = fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     for (key, known) in [
         ("server_cpu_us_per_query", per_query(|it| it.cpu_ns()) / 1e3),
@@ -170,18 +174,18 @@ fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
         assert!((told - known).abs() <= 1e-6 * known, "{key}: {told}, not {known}");
         assert!(known > 0.0 || key.contains("_kb_"), "{key}: nothing for {queries} queries");
     }
-    assert!(page(&desk).contains("What a query cost the servers"));
+    assert!(page(&sandbox).contains("What a query cost the servers"));
 }
 
 #[test]
-fn segments_of_dynos_own_connections_are_told_and_those_without_data_apart() {
-    let desk = Desk::new();
+fn tcp_segments_of_dyno_are_counted_with_and_without_data() {
+    let sandbox = Sandbox::new();
     let bench = ["bench", "sysbench/oltp_point_select", "--system=mariadb", "--table-size=1000"];
-    let mut command = desk.dyno(bench);
+    let mut command = sandbox.dyno(bench);
     command.args(["--clients=8", "--events=5000", "--warm-up=1s"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
-    let run = only_run(&desk);
+    let run = only_run(&sandbox);
     let connections = &run.trials[0].watched.connections;
     assert_eq!(connections.absent, None);
     let (first, last) = (connections.readings[0], *connections.readings.last().unwrap());
@@ -198,40 +202,40 @@ fn segments_of_dynos_own_connections_are_told_and_those_without_data_apart() {
     assert!(segments.contains(&counted.data_segments_received), "{counted:?} of {queries}");
     assert!(counted.segments_sent >= counted.data_segments_sent, "{counted:?}");
     assert!(counted.segments_received >= counted.data_segments_received, "{counted:?}");
-    let text = fs::read_to_string(desk.runs()[0].join("report.json")).unwrap();
+    let text = fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let sent = &report["trials"][0]["messages"]["sent"];
     let (segment, request) = (&sent["data_segment_bytes"], &sent["bytes_per_query"]);
     let ratio = segment.as_f64().unwrap() / request.as_f64().unwrap();
     assert!((ratio - 1.0).abs() < 0.1, "{sent}");
-    assert!(page(&desk).contains("Messages between dyno and the systems"));
+    assert!(page(&sandbox).contains("Messages between dyno and the systems"));
 }
 
 #[test]
-fn systems_without_tcp_are_said_to_have_no_segments() {
-    let desk = Desk::new();
-    let plan = desk.path().join("plan.toml");
+fn systems_without_tcp_report_no_segments() {
+    let sandbox = Sandbox::new();
+    let plan = sandbox.path().join("plan.toml");
     let text = "[systems.socket]\nkind = \"mariadb\"\nconnect = \"socket\"\n[systems.inside]\n\
                 kind = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
                 [load]\ntime = \"1s\"\nwarm_up = \"0s\"\n";
     fs::write(&plan, text).unwrap();
-    desk.succeed(["run", plan.to_str().unwrap()]);
-    let run = only_run(&desk);
+    sandbox.succeed(["run", plan.to_str().unwrap()]);
+    let run = only_run(&sandbox);
     let absent =
         run.trials.iter().map(|trial| trial.watched.connections.absent.as_deref().unwrap());
     assert_eq!(
         absent.collect::<Vec<_>>(),
         ["dyno reaches the system over a unix socket", "the system runs inside dyno's process"]
     );
-    let text = fs::read_to_string(desk.runs()[0].join("report.md")).unwrap();
+    let text = fs::read_to_string(sandbox.runs()[0].join("report.md")).unwrap();
     assert!(text.contains("socket has no figures of TCP segments"), "{text}");
-    assert!(page(&desk).contains("There are no figures of TCP segments"));
+    assert!(page(&sandbox).contains("There are no figures of TCP segments"));
 }
 
 #[test]
 fn a_record_of_what_was_watched_is_readable_wherever_it_is_cut() {
-    let desk = Desk::new();
-    desk.succeed([
+    let sandbox = Sandbox::new();
+    sandbox.succeed([
         "bench",
         "sysbench/oltp_point_select",
         "--table-size=100",
@@ -239,12 +243,12 @@ fn a_record_of_what_was_watched_is_readable_wherever_it_is_cut() {
         "--warm-up=0s",
         "--interval=250ms",
     ]);
-    let whole = only_run(&desk).trials[0].watched.clone();
-    let path = desk.runs()[0].join("trials/0000/watch.jsonl");
+    let whole = only_run(&sandbox).trials[0].watched.clone();
+    let path = sandbox.runs()[0].join("trials/0000/watch.jsonl");
     let text = fs::read(&path).unwrap();
     for length in (0..text.len()).step_by(97) {
         fs::write(&path, &text[..length]).unwrap();
-        let hosts = only_run(&desk).trials[0].watched.hosts.clone();
+        let hosts = only_run(&sandbox).trials[0].watched.hosts.clone();
         let readings = hosts.first().map_or(0, |host| host.readings.len());
         assert!(readings <= whole.hosts[0].readings.len());
         if let Some(host) = hosts.first() {
@@ -252,8 +256,8 @@ fn a_record_of_what_was_watched_is_readable_wherever_it_is_cut() {
         }
     }
     fs::remove_file(&path).unwrap();
-    desk.succeed(["report", "results"]);
-    assert_eq!(only_run(&desk).trials[0].watched, measure::Watched::default());
+    sandbox.succeed(["report", "results"]);
+    assert_eq!(only_run(&sandbox).trials[0].watched, measure::Watched::default());
 }
 
 /// Answers every request in this way; returns where.
@@ -276,17 +280,17 @@ fn serve(reply: impl Fn(&mut dyn Write) + Send + 'static) -> String {
     url
 }
 
-fn plan(desk: &Desk, endpoints: &str) -> PathBuf {
+fn plan(sandbox: &Sandbox, endpoints: &str) -> PathBuf {
     let text = format!(
         "system = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
          [load]\ntime = \"10m\"\nwarm_up = \"0s\"\n[watch]\nendpoints = [{endpoints}]\n"
     );
-    desk.file("plan.toml", &text)
+    sandbox.file("plan.toml", &text)
 }
 
 #[test]
-fn servers_that_answer_garbage_stall_or_flood_cost_the_trial_nothing() {
-    let desk = Desk::new();
+fn faulty_metrics_servers_do_not_affect_the_trial() {
+    let sandbox = Sandbox::new();
     let garbage = serve(|stream| {
         let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 8\r\n\r\n\xff\xfe{{{ 1\n");
     });
@@ -300,7 +304,7 @@ fn servers_that_answer_garbage_stall_or_flood_cost_the_trial_nothing() {
     });
     let gone = "http://127.0.0.1:1/metrics";
     plan(
-        &desk,
+        &sandbox,
         &format!(
             "{{name = \"garbage\", url = \"{garbage}\"}}, {{name = \"stalling\", url = \
              \"{stalling}\"}}, {{name = \"flooding\", url = \"{flooding}\"}}, {{name = \"gone\", url = \
@@ -309,24 +313,24 @@ fn servers_that_answer_garbage_stall_or_flood_cost_the_trial_nothing() {
     );
     let is_told =
         |server: &Server, reason: &str| server.gaps.iter().any(|gap| gap.reason.contains(reason));
-    let output = run_until(&desk, &mut desk.dyno(["run", "plan.toml"]), |watched| {
+    let output = run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]), |watched| {
         let [garbage, _, _, gone] = &watched.servers[..] else { return false };
         is_told(garbage, "there are no figures in its answer")
             && is_told(gone, "refused")
             && watched.hosts[0].readings.len() >= 3
     });
-    let run = only_run(&desk);
+    let run = only_run(&sandbox);
     let trial = &run.trials[0];
     assert!(trial.total.transactions > 0);
     assert!(trial.watched.servers.iter().all(|server| server.answers_ns.is_empty()));
     let text = both(&output);
-    assert!(text.contains("A server did not always tell its metrics"), "{text}");
-    assert!(page(&desk).contains("stalling had not answered when the trial ended"));
+    assert!(text.contains("A server did not always report its metrics"), "{text}");
+    assert!(page(&sandbox).contains("stalling had not answered when the trial ended"));
 }
 
 #[test]
 fn metrics_of_any_server_are_kept_and_shown() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let count = std::sync::atomic::AtomicU64::new(0);
     let url = serve(move |stream| {
         let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -341,27 +345,27 @@ fn metrics_of_any_server_are_kept_and_shown() {
             format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
         let _ = stream.write_all(format!("{head}{body}").as_bytes());
     });
-    plan(&desk, &format!("{{name = \"shop\", url = \"{url}\"}}"));
-    run_until(&desk, &mut desk.dyno(["run", "plan.toml"]), |watched| {
+    plan(&sandbox, &format!("{{name = \"shop\", url = \"{url}\"}}"));
+    run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]), |watched| {
         watched.servers.first().is_some_and(|server| server.answers_ns.len() >= 3)
     });
-    let run = only_run(&desk);
+    let run = only_run(&sandbox);
     assert_eq!(run.trials[0].watched.kinds, system::server_kinds());
     let [server] = &run.trials[0].watched.servers[..] else { panic!("one server") };
     assert!(server.gaps.is_empty(), "{:?}", server.gaps);
     let orders = server.series.iter().find(|series| series.name == "orders_total").unwrap();
     assert_eq!(orders.label("kind"), Some("a"));
     assert!(orders.points.len() >= 3);
-    let page = page(&desk);
+    let page = page(&sandbox);
     assert!(page.contains("server: CPU by instance, shop"));
     assert!(page.contains("server: memory by instance, shop"));
 }
 
 #[test]
 fn metrics_in_records_without_kinds_of_servers_are_drawn_all_the_same() {
-    let desk = Desk::new();
-    desk.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
-    let path = desk.runs()[0].join("trials/0000/watch.jsonl");
+    let sandbox = Sandbox::new();
+    sandbox.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
+    let path = sandbox.runs()[0].join("trials/0000/watch.jsonl");
     let mut text = fs::read_to_string(&path).unwrap();
     // As earlier builds wrote it.
     text.push_str(concat!(
@@ -374,19 +378,19 @@ fn metrics_in_records_without_kinds_of_servers_are_drawn_all_the_same() {
         "\n",
     ));
     fs::write(&path, text).unwrap();
-    desk.succeed(["report", "results"]);
-    assert!(page(&desk).contains("TiDB: CPU by instance, shop"));
+    sandbox.succeed(["report", "results"]);
+    assert!(page(&sandbox).contains("TiDB: CPU by instance, shop"));
 }
 
 #[test]
-fn nothing_is_watched_when_nobody_wants_it() {
-    let desk = Desk::new();
-    let path = plan(&desk, "");
+fn watching_can_be_switched_off() {
+    let sandbox = Sandbox::new();
+    let path = plan(&sandbox, "");
     let text = fs::read_to_string(&path).unwrap();
     let text = text.split("[watch]").next().unwrap().replace("10m", "1s");
-    desk.file("plan.toml", &format!("watch = \"off\"\n{text}"));
-    desk.succeed(["run", "plan.toml"]);
-    assert!(!desk.runs()[0].join("trials/0000/watch.jsonl").exists());
+    sandbox.file("plan.toml", &format!("watch = \"off\"\n{text}"));
+    sandbox.succeed(["run", "plan.toml"]);
+    assert!(!sandbox.runs()[0].join("trials/0000/watch.jsonl").exists());
 }
 
 /// The server that `cargo xtask test` has built.
@@ -396,17 +400,18 @@ fn tidb() -> String {
 }
 
 #[test]
-fn a_real_tidb_is_asked_for_its_metrics_by_itself() {
-    let desk = Desk::new();
+fn metrics_of_a_managed_tidb_are_found_automatically() {
+    let sandbox = Sandbox::new();
     let system = format!("--system=tidb:{}", Path::new(&tidb()).display());
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--time=10m", "--clients=4"]);
-    run_until(&desk, command.args(["--table-size=500", &system]), |watched| {
+    let mut command =
+        sandbox.dyno(["bench", "sysbench/oltp_read_write", "--time=10m", "--clients=4"]);
+    run_until(&sandbox, command.args(["--table-size=500", &system]), |watched| {
         watched.servers.first().is_some_and(|server| server.answers_ns.len() >= 5)
     });
-    let run = only_run(&desk);
+    let run = only_run(&sandbox);
     let [server] = &run.trials[0].watched.servers[..] else { panic!("one server") };
     assert!(server.gaps.is_empty(), "{:?}", server.gaps);
-    let page = page(&desk);
+    let page = page(&sandbox);
     for panel in [
         "TiDB: statements by type",
         "TiDB: queries by instance",
@@ -419,5 +424,5 @@ fn a_real_tidb_is_asked_for_its_metrics_by_itself() {
     ] {
         assert!(page.contains(panel), "{panel}");
     }
-    assert!(page.contains("No store tells metrics of its own here"));
+    assert!(page.contains("No store reports metrics of its own here"));
 }

@@ -1,7 +1,7 @@
 //! One's own SQL through the command line.
 
+use crate::sandbox::{Sandbox, json};
 use crate::server;
-use crate::support::{Desk, json};
 
 /// The example of docs/sql-workloads.md.
 const SHOP: &str = include_str!("../../../../docs/sql-workloads.md");
@@ -13,12 +13,12 @@ fn example() -> &'static str {
 }
 
 #[test]
-fn the_example_of_the_page_runs_on_both_kinds_of_system() {
-    let desk = Desk::new();
-    desk.file("shop.sql", example());
+fn the_documented_example_runs_on_every_system() {
+    let sandbox = Sandbox::new();
+    sandbox.file("shop.sql", example());
     let url = server::database("workload_shop");
     for system in ["sqlite", url.as_str()] {
-        let report = json(&desk.succeed([
+        let report = json(&sandbox.succeed([
             "bench",
             "shop.sql",
             "--system",
@@ -45,12 +45,12 @@ fn the_example_of_the_page_runs_on_both_kinds_of_system() {
 }
 
 #[test]
-fn mistakes_are_told_with_file_and_line_before_anything_starts() {
-    let desk = Desk::new();
-    desk.file("bad.sql", "\\set id random(1, 10)\nSELECT 1;\nSELECT :ident;\n");
-    let said = desk.fail(2, ["bench", "bad.sql"]);
+fn script_errors_show_file_and_line_before_the_start() {
+    let sandbox = Sandbox::new();
+    sandbox.file("bad.sql", "\\set id random(1, 10)\nSELECT 1;\nSELECT :ident;\n");
+    let said = sandbox.fail(2, ["bench", "bad.sql"]);
     assert!(said.contains("bad.sql:3: variable `ident` is not set before it is used"), "{said}");
-    let said = desk.fail(2, ["bench", "none.sql"]);
+    let said = sandbox.fail(2, ["bench", "none.sql"]);
     assert!(said.contains("none.sql: No such file"), "{said}");
 }
 
@@ -66,15 +66,15 @@ END;
 
 #[test]
 fn a_script_of_pgbench_runs_with_its_variables_defined() {
-    let desk = Desk::new();
-    desk.file("tpcb.sql", TPCB_LIKE);
-    let said = desk.fail(2, ["bench", "tpcb.sql"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("tpcb.sql", TPCB_LIKE);
+    let said = sandbox.fail(2, ["bench", "tpcb.sql"]);
     assert!(said.contains("tpcb.sql:1: variable `scale`"), "{said}");
     assert!(said.contains("--define scale=VALUE"), "{said}");
     let url = server::database("workload_tpcb");
     server::sql("CREATE TABLE workload_tpcb.accounts (id INT PRIMARY KEY, balance INT NOT NULL)");
     server::sql("INSERT INTO workload_tpcb.accounts SELECT seq, 0 FROM test.seq_1_to_200");
-    let report = json(&desk.succeed([
+    let report = json(&sandbox.succeed([
         "bench",
         "tpcb.sql",
         "-D",
@@ -93,9 +93,9 @@ fn a_script_of_pgbench_runs_with_its_variables_defined() {
 }
 
 #[test]
-fn a_statement_that_the_system_refuses_is_told_with_file_and_line() {
-    let desk = Desk::new();
-    desk.file("bad.sql", "\\set id random(1, 10)\n\nSELECT :id;\nSELECT :id FROM nowhere;\n");
-    let said = desk.fail(1, ["bench", "bad.sql"]);
+fn a_refused_statement_is_reported_with_file_and_line() {
+    let sandbox = Sandbox::new();
+    sandbox.file("bad.sql", "\\set id random(1, 10)\n\nSELECT :id;\nSELECT :id FROM nowhere;\n");
+    let said = sandbox.fail(1, ["bench", "bad.sql"]);
     assert!(said.contains("bad.sql:4: ") && said.contains("no such table: nowhere"), "{said}");
 }

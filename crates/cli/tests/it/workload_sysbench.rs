@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::sandbox::{Sandbox, both, report};
 use crate::server;
-use crate::support::{Desk, both, report};
 
 /// Operations that succeeded, by name.
 fn succeeded(trial: &Value, name: &str) -> u64 {
@@ -16,9 +16,9 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
 
 #[test]
 fn transactions_are_counted_statement_by_statement() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("workload_counts");
-    let mut command = desk.dyno(["bench", "sysbench/oltp_read_write", "--tables=3"]);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--tables=3"]);
     command.args(["--table-size=5000", "--clients=2", "--events=300", "--warm-up=0s"]);
     let report = report(command.args(["--system", &url, "--format=json"]));
     let trial = &report["trials"][0];
@@ -38,8 +38,8 @@ fn transactions_are_counted_statement_by_statement() {
 
 #[test]
 fn a_single_statement_counts_as_often_as_its_transaction() {
-    let desk = Desk::new();
-    let mut command = desk.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000"]);
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000"]);
     command.args(["--clients=2", "--events=500", "--warm-up=200ms", "--format=json"]);
     let report = report(&mut command);
     for interval in report["trials"][0]["intervals"].as_array().unwrap() {
@@ -52,7 +52,7 @@ fn a_single_statement_counts_as_often_as_its_transaction() {
 
 #[test]
 fn tables_that_sysbench_made_are_refused_then_reused_and_stay() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("workload_theirs");
     let output = Command::new("sysbench")
         .args(server::login(&url).of_sysbench())
@@ -64,14 +64,14 @@ fn tables_that_sysbench_made_are_refused_then_reused_and_stay() {
     let [tables, size, events, warm_up] = common;
     let system = format!("--system={url}");
     let read_only = "sysbench/oltp_read_only";
-    let refused = desk.fail(1, ["bench", read_only, &system, tables, size, events, warm_up]);
+    let refused = sandbox.fail(1, ["bench", read_only, &system, tables, size, events, warm_up]);
     assert!(refused.contains("tables sbtest1, sbtest2 are there already"), "{refused}");
     assert!(refused.contains("--existing reuse"), "{refused}");
     let reuse = ["bench", read_only, &system, tables, size, events, warm_up, "--existing=reuse"];
-    desk.succeed(reuse);
+    sandbox.succeed(reuse);
     let wrong = "--table-size=701";
     let wrong =
-        desk.fail(1, ["bench", read_only, &system, tables, wrong, events, "--existing=reuse"]);
+        sandbox.fail(1, ["bench", read_only, &system, tables, wrong, events, "--existing=reuse"]);
     assert!(wrong.contains(" has 700 rows, not 701"), "{wrong}");
     assert_eq!(server::sql("SELECT COUNT(*) FROM workload_theirs.sbtest2"), "700\n");
     server::sql("DROP DATABASE workload_theirs");
@@ -79,9 +79,9 @@ fn tables_that_sysbench_made_are_refused_then_reused_and_stay() {
 
 #[test]
 fn sysbench_runs_on_tables_that_dyno_made() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("workload_ours");
-    desk.succeed([
+    sandbox.succeed([
         "bench",
         "sysbench/oltp_read_write",
         "--system",

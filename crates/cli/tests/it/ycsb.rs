@@ -6,8 +6,8 @@ use record::Run;
 use serde_json::Value;
 
 use crate::own_server::{Background, wait_until};
+use crate::sandbox::{Sandbox, both, json, report};
 use crate::server;
-use crate::support::{Desk, both, json, report};
 
 /// Where `cargo xtask test` has put go-ycsb.
 fn go_ycsb() -> String {
@@ -16,7 +16,7 @@ fn go_ycsb() -> String {
 }
 
 /// go-ycsb's own properties, with data that can be checked.
-pub(crate) fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> String {
+pub(crate) fn their(sandbox: &Sandbox, verb: &str, url: &str, properties: &[&str]) -> String {
     let server::Login { user, password, host, port, database } = server::login(url);
     let mut command = Command::new(go_ycsb());
     command.args([verb, "mysql", "--threads=4", "-p", &format!("mysql.host={host}")]);
@@ -27,7 +27,7 @@ pub(crate) fn their(desk: &Desk, verb: &str, url: &str, properties: &[&str]) -> 
     {
         command.args(["-p", property]);
     }
-    let output = command.current_dir(desk.path()).output().unwrap();
+    let output = command.current_dir(sandbox.path()).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains("operation err"), "{said}");
@@ -42,8 +42,8 @@ fn their_count(said: &str, operation: &str) -> u64 {
     count.parse().unwrap()
 }
 
-fn ours(desk: &Desk, workload: &str, url: &str, options: &[&str]) -> Value {
-    let mut command = desk.dyno(["bench", workload, "--warm-up=0s", "--format=json", "--quiet"]);
+fn ours(sandbox: &Sandbox, workload: &str, url: &str, options: &[&str]) -> Value {
+    let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--format=json", "--quiet"]);
     report(command.args(["--system", url, "--option=dataintegrity=true"]).args(options))
 }
 
@@ -64,12 +64,12 @@ fn rows(database: &str) -> u64 {
 }
 
 #[test]
-fn both_tools_make_the_same_table_letter_for_letter() {
-    let desk = Desk::new();
+fn dyno_and_go_ycsb_create_identical_tables() {
+    let sandbox = Sandbox::new();
     let (mine, theirs) = (server::database("ycsb_mine"), server::database("ycsb_theirs"));
     let events = ["--option=recordcount=700", "--events=10"];
-    ours(&desk, "ycsb/c", &mine, &events);
-    their(&desk, "load", &theirs, &["recordcount=700"]);
+    ours(&sandbox, "ycsb/c", &mine, &events);
+    their(&sandbox, "load", &theirs, &["recordcount=700"]);
     let fields: Vec<String> = (0..10).map(|i| format!("a.FIELD{i} = b.FIELD{i}")).collect();
     let same = server::sql(&format!(
         "SELECT COUNT(*) FROM ycsb_mine.usertable a JOIN ycsb_theirs.usertable b \
@@ -88,15 +88,15 @@ fn both_tools_make_the_same_table_letter_for_letter() {
 }
 
 #[test]
-fn every_workload_runs_on_what_go_ycsb_loaded() {
-    let desk = Desk::new();
+fn every_workload_runs_on_go_ycsb_data() {
+    let sandbox = Sandbox::new();
     let url = server::database("ycsb_of_theirs");
-    their(&desk, "load", &url, &["recordcount=900"]);
+    their(&sandbox, "load", &url, &["recordcount=900"]);
     let mut wanted = 900;
     for (name, clients) in [("a", 3), ("b", 2), ("c", 8), ("d", 5), ("e", 4), ("f", 6)] {
         let clients = format!("--clients={clients}");
         let options = ["--option=recordcount=900", "--existing=reuse", "--events=900", &clients];
-        let report = ours(&desk, &format!("ycsb/{name}"), &url, &options);
+        let report = ours(&sandbox, &format!("ycsb/{name}"), &url, &options);
         let trial = &report["trials"][0];
         assert_eq!(trial["status"], "complete", "{trial}");
         assert_eq!(trial["transactions"], 900, "{name}");
@@ -109,12 +109,12 @@ fn every_workload_runs_on_what_go_ycsb_loaded() {
 }
 
 #[test]
-fn go_ycsb_runs_on_what_dyno_loaded_and_finds_every_record() {
-    let desk = Desk::new();
+fn go_ycsb_finds_every_record_that_dyno_loaded() {
+    let sandbox = Sandbox::new();
     let url = server::database("ycsb_of_ours");
-    ours(&desk, "ycsb/c", &url, &["--option=recordcount=800", "--events=10"]);
+    ours(&sandbox, "ycsb/c", &url, &["--option=recordcount=800", "--events=10"]);
     let common = ["recordcount=800", "operationcount=2000"];
-    let run = |own: &[&str]| their(&desk, "run", &url, &[&common, own].concat());
+    let run = |own: &[&str]| their(&sandbox, "run", &url, &[&common, own].concat());
     let said = run(&["readproportion=0.5", "updateproportion=0.5", "writeallfields=true"]);
     assert_eq!(their_count(&said, "READ") + their_count(&said, "UPDATE"), 2000);
     // Inserts of theirs go on after our records, and ours after theirs.
@@ -127,7 +127,7 @@ fn go_ycsb_runs_on_what_dyno_loaded_and_finds_every_record() {
     let inserted = their_count(&said, "INSERT");
     assert_eq!(rows("ycsb_of_ours"), 800 + inserted);
     let options = ["--option=recordcount=800", "--existing=reuse", "--events=500", "--clients=4"];
-    let report = ours(&desk, "ycsb/d", &url, &options);
+    let report = ours(&sandbox, "ycsb/d", &url, &options);
     let trial = &report["trials"][0];
     assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
     assert_eq!(rows("ycsb_of_ours"), 800 + inserted + succeeded(trial, "insert"));
@@ -145,9 +145,9 @@ fn go_ycsb_runs_on_what_dyno_loaded_and_finds_every_record() {
 }
 
 #[test]
-fn operations_have_a_row_each_and_a_total() {
-    let desk = Desk::new();
-    let output = desk.succeed([
+fn operations_have_one_row_each_and_a_total() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.succeed([
         "bench",
         "ycsb/f",
         "--clients=2",
@@ -174,37 +174,37 @@ fn operations_have_a_row_each_and_a_total() {
         assert!(heads.contains(head), "{head}: {heads}");
     }
     for view in ["report.md", "report.html"] {
-        let page = std::fs::read_to_string(desk.runs()[0].join(view)).unwrap();
+        let page = std::fs::read_to_string(sandbox.runs()[0].join(view)).unwrap();
         assert!(page.contains("TOTAL") && page.contains("began (UTC)"), "{view}");
     }
 }
 
 #[test]
-fn a_property_file_bounds_the_run_unless_the_command_line_does() {
-    let desk = Desk::new();
-    desk.file(
+fn a_property_file_limits_the_run_unless_the_command_line_does() {
+    let sandbox = Sandbox::new();
+    sandbox.file(
         "workloadb",
         "recordcount=100\noperationcount=321\nworkload=core\nreadproportion=1\n",
     );
     let run = |more: &[&str]| {
-        let mut command = desk.dyno(["bench", "ycsb/core", "-o", "properties=workloadb"]);
+        let mut command = sandbox.dyno(["bench", "ycsb/core", "-o", "properties=workloadb"]);
         let report = report(command.args(["--warm-up=0s", "--format=json"]).args(more));
-        let load = Run::open(desk.runs().last().unwrap()).unwrap().trials[0].header.load.clone();
+        let load = Run::open(sandbox.runs().last().unwrap()).unwrap().trials[0].header.load.clone();
         (report["trials"][0]["transactions"].as_u64().unwrap(), load.description)
     };
     assert_eq!(run(&[]), (321, "closed loop, 321 transactions".to_owned()));
     assert_eq!(run(&["--events=54"]), (54, "closed loop, 54 transactions".to_owned()));
     assert_eq!(run(&["--time=300ms"]).1, "closed loop, 300ms");
-    let refused = desk.fail(2, ["bench", "ycsb/a", "-o", "threadcount=8"]);
+    let refused = sandbox.fail(2, ["bench", "ycsb/a", "-o", "threadcount=8"]);
     assert!(refused.contains("--clients"), "{refused}");
 }
 
 #[test]
-fn a_load_that_was_interrupted_goes_on() {
-    let desk = Desk::new();
+fn an_interrupted_load_is_resumed() {
+    let sandbox = Sandbox::new();
     let url = server::database("ycsb_resumed");
     let bench = |existing: &str| {
-        let mut command = desk.dyno(["bench", "ycsb/c", "--events=100", "--warm-up=0s"]);
+        let mut command = sandbox.dyno(["bench", "ycsb/c", "--events=100", "--warm-up=0s"]);
         command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
         command
     };
@@ -216,15 +216,15 @@ fn a_load_that_was_interrupted_goes_on() {
          load.events = 100\n[sql]\nprepare_session = [\"INSERT INTO turns VALUES ()\", \
          \"SELECT IF(LAST_INSERT_ID() > 6, GET_LOCK('ycsb_resumed', 600), 0)\"]\n"
     );
-    desk.file("plan.toml", &plan);
+    sandbox.file("plan.toml", &plan);
     let lock = server::hold("ycsb_resumed", "");
-    let run = Background::start(&desk, &mut desk.dyno(["run", "plan.toml"]));
+    let run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]));
     let waiting = "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST \
                    WHERE db = 'ycsb_resumed' AND state = 'User lock'";
     let is_half_way = || {
         server::sql(waiting).trim() == "1" && has_table("ycsb_resumed") && rows("ycsb_resumed") > 0
     };
-    wait_until("it waits with some pieces loaded", is_half_way);
+    wait_until("it waits with some batches loaded", is_half_way);
     run.interrupt();
     lock.release();
     let output = run.finish();
@@ -241,10 +241,10 @@ fn a_load_that_was_interrupted_goes_on() {
 
 #[test]
 fn inserts_go_on_from_trial_to_trial_and_the_data_is_dropped_at_the_end() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let url = server::database("ycsb_trials");
     let options = ["--option=recordcount=500", "--clients=1,6", "--events=1500", "--cleanup"];
-    let report = ours(&desk, "ycsb/d", &url, &options);
+    let report = ours(&sandbox, "ycsb/d", &url, &options);
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
         assert!(succeeded(trial, "insert") > 30);
@@ -255,7 +255,7 @@ fn inserts_go_on_from_trial_to_trial_and_the_data_is_dropped_at_the_end() {
 
 #[test]
 fn all_workloads_share_a_table_of_tidb() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let binary = std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
     let mut plan = format!("[systems.tidb]\nkind = \"tidb\"\nbinary = \"{binary}\"\n");
@@ -265,8 +265,8 @@ fn all_workloads_share_a_table_of_tidb() {
         ));
     }
     plan.push_str("[load]\nclients = 4\nevents = 400\nwarm_up = \"0s\"\n");
-    desk.file("plan.toml", &plan);
-    let report = json(&desk.succeed(["run", "plan.toml", "--format=json", "--quiet"]));
+    sandbox.file("plan.toml", &plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json", "--quiet"]));
     let trials = report["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 6);
     for trial in trials {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use measure::{ErrorClass, Failure, QueryCounts};
 use net::Handle;
 
-use super::probe::Named;
+use super::probe::NamedValues;
 use super::session::Session;
 use crate::Datum;
 
@@ -50,7 +50,7 @@ const WRITES: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct ServerCounters(Vec<Reading>);
 
-/// What one server has counted.
+/// The counters of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     /// What tells it from others.
@@ -101,7 +101,7 @@ pub(crate) async fn read_counters(
 
 impl Reading {
     async fn ask(session: &mut Session) -> Result<Option<Self>, Failure> {
-        let server = Named::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
+        let server = NamedValues::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
         let asked = net::origin();
         let rows = session.rows(QUESTION).await?;
         let answered = net::origin();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_by_kind_without_the_protocols_own_and_without_the_reading() {
+    fn statement_counters_exclude_protocol_and_monitoring_statements() {
         let first = net::origin();
         let before = of_one(read(
             "a",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_started_anew_cannot_be_compared() {
+    fn counters_of_a_restarted_server_are_not_comparable() {
         let first = net::origin();
         let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 500)]));
         for (selects, uptime) in [(12, 1), (2, 501)] {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_started_twice_is_not_taken_for_one_that_stayed_up() {
+    fn two_restarts_are_detected_as_a_restart() {
         let first = net::origin();
         let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 3)]));
         // Killed after ten seconds: everything is higher than before, and yet from another life.

@@ -3,11 +3,11 @@
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
-    Bound, Escapes, Prepared, RowFormat, ServerError, TextTemplate, capability, command,
+    BoundTypes, Escapes, Prepared, RowFormat, ServerError, TextTemplate, capability, command,
     encode_execute, finish_packet, start_packet,
 };
 use super::config::StatementProtocol;
-use super::session::{Ready, Session};
+use super::session::{PreparedStatement, Session};
 use crate::Value;
 
 impl Session {
@@ -15,13 +15,16 @@ impl Session {
     pub(crate) async fn prepare(&mut self, sql: &str) -> Result<usize, Failure> {
         let ready = match self.protocol {
             StatementProtocol::Prepared => self.prepare_on_server(sql).await?,
-            StatementProtocol::Text => Ready::Text(TextTemplate::new(sql)),
+            StatementProtocol::Text => PreparedStatement::Text(TextTemplate::new(sql)),
         };
         self.statements.push(ready);
         Ok(self.statements.len() - 1)
     }
 
-    pub(super) async fn prepare_on_server(&mut self, sql: &str) -> Result<Ready, Failure> {
+    pub(super) async fn prepare_on_server(
+        &mut self,
+        sql: &str,
+    ) -> Result<PreparedStatement, Failure> {
         self.build(command::PREPARE, sql);
         self.send().await?;
         let (payload, _) = self.message().await?;
@@ -34,8 +37,8 @@ impl Session {
             self.message().await?;
         }
         self.settle()?;
-        let bound = Bound::new(prepared.parameters);
-        Ok(Ready::Prepared { id: prepared.id, bound })
+        let bound = BoundTypes::new(prepared.parameters);
+        Ok(PreparedStatement::Prepared { id: prepared.id, bound })
     }
 
     /// Starts to execute a statement; goes on with [`Session::poll_answer`].
@@ -56,7 +59,7 @@ impl Session {
         values: &[Value<'_>],
     ) -> Result<(), Failure> {
         self.begin_execute(statement, values)?;
-        self.reply.catch(match self.protocol {
+        self.reply.row_buffer(match self.protocol {
             StatementProtocol::Prepared => RowFormat::Binary,
             StatementProtocol::Text => RowFormat::Text,
         });
@@ -68,11 +71,11 @@ impl Session {
     fn encode(&mut self, statement: usize, values: &[Value<'_>]) -> Result<(), Failure> {
         let escapes = self.escapes();
         match self.statements.get_mut(statement) {
-            Some(Ready::Prepared { id, bound }) if bound.len() == values.len() => {
+            Some(PreparedStatement::Prepared { id, bound }) if bound.len() == values.len() => {
                 encode_execute(&mut self.request, *id, bound, values);
                 Ok(())
             }
-            Some(Ready::Text(template)) if template.parameters() == values.len() => {
+            Some(PreparedStatement::Text(template)) if template.parameters() == values.len() => {
                 fill(&mut self.request, template, values, escapes)
             }
             other => Err(mismatch(other.map(|ready| ready.parameters()), values.len())),
@@ -80,7 +83,7 @@ impl Session {
     }
 }
 
-impl Ready {
+impl PreparedStatement {
     fn parameters(&self) -> usize {
         match self {
             Self::Prepared { bound, .. } => bound.len(),

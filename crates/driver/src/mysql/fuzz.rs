@@ -6,9 +6,9 @@ use fuzzing::SECRET;
 
 use super::Url;
 use super::codec::{
-    AuthReply, Bound, Escapes, Greeting, Inbox, Prepared, Reply, RowFormat, RowSet, RowStep,
-    ServerError, Step, TextTemplate, append_literal, append_packet, encode_execute,
-    quote_identifier,
+    AuthReply, BoundTypes, Escapes, Greeting, PacketReader, Prepared, Reply, ReplyProgress,
+    RowFormat, RowProgress, RowSet, ServerError, TextTemplate, append_literal, append_packet,
+    encode_execute, quote_identifier,
 };
 use super::option_file::OptionFile;
 use crate::{Rows, Value};
@@ -44,7 +44,7 @@ DQIDAQAB
 const KEPT_BYTES_MAX: usize = 64 * 1024 + 4;
 
 /// Cuts `bytes` where its own first two bytes say, so that every input is cut in its own way.
-fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
+fn chunks(bytes: &[u8]) -> Vec<&[u8]> {
     let step = match bytes {
         [first, second, ..] => usize::from(*first) % 7 + usize::from(*second) % 64 + 1,
         _ => 1,
@@ -54,10 +54,10 @@ fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
 
 /// Messages come out the same however they come in, and nothing is kept that did not come.
 fn packets(bytes: &[u8]) {
-    let mut whole = Inbox::default();
+    let mut whole = PacketReader::default();
     whole.push(bytes);
-    let (mut cut, mut messages) = (Inbox::default(), Vec::new());
-    for piece in pieces(bytes) {
+    let (mut cut, mut messages) = (PacketReader::default(), Vec::new());
+    for piece in chunks(bytes) {
         cut.push(piece);
         while let Ok(Some(message)) = cut.next() {
             messages.push(message);
@@ -81,32 +81,42 @@ fn handshake(bytes: &[u8]) {
 fn reply(bytes: &[u8]) {
     for has_deprecated_eof in [false, true] {
         let mut reply = Reply::new(has_deprecated_eof, 0);
-        let mut step = Ok(Step::More);
-        for piece in pieces(bytes) {
+        let mut step = Ok(ReplyProgress::More);
+        for piece in chunks(bytes) {
             step = reply.feed(piece);
             assert!(reply.kept_bytes() <= KEPT_BYTES_MAX, "{} bytes kept", reply.kept_bytes());
-            if step != Ok(Step::More) {
+            if step != Ok(ReplyProgress::More) {
                 break;
             }
         }
         if let Some(rows) = whole_answer(bytes, has_deprecated_eof) {
             let mut whole = Reply::new(has_deprecated_eof, 0);
-            assert_eq!(whole.feed(bytes), Ok(Step::Done), "rows are read, but not counted");
+            assert_eq!(
+                whole.feed(bytes),
+                Ok(ReplyProgress::Done),
+                "rows are read, but not counted"
+            );
             assert_eq!(whole.answer().rows, rows, "another number of rows is counted");
-            assert_eq!((step, reply.answer()), (Ok(Step::Done), whole.answer()), "a cut matters");
+            assert_eq!(
+                (step, reply.answer()),
+                (Ok(ReplyProgress::Done), whole.answer()),
+                "a cut matters"
+            );
         }
     }
 }
 
 /// How many rows `bytes` hold when they are one whole answer and nothing else.
 fn whole_answer(bytes: &[u8], has_deprecated_eof: bool) -> Option<u64> {
-    let mut inbox = Inbox::default();
-    inbox.push(bytes);
+    let mut packet_reader = PacketReader::default();
+    packet_reader.push(bytes);
     let mut set = RowSet::new(has_deprecated_eof);
-    while let Ok(Some((payload, _))) = inbox.next() {
+    while let Ok(Some((payload, _))) = packet_reader.next() {
         match set.message(&payload).ok()? {
-            RowStep::More => {}
-            RowStep::Done if inbox.is_empty() => return Some(set.into_rows().len() as u64),
+            RowProgress::More => {}
+            RowProgress::Done if packet_reader.is_empty() => {
+                return Some(set.into_rows().len() as u64);
+            }
             _ => return None,
         }
     }
@@ -117,10 +127,10 @@ fn whole_answer(bytes: &[u8], has_deprecated_eof: bool) -> Option<u64> {
 fn rows(bytes: &[u8]) {
     for has_deprecated_eof in [false, true] {
         let mut set = RowSet::new(has_deprecated_eof);
-        let mut inbox = Inbox::default();
-        inbox.push(bytes);
-        while let Ok(Some((payload, _))) = inbox.next() {
-            if !matches!(set.message(&payload), Ok(RowStep::More)) {
+        let mut packet_reader = PacketReader::default();
+        packet_reader.push(bytes);
+        while let Ok(Some((payload, _))) = packet_reader.next() {
+            if !matches!(set.message(&payload), Ok(RowProgress::More)) {
                 break;
             }
         }
@@ -134,9 +144,9 @@ fn rows(bytes: &[u8]) {
 fn fetched(bytes: &[u8]) {
     for format in [RowFormat::Binary, RowFormat::Text] {
         for has_deprecated_eof in [false, true] {
-            let whole = caught(&[bytes], format, has_deprecated_eof);
+            let whole = buffered(&[bytes], format, has_deprecated_eof);
             if whole.is_some() {
-                let cut = caught(&pieces(bytes), format, has_deprecated_eof);
+                let cut = buffered(&chunks(bytes), format, has_deprecated_eof);
                 assert_eq!(cut, whole, "a cut matters");
             }
         }
@@ -144,15 +154,15 @@ fn fetched(bytes: &[u8]) {
 }
 
 /// The cells of an answer that ends with the last piece.
-fn caught(pieces: &[&[u8]], format: RowFormat, has_deprecated_eof: bool) -> Option<Vec<String>> {
+fn buffered(chunks: &[&[u8]], format: RowFormat, has_deprecated_eof: bool) -> Option<Vec<String>> {
     let mut reply = Reply::new(has_deprecated_eof, 0);
     reply.reset();
-    reply.catch(format);
-    for (at, piece) in pieces.iter().enumerate() {
+    reply.row_buffer(format);
+    for (at, piece) in chunks.iter().enumerate() {
         match reply.feed(piece) {
-            Ok(Step::More) => {}
-            Ok(Step::Done) if at + 1 == pieces.len() => {
-                let rows = reply.caught()?;
+            Ok(ReplyProgress::More) => {}
+            Ok(ReplyProgress::Done) if at + 1 == chunks.len() => {
+                let rows = reply.buffered()?;
                 return Some((0..rows.len()).map(|row| cells(rows, row)).collect());
             }
             _ => return None,
@@ -184,15 +194,15 @@ fn server_error(bytes: &[u8]) {
 fn prepared(bytes: &[u8]) {
     let Ok(prepared) = Prepared::parse(bytes) else { return };
     let _ = prepared.packets_to_come(true) + prepared.packets_to_come(false);
-    let mut bound = Bound::new(prepared.parameters);
+    let mut bound = BoundTypes::new(prepared.parameters);
     let text = String::from_utf8_lossy(bytes);
     let kinds = [Value::Null, Value::Int(-1), Value::Float(0.5), Value::Text(&text)];
     let values: Vec<Value<'_>> = (0..bound.len()).map(|at| kinds[at % 4]).collect();
     let mut request = Vec::new();
     encode_execute(&mut request, prepared.id, &mut bound, &values);
-    let mut inbox = Inbox::default();
-    inbox.push(&request);
-    let message = inbox.next();
+    let mut packet_reader = PacketReader::default();
+    packet_reader.push(&request);
+    let message = packet_reader.next();
     assert!(matches!(&message, Ok(Some((payload, 0))) if payload.len() + 4 == request.len()));
 }
 
@@ -360,19 +370,19 @@ fn urls() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn sixteen_mebibytes_announced_and_never_sent_take_no_memory() {
+fn announced_packet_lengths_allocate_nothing() {
     let announced = [0xff, 0xff, 0xff, 0, 0x0a];
-    let mut inbox = Inbox::default();
-    inbox.push(&announced);
-    assert_eq!(inbox.next(), Ok(None));
-    assert!(inbox.capacity_bytes() < 100, "{} bytes", inbox.capacity_bytes());
+    let mut packet_reader = PacketReader::default();
+    packet_reader.push(&announced);
+    assert_eq!(packet_reader.next(), Ok(None));
+    assert!(packet_reader.capacity_bytes() < 100, "{} bytes", packet_reader.capacity_bytes());
     let mut reply = Reply::new(true, 0);
     assert!(reply.feed(&announced).is_err(), "no answer begins so");
     assert!(reply.kept_bytes() < 100, "{} bytes", reply.kept_bytes());
 }
 
 #[test]
-fn a_question_mark_in_a_password_does_not_show_the_rest_of_it() {
+fn a_question_mark_in_a_password_does_not_leak_it() {
     let error = Url::parse("mysql://user:12?34secret&x@host/db").unwrap_err().to_string();
     assert!(!error.contains("secret"), "{error}");
     assert!(error.contains("%3F"), "{error}");

@@ -3,7 +3,7 @@
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
-    Escapes, NoLiteral, append_literal, command, finish_packet, quote_identifier, start_packet,
+    Escapes, NotFinite, append_literal, command, finish_packet, quote_identifier, start_packet,
 };
 use super::session::Session;
 use crate::Value;
@@ -42,7 +42,7 @@ impl<'s> MultiRowInsert<'s> {
                 self.statement.push(b',');
             }
             append_literal(&mut self.statement, *value, self.escapes)
-                .map_err(|NoLiteral| no_literal())?;
+                .map_err(|NotFinite| not_finite())?;
         }
         self.statement.push(b')');
         if self.statement.len() >= STATEMENT_BYTES {
@@ -76,6 +76,6 @@ pub(super) fn insert_into(table: &str, columns: &[&str]) -> String {
     format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","))
 }
 
-pub(super) fn no_literal() -> Failure {
+pub(super) fn not_finite() -> Failure {
     Failure::new(ErrorClass::Server, "", "a row holds a number that is not finite; SQL has no such")
 }

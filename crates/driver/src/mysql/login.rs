@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Handle, Patience, Stream};
+use net::{Handle, Stream, Timeout};
 
 use super::Config;
 use super::codec::{
-    Credentials, Greeting, Login, LoginError, LoginRequest, Reply, ServerError, Turn,
+    Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, Reply, ServerError,
     append_packet, capability,
 };
 use super::config::Address;
@@ -27,9 +27,9 @@ const WANTED: u64 = capability::LONG_PASSWORD
     | capability::DEPRECATE_EOF
     | capability::BULK_EXECUTE;
 
-/// What a connection is opened for.
+/// Options of a new connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct ConnectOptions {
     /// Which client it is for; several addresses are shared out by it.
     pub(crate) index: usize,
     pub(crate) timeouts: Timeouts,
@@ -40,19 +40,19 @@ impl Session {
     pub(crate) async fn connect(
         handle: &Handle,
         config: &Config,
-        opening: &Opening,
+        opening: &ConnectOptions,
     ) -> Result<Self, Failure> {
         let Timeouts { connect, query } = opening.timeouts;
         let Some(address) = config.address(opening.index) else {
             let message = "no address to connect to: give one in the URL";
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
-        let _turn = handle.opening_turn().await;
+        let _turn = handle.connect_permit().await;
         let opened = Self::open(handle, config, address);
         let timed_out = || Err(no_answer(address, connect));
         let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
-        let patience = query.map(|bound| Patience::new(handle, bound));
-        opened.map(|session| Self { patience, ..session })
+        let timeout = query.map(|bound| Timeout::new(handle, bound));
+        opened.map(|session| Self { timeout, ..session })
     }
 
     async fn open(handle: &Handle, config: &Config, address: &Address) -> Result<Self, Failure> {
@@ -78,10 +78,10 @@ impl Session {
             request: Vec::new(),
             sent: 0,
             reply: Reply::default(),
-            inbox: Box::default(),
+            packet_reader: Box::default(),
             statements: Vec::new(),
             traffic: Traffic::default(),
-            patience: None,
+            timeout: None,
             awaits_answer: false,
             is_broken: false,
         }
@@ -123,13 +123,13 @@ impl Session {
         self.send().await?;
         loop {
             let (payload, sequence) = self.message().await?;
-            match login.hear(&payload).map_err(|error| self.no_login(error))? {
-                Turn::Accepted { status } => {
+            match login.on_message(&payload).map_err(|error| self.no_login(error))? {
+                LoginAction::Accepted { status } => {
                     self.peer.login = Some(login.summary());
                     return Ok(status);
                 }
-                Turn::Listen => {}
-                Turn::Answer(answer) => {
+                LoginAction::Listen => {}
+                LoginAction::Answer(answer) => {
                     self.request.clear();
                     append_packet(&mut self.request, &answer, sequence.wrapping_add(1));
                     self.send().await?;

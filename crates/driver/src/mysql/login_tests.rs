@@ -21,7 +21,7 @@ fn a_full_url_is_read() {
 }
 
 #[test]
-fn a_socket_takes_the_place_of_hosts() {
+fn a_socket_replaces_hosts() {
     let config = Url::parse("mysql:///test?socket=/run/my%20sql.sock").unwrap();
     let config = config.resolve(&LoginSources::default()).unwrap();
     assert_eq!(config.addresses[0].endpoint, Endpoint::Unix("/run/my sql.sock".into()));
@@ -60,7 +60,7 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
 }
 
 #[test]
-fn no_password_shows_itself() {
+fn passwords_are_not_shown_in_debug_output() {
     let url = Url::parse("mysql://me:hunter2@127.0.0.1/test").unwrap();
     let config = url.resolve(&LoginSources::default()).unwrap();
     let shown = format!("{url} {url:?} {config} {config:?} {:?}", Password::new("hunter2"));
@@ -125,7 +125,7 @@ fn sources(folder: &Path) -> LoginSources {
 }
 
 #[test]
-fn the_nearest_password_wins() {
+fn the_most_specific_password_source_wins() {
     let folder = tempfile::tempdir().unwrap();
     let mut sources = sources(folder.path());
     let password = |url: &str, sources: &LoginSources| {
@@ -143,7 +143,7 @@ fn the_nearest_password_wins() {
 }
 
 #[test]
-fn the_option_file_fills_in_what_the_url_leaves_open() {
+fn the_option_file_supplies_what_the_url_lacks() {
     let folder = tempfile::tempdir().unwrap();
     let config = Url::parse("mysql:///test").unwrap().resolve(&sources(folder.path())).unwrap();
     assert_eq!(config.to_string(), "mysql://cnf@127.0.0.2:3306/test");
@@ -153,7 +153,7 @@ fn the_option_file_fills_in_what_the_url_leaves_open() {
 }
 
 #[test]
-fn a_password_file_that_is_missing_is_told() {
+fn a_missing_password_file_is_reported() {
     let sources =
         LoginSources { password_file: Some("/nonexistent/password".into()), ..Default::default() };
     let failure = Url::parse("mysql://127.0.0.1/").unwrap().resolve(&sources).unwrap_err();

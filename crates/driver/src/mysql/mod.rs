@@ -29,7 +29,7 @@ pub(crate) use counters::read_counters;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub use dialect::DIALECT;
 pub(crate) use insert::MultiRowInsert;
-pub(crate) use login::Opening;
+pub(crate) use login::ConnectOptions;
 pub use login_sources::LoginSources;
 pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::probe;

@@ -26,7 +26,7 @@ impl Peer {
         matches!(self.address.endpoint, Endpoint::Unix(_))
     }
 
-    /// Who can read what is sent.
+    /// Who can read the bytes on the wire.
     pub(super) fn channel(&self) -> Channel {
         match self.certificate {
             _ if self.is_on_unix_socket() => Channel::Private,

@@ -4,8 +4,8 @@
 use measure::{ErrorClass, Failure};
 
 use super::codec::{ManyRows, RowArray, capability};
-use super::insert::{insert_into, no_literal};
-use super::session::{Ready, Session};
+use super::insert::{insert_into, not_finite};
+use super::session::{PreparedStatement, Session};
 use crate::Value;
 
 /// A request is about this long: below any usual max_allowed_packet.
@@ -55,7 +55,7 @@ impl<'s> PreparedInsert<'s> {
             return Err(Failure::new(ErrorClass::Server, "", message));
         }
         if row.iter().any(|value| matches!(value, Value::Float(number) if !number.is_finite())) {
-            return Err(no_literal());
+            return Err(not_finite());
         }
         if matches!(&self.batch, Batch::Array(rows) if !rows.fits(row)) {
             self.send().await?;
@@ -106,7 +106,8 @@ impl<'s> PreparedInsert<'s> {
         }
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let sql = format!("{}{}", self.head, vec![row; rows].join(","));
-        let Ready::Prepared { id, .. } = self.session.prepare_on_server(&sql).await? else {
+        let PreparedStatement::Prepared { id, .. } = self.session.prepare_on_server(&sql).await?
+        else {
             return Err(Failure::new(ErrorClass::Protocol, "", "a statement was not prepared"));
         };
         self.statement = Some((id, rows));

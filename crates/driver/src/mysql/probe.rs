@@ -70,8 +70,9 @@ pub(crate) async fn probe(
 /// Asks a server everything at once.
 async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let variables =
-        Named::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
-    let uses = Named::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);
+        NamedValues::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
+    let uses =
+        NamedValues::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);
     let uses = uses.await?;
     let version = variables.text("version").unwrap_or_default().to_owned();
     let product = Product::of(&version);
@@ -133,9 +134,9 @@ impl Product {
 }
 
 /// Names and values from one of the server's SHOW statements.
-pub(super) struct Named(Vec<(String, String)>);
+pub(super) struct NamedValues(Vec<(String, String)>);
 
-impl Named {
+impl NamedValues {
     pub(super) async fn ask(
         session: &mut Session,
         what: &str,
@@ -188,7 +189,7 @@ fn labelled<'a>(description: &'a str, label: &str) -> Option<&'a str> {
 
 /// Settings that decide about speed. TiDB lists those of InnoDB too, for clients that ask, and they do
 /// nothing there.
-fn settings(product: Product, variables: &Named) -> Vec<(String, String)> {
+fn settings(product: Product, variables: &NamedValues) -> Vec<(String, String)> {
     let mut settings = variables.only(SETTINGS);
     if product == Product::TiDb {
         settings.retain(|(name, _)| name.starts_with("tidb_") || name == "transaction_isolation");
@@ -196,7 +197,7 @@ fn settings(product: Product, variables: &Named) -> Vec<(String, String)> {
     settings
 }
 
-fn storage(product: Product, variables: &Named, description: Option<&str>) -> String {
+fn storage(product: Product, variables: &NamedValues, description: Option<&str>) -> String {
     match product {
         Product::TiDb => {
             let store = description.and_then(|text| labelled(text, "Store"));
@@ -206,7 +207,11 @@ fn storage(product: Product, variables: &Named, description: Option<&str>) -> St
     }
 }
 
-fn build_of(product: Product, variables: &Named, description: Option<&str>) -> Option<String> {
+fn build_of(
+    product: Product,
+    variables: &NamedValues,
+    description: Option<&str>,
+) -> Option<String> {
     let comment = variables.text("version_comment").unwrap_or_default();
     let hash = match product {
         Product::TiDb => description.and_then(|text| labelled(text, "Git Commit Hash")),
@@ -218,7 +223,7 @@ fn build_of(product: Product, variables: &Named, description: Option<&str>) -> O
 }
 
 /// Bounds of the server, without what the asking session uses: it is closed before the load.
-fn limits(product: Product, variables: &Named, uses: &Named) -> ServerLimits {
+fn limits(product: Product, variables: &NamedValues, uses: &NamedValues) -> ServerLimits {
     let used = |name: &str| uses.number(name).and_then(|value| u64::try_from(value).ok());
     let limit = |name: &str, used: u64, resource, remedy| {
         let max = variables.number(name)?;

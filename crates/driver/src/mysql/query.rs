@@ -2,7 +2,9 @@
 
 use measure::Failure;
 
-use super::codec::{Malformed, RowSet, RowStep, capability, command, finish_packet, start_packet};
+use super::codec::{
+    Malformed, RowProgress, RowSet, capability, command, finish_packet, start_packet,
+};
 use super::session::Session;
 use crate::Datum;
 
@@ -26,16 +28,16 @@ impl Session {
         loop {
             let (payload, _) = self.message().await?;
             match set.message(&payload).map_err(|malformed| self.broken(malformed))? {
-                RowStep::More => {}
-                RowStep::Done => {
+                RowProgress::More => {}
+                RowProgress::Done => {
                     self.settle()?;
                     return Ok(set.into_rows());
                 }
-                RowStep::Refused(error) => {
+                RowProgress::Refused(error) => {
                     self.settle()?;
                     return Err(self.refused(&error));
                 }
-                RowStep::WantsRows => {
+                RowProgress::WantsRows => {
                     return Err(self.broken(Malformed("the server asks for a file")));
                 }
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::codec::{PublicKey, ServerKey};
 use measure::{ErrorClass, Failure};
 
-/// What one place says about the key; what it leaves open, another may say.
+/// Options for the key from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RsaKeyOptions {
     /// Whether the server may be asked for its key.
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_says_where_the_key_comes_from() {
+    fn the_url_selects_the_key_source() {
         let source = |options: &str| source(options, &LoginSources::default());
         // Even at 127.0.0.1, where a tunnel may end.
         assert_eq!(source(""), Ok(RsaKeySource::Nowhere));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_file_says_it_where_the_url_does_not() {
+    fn the_option_file_supplies_the_key_source_if_the_url_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let (file, key) = (folder.path().join("my.cnf"), folder.path().join("public_key.pem"));
         let sources = LoginSources { option_file: Some(file.clone()), ..LoginSources::default() };

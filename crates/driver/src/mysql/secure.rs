@@ -33,7 +33,7 @@ impl Session {
             Encryption::WhenOffered(tls) | Encryption::Always(tls) => tls,
         };
         // What came in the open must not be taken for what came in TLS.
-        if !self.inbox.is_empty() {
+        if !self.packet_reader.is_empty() {
             return Err(self.broken(Malformed("bytes behind the greeting, before TLS was begun")));
         }
         self.capabilities |= capability::TLS;

@@ -6,21 +6,22 @@ use std::io::{self, ErrorKind};
 use std::task::{Poll, ready};
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Endpoint, Patience, Stream};
+use net::{Endpoint, Stream, Timeout};
 
 use super::codec::{
-    Bound, Escapes, Inbox, Malformed, Reply, ServerError, Step, TextTemplate, command, status,
+    BoundTypes, Escapes, Malformed, PacketReader, Reply, ReplyProgress, ServerError, TextTemplate,
+    command, status,
 };
 use super::config::{Address, StatementProtocol};
 use super::peer::Peer;
 use super::secure::ended_by_tls;
 use crate::Answer;
 
-/// A statement that was made ready.
+/// A prepared statement.
 #[derive(Debug)]
-pub(super) enum Ready {
+pub(super) enum PreparedStatement {
     /// On the server, under this number.
-    Prepared { id: u32, bound: Bound },
+    Prepared { id: u32, bound: BoundTypes },
     /// Here.
     Text(TextTemplate),
 }
@@ -39,11 +40,11 @@ pub(crate) struct Session {
     /// How much of the request the kernel has taken.
     pub(super) sent: usize,
     pub(crate) reply: Reply,
-    pub(super) inbox: Box<Inbox>,
-    pub(super) statements: Vec<Ready>,
+    pub(super) packet_reader: Box<PacketReader>,
+    pub(super) statements: Vec<PreparedStatement>,
     pub(super) traffic: Traffic,
     /// How long an answer may take.
-    pub(super) patience: Option<Patience>,
+    pub(super) timeout: Option<Timeout>,
     /// A request is out whose answer has not been read to its end.
     pub(super) awaits_answer: bool,
     /// An answer was lost or not understood: nothing that comes now can be trusted.
@@ -118,8 +119,8 @@ impl Session {
         }
         self.awaits_answer = true;
         self.sent = 0;
-        if let Some(patience) = &self.patience {
-            patience.begin();
+        if let Some(timeout) = &self.timeout {
+            timeout.begin();
         }
         self.traffic.sent_bytes += self.request.len() as u64;
         self.reply.reset();
@@ -136,15 +137,15 @@ impl Session {
         }
         match self.stream.poll_write(&self.request, &mut self.sent) {
             Poll::Ready(sent) => Poll::Ready(sent.map_err(|error| self.lost(&error))),
-            Poll::Pending => self.poll_patience(),
+            Poll::Pending => self.poll_timeout(),
         }
     }
 
     /// What came of a wait that has not ended yet: it goes on, or has lasted too long.
     #[inline]
-    fn poll_patience<T>(&mut self) -> Poll<Result<T, Failure>> {
-        match &self.patience {
-            Some(patience) if patience.is_over() => Poll::Ready(Err(self.timed_out())),
+    fn poll_timeout<T>(&mut self) -> Poll<Result<T, Failure>> {
+        match &self.timeout {
+            Some(timeout) if timeout.is_over() => Poll::Ready(Err(self.timed_out())),
             _ => Poll::Pending,
         }
     }
@@ -153,8 +154,8 @@ impl Session {
     #[inline]
     fn rest(&mut self) {
         self.awaits_answer = false;
-        if let Some(patience) = &self.patience {
-            patience.end();
+        if let Some(timeout) = &self.timeout {
+            timeout.end();
         }
     }
 
@@ -162,12 +163,12 @@ impl Session {
     #[inline]
     pub(crate) fn poll_answer(&mut self) -> Poll<Result<Answer, Failure>> {
         match ready!(self.poll_step()) {
-            Ok(Step::Done | Step::More) => Poll::Ready(Ok(self.reply.answer())),
-            Ok(Step::Refused(error)) => {
+            Ok(ReplyProgress::Done | ReplyProgress::More) => Poll::Ready(Ok(self.reply.answer())),
+            Ok(ReplyProgress::Refused(error)) => {
                 self.forget_types();
                 Poll::Ready(Err(self.refused(&error)))
             }
-            Ok(Step::WantsRows) => Poll::Ready(Err(
+            Ok(ReplyProgress::WantsRows) => Poll::Ready(Err(
                 self.broken(Malformed("the server asks for a file, which it may not"))
             )),
             Err(failure) => Poll::Ready(Err(failure)),
@@ -177,7 +178,7 @@ impl Session {
     /// Sends what is left of the request and takes the answer in up to its end, or up to where the
     /// server wants rows.
     #[inline]
-    pub(super) fn poll_step(&mut self) -> Poll<Result<Step, Failure>> {
+    pub(super) fn poll_step(&mut self) -> Poll<Result<ReplyProgress, Failure>> {
         if self.sent < self.request.len() {
             ready!(self.poll_send())?;
         }
@@ -187,9 +188,9 @@ impl Session {
                 *received_bytes += bytes.len() as u64;
                 if bytes.is_empty() { None } else { Some(reply.feed(bytes)) }
             });
-            let Poll::Ready(read) = read else { return self.poll_patience() };
+            let Poll::Ready(read) = read else { return self.poll_timeout() };
             match read {
-                Ok(Some(Ok(Step::More))) => {}
+                Ok(Some(Ok(ReplyProgress::More))) => {}
                 Ok(Some(Ok(step))) => {
                     self.rest();
                     return Poll::Ready(Ok(step));
@@ -204,7 +205,7 @@ impl Session {
     /// Reads the next whole message and its sequence number; for conversations off the load path.
     pub(super) async fn message(&mut self) -> Result<(Vec<u8>, u8), Failure> {
         loop {
-            match self.inbox.next() {
+            match self.packet_reader.next() {
                 Ok(Some(message)) => return Ok(message),
                 Ok(None) => {}
                 Err(malformed) => return Err(self.broken(malformed)),
@@ -215,24 +216,25 @@ impl Session {
 
     /// Takes in what has come of a message.
     fn poll_bytes(&mut self) -> Poll<Result<(), Failure>> {
-        let (inbox, received_bytes) = (&mut self.inbox, &mut self.traffic.received_bytes);
+        let (packet_reader, received_bytes) =
+            (&mut self.packet_reader, &mut self.traffic.received_bytes);
         let read = self.stream.poll_read_with(|bytes| {
             *received_bytes += bytes.len() as u64;
-            inbox.push(bytes);
+            packet_reader.push(bytes);
             bytes.len()
         });
         match read {
             Poll::Ready(Ok(0)) => Poll::Ready(Err(self.lost(&ErrorKind::UnexpectedEof.into()))),
             Poll::Ready(Ok(_)) => Poll::Ready(Ok(())),
             Poll::Ready(Err(error)) => Poll::Ready(Err(self.lost(&error))),
-            Poll::Pending => self.poll_patience(),
+            Poll::Pending => self.poll_timeout(),
         }
     }
 
     /// Checks that nothing came behind the last message of a conversation.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
         self.rest();
-        if self.inbox.is_empty() {
+        if self.packet_reader.is_empty() {
             return Ok(());
         }
         Err(self.broken(Malformed("bytes after the end of an answer")))
@@ -258,7 +260,7 @@ impl Session {
     #[cold]
     fn forget_types(&mut self) {
         for statement in &mut self.statements {
-            if let Ready::Prepared { bound, .. } = statement {
+            if let PreparedStatement::Prepared { bound, .. } = statement {
                 bound.forget();
             }
         }
@@ -295,7 +297,7 @@ impl Session {
     #[cold]
     fn timed_out(&mut self) -> Failure {
         self.give_up();
-        let bound = self.patience.as_ref().map(Patience::bound).unwrap_or_default();
+        let bound = self.timeout.as_ref().map(Timeout::bound).unwrap_or_default();
         let message = format!(
             "{}: no answer within {bound:?}, the query time-out; its connection is given up",
             self.peer.address.name

@@ -59,7 +59,7 @@ impl fmt::Display for SslMode {
     }
 }
 
-/// What one place says about encryption; what it leaves open, another may say.
+/// Options for encryption from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SslOptions {
     /// Whether, and what is checked.

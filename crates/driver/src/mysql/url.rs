@@ -47,7 +47,7 @@ pub struct Host {
     pub port: Option<u16>,
 }
 
-/// What is wrong with a URL. It never repeats the part that may hold a password.
+/// An error in a URL. It never repeats the part that may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Another scheme or none.
@@ -56,7 +56,7 @@ pub enum UrlError {
     /// A host whose port is none. What stood there may be a password whose `@` is missing.
     #[error("the port of host `{0}` is no number from 1 to 65535")]
     Port(String),
-    /// A host that is empty or cannot be told from its port.
+    /// A host that is empty or cannot be distinguished from its port.
     #[error("write each host as host:port, with an IPv6 address in brackets, as [::1]:3306")]
     Host,
     /// An option that is not known.

@@ -191,15 +191,15 @@ pub(super) fn bind(compiled: &mut Statement<'_>, values: &[Value<'_>]) -> Result
         return Err(Error::InvalidParameterCount(values.len(), wanted));
     }
     for (index, value) in values.iter().enumerate() {
-        compiled.raw_bind_parameter(index + 1, Bound(*value))?;
+        compiled.raw_bind_parameter(index + 1, BoundValue(*value))?;
     }
     Ok(())
 }
 
 /// A value on its way into SQLite.
-struct Bound<'a>(Value<'a>);
+struct BoundValue<'a>(Value<'a>);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
             Value::Null => ValueRef::Null,

@@ -58,7 +58,7 @@ fn text_of_several_statements_runs_all_of_them() {
 }
 
 #[test]
-fn a_second_writer_is_told_busy() {
+fn a_second_writer_gets_busy() {
     let (_folder, mut first, mut second) = two_sessions();
     first.run("BEGIN IMMEDIATE").unwrap();
     let failure = second.run("BEGIN IMMEDIATE").unwrap_err();
@@ -80,7 +80,7 @@ fn writing_over_an_old_snapshot_is_a_write_conflict() {
 }
 
 #[test]
-fn a_duplicate_key_is_told_apart_from_a_wrong_statement() {
+fn a_duplicate_key_has_its_own_error_class() {
     let (_folder, mut session, _) = two_sessions();
     session.run("INSERT INTO t (id) VALUES (1)").unwrap();
     let failure = session.run("INSERT INTO t (id) VALUES (1)").unwrap_err();
@@ -93,7 +93,7 @@ fn a_duplicate_key_is_told_apart_from_a_wrong_statement() {
 }
 
 #[test]
-fn a_loader_commits_at_the_end_and_takes_back_what_is_dropped() {
+fn a_loader_commits_at_the_end_and_rolls_back_when_dropped() {
     let (_folder, mut session, mut other) = two_sessions();
     let mut loader = Loader::new(&mut session, "t", &["id", "c"]);
     for id in 0..1000 {
@@ -134,7 +134,7 @@ fn settings_are_those_of_the_plan() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_told() {
+fn a_missing_folder_is_reported() {
     let failure = Session::open(&config(Path::new("/nonexistent"))).unwrap_err();
     assert_eq!(failure.key.class, ErrorClass::Connection);
     assert!(failure.message.contains("check that the folder exists"), "{failure}");

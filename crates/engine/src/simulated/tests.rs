@@ -9,17 +9,17 @@ use measure::{ErrorClass, Failure, Interval, OperationTally, Phase, Tally};
 use plan::{Arrivals, Limit, Rate, Stall};
 
 use super::*;
-use crate::{Ended, Observer, Offer, Outcome, Pacing, Schedule, Stop, Workers, offer};
+use crate::{LoadEnd, OfferedLoad, Outcome, Pacing, Schedule, Stop, TrialObserver, Workers, offer};
 
 const MS: Nanos = 1_000_000;
 
 #[derive(Default)]
-struct Kept {
+struct RecordingObserver {
     intervals: Vec<Interval>,
     phases: Vec<Phase>,
 }
 
-impl Observer for Kept {
+impl TrialObserver for RecordingObserver {
     fn begins(&mut self, phase: Phase) -> io::Result<()> {
         self.phases.push(phase);
         Ok(())
@@ -35,15 +35,21 @@ impl Observer for Kept {
     }
 }
 
-fn trial(clients: usize, think_time_ns: Nanos, limit: Limit, warm_up: Duration) -> (Outcome, Kept) {
+fn trial(
+    clients: usize,
+    think_time_ns: Nanos,
+    limit: Limit,
+    warm_up: Duration,
+) -> (Outcome, RecordingObserver) {
     let system =
         SimulatedSystem { servers: 2, service_times_ns: vec![10 * MS], stalls: Vec::new() };
-    let offered = Offer { warm_up, limit, ..offered(clients, Pacing::Closed { think_time_ns }) };
+    let offered =
+        OfferedLoad { warm_up, limit, ..offered(clients, Pacing::Closed { think_time_ns }) };
     run(&system, &offered)
 }
 
-fn offered(clients: usize, pacing: Pacing) -> Offer {
-    Offer {
+fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
+    OfferedLoad {
         clients,
         workers: Workers::Simulated,
         pacing,
@@ -56,12 +62,12 @@ fn offered(clients: usize, pacing: Pacing) -> Offer {
     }
 }
 
-fn run(system: &SimulatedSystem, offered: &Offer) -> (Outcome, Kept) {
+fn run(system: &SimulatedSystem, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
     run_load(&Simulated::new(system.clone()), offered)
 }
 
-fn run_load(load: &dyn Load, offered: &Offer) -> (Outcome, Kept) {
-    let mut kept = Kept::default();
+fn run_load(load: &dyn Load, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
+    let mut kept = RecordingObserver::default();
     let outcome = offer(offered, load, &Stop::new(), &mut kept).unwrap();
     (outcome, kept)
 }
@@ -72,7 +78,7 @@ fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
 }
 
 /// All measured intervals as one.
-fn total(kept: &Kept) -> OperationTally {
+fn total(kept: &RecordingObserver) -> OperationTally {
     let mut total = Tally::new(1);
     let measured = kept.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
     measured.for_each(|interval| total.merge(&interval.tally));
@@ -85,7 +91,7 @@ fn assert_near(seen_ns: Nanos, exact_ns: Nanos) {
     assert!(difference < 1e-3, "{seen_ns} ns against {exact_ns} ns");
 }
 
-fn transactions(kept: &Kept, phase: Phase) -> u64 {
+fn transactions(kept: &RecordingObserver, phase: Phase) -> u64 {
     let of_phase = kept.intervals.iter().filter(|interval| interval.phase == phase);
     of_phase.map(|interval| interval.tally.transactions).sum()
 }
@@ -93,7 +99,7 @@ fn transactions(kept: &Kept, phase: Phase) -> u64 {
 #[test]
 fn two_servers_of_ten_milliseconds_serve_two_hundred_a_second() {
     let (outcome, kept) = trial(6, 0, Limit::Time(Duration::from_secs(3)), Duration::from_secs(2));
-    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
     assert_eq!(kept.phases, [Phase::WarmUp, Phase::Measure]);
     assert_eq!(kept.intervals.len(), 5);
     // The answers at exactly 5 s lie outside of [0 s, 5 s).
@@ -124,7 +130,7 @@ fn an_event_limit_is_met_exactly() {
 /// A stall of one second, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request
 /// that comes k ms into the stall is answered 1,000 - k + 0.1 ms later: 1,000 of 10,000 requests have
 /// latencies that go evenly from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
-fn stalled(clients: usize) -> (Outcome, Kept) {
+fn stalled(clients: usize) -> (Outcome, RecordingObserver) {
     let stall = Stall { at_ns: 5_000 * MS, length_ns: 1_000 * MS };
     let system =
         SimulatedSystem { servers: 10_000, service_times_ns: vec![MS / 10], stalls: vec![stall] };
@@ -132,10 +138,10 @@ fn stalled(clients: usize) -> (Outcome, Kept) {
 }
 
 #[test]
-fn a_stall_shows_in_the_percentiles_as_arithmetic_says() {
+fn a_stall_shows_in_the_percentiles_as_computed() {
     let (outcome, kept) = stalled(2_000);
     let total = total(&kept);
-    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
     assert_eq!(total.succeeded.count(), 10_000);
     assert_near(total.succeeded.percentile_ns(90.0), MS / 10);
     // Above the 9,000 fast ones: the 500th, the 900th and the 990th of the stall's, ascending.
@@ -146,7 +152,7 @@ fn a_stall_shows_in_the_percentiles_as_arithmetic_says() {
 }
 
 #[test]
-fn response_times_keep_a_stall_that_service_times_hide() {
+fn response_times_include_a_stall_that_service_times_hide() {
     // Ten clients: only ten requests meet the stall, the others wait for a client.
     let (_, kept) = stalled(10);
     let total = total(&kept);
@@ -158,7 +164,7 @@ fn response_times_keep_a_stall_that_service_times_hide() {
 }
 
 #[test]
-fn only_turns_that_a_client_waited_for_tell_how_late_the_generator_is() {
+fn lateness_counts_only_transactions_with_a_waiting_client() {
     // A virtual clock is never late; turns for which no client was free during the stall do not count.
     let (outcome, _) = stalled(10);
     assert_eq!(outcome.lateness.max_ns(), 0);
@@ -186,7 +192,7 @@ fn an_overload_ends_the_trial_with_the_backlog() {
     let system =
         SimulatedSystem { servers: 1, service_times_ns: vec![20 * MS], stalls: Vec::new() };
     let (outcome, kept) = run(&system, &offered(10, open_loop(100.0, 200)));
-    assert_eq!(outcome.ended, Ended::Overloaded { backlog: 201 });
+    assert_eq!(outcome.ended, LoadEnd::Overloaded { backlog: 201 });
     assert!(kept.intervals.len() < 7, "it ends soon after 4 s, not after 10 s");
 }
 
@@ -197,9 +203,9 @@ fn the_backlog_of_an_overload_is_that_of_all_workers() {
         SimulatedSystem { servers: 1, service_times_ns: vec![900_000 * MS], stalls: Vec::new() };
     let workers = Workers::EventLoops(2);
     let drain_timeout = Duration::ZERO;
-    let offered = Offer { workers, drain_timeout, ..offered(2, open_loop(20_000.0, 1_000)) };
+    let offered = OfferedLoad { workers, drain_timeout, ..offered(2, open_loop(20_000.0, 1_000)) };
     let (outcome, _) = run(&system, &offered);
-    let Ended::Overloaded { backlog } = outcome.ended else { panic!("{:?}", outcome.ended) };
+    let LoadEnd::Overloaded { backlog } = outcome.ended else { panic!("{:?}", outcome.ended) };
     // Each loop has half of them; the second to notice has as many, or more.
     assert!(backlog > 950, "{backlog}");
 }

@@ -42,7 +42,7 @@ fn a_time_that_has_passed_is_not_waited_for() {
 }
 
 #[test]
-fn the_loop_wakes_for_its_tick_and_ends_when_told() {
+fn the_loop_wakes_at_its_tick_and_stops_on_request() {
     let (mut runtime, handle) = simulated();
     let sleeper = handle.clone();
     runtime.spawn(async move { sleeper.sleep(Duration::from_secs(3600)).await });
@@ -56,7 +56,7 @@ fn the_loop_wakes_for_its_tick_and_ends_when_told() {
 }
 
 #[test]
-fn a_virtual_loop_with_nothing_to_wait_for_says_so() {
+fn an_idle_virtual_loop_reports_a_deadlock() {
     let (mut runtime, _) = simulated();
     let stuck: io::Result<()> = runtime.block_on(std::future::pending());
     assert!(stuck.unwrap_err().to_string().contains("nothing left to wait for"));
@@ -149,7 +149,7 @@ fn sleeps_are_not_rounded_up_to_a_millisecond() {
 }
 
 #[test]
-fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
+fn real_timers_fire_in_order_of_their_deadlines() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let rung = Rc::new(RefCell::new(Vec::new()));
@@ -167,7 +167,7 @@ fn timers_of_the_wall_fire_in_order_whenever_they_were_set() {
 }
 
 #[test]
-fn a_bound_that_was_kept_wakes_nobody_later() {
+fn a_met_time_out_does_not_wake_later() {
     let (mut runtime, handle) = simulated();
     let sleeper = handle.clone();
     runtime.spawn(async move {

@@ -43,7 +43,7 @@ pub(super) async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_sent_comes_back() {
+fn sent_bytes_are_echoed() {
     let (endpoint, serving) = peer(|mut socket| {
         let mut request = [0; 5];
         for _ in 0..100 {
@@ -63,7 +63,7 @@ fn what_is_sent_comes_back() {
 }
 
 #[test]
-fn an_answer_may_come_in_pieces() {
+fn an_answer_may_come_in_chunks() {
     let (endpoint, serving) = peer(|mut socket| {
         for byte in b"abcdef" {
             socket.write_all(&[*byte]).unwrap();
@@ -95,7 +95,7 @@ fn more_than_the_buffers_hold_goes_both_ways() {
 }
 
 #[test]
-fn the_last_bytes_of_a_peer_that_leaves_are_read_before_its_end() {
+fn pending_bytes_are_read_before_end_of_stream() {
     let (endpoint, serving) = peer(|mut socket| socket.write_all(b"bye").unwrap());
     run(|handle| async move {
         let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
@@ -109,7 +109,7 @@ fn the_last_bytes_of_a_peer_that_leaves_are_read_before_its_end() {
 }
 
 #[test]
-fn a_peer_that_leaves_while_its_answer_is_awaited_is_noticed() {
+fn a_close_while_awaiting_an_answer_is_noticed() {
     let (endpoint, serving) = peer(|socket| {
         thread::sleep(Duration::from_millis(10));
         drop(socket);
@@ -171,7 +171,7 @@ fn unix_sockets_answer_too() {
 }
 
 #[test]
-fn a_silent_peer_is_not_awaited_for_ever() {
+fn a_silent_peer_times_out() {
     let (endpoint, serving) = peer(|mut socket| {
         let _ = socket.read(&mut [0; 1]);
     });
@@ -208,7 +208,7 @@ fn many_clients_of_one_loop_are_all_answered() {
         let (handle, gate, endpoint) = (handle.clone(), gate.clone(), endpoint.clone());
         let (connected, answered) = (Rc::clone(&connected), Rc::clone(&answered));
         runtime.spawn(async move {
-            let turn = handle.opening_turn().await;
+            let turn = handle.connect_permit().await;
             let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
             drop(turn);
             connected.set(connected.get() + 1);

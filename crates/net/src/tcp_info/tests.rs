@@ -6,10 +6,10 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use super::*;
 
 /// Longer than the kernel takes to report a closed connection, even on a busy machine.
-const PATIENCE_NS: crate::Nanos = 20_000_000_000;
+const TIMEOUT_NS: crate::Nanos = 20_000_000_000;
 
 /// A connection that has sent 1,000 bytes and received 10, and its peer.
-fn talk() -> (TcpStream, TcpStream, SocketAddr) {
+fn connect_and_exchange() -> (TcpStream, TcpStream, SocketAddr) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let mut client = TcpStream::connect(address).unwrap();
@@ -28,9 +28,9 @@ fn only(diagnosis: &mut TcpDiagnosis, address: SocketAddr) -> TcpConnection {
 }
 
 #[test]
-fn segments_with_data_are_told_from_those_without() {
+fn segments_with_and_without_data_are_distinguished() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
-    let (client, _server, address) = talk();
+    let (client, _server, address) = connect_and_exchange();
     let TcpConnection { inode, remote, info, .. } = only(&mut diagnosis, address);
     assert_eq!(remote, address);
     let link = format!("/proc/self/fd/{}", client.as_raw_fd());
@@ -45,9 +45,9 @@ fn segments_with_data_are_told_from_those_without() {
 }
 
 #[test]
-fn only_connections_to_the_address_are_told() {
+fn only_connections_to_the_address_are_listed() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
-    let (_client, _server, address) = talk();
+    let (_client, _server, address) = connect_and_exchange();
     let elsewhere = SocketAddr::from(([127, 0, 0, 2], address.port()));
     assert_eq!(diagnosis.connections_to(elsewhere).unwrap(), []);
     let by_six = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, address.port()));
@@ -55,9 +55,9 @@ fn only_connections_to_the_address_are_told() {
 }
 
 #[test]
-fn a_connection_that_ends_is_told_of_with_all_that_was_counted() {
+fn a_closed_connection_is_reported_with_its_final_counters() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
-    let (mut client, mut server, address) = talk();
+    let (mut client, mut server, address) = connect_and_exchange();
     let before = only(&mut diagnosis, address);
     client.write_all(&[7; 100]).unwrap();
     server.read_exact(&mut [0; 100]).unwrap();
@@ -67,8 +67,8 @@ fn a_connection_that_ends_is_told_of_with_all_that_was_counted() {
     let clock = crate::Clock::monotonic();
     let ended = loop {
         match diagnosis.next_ended(Duration::from_millis(100)).unwrap() {
-            Ended::Connection(it) if it.cookie == before.cookie => break it,
-            _ => assert!(clock.now() < PATIENCE_NS, "nothing was told of its end"),
+            CloseNotice::Connection(it) if it.cookie == before.cookie => break it,
+            _ => assert!(clock.now() < TIMEOUT_NS, "nothing was told of its end"),
         }
     };
     assert_eq!(ended.remote, address);
@@ -79,9 +79,9 @@ fn a_connection_that_ends_is_told_of_with_all_that_was_counted() {
 }
 
 #[test]
-fn waiting_for_an_end_has_an_end() {
+fn waiting_for_a_close_notice_times_out() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
     // Other processes can close connections meanwhile, but not without a pause for ever.
-    let is_quiet = |_| diagnosis.next_ended(Duration::from_millis(1)).unwrap() == Ended::None;
+    let is_quiet = |_| diagnosis.next_ended(Duration::from_millis(1)).unwrap() == CloseNotice::None;
     assert!((0..1_000_000).any(is_quiet));
 }

@@ -54,7 +54,7 @@ impl Server {
     }
 
     /// Takes a client's bytes; on an error the client gets an alert.
-    pub(crate) fn hear(&mut self, mut records: &[u8]) {
+    pub(crate) fn receive(&mut self, mut records: &[u8]) {
         while !records.is_empty() {
             self.0.read_tls(&mut records).unwrap();
             if self.0.process_new_packets().is_err() {
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// The plain bytes of the client.
-    pub(crate) fn heard(&mut self) -> Vec<u8> {
+    pub(crate) fn received(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.1)
     }
 }
@@ -104,7 +104,7 @@ pub(crate) fn talk(
     let mut said = 0;
     loop {
         let to_server = records_of(machine);
-        server.hear(&to_server);
+        server.receive(&to_server);
         let mut to_client = server.records();
         if to_server.is_empty() && to_client.is_empty() {
             return Ok(said);

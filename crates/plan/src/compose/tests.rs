@@ -80,7 +80,7 @@ fn parts_of_one_kind_are_numbered() {
 }
 
 #[test]
-fn what_is_wrong_points_into_the_composed_plan() {
+fn errors_point_into_the_composed_plan() {
     let mut draft = example();
     draft.load.push(("colour".to_owned(), "red".to_owned()));
     insta::assert_snapshot!(Plan::parse(compose(&draft)).unwrap_err(), @r#"
@@ -95,7 +95,7 @@ fn what_is_wrong_points_into_the_composed_plan() {
 }
 
 #[test]
-fn passwords_show_nowhere() {
+fn passwords_are_never_shown() {
     let draft = example();
     assert!(!format!("{draft:?}").contains("hush"));
     assert!(!format!("{:?}", compose(&draft)).contains("hush"));
@@ -103,7 +103,7 @@ fn passwords_show_nowhere() {
 }
 
 #[test]
-fn nothing_said_is_no_plan_but_no_panic_either() {
+fn an_empty_command_line_is_an_error_without_panic() {
     let problems = Plan::parse(compose(&Draft::default())).unwrap_err();
     assert_eq!(problems.problems.len(), 2);
 }
@@ -136,7 +136,7 @@ fn an_option_with_dots_is_a_path_through_tables() {
 }
 
 #[test]
-fn an_option_with_dots_below_what_is_no_table_is_unknown_by_its_whole_name() {
+fn a_dotted_option_below_a_non_table_is_unknown() {
     let mut draft = example();
     draft.workloads[0].options = pairs(&[("tables", "4"), ("tables.x", "1")]);
     let text = compose(&draft).text;

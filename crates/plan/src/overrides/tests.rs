@@ -153,7 +153,7 @@ fn assignments_that_cannot_be_done() {
 }
 
 #[test]
-fn passwords_of_assignments_show_nowhere() {
+fn passwords_in_overrides_are_never_shown() {
     let refused = source().with_overrides(&["system.url=mysql://u:hush@h"]).unwrap_err();
     assert!(!refused.rendered.contains("hush"), "{refused}");
 }

@@ -85,7 +85,7 @@ fn the_short_form_takes_every_default() {
 }
 
 #[test]
-fn parts_can_be_said_in_several_ways() {
+fn systems_and_workloads_have_several_spellings() {
     let lite = |text: &str| {
         let plan = parse(&format!("{text}\n[workloads]\norders = \"sql/orders.sql\""));
         assert_eq!(
@@ -660,7 +660,7 @@ fn an_empty_statement() {
 }
 
 #[test]
-fn names_that_folders_cannot_bear() {
+fn names_that_are_invalid_as_folder_names() {
     let text = "name = \"../up\"\nworkload = \"w\"\n[systems.\"a b\"]\nkind = \"sqlite\"\n";
     insta::assert_snapshot!(wrong(text), @r#"
     error: `name` is "../up", no name for a folder
@@ -723,7 +723,7 @@ fn kind_and_use() {
 }
 
 #[test]
-fn passwords_show_nowhere() {
+fn passwords_are_never_shown() {
     let text = "tite = \"mysql://u:hush@h\"\nseed = \"mysql://u:hush@h/d\" # mysql://u:hush@h\n";
     let problems = Plan::parse(source(text)).unwrap_err();
     assert!(!format!("{problems:?}").contains("hush"), "{problems:?}");
@@ -759,7 +759,7 @@ fn passwords_show_nowhere() {
 }
 
 #[test]
-fn rooms_point_at_kinds_and_options() {
+fn other_crates_can_report_problems_at_kinds_and_options() {
     let plan = parse("workload = \"w\"\n[systems.a]\nkind = \"sqlit\"\nfile = \"x\"\n");
     let options = &plan.systems[0].options;
     let problems = vec![
@@ -795,14 +795,14 @@ fn rooms_point_at_kinds_and_options() {
 }
 
 #[test]
-fn colour_is_there_when_asked_for() {
+fn output_is_coloured_on_request() {
     let problems = Plan::parse(source("")).unwrap_err();
     assert!(problems.render(Color::Always).contains("\u{1b}["));
     assert_eq!(problems.render(Color::Never), problems.to_string());
 }
 
 #[test]
-fn the_ready_made_plans_are_right() {
+fn the_shipped_plans_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -817,7 +817,7 @@ fn the_ready_made_plans_are_right() {
 }
 
 #[test]
-fn the_examples_of_the_documents_are_right() {
+fn the_documented_examples_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut examples = 0;
     for document in ["README.md", "docs/plan.md"] {
@@ -842,8 +842,8 @@ fn a_plan_that_is_not_there() {
 
 /// A text near a right plan: some bytes removed, some put in.
 fn mutated() -> impl Strategy<Value = String> {
-    let pieces = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";
-    let edits = prop::collection::vec((0..PLAN.len(), 0..12_usize, pieces), 1..4);
+    let chunks = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";
+    let edits = prop::collection::vec((0..PLAN.len(), 0..12_usize, chunks), 1..4);
     edits.prop_map(|edits| {
         let mut text = PLAN.to_owned();
         for (at, length, piece) in edits {

@@ -119,7 +119,7 @@ fn the_owner_can_reject() {
 }
 
 #[test]
-fn a_key_said_twice_in_two_spellings_is_reported() {
+fn a_key_given_twice_in_two_spellings_is_reported() {
     let text = "table_size = 1\ntable-size = 2";
     let options = options(text);
     let mut reader = options.reader();
@@ -129,7 +129,7 @@ fn a_key_said_twice_in_two_spellings_is_reported() {
 }
 
 #[test]
-fn secrets_show_nowhere() {
+fn secrets_are_never_shown() {
     let options =
         options("url = \"mysql://u:hush@h\"\npassword = \"hush\"\nn = [\"m://u:hush@h\"]");
     assert!(!format!("{options:?}").contains("hush"), "{options:?}");

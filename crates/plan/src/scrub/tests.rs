@@ -11,7 +11,7 @@ fn a_space_of_several_bytes_before_a_login_is_no_panic() {
 
 proptest! {
     #[test]
-    fn no_password_is_left_and_toml_stays_toml(password in "[!-~]{5,12}", key in "url|use") {
+    fn scrubbing_removes_passwords_and_keeps_valid_toml(password in "[!-~]{5,12}", key in "url|use") {
         let mut document = toml_edit::DocumentMut::new();
         document[&key] = toml_edit::value(format!("mysql://u:{password}@h/d"));
         document["password"] = toml_edit::value(password.as_str());
@@ -80,7 +80,7 @@ fn values_of_secret_keys_are_blanked() {
 }
 
 #[test]
-fn places_move_with_the_text() {
+fn error_positions_follow_scrubbed_text() {
     let text = "url = \"m://u:secret@h\"\nkind = 4";
     let clean = scrub(text);
     let place = |text: &str, part: &str| {

@@ -66,7 +66,7 @@ fn an_arm_machine_without_a_name_goes_by_its_board_or_its_numbers() {
 }
 
 #[test]
-fn a_machine_that_shows_nothing_leaves_all_open() {
+fn a_machine_without_information_yields_none() {
     let root = machine(&[]);
     let cpu = cpu::gather(root.path());
     assert_eq!((cpu.model.as_str(), cpu.cores, cpu.governor), ("", None, None));
@@ -75,7 +75,7 @@ fn a_machine_that_shows_nothing_leaves_all_open() {
 }
 
 #[test]
-fn the_system_says_what_it_is_and_what_it_runs_in() {
+fn the_operating_system_and_virtualization_are_detected() {
     let root = machine(&[
         ("etc/os-release", "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n"),
         ("proc/sys/kernel/osrelease", "6.1.0-18\n"),

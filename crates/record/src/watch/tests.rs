@@ -150,7 +150,7 @@ fn read(text: &str) -> Result<Watched, String> {
 }
 
 #[test]
-fn everything_that_was_watched_is_read_back() {
+fn watched_data_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let written = write(folder.path());
     let text = lines(folder.path());
@@ -160,13 +160,13 @@ fn everything_that_was_watched_is_read_back() {
 }
 
 #[test]
-fn lines_that_later_dynos_may_add_are_left_out() {
+fn unknown_lines_of_newer_versions_are_skipped() {
     let watched = read("{\"what\":\"comet\",\"tail\":1}\n").unwrap();
     assert_eq!(watched, Watched::default());
 }
 
 #[test]
-fn what_refers_to_nothing_is_damaged() {
+fn dangling_references_are_reported_as_damage() {
     let gap = "{\"what\":\"gap\",\"server\":0,\"at_ns\":1,\"reason\":\"\"}";
     assert!(read(gap).unwrap_err().contains("not declared"));
 }

@@ -1,13 +1,13 @@
 //! What was found of the conditions on a workload's data: its verdict and the detail apart.
 
-use measure::{Condition, Verdict};
+use measure::{Condition, ConditionResult};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ConditionFile {
     name: String,
     meaning: String,
-    verdict: VerdictName,
+    verdict: ConditionResultName,
     /// Where it is broken, or why it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     detail: String,
@@ -15,7 +15,7 @@ pub(super) struct ConditionFile {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum VerdictName {
+enum ConditionResultName {
     Holds,
     Broken,
     Unknown,
@@ -24,9 +24,9 @@ enum VerdictName {
 impl From<&Condition> for ConditionFile {
     fn from(condition: &Condition) -> Self {
         let (verdict, detail) = match &condition.verdict {
-            Verdict::Holds => (VerdictName::Holds, String::new()),
-            Verdict::Broken(place) => (VerdictName::Broken, place.clone()),
-            Verdict::Unknown(reason) => (VerdictName::Unknown, reason.clone()),
+            ConditionResult::Holds => (ConditionResultName::Holds, String::new()),
+            ConditionResult::Broken(place) => (ConditionResultName::Broken, place.clone()),
+            ConditionResult::Unknown(reason) => (ConditionResultName::Unknown, reason.clone()),
         };
         Self { name: condition.name.clone(), meaning: condition.meaning.clone(), verdict, detail }
     }
@@ -35,9 +35,9 @@ impl From<&Condition> for ConditionFile {
 impl From<ConditionFile> for Condition {
     fn from(file: ConditionFile) -> Self {
         let verdict = match file.verdict {
-            VerdictName::Holds => Verdict::Holds,
-            VerdictName::Broken => Verdict::Broken(file.detail),
-            VerdictName::Unknown => Verdict::Unknown(file.detail),
+            ConditionResultName::Holds => ConditionResult::Holds,
+            ConditionResultName::Broken => ConditionResult::Broken(file.detail),
+            ConditionResultName::Unknown => ConditionResult::Unknown(file.detail),
         };
         Self { name: file.name, meaning: file.meaning, verdict }
     }

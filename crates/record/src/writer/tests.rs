@@ -185,7 +185,7 @@ fn every_text(folder: &Path) -> String {
 }
 
 #[test]
-fn what_was_written_is_read_back_exactly() {
+fn a_record_round_trips_exactly() {
     let out = tempfile::tempdir().unwrap();
     // Once: the load average of another moment is another one.
     let header = run_header();
@@ -249,7 +249,7 @@ fn no_file_of_a_record_holds_a_secret_setting() {
 }
 
 #[test]
-fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
+fn outages_recorded_only_at_the_end_of_a_trial_are_read() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     write_trial(&run).finish(&trial_end()).unwrap();
@@ -262,7 +262,7 @@ fn outages_that_only_the_end_of_a_trial_told_are_read_too() {
 }
 
 #[test]
-fn histograms_that_were_read_back_still_grow() {
+fn histograms_read_from_a_record_can_grow() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     drop(write_trial(&run));
@@ -274,7 +274,7 @@ fn histograms_that_were_read_back_still_grow() {
 }
 
 #[test]
-fn a_run_in_progress_reads_as_running_and_a_dropped_one_as_cut() {
+fn an_unfinished_run_reads_as_running_or_cut() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     let folder = run.folder().to_path_buf();
@@ -289,7 +289,7 @@ fn a_run_in_progress_reads_as_running_and_a_dropped_one_as_cut() {
 }
 
 #[test]
-fn a_crash_at_any_byte_loses_at_most_the_interval_in_hand() {
+fn a_crash_at_any_byte_loses_at_most_the_current_interval() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     drop(write_trial(&run));
@@ -321,7 +321,7 @@ fn no_password_reaches_the_disk() {
 }
 
 #[test]
-fn runs_of_one_second_get_folders_of_their_own_and_are_listed_in_order() {
+fn runs_started_in_the_same_second_get_separate_folders() {
     let out = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         RunWriter::create(out.path(), &run_header()).unwrap().finish(&RunStatus::Complete).unwrap();
@@ -389,14 +389,14 @@ fn damage_is_named_with_its_file_and_line() {
 }
 
 #[test]
-fn a_folder_without_a_run_says_so() {
+fn a_folder_without_a_run_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let error = Run::open(out.path()).unwrap_err().to_string();
     assert!(error.contains("is no run of dyno"), "{error}");
 }
 
 #[test]
-fn a_folder_that_is_removed_in_mid_run_stops_the_writer() {
+fn removing_the_folder_during_a_run_stops_the_writer() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     let mut trial = write_trial(&run);
@@ -408,7 +408,7 @@ fn a_folder_that_is_removed_in_mid_run_stops_the_writer() {
 }
 
 #[test]
-fn the_latency_log_is_one_that_other_tools_open() {
+fn the_latency_log_is_readable_by_hdr_tools() {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     drop(write_trial(&run));

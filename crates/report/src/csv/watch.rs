@@ -1,6 +1,6 @@
 //! What was watched beside the load as CSV: a row for each figure and each stretch of time.
 
-use analysis::{Spell, thin};
+use analysis::{SampleWindow, thin};
 use record::TrialHeader;
 
 use super::line as csv_line;
@@ -9,13 +9,13 @@ use crate::watch::listing::{Line, of_trial};
 
 /// More stretches of time than this are merged, means to means and peaks to peaks, so that the file of a
 /// long run stays readable; the record has all of them.
-const SPELLS_MAX: usize = 240;
+const SAMPLE_WINDOWS_MAX: usize = 240;
 
 /// What stands in a row.
 struct Row<'t> {
     trial: &'t TrialHeader,
     line: &'t Line,
-    spell: Spell,
+    sample_window: SampleWindow,
 }
 
 /// How a cell is read.
@@ -33,10 +33,10 @@ const COLUMNS: [(&str, Cell); 14] = [
     ("part", |row| row.line.part.clone()),
     ("figure", |row| row.line.key.clone()),
     ("unit", |row| row.line.quantity.unit().to_owned()),
-    ("from_s", |row| (row.spell.from_ns as f64 / 1e9).to_string()),
-    ("to_s", |row| (row.spell.to_ns as f64 / 1e9).to_string()),
-    ("mean", |row| row.spell.mean.to_string()),
-    ("peak", |row| row.spell.peak.to_string()),
+    ("from_s", |row| (row.sample_window.from_ns as f64 / 1e9).to_string()),
+    ("to_s", |row| (row.sample_window.to_ns as f64 / 1e9).to_string()),
+    ("mean", |row| row.sample_window.mean.to_string()),
+    ("peak", |row| row.sample_window.peak.to_string()),
 ];
 
 /// Hosts, processes, dyno's connections and servers' panels over the time of each trial; the head alone
@@ -45,8 +45,8 @@ pub fn watch_csv(digest: &Digest<'_>) -> String {
     let mut out = csv_line(COLUMNS.iter().map(|(head, _)| (*head).to_owned()));
     for trial in &digest.trials {
         for line in of_trial(trial) {
-            for spell in thin(&line.spells, SPELLS_MAX) {
-                let row = Row { trial: &trial.record.header, line: &line, spell };
+            for sample_window in thin(&line.sample_windows, SAMPLE_WINDOWS_MAX) {
+                let row = Row { trial: &trial.record.header, line: &line, sample_window };
                 out.push_str(&csv_line(COLUMNS.iter().map(|(_, cell)| cell(&row))));
             }
         }
@@ -60,7 +60,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn what_was_watched_as_csv() {
+    fn watched_data_as_csv() {
         let mut run = sample::watched();
         run.trials.truncate(1);
         let text = watch_csv(&Digest::new(&run)).replace("\r\n", "\n");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_trial_has_bearably_many_rows_and_loses_no_peak() {
+    fn a_long_trial_has_bounded_rows_and_keeps_peaks() {
         let mut run = sample::watched();
         run.trials.truncate(1);
         let readings = &mut run.trials[0].watched.connections.readings;
@@ -81,7 +81,7 @@ mod tests {
         }));
         let text = watch_csv(&Digest::new(&run));
         let open = text.lines().filter(|line| line.contains(",connections,dyno,,connections,"));
-        assert!((100..=SPELLS_MAX).contains(&open.clone().count()));
+        assert!((100..=SAMPLE_WINDOWS_MAX).contains(&open.clone().count()));
         assert_eq!(open.filter(|line| line.ends_with(",99")).count(), 1);
     }
 }

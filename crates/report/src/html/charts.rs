@@ -231,7 +231,7 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 
     /// All percentiles of one system; the lowest and the last but one or two of several, so that
-    /// lines can be told apart.
+    /// lines can be distinguished.
     fn shown_percentiles(&self) -> Vec<f64> {
         let all = &self.digest.run.header.percentiles;
         if self.systems().count() == 1 || all.len() <= 2 {

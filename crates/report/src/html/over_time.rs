@@ -43,7 +43,7 @@ pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
 }
 
 /// One or several neighbouring intervals of the same phase, added up exactly.
-struct Step<'a> {
+struct MergedIntervals<'a> {
     phase: Phase,
     /// Beginning and end on the trial's clock, s.
     from: f64,
@@ -53,17 +53,17 @@ struct Step<'a> {
 }
 
 /// Every interval, or as many neighbours together as it takes to have few enough steps.
-fn steps(intervals: &[IntervalRecord]) -> Vec<Step<'_>> {
+fn steps(intervals: &[IntervalRecord]) -> Vec<MergedIntervals<'_>> {
     let each = intervals.len().div_ceil(POINTS_MAX).max(1);
     let same_phase = intervals.chunk_by(|one, next| one.phase == next.phase);
     same_phase.flat_map(|phase| phase.chunks(each)).filter_map(step).collect()
 }
 
-fn step(intervals: &[IntervalRecord]) -> Option<Step<'_>> {
+fn step(intervals: &[IntervalRecord]) -> Option<MergedIntervals<'_>> {
     let (first, last) = (intervals.first()?, intervals.last()?);
     let mut tally = Tally::new(0);
     intervals.iter().for_each(|interval| tally.merge(&interval.tally));
-    Some(Step {
+    Some(MergedIntervals {
         phase: first.phase,
         from: first.start_ns as f64 / 1e9,
         to: last.end_ns as f64 / 1e9,
@@ -72,7 +72,7 @@ fn step(intervals: &[IntervalRecord]) -> Option<Step<'_>> {
     })
 }
 
-impl Step<'_> {
+impl MergedIntervals<'_> {
     fn middle(&self) -> f64 {
         f64::midpoint(self.from, self.to)
     }
@@ -100,7 +100,7 @@ impl Step<'_> {
 /// What the plots of one trial over its time share.
 pub(crate) struct Frame<'d, 'a> {
     pub(crate) trial: &'d Trial<'a>,
-    steps: Vec<Step<'a>>,
+    steps: Vec<MergedIntervals<'a>>,
     /// Where the last step ends, s.
     end: f64,
 }
@@ -189,7 +189,7 @@ impl Frame<'_, '_> {
             y,
             series,
             shades: self.warm_up().into_iter().chain(self.outages()).collect(),
-            marks: self.steps.iter().filter_map(Step::mark).collect(),
+            marks: self.steps.iter().filter_map(MergedIntervals::mark).collect(),
             size: HALF_ROW,
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn merged_neighbours_lose_nothing_and_keep_phases_apart() {
+    fn merged_intervals_lose_nothing_and_keep_phases_separate() {
         let run = sample::run();
         let seconds = run.trials[0].intervals.iter().cycle().take(1_000).enumerate();
         let intervals: Vec<IntervalRecord> = seconds

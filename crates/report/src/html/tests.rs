@@ -74,7 +74,7 @@ fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
 }
 
 #[test]
-fn the_page_of_a_large_run_is_well_formed_and_of_a_bearable_size() {
+fn the_page_of_a_large_run_is_well_formed_and_bounded_in_size() {
     let page = html(&Digest::new(&sample::large()));
     keep("large.html", &page);
     check_well_formed(&page);
@@ -102,7 +102,7 @@ fn systems_at_one_number_of_clients_stand_side_by_side() {
 }
 
 #[test]
-fn ids_are_unique_and_every_link_leads_to_one() {
+fn ids_are_unique_and_links_resolve() {
     let page = html(&Digest::new(&sample::run()));
     let ids = ids(&page);
     let mut unique = ids.clone();
@@ -127,7 +127,7 @@ fn every_plot_names_the_version_and_storage_under_test() {
 }
 
 #[test]
-fn markup_in_names_is_shown_and_never_obeyed() {
+fn markup_in_names_is_escaped() {
     let mut run = sample::run();
     let evil = "<script>alert(1)</script>\"'&";
     run.header.title = Some(evil.to_owned());
@@ -144,7 +144,7 @@ fn markup_in_names_is_shown_and_never_obeyed() {
 }
 
 #[test]
-fn runs_with_nothing_in_them_have_a_page() {
+fn empty_runs_have_a_page() {
     let mut run = sample::run();
     run.trials.iter_mut().for_each(|trial| trial.intervals.clear());
     check_well_formed(&html(&Digest::new(&run)));
@@ -158,7 +158,7 @@ fn runs_with_nothing_in_them_have_a_page() {
 }
 
 #[test]
-fn what_is_not_known_to_be_under_test_leaves_no_colon_behind() {
+fn an_unknown_system_under_test_leaves_no_stray_colon() {
     let run = sample::failed();
     let page = html(&Digest::new(&run));
     assert!(page.contains("<caption>oltp_point_select</caption>"), "{page}");

@@ -1,10 +1,10 @@
 //! The plots of hosts over the time of one trial, on the time axis of its throughput.
 
-use analysis::{ConnectionFigure, HostFigure, ProcessFigure, Spell, thin};
+use analysis::{ConnectionFigure, HostFigure, ProcessFigure, SampleWindow, thin};
 use measure::{Host, Side};
 
 use crate::html::over_time::Frame;
-use crate::panels::Drawn;
+use crate::panels::DrawnPanel;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
 use crate::watch::figure::axis;
 use crate::watch::hosts;
@@ -24,12 +24,12 @@ pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
 }
 
 /// A plot of what servers told.
-pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &Drawn) -> Chart {
+pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &DrawnPanel) -> Chart {
     let (label, unit) = axis(panel.quantity);
     let lines = panel.lines.iter().enumerate();
     let series: Vec<Series> = lines
-        .map(|(at, (name, spells))| {
-            Line::new(name.clone(), spells.clone()).in_units_of(unit).series(at)
+        .map(|(at, (name, sample_windows))| {
+            Line::new(name.clone(), sample_windows.clone()).in_units_of(unit).series(at)
         })
         .collect();
     let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
@@ -78,7 +78,7 @@ fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
 /// One line of a plot before it has its colour.
 struct Line {
     name: String,
-    spells: Vec<Spell>,
+    sample_windows: Vec<SampleWindow>,
     /// What values are divided by.
     unit: f64,
     /// Whether it shows the highest values instead of the means.
@@ -86,8 +86,8 @@ struct Line {
 }
 
 impl Line {
-    fn new(name: impl Into<String>, spells: Vec<Spell>) -> Self {
-        Self { name: name.into(), spells, unit: 1.0, is_peak: false }
+    fn new(name: impl Into<String>, sample_windows: Vec<SampleWindow>) -> Self {
+        Self { name: name.into(), sample_windows, unit: 1.0, is_peak: false }
     }
 
     fn of(host: &Host, name: &str, figure: HostFigure) -> Self {
@@ -99,16 +99,18 @@ impl Line {
     }
 
     fn is_something(&self) -> bool {
-        self.spells.iter().any(|spell| spell.peak > 0.0)
+        self.sample_windows.iter().any(|sample_window| sample_window.peak > 0.0)
     }
 
     fn series(&self, at: usize) -> Series {
-        let value = |spell: &Spell| if self.is_peak { spell.peak } else { spell.mean };
-        let dot = |spell: &Spell| {
-            let middle = spell.from_ns.midpoint(spell.to_ns) as f64 / 1e9;
-            Dot::at(middle, value(spell) / self.unit)
+        let value = |sample_window: &SampleWindow| {
+            if self.is_peak { sample_window.peak } else { sample_window.mean }
         };
-        let dots = thin(&self.spells, POINTS_MAX).iter().map(dot).collect();
+        let dot = |sample_window: &SampleWindow| {
+            let middle = sample_window.from_ns.midpoint(sample_window.to_ns) as f64 / 1e9;
+            Dot::at(middle, value(sample_window) / self.unit)
+        };
+        let dots = thin(&self.sample_windows, POINTS_MAX).iter().map(dot).collect();
         Series { dash: at, ..Series::line(self.name.clone(), at, dots) }
     }
 }
@@ -171,10 +173,10 @@ fn runnable(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let mut lines = Vec::new();
     for (at, process) in host.processes.iter().enumerate() {
         if process.side == Side::Server {
-            let spells = ProcessFigure::Runnable.of(host, at);
-            let peaks = Line::new(format!("{}, at most", process.name), spells.clone());
+            let sample_windows = ProcessFigure::Runnable.of(host, at);
+            let peaks = Line::new(format!("{}, at most", process.name), sample_windows.clone());
             lines.push(Line { is_peak: true, ..peaks });
-            lines.push(Line::new(format!("{}, on average", process.name), spells));
+            lines.push(Line::new(format!("{}, on average", process.name), sample_windows));
         }
     }
     lines.push(Line::of(host, "all programs, at each reading", HostFigure::Runnable));

@@ -4,7 +4,7 @@ use super::*;
 use crate::sample;
 
 #[test]
-fn segments_that_only_acknowledge_are_told_from_messages() {
+fn pure_acknowledgements_are_distinguished_from_messages() {
     let run = sample::watched();
     let digest = Digest::new(&run);
     insta::assert_snapshot!(format!(
@@ -25,7 +25,7 @@ fn segments_that_only_acknowledge_are_told_from_messages() {
 }
 
 #[test]
-fn each_point_has_a_row_and_absence_is_said_once() {
+fn each_point_has_a_row_and_missing_data_is_reported_once() {
     let mut run = sample::watched();
     insta::assert_snapshot!(by_point(&Digest::new(&run)).text(), @r"
         system   workload           load       request B  response B  sent MB/s  received MB/s  segments sent per s  with data  segments received per s  with data  sent again per s  TCP round trip
@@ -50,7 +50,7 @@ fn each_point_has_a_row_and_absence_is_said_once() {
 }
 
 #[test]
-fn a_record_of_an_older_dyno_says_nothing_of_segments() {
+fn records_without_segment_counts_show_none() {
     let mut run = sample::watched();
     run.trials.iter_mut().for_each(|trial| trial.watched = measure::Watched::default());
     let digest = Digest::new(&run);
@@ -59,7 +59,7 @@ fn a_record_of_an_older_dyno_says_nothing_of_segments() {
 }
 
 #[test]
-fn ends_that_nobody_told_are_said() {
+fn unobserved_connection_ends_are_reported() {
     let mut run = sample::watched();
     let last = run.trials[0].watched.connections.readings.last_mut().unwrap();
     (last.ended, last.ended_unheard) = (5, 2);

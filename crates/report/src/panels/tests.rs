@@ -18,7 +18,7 @@ const AFTER: &str = include_str!("tidb-8.5/after.txt");
 const KINDS: &str = include_str!("tidb-8.5/server-kinds.json");
 
 /// A server that told two texts 10 s apart.
-fn told(before: &str, after: &str) -> Server {
+fn server_with_pages(before: &str, after: &str) -> Server {
     let mut server = Server {
         name: "tidb 127.0.0.1:4000".to_owned(),
         url: "http://127.0.0.1:10080/metrics".to_owned(),
@@ -49,7 +49,7 @@ fn server(name: &str, url: &str, figures: &[(&str, f64)]) -> Server {
         name: name.to_owned(),
         url: url.to_owned(),
         families: families.collect(),
-        ..told("", &text)
+        ..server_with_pages("", &text)
     }
 }
 
@@ -76,9 +76,10 @@ fn text(panels: &Panels) -> String {
     let mut text = String::new();
     for panel in &panels.drawn {
         text.push_str(&format!("{}\n", panel.title()));
-        for (name, spells) in &panel.lines {
-            let values =
-                spells.iter().map(|spell| crate::watch::figure::show(panel.quantity, spell.mean));
+        for (name, sample_windows) in &panel.lines {
+            let values = sample_windows.iter().map(|sample_window| {
+                crate::watch::figure::show(panel.quantity, sample_window.mean)
+            });
             text.push_str(&format!("    {name}: {}\n", values.collect::<Vec<_>>().join(", ")));
         }
         if panel.left_out > 0 {
@@ -91,7 +92,9 @@ fn text(panels: &Panels) -> String {
 
 #[test]
 fn a_real_tidb_on_unistore() {
-    insta::assert_snapshot!(with(vec![told(BEFORE, AFTER)], |trial| text(&of_trial(trial))));
+    insta::assert_snapshot!(with(vec![server_with_pages(BEFORE, AFTER)], |trial| text(&of_trial(
+        trial
+    ))));
 }
 
 const MESSAGES: &str = "tikv_grpc_msg_duration_seconds_count{type=\"kv_get\"}";
@@ -115,7 +118,7 @@ fn cluster() -> Vec<Server> {
 }
 
 #[test]
-fn the_hot_store_and_the_one_that_nobody_knows_are_named() {
+fn hot_and_unknown_stores_are_named() {
     let seen = figures_of(cluster());
     assert_eq!(
         seen,
@@ -127,7 +130,7 @@ fn the_hot_store_and_the_one_that_nobody_knows_are_named() {
 }
 
 #[test]
-fn stores_that_share_the_load_are_not_named() {
+fn evenly_loaded_stores_are_not_named() {
     let mut servers = cluster();
     for (at, server) in servers.iter_mut().take(3).enumerate() {
         server.series[0].points[1].1 = 900.0 + at as f64;
@@ -137,7 +140,7 @@ fn stores_that_share_the_load_are_not_named() {
 }
 
 #[test]
-fn a_store_that_does_nothing_has_a_share_too() {
+fn idle_stores_count_in_shares() {
     let mut servers = cluster();
     servers.truncate(2);
     // What never changed is not kept.
@@ -152,8 +155,9 @@ fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     for (at, leaders) in leaders.into_iter().enumerate() {
         let (address, status) = (format!("127.0.0.1:2016{at}"), format!("127.0.0.1:2018{at}"));
         let store = format!("store=\"{}\",address=\"{address}\"", at + 4);
-        let told = format!("dyno_pd_store{{{store},status_address=\"{status}\",state=\"Up\"}}");
-        figures.push((told, 1.0));
+        let server_with_pages =
+            format!("dyno_pd_store{{{store},status_address=\"{status}\",state=\"Up\"}}");
+        figures.push((server_with_pages, 1.0));
         let leads = format!("pd_scheduler_store_status{{{store},type=\"leader_count\"}}");
         figures.push((leads, leaders));
     }
@@ -168,7 +172,7 @@ fn figures_of(servers: Vec<Server>) -> Vec<String> {
 }
 
 #[test]
-fn a_store_to_which_tidb_never_spoke_has_a_share_too() {
+fn stores_without_requests_count_in_shares() {
     let requests = |store: u64| {
         format!("tidb_tikvclient_request_seconds_count{{store=\"{store}\",type=\"Get\"}}")
     };
@@ -188,7 +192,7 @@ fn a_store_to_which_tidb_never_spoke_has_a_share_too() {
 }
 
 #[test]
-fn stores_of_one_machine_are_told_apart_by_their_ports() {
+fn stores_on_one_host_are_distinguished_by_port() {
     let store = |place: &str| server(place, &format!("http://{place}/metrics"), &[(MESSAGES, 9.0)]);
     let pd = || pd_of_one_machine([2.0, 3.0, 7.0]);
     let (first, second, third) = ("127.0.0.1:20180", "127.0.0.1:20181", "127.0.0.1:20182");
@@ -197,7 +201,7 @@ fn stores_of_one_machine_are_told_apart_by_their_ports() {
     assert_eq!(figures_of(vec![store(first), store(second), store(third), pd()]), [""; 0]);
     assert_eq!(figures_of(vec![store("127.0.0.1"), pd()]), [""; 0], "no port stands for all");
     assert_eq!(figures_of(vec![pd()]), [""; 0], "the plan wants to know of no store");
-    // Some stores do not tell where they show figures.
+    // Some stores do not report where they show figures.
     let mut silent = pd();
     let addresses = silent.series.iter_mut().flat_map(|it| &mut it.labels);
     addresses.filter(|(name, _)| name == "status_address").for_each(|(_, at)| at.clear());
@@ -205,7 +209,7 @@ fn stores_of_one_machine_are_told_apart_by_their_ports() {
 }
 
 #[test]
-fn panels_of_stores_stand_by_their_instances() {
+fn store_panels_are_grouped_by_instance() {
     let panels = with(cluster(), of_trial);
     let by_instance = panels.drawn.iter().find(|it| it.what.ends_with("requests by instance"));
     let names: Vec<&str> = by_instance.unwrap().lines.iter().map(|line| line.0.as_str()).collect();
@@ -213,7 +217,7 @@ fn panels_of_stores_stand_by_their_instances() {
 }
 
 #[test]
-fn a_server_that_did_not_always_answer_is_said_with_the_reason() {
+fn missed_metrics_answers_are_reported_with_the_reason() {
     let mut server = server("app", "http://h/metrics", &[("go_goroutines", 7.0)]);
     server.gaps.push(Gap { at_ns: 1, reason: "it did not answer in time".to_owned() });
     let panels = with(vec![server.clone()], of_trial);
@@ -225,7 +229,7 @@ fn a_server_that_did_not_always_answer_is_said_with_the_reason() {
 }
 
 #[test]
-fn a_server_that_never_answered_is_said_and_has_no_panels() {
+fn a_server_that_never_answered_is_reported_without_panels() {
     let gaps = vec![Gap { at_ns: 1, reason: "it answered 404".to_owned() }];
     let server = Server { name: "app".to_owned(), gaps, ..Server::default() };
     let panels = with(vec![server], of_trial);

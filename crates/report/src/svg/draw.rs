@@ -240,7 +240,7 @@ fn cross(x: f64, y: f64) -> String {
     format!("<path class=\"wrong\" d=\"M{left:.1} {top:.1}l8 8m0 -8l-8 8\"/>")
 }
 
-/// A shape for each colour, so that lines are told apart without it.
+/// A shape for each colour, so that lines are distinguished without it.
 fn marker(colour: usize, x: f64, y: f64) -> String {
     let colour = colour % COLOURS;
     let shape = match colour {

@@ -36,7 +36,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
 }
 
 fn figure(trial: &Trial<'_>, line: &Line) -> Option<Value> {
-    let figures = mean_peak(&line.spells, window(trial.record))?;
+    let figures = mean_peak(&line.sample_windows, window(trial.record))?;
     Some(json!({
         "of": line.subject.name(),
         "source": line.source,

@@ -1,14 +1,14 @@
 //! Everything that was watched in a trial, one figure after the other: what tables and files for programs
 //! are made of.
 
-use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, Spell};
+use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, SampleWindow};
 use measure::{Host, Quantity};
 
 use super::cost;
 use crate::digest::Trial;
 use crate::panels;
 
-/// What a figure is of.
+/// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Host,
@@ -41,11 +41,16 @@ pub(crate) struct Line {
     /// For people.
     pub(crate) name: String,
     pub(crate) quantity: Quantity,
-    pub(crate) spells: Vec<Spell>,
+    pub(crate) sample_windows: Vec<SampleWindow>,
 }
 
 impl Line {
-    fn new<Get>(subject: Subject, source: &str, metric: &Metric<Get>, spells: Vec<Spell>) -> Self {
+    fn new<Get>(
+        subject: Subject,
+        source: &str,
+        metric: &Metric<Get>,
+        sample_windows: Vec<SampleWindow>,
+    ) -> Self {
         Self {
             subject,
             source: source.to_owned(),
@@ -53,7 +58,7 @@ impl Line {
             key: metric.key.to_owned(),
             name: metric.label.to_owned(),
             quantity: metric.unit,
-            spells,
+            sample_windows,
         }
     }
 }
@@ -62,8 +67,8 @@ impl Line {
 pub(crate) fn of_host(host: &Host) -> impl Iterator<Item = Line> {
     let processes = host.processes.iter().enumerate().flat_map(move |(number, process)| {
         ProcessFigure::ALL.iter().map(move |figure| {
-            let spells = figure.of(host, number);
-            let line = Line::new(Subject::Process, &host.name, &figure.metric(), spells);
+            let sample_windows = figure.of(host, number);
+            let line = Line::new(Subject::Process, &host.name, &figure.metric(), sample_windows);
             Line { part: process.name.clone(), ..line }
         })
     });
@@ -88,8 +93,8 @@ fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
         CostFigure::ALL.iter().filter_map(move |figure| {
             let metric = figure.metric();
             let mean = (metric.get)(&cost.work)?;
-            let spell = Spell { from_ns, to_ns, mean, peak: mean, is_seen: false };
-            let line = Line::new(cost.subject, &cost.source, &metric, vec![spell]);
+            let sample_window = SampleWindow { from_ns, to_ns, mean, peak: mean, is_seen: false };
+            let line = Line::new(cost.subject, &cost.source, &metric, vec![sample_window]);
             Some(Line { part: cost.part.clone(), key: format!("{}_per_query", metric.key), ..line })
         })
     })
@@ -102,16 +107,16 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     lines.extend(of_connections(trial));
     lines.extend(of_costs(trial));
     for panel in panels::of_trial(trial).drawn {
-        lines.extend(panel.lines.into_iter().map(|(part, spells)| Line {
+        lines.extend(panel.lines.into_iter().map(|(part, sample_windows)| Line {
             subject: Subject::Server,
             source: panel.source.clone(),
             part,
             key: panel.what.clone(),
             name: panel.what.clone(),
             quantity: panel.quantity,
-            spells,
+            sample_windows,
         }));
     }
-    lines.retain(|line| !line.spells.is_empty());
+    lines.retain(|line| !line.sample_windows.is_empty());
     lines
 }

@@ -16,7 +16,7 @@ impl Recipe for Shell {
         "Shell"
     }
 
-    fn command(&self, _home: &Home, ports: Ports) -> Command {
+    fn command(&self, _home: &ServerFolder, ports: Ports) -> Command {
         let mut command = crate::process::command("sh");
         command.args(["-c", self.script]).env("PORT", ports.main.to_string());
         command.current_dir(&self.scratch);
@@ -35,11 +35,11 @@ impl Recipe for Shell {
 fn started(script: &'static str) -> (anyhow::Result<Daemon>, TempDir) {
     let scratch = TempDir::new().unwrap();
     let shell = Shell { script, scratch: scratch.path().to_owned() };
-    (Daemon::start(shell, scratch.path(), &mut unattended), scratch)
+    (Daemon::start(shell, scratch.path(), &mut ignore_progress), scratch)
 }
 
 #[test]
-fn other_ports_are_tried_when_somebody_was_faster() {
+fn other_ports_are_tried_when_one_is_taken() {
     let script = "echo $PORT >> ports; test $(wc -l < ports) -ge 3 || \
                   { echo 'listen: bind: address already in use'; exit 1; }; \
                   touch ready; exec sleep 60";
@@ -50,14 +50,14 @@ fn other_ports_are_tried_when_somebody_was_faster() {
 }
 
 #[test]
-fn who_looks_on_can_end_a_start_and_nothing_is_left_of_it() {
+fn a_listener_can_abort_a_start_without_leftovers() {
     let scratch = TempDir::new().unwrap();
     let script = "trap '' TERM; echo $$ > new; mv new pid; sleep 60";
     let shell = Shell { script, scratch: scratch.path().to_owned() };
     let pid = scratch.path().join("pid");
     let mut stages = Vec::new();
-    let mut once_started = |step: Step<'_>| {
-        let Step::Progress { stage, .. } = step else { panic!("{step:?}") };
+    let mut once_started = |step: ProgressEvent<'_>| {
+        let ProgressEvent::Progress { stage, .. } = step else { panic!("{step:?}") };
         stages.push(stage.to_owned());
         if pid.exists() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
@@ -70,14 +70,14 @@ fn who_looks_on_can_end_a_start_and_nothing_is_left_of_it() {
 }
 
 #[test]
-fn what_it_says_when_it_does_not_start_is_told() {
+fn output_of_a_failed_start_is_reported() {
     let (daemon, _scratch) = started("echo 'I have no data'; exit 3");
     let error = daemon.unwrap_err().to_string();
     assert_eq!(error, "Shell did not start (exit status: 3); it said:\nI have no data");
 }
 
 #[test]
-fn its_last_words_tell_why_it_ended() {
+fn the_end_of_the_log_explains_the_exit() {
     let script =
         "touch ready; until test -e seen; do sleep 0.01; done; echo 'panic: no more'; exit 7";
     let (daemon, scratch) = started(script);
@@ -91,7 +91,7 @@ fn its_last_words_tell_why_it_ended() {
 }
 
 #[test]
-fn its_folder_goes_with_it() {
+fn stopping_a_server_removes_its_folder() {
     let (daemon, scratch) = started("touch ready; exec sleep 60");
     let folders = || {
         scratch.path().read_dir().unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir())

@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use super::*;
 
 /// What `go` prints while it builds a module of one file.
-fn build(source: &str, onlooker: &mut Onlooker<'_>) -> (anyhow::Result<()>, tempfile::TempDir) {
+fn build(
+    source: &str,
+    listener: &mut ProgressListener<'_>,
+) -> (anyhow::Result<()>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("go.mod"), "module example.test/small\n\ngo 1.21\n").unwrap();
@@ -20,15 +23,15 @@ fn build(source: &str, onlooker: &mut Onlooker<'_>) -> (anyhow::Result<()>, temp
         output: &path("small"),
         log: &path("build.log"),
     };
-    let built = Go::find("local").unwrap().build(&build, onlooker);
+    let built = Go::find("local").unwrap().build(&build, listener);
     (built, folder)
 }
 
 #[test]
-fn a_program_is_built_and_the_way_there_is_told() {
+fn a_build_reports_its_progress() {
     let mut last = 0;
-    let mut look = |step: Step<'_>| {
-        if let Step::Progress { stage: "building a small program", total, .. } = step {
+    let mut look = |step: ProgressEvent<'_>| {
+        if let ProgressEvent::Progress { stage: "building a small program", total, .. } = step {
             last = total;
         }
         ControlFlow::Continue(())
@@ -42,8 +45,8 @@ fn a_program_is_built_and_the_way_there_is_told() {
 }
 
 #[test]
-fn what_does_not_compile_is_told_in_the_compilers_words() {
-    let mut look = |_: Step<'_>| ControlFlow::Continue(());
+fn compiler_errors_are_shown() {
+    let mut look = |_: ProgressEvent<'_>| ControlFlow::Continue(());
     let (built, _folder) = build("package main\n\nfunc main() { nowhere() }\n", &mut look);
     let error = built.unwrap_err().to_string();
     assert!(error.contains("building a small program failed (exit status: 1)"), "{error}");
@@ -51,8 +54,8 @@ fn what_does_not_compile_is_told_in_the_compilers_words() {
 }
 
 #[test]
-fn who_looks_on_can_end_it() {
-    let mut look = |_: Step<'_>| ControlFlow::Break(());
+fn a_listener_can_abort_a_build() {
+    let mut look = |_: ProgressEvent<'_>| ControlFlow::Break(());
     let (built, _folder) = build("package main\n\nfunc main() {}\n", &mut look);
     // A fast machine is done before anyone has looked.
     if let Err(error) = built {

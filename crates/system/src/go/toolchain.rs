@@ -44,7 +44,7 @@ pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
     let mut download = toolchain_command(old);
     download.args(["mod", "download", &module]).current_dir(folder.path());
     output(download.env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod"))
-        .with_context(|| format!("{} is too old, and {version} cannot be had", old.display()))?;
+        .with_context(|| format!("{} is too old, and {version} is not available", old.display()))?;
     let root = Path::new(&ask(old, "GOMODCACHE")?).join(module);
     make_executable(&root.join("bin"))?;
     for tools in list(&root.join("pkg/tool"))? {

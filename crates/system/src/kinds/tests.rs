@@ -3,7 +3,7 @@
 use plan::{PhaseSql, SimulatedSystem, Stall};
 
 use super::*;
-use crate::daemon::unattended;
+use crate::daemon::ignore_progress;
 use crate::{Access, Running, testing};
 
 fn plan(kind: &str, options: &str) -> SystemPlan {
@@ -25,7 +25,7 @@ fn problems(kind: &str, options: &str) -> String {
 fn started(kind: &str, options: &str) -> Running {
     let scratch = tempfile::tempdir().unwrap();
     let system = read(&plan(kind, options), Path::new("/")).unwrap();
-    system.start(scratch.path(), driver::Timeouts::default(), &mut unattended).unwrap()
+    system.start(scratch.path(), driver::Timeouts::default(), &mut ignore_progress).unwrap()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn every_kind_of_the_catalogue_is_read_and_knows_its_options() {
 }
 
 #[test]
-fn a_simulated_system_has_the_servers_and_times_that_were_said() {
+fn a_simulated_system_has_the_configured_servers_and_times() {
     let options = "servers = 2\nservice_times = [\"500us\", \"2ms\"]\n\
                    stalls = [{ at = \"5s\", for = \"1s\" }, { at = \"1s\", for = \"200ms\" }]";
     let mut running = started("simulated", options);
@@ -63,7 +63,7 @@ fn a_simulated_system_has_the_servers_and_times_that_were_said() {
 }
 
 #[test]
-fn a_simulated_system_refuses_stalls_that_make_no_sense() {
+fn a_simulated_system_refuses_invalid_stalls() {
     let wrong = [
         "stalls = 5",
         "stalls = [{ at = \"5s\" }]",
@@ -80,7 +80,7 @@ fn a_simulated_system_refuses_stalls_that_make_no_sense() {
 }
 
 #[test]
-fn a_simulated_system_refuses_what_is_no_time() {
+fn a_simulated_system_refuses_invalid_times() {
     insta::assert_snapshot!(problems("simulated", "service_times = [\"fast\"]\nservers = 0"), @r#"
     `fast` is not a length of time | write a list such as ["500us", "1ms"]
     `servers` is 0, out of range | allowed: 1 to 1000000

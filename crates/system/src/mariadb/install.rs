@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nix::unistd::geteuid;
 
-use crate::daemon::{Home, USER};
-use crate::errand::run_to_end;
+use crate::daemon::{ServerFolder, USER};
 use crate::process::command;
 use crate::programs::{find, is_executable};
 use crate::secret::Secret;
-use crate::{Onlooker, Step};
+use crate::subprocess::run_to_end;
+use crate::{ProgressEvent, ProgressListener};
 
 /// MariaDB's programs on this machine.
 #[derive(Clone, Debug)]
@@ -40,35 +40,36 @@ impl Programs {
     /// folder of their own: a server that starts removes those of others.
     pub(super) fn make_data(
         &self,
-        home: &Home,
+        server_folder: &ServerFolder,
         secret: &Secret,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        self.demand_way(home)?;
-        let accounts = home.accounts();
-        home.write(&accounts, &make_accounts(secret))?;
+        self.demand_way(server_folder)?;
+        let accounts = server_folder.accounts();
+        server_folder.write(&accounts, &make_accounts(secret))?;
         let mut command = command(&self.install);
         command
             .arg("--no-defaults")
-            .arg(format!("--datadir={}", home.data().display()))
+            .arg(format!("--datadir={}", server_folder.data().display()))
             .arg("--auth-root-authentication-method=normal")
             .arg(format!("--extra-file={}", accounts.display()))
-            .args(as_root(home))
-            .env("TMPDIR", home.temporary())
-            .current_dir(home.temporary());
-        if let Some(account) = home.account() {
+            .args(as_root(server_folder))
+            .env("TMPDIR", server_folder.temporary())
+            .current_dir(server_folder.temporary());
+        if let Some(account) = server_folder.account() {
             account.run(&mut command);
         }
         let stage = format!("making a data folder by {}", self.install.display());
-        let tell = || onlooker(Step::Progress { stage: &stage, done: 0, total: 0 });
-        run_to_end(command, &stage, &home.log(), None, tell)?;
+        let report_stage =
+            || listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 });
+        run_to_end(command, &stage, &server_folder.log(), None, report_stage)?;
         std::fs::remove_file(&accounts)
             .with_context(|| format!("cannot remove {}", accounts.display()))
     }
 
     /// Whether the server's account can reach both programs.
-    fn demand_way(&self, home: &Home) -> anyhow::Result<()> {
-        let Some(account) = home.account() else { return Ok(()) };
+    fn demand_way(&self, server_folder: &ServerFolder) -> anyhow::Result<()> {
+        let Some(account) = server_folder.account() else { return Ok(()) };
         [&self.server, &self.install].into_iter().try_for_each(|program| {
             account.demand_way_to(program, "put the program where everyone can run it")
         })
@@ -108,8 +109,8 @@ fn missing(program: &str, option: &str) -> String {
 }
 
 /// The server does not run as root unless it is told so.
-pub(super) fn as_root(home: &Home) -> Option<&'static str> {
-    (home.account().is_none() && geteuid().is_root()).then_some("--user=root")
+pub(super) fn as_root(server_folder: &ServerFolder) -> Option<&'static str> {
+    (server_folder.account().is_none() && geteuid().is_root()).then_some("--user=root")
 }
 
 #[cfg(test)]
@@ -117,13 +118,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binary_that_is_not_there_is_refused_by_name() {
+    fn a_missing_binary_is_refused_by_name() {
         let error = Programs::find(Some(Path::new("/opt/none/mariadbd"))).unwrap_err();
         assert_eq!(error.to_string(), "`binary`: /opt/none/mariadbd is no program that can be run");
     }
 
     #[test]
-    fn a_missing_server_says_what_to_install() {
+    fn a_missing_server_names_the_package_to_install() {
         let text = missing("mariadbd", "`binary`");
         assert!(text.contains("apt-get install mariadb-server"), "{text}");
     }

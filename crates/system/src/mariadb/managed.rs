@@ -13,10 +13,10 @@ use crate::ask::ask;
 use crate::mysql::PROTOCOLS;
 use crate::options;
 use crate::ports::local;
-use crate::{Onlooker, Running, System};
+use crate::{ProgressListener, Running, System};
 
 /// Arguments by which dyno finds the server and its data again; the user has an option of its own.
-const OURS: [&str; 6] = ["port", "P", "socket", "datadir", "user", "u"];
+const RESERVED_ARGUMENTS: [&str; 6] = ["port", "P", "socket", "datadir", "user", "u"];
 
 /// How clients reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
     let variables = reader.settings("settings");
     let mut arguments: Vec<String> =
         variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    options::refuse_ours(reader, "settings", &arguments, &OURS);
-    arguments.extend(options::arguments(reader, "arguments", &OURS));
+    options::refuse_reserved(reader, "settings", &arguments, &RESERVED_ARGUMENTS);
+    arguments.extend(options::arguments(reader, "arguments", &RESERVED_ARGUMENTS));
     arguments
 }
 
@@ -66,9 +66,9 @@ impl System for Managed {
         &self,
         scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
-        let server = start_watched(self.settings.clone(), scratch, onlooker)?;
+        let server = start_watched(self.settings.clone(), scratch, listener)?;
         let (address, socket) = (local(server.port()), server.socket());
         let (name, endpoint, login) = match self.connect {
             Connect::Tcp => (address.to_string(), Endpoint::Tcp(address), server.login()),
@@ -84,7 +84,7 @@ impl System for Managed {
             protocol: self.protocol,
             ..Config::default()
         };
-        let (target, facts) = ask(Target::mysql(config).with_timeouts(timeouts), onlooker)?;
+        let (target, facts) = ask(Target::mysql(config).with_timeouts(timeouts), listener)?;
         Ok(Running::database(target, facts, server).with_login(login))
     }
 }

@@ -8,11 +8,11 @@ use nix::sched::CpuSet;
 
 use super::install::{Programs, as_root};
 use crate::account::Account;
-use crate::daemon::{Daemon, Home, Recipe, unattended};
+use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
 use crate::ports::Ports;
 use crate::process::command;
 use crate::secret::Secret;
-use crate::{Onlooker, Step};
+use crate::{ProgressEvent, ProgressListener};
 
 /// What differs from the server's own defaults: a sweep to many clients is not refused, and no statement
 /// reads or writes a file of this machine, for no file lies below a device. Settings of the plan come later
@@ -43,28 +43,28 @@ pub struct Settings {
 /// # Errors
 /// When MariaDB is not installed (and what to install), or the last lines that it said.
 pub fn start(settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
-    start_watched(settings, scratch, &mut unattended)
+    start_watched(settings, scratch, &mut ignore_progress)
 }
 
-/// The same, until the onlooker wants it to end.
+/// The same, until a stop was requested.
 ///
 /// # Errors
 /// As [`start`], and when it was ended.
 pub(super) fn start_watched(
     settings: Settings,
     scratch: &Path,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
     let programs = Programs::find(settings.binary.as_deref())?;
     let account = Account::choose(settings.user.as_deref())?;
     if settings.user.is_none()
         && let Some(note) = account.as_ref().and_then(Account::note)
-        && onlooker(Step::Note(&note)).is_break()
+        && listener(ProgressEvent::Note(&note)).is_break()
     {
         bail!("interrupted before MariaDB was started");
     }
     let secret = Secret::random()?;
-    Daemon::start(MariaDb { programs, settings, account, secret }, scratch, onlooker)
+    Daemon::start(MariaDb { programs, settings, account, secret }, scratch, listener)
 }
 
 /// How MariaDB is started.
@@ -81,20 +81,24 @@ impl Recipe for MariaDb {
         "MariaDB"
     }
 
-    fn prepare(&self, home: &Home, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        self.programs.make_data(home, &self.secret, onlooker)
+    fn prepare(
+        &self,
+        server_folder: &ServerFolder,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        self.programs.make_data(server_folder, &self.secret, listener)
     }
 
-    fn command(&self, home: &Home, ports: Ports) -> Command {
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = command(&self.programs.server);
         command
             .arg("--no-defaults")
-            .args(as_root(home))
-            .arg(format!("--datadir={}", home.data().display()))
-            .arg(format!("--tmpdir={}", home.temporary().display()))
+            .args(as_root(server_folder))
+            .arg(format!("--datadir={}", server_folder.data().display()))
+            .arg(format!("--tmpdir={}", server_folder.temporary().display()))
             .arg("--bind-address=127.0.0.1")
             .arg(format!("--port={}", ports.main))
-            .arg(format!("--socket={}", home.socket().display()))
+            .arg(format!("--socket={}", server_folder.socket().display()))
             .args(DEFAULTS)
             .args(self.settings.arguments.iter().map(|argument| with_dashes(argument)));
         command

@@ -15,7 +15,7 @@ fn problems(options: &str) -> String {
 }
 
 #[test]
-fn a_server_that_is_there_says_what_it_is() {
+fn a_reachable_server_is_identified() {
     let options = format!("url = \"{}\"", server());
     let mut running = started(read, &options, Path::new("/")).unwrap();
     let identity = running.identity();
@@ -30,7 +30,7 @@ fn a_server_that_is_there_says_what_it_is() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said_to_be_unreachable() {
+fn an_unreachable_server_is_reported() {
     let options = "url = \"mysql://root@127.0.0.1:1/test\"";
     let Err(error) = started(read, options, Path::new("/")) else {
         panic!("something answers on port 1")
@@ -39,7 +39,7 @@ fn a_server_that_is_not_there_is_said_to_be_unreachable() {
 }
 
 #[test]
-fn a_url_is_needed_and_must_be_one() {
+fn a_valid_url_is_required() {
     assert_eq!(problems(""), "`url` is missing: where is the server?");
     let wrong = problems("url = \"postgres://me:secret@h/d\"");
     assert!(wrong.starts_with("`url` is wrong: "), "{wrong}");

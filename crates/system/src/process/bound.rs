@@ -16,7 +16,7 @@ use super::Confinement;
 
 /// What becomes of a child when the thread that started it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AtOurEnd {
+pub(super) enum OnParentExit {
     /// The kernel kills it.
     Killed,
     /// Nothing: someone else sees to its end.
@@ -34,7 +34,7 @@ const OPEN_FILES_MAX: u64 = 1 << 20;
 pub(super) fn spawn(
     mut command: Command,
     confinement: &Confinement,
-    at_our_end: AtOurEnd,
+    at_our_end: OnParentExit,
 ) -> io::Result<Child> {
     let parent = getpid();
     let (cpus, files_mask) = (confinement.cpus, confinement.files.mask());
@@ -49,7 +49,7 @@ pub(super) fn spawn(
         if let Some((uid, gid)) = account {
             become_account(uid, gid)?;
         }
-        if at_our_end == AtOurEnd::Left {
+        if at_our_end == OnParentExit::Left {
             return Ok(());
         }
         // Last, because the kernel forgets this when the account changes.

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_found() {
+    fn a_missing_cpu_is_found() {
         let missing = |cpus: &str, online: &str| missing(&parse(cpus).unwrap(), online);
         assert_eq!(missing("0-1", "0-1"), None);
         assert_eq!(missing("0,3", "0,2-5"), None);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused_with_what_was_seen() {
+    fn an_invalid_cpu_set_is_refused() {
         assert_eq!(parse("").unwrap_err(), "`` is not the number of a CPU");
         assert_eq!(parse("0,x").unwrap_err(), "`x` is not the number of a CPU");
         assert_eq!(parse("3-1").unwrap_err(), "`3-1` counts backwards");

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_is_ended_when_the_pipe_closes_without_a_word() {
+    fn the_process_group_is_killed_when_the_guard_pipe_closes() {
         let mut group = group("sleep 60 & sleep 60");
         let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_goes_with_us_and_stays_when_all_is_over() {
+    fn the_folder_is_removed_on_a_crash_and_kept_after_a_normal_end() {
         let root = tempfile::tempdir().unwrap();
         let [left, kept] = ["it's left", "kept"].map(|name| root.path().join(name));
         for folder in [&left, &kept] {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_listen_is_killed() {
+    fn a_process_that_ignores_sigterm_is_killed() {
         let mut group = group("trap '' TERM; while :; do sleep 0.05; done");
         let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn when_all_is_over_the_group_is_left_alone() {
+    fn the_process_group_is_kept_after_a_normal_end() {
         let mut group = group("sleep 60");
         let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();

@@ -18,14 +18,14 @@ fn on(cpus: CpuSet) -> Confinement {
 }
 
 #[test]
-fn an_end_that_comes_by_itself_is_noticed() {
+fn a_process_that_exits_by_itself_is_noticed() {
     let process = shell("exit 3");
     assert_eq!(process.wait(BOUND).unwrap().code(), Some(3));
     assert_eq!(process.exit_status().unwrap().code(), Some(3));
 }
 
 #[test]
-fn stop_asks_politely_and_returns_the_status() {
+fn stop_sends_sigterm_and_returns_the_status() {
     let process = shell("trap 'exit 7' TERM; while :; do sleep 0.01; done");
     assert_eq!(process.exit_status(), None);
     // Until the shell has set its trap, TERM ends it as well; either way it is gone.
@@ -34,7 +34,7 @@ fn stop_asks_politely_and_returns_the_status() {
 }
 
 #[test]
-fn who_does_not_listen_is_killed() {
+fn a_process_that_ignores_sigterm_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let ready = folder.path().join("ready");
     let process =
@@ -54,7 +54,7 @@ fn a_child_survives_the_thread_that_asked_for_it() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_named() {
     let error = Process::start(command("/no/such/server"), Confinement::default()).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
@@ -63,7 +63,7 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_cpu_that_is_not_there_is_named_though_others_of_the_set_are() {
+fn a_missing_cpu_in_a_set_is_named() {
     let cpus = super::parse_cpus("0,1023").unwrap();
     let error = Process::start(command("/bin/sleep"), on(cpus)).unwrap_err();
     let told = format!("{error:#}");
@@ -81,7 +81,7 @@ fn a_child_stays_on_its_cpus() {
 }
 
 #[test]
-fn a_tree_goes_whole_when_its_first_process_ends() {
+fn a_process_tree_ends_with_its_first_process() {
     let folder = tempfile::tempdir().unwrap();
     let said = folder.path().join("pid");
     let mut command = command("sh");

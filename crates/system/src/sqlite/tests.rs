@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{rows, started};
 
 #[test]
-fn the_file_lies_where_the_plan_says_or_below_scratch() {
+fn the_database_file_is_at_the_configured_path_or_in_scratch() {
     let folder = tempfile::tempdir().unwrap();
     let running = started(read, "", folder.path()).unwrap();
     assert_eq!(running.identity().product, "SQLite");
@@ -27,7 +27,7 @@ fn settings_reach_the_database() {
 }
 
 #[test]
-fn restore_brings_back_what_snapshot_kept() {
+fn restore_brings_back_the_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = started(read, "", folder.path()).unwrap();
     assert!(running.restore().is_err());
@@ -39,7 +39,7 @@ fn restore_brings_back_what_snapshot_kept() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_said_before_anything_starts() {
+fn a_missing_folder_is_reported_before_the_start() {
     let options = Options::parse("path = \"nowhere/x.db\"").unwrap();
     let problems = read(&options, Path::new("/no/such")).err().unwrap();
     assert_eq!(problems[0].message, "there is no folder /no/such/nowhere");

@@ -10,7 +10,7 @@ use sha1::{Digest, Sha1};
 
 use crate::cache::{Lock, cache_folder};
 use crate::go::{Build, Go};
-use crate::{Onlooker, Step};
+use crate::{ProgressEvent, ProgressListener};
 
 /// The module that requires TiDB; the same files stand in `systems/tidb`.
 const GO_MOD: &str = include_str!("../../../../systems/tidb/go.mod");
@@ -36,26 +36,33 @@ pub struct BuildOptions {
 /// The server that was built with these options, built now if it is not there yet.
 ///
 /// # Errors
-/// When Go is missing (and what to install), the build fails, or the onlooker wanted it to end.
-pub fn provide(options: &BuildOptions, onlooker: &mut Onlooker<'_>) -> anyhow::Result<PathBuf> {
-    let place = Place::of(options)?;
+/// When Go is missing (and what to install), the build fails, or a stop was requested.
+pub fn provide(
+    options: &BuildOptions,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<PathBuf> {
+    let place = BuildLocation::of(options)?;
     if place.server().exists() {
         return Ok(place.server());
     }
-    let _lock = Lock::take(&place.lock(), onlooker)?;
+    let _lock = Lock::take(&place.lock(), listener)?;
     // Whoever had the lock may have built it.
     if !place.server().exists() {
-        build(options, &place, onlooker)?;
+        build(options, &place, listener)?;
     }
     Ok(place.server())
 }
 
-fn build(options: &BuildOptions, place: &Place, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+fn build(
+    options: &BuildOptions,
+    place: &BuildLocation,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<()> {
     let go = Go::find(&toolchain()).context(
         "no tidb-server was named (`binary`, or --system tidb:PATH) or found, and none can be built",
     )?;
     let note = format!("{FIRST_TIME}; it goes to {}", place.folder.display());
-    if onlooker(Step::Note(&note)) == ControlFlow::Break(()) {
+    if listener(ProgressEvent::Note(&note)) == ControlFlow::Break(()) {
         bail!("interrupted before TiDB was built");
     }
     let module = place.folder.join("module");
@@ -72,7 +79,7 @@ fn build(options: &BuildOptions, place: &Place, onlooker: &mut Onlooker<'_>) -> 
         output: &output,
         log: &place.folder.join("build.log"),
     };
-    go.build(&job, onlooker)?;
+    go.build(&job, listener)?;
     // Only a whole server gets its name.
     fs::rename(&output, place.server())
         .with_context(|| format!("cannot rename {}", output.display()))
@@ -102,11 +109,11 @@ fn environment(options: &BuildOptions) -> Vec<(String, String)> {
 }
 
 /// Where a build lies.
-struct Place {
+struct BuildLocation {
     folder: PathBuf,
 }
 
-impl Place {
+impl BuildLocation {
     fn of(options: &BuildOptions) -> anyhow::Result<Self> {
         Ok(Self { folder: cache_folder()?.join("tidb").join(key(options)) })
     }
@@ -138,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_way_to_build_has_a_place_of_its_own() {
+    fn each_build_configuration_has_its_own_folder() {
         let of = |goamd64: Option<&str>| key(&BuildOptions { goamd64: goamd64.map(str::to_owned) });
         assert_eq!(of(None), of(Some("v1")));
         assert_ne!(of(None), of(Some("v3")));
@@ -146,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_module_says_which_go_it_wants() {
+    fn the_go_version_is_read_from_the_module() {
         assert_eq!(toolchain(), "go1.25.12");
         assert!(GO_MOD.contains(PACKAGE));
     }

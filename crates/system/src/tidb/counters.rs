@@ -33,7 +33,7 @@ pub struct StatementPages(Vec<MetricsEndpoint>);
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementCounters(Vec<Page>);
 
-/// What one of them has counted.
+/// The counters of one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Page {
     began: f64,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_by_what_they_do_and_logins_are_none() {
+    fn statements_are_counted_by_kind_and_logins_are_excluded() {
         let before = counters(5, &[("Select", 7), ("Use", 1), ("Show", 2)]);
         let after = counters(
             5,
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_started_anew_cannot_be_compared() {
+    fn counters_of_a_restarted_server_are_not_comparable() {
         let before = counters(5, &[("Select", 7)]);
         assert_eq!(counters(6, &[("Select", 9)]).since(&before), None);
         assert_eq!(counters(5, &[("Select", 3)]).since(&before), None);
     }
 
     #[test]
-    fn without_a_page_of_a_tidb_there_is_nothing_to_tell() {
+    fn without_a_tidb_status_page_there_are_no_counters() {
         assert_eq!(StatementPages::of(Vec::new()), None);
         let page = |role: &str| MetricsEndpoint {
             role: role.to_owned(),

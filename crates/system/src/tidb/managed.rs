@@ -5,14 +5,14 @@ use std::path::Path;
 use driver::Timeouts;
 use plan::{OptionReader, Options, Problem};
 
-use super::greeting::Greeting;
 use super::members::members;
 use super::playground::Playground;
+use super::setup::ServerSetup;
 use super::source::{Choice, Program, Source};
-use super::{BuildOptions, OURS, Settings, Storage, TiDb};
+use super::{BuildOptions, RESERVED_ARGUMENTS, Settings, Storage, TiDb};
 use crate::daemon::Daemon;
 use crate::secret::Secret;
-use crate::{Onlooker, Running, System, options};
+use crate::{ProgressListener, Running, System, options};
 
 /// Names of the ways to come to a server, as a plan has them.
 const SOURCES: [(&str, Source); 4] = [
@@ -29,9 +29,9 @@ const LEVELS: [(&str, Option<&str>); 4] =
 struct Managed {
     choice: Choice,
     settings: Settings,
-    greeting: Greeting,
-    /// What was chosen here and the server does not tell, by name.
-    told: Vec<(String, String)>,
+    setup: ServerSetup,
+    /// What was chosen here and the server does not report it, by name.
+    unreported_settings: Vec<(String, String)>,
 }
 
 /// Reads the options of a managed TiDB; relative files count from `folder`.
@@ -39,15 +39,15 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let mut reader = options.reader();
     let choice = choice(&mut reader, folder);
     let settings = Settings {
-        arguments: options::arguments(&mut reader, "arguments", &OURS),
+        arguments: options::arguments(&mut reader, "arguments", &RESERVED_ARGUMENTS),
         config: options::file(&mut reader, "config", folder),
         environment: reader.settings("env"),
         cpus: options::cpus(&mut reader),
     };
-    let greeting = Greeting::read(&mut reader);
-    let told = told(&choice, &settings, reader.text("cpus"));
+    let setup = ServerSetup::read(&mut reader);
+    let unreported_settings = unreported_settings(&choice, &settings, reader.text("cpus"));
     reader.finish()?;
-    Ok(Box::new(Managed { choice, settings, greeting, told }))
+    Ok(Box::new(Managed { choice, settings, setup, unreported_settings }))
 }
 
 /// Where the server comes from. Who says how it is built wants it built.
@@ -73,56 +73,61 @@ fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
 }
 
 /// What decides about speed and cannot be asked of the server.
-fn told(choice: &Choice, settings: &Settings, cpus: Option<String>) -> Vec<(String, String)> {
-    let mut told = Vec::new();
-    let mut tell = |name: &str, value: String| told.push((name.to_owned(), value));
+fn unreported_settings(
+    choice: &Choice,
+    settings: &Settings,
+    cpus: Option<String>,
+) -> Vec<(String, String)> {
+    let mut unreported_settings = Vec::new();
+    let mut add_setting =
+        |name: &str, value: String| unreported_settings.push((name.to_owned(), value));
     if let Some(goamd64) = &choice.build.goamd64 {
-        tell("GOAMD64", goamd64.clone());
+        add_setting("GOAMD64", goamd64.clone());
     }
     for (name, value) in &settings.environment {
-        tell(name, value.clone());
+        add_setting(name, value.clone());
     }
     if !settings.arguments.is_empty() {
-        tell("arguments", settings.arguments.join(" "));
+        add_setting("arguments", settings.arguments.join(" "));
     }
     if let Some(cpus) = cpus {
-        tell("cpus", cpus);
+        add_setting("cpus", cpus);
     }
-    told
+    unreported_settings
 }
 
 impl System for Managed {
-    fn provide(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        self.choice.program(onlooker).map(drop)
+    fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.choice.program(listener).map(drop)
     }
 
     fn start(
         &self,
         scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
         let settings = self.settings.clone();
-        let running = match self.choice.program(onlooker)? {
+        let running = match self.choice.program(listener)? {
             Program::Server(binary) => {
                 let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
-                let server = Daemon::start(tidb, scratch, onlooker)?;
+                let server = Daemon::start(tidb, scratch, listener)?;
                 let (target, facts) =
-                    self.greeting.say(&[server.port()], &server.password(), timeouts, onlooker)?;
+                    self.setup.say(&[server.port()], &server.password(), timeouts, listener)?;
                 let login = server.login();
                 Running::database(target, facts, server).with_login(login)
             }
             Program::TiUp(tiup) => {
-                let mut playground = Playground::start(tiup, settings, scratch, onlooker)?;
+                let mut playground = Playground::start(tiup, settings, scratch, listener)?;
                 let server = &playground.daemon;
                 let (target, facts) =
-                    self.greeting.say(&[server.port()], &server.password(), timeouts, onlooker)?;
+                    self.setup.say(&[server.port()], &server.password(), timeouts, listener)?;
                 let login = server.login();
-                playground.metrics = members(&target, onlooker)?;
+                playground.metrics = members(&target, listener)?;
                 Running::database(target, facts, playground).with_login(login)
             }
         };
-        Ok(running.with_settings(self.told.clone()))
+        Ok(running.with_settings(self.unreported_settings.clone()))
     }
 }
 

@@ -3,7 +3,7 @@
 use driver::{Datum, Target};
 
 use crate::ask::rows;
-use crate::{MetricsEndpoint, Onlooker};
+use crate::{MetricsEndpoint, ProgressListener};
 
 /// What TiDB calls its own and the storage's servers, and where they show their state.
 const QUESTION: &str = "SELECT TYPE, STATUS_ADDRESS FROM information_schema.CLUSTER_INFO \
@@ -16,7 +16,7 @@ const QUESTION: &str = "SELECT TYPE, STATUS_ADDRESS FROM information_schema.CLUS
 /// When the server does not answer.
 pub(crate) fn members(
     target: &Target,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Vec<MetricsEndpoint>> {
     let member = |row: Vec<Datum>| {
         let mut cells = row.into_iter();
@@ -25,5 +25,5 @@ pub(crate) fn members(
         };
         Some(MetricsEndpoint::standard(&role, &address))
     };
-    Ok(rows(target, QUESTION, onlooker)?.into_iter().filter_map(member).collect())
+    Ok(rows(target, QUESTION, listener)?.into_iter().filter_map(member).collect())
 }

@@ -40,7 +40,7 @@ fn tidb() -> ServerKind {
         members: None,
         note_without: Some(NoteWithout {
             kind: "TiKV".to_owned(),
-            text: "No store tells metrics of its own here (unistore has none), so gRPC durations by type as \
+            text: "No store reports metrics of its own here (unistore has none), so gRPC durations by type as \
                    the stores see them are absent; TiDB's own commands to its storage stand for them."
                 .to_owned(),
         }),

@@ -6,7 +6,7 @@ use driver::{Password, Target, Timeouts};
 use net::Endpoint;
 
 use super::USER;
-use crate::Onlooker;
+use crate::ProgressListener;
 use crate::ask::rows;
 use crate::ports::local;
 use crate::secret::Secret;
@@ -28,15 +28,15 @@ pub(super) fn set_password(secret: &Secret) -> String {
 pub(super) fn demand_password(
     secret: &Secret,
     port: u16,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<()> {
     let with = |password| target(port, password);
-    if rows(&with(secret.password()), QUESTION, onlooker).is_ok() {
+    if rows(&with(secret.password()), QUESTION, listener).is_ok() {
         return Ok(());
     }
-    rows(&with(Password::default()), &set_password(secret), onlooker)
+    rows(&with(Password::default()), &set_password(secret), listener)
         .context("cannot set the password of the new server")?;
-    rows(&with(secret.password()), QUESTION, onlooker)
+    rows(&with(secret.password()), QUESTION, listener)
         .map(drop)
         .context("the new server does not take the password that was set")
 }

@@ -10,12 +10,12 @@ use nix::sched::CpuSet;
 
 use super::Settings;
 use super::password::demand_password;
-use crate::daemon::{Daemon, Home, Recipe, Starts};
+use crate::daemon::{Daemon, ProcessLayout, Recipe, ServerFolder};
 use crate::ports::{Ports, local};
 use crate::process::toolchain_command;
-use crate::running::Backing;
+use crate::running::SystemHandle;
 use crate::secret::Secret;
-use crate::{MetricsEndpoint, Onlooker, ServerProcess};
+use crate::{MetricsEndpoint, ProgressListener, ServerProcess};
 
 /// A playground that is up.
 pub(super) struct Playground {
@@ -33,10 +33,10 @@ impl Playground {
         tiup: PathBuf,
         settings: Settings,
         scratch: &Path,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Self> {
         let recipe = TiUp { tiup, settings, secret: Secret::random()? };
-        let daemon = Daemon::start(recipe, scratch, onlooker)?;
+        let daemon = Daemon::start(recipe, scratch, listener)?;
         Ok(Self { daemon, metrics: Vec::new() })
     }
 }
@@ -54,17 +54,17 @@ impl Recipe for TiUp {
         "tiup-playground"
     }
 
-    fn starts(&self) -> Starts {
-        Starts::Others
+    fn starts(&self) -> ProcessLayout {
+        ProcessLayout::Others
     }
 
-    fn command(&self, home: &Home, ports: Ports) -> Command {
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = toolchain_command(&self.tiup);
         // Without a tag the playground removes its data when it ends.
         command
             .args(["playground", "--host", "127.0.0.1", "--db.port", &ports.main.to_string()])
             .args(["--db", "1", "--kv", "1", "--pd", "1", "--tiflash", "0", "--without-monitor"]);
-        self.settings.say(&mut command, "--db.config", home);
+        self.settings.say(&mut command, "--db.config", server_folder);
         command
     }
 
@@ -76,12 +76,16 @@ impl Recipe for TiUp {
         Some(&self.secret)
     }
 
-    fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        demand_password(&self.secret, ports.main, onlooker)
+    fn demand_password(
+        &self,
+        ports: Ports,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        demand_password(&self.secret, ports.main, listener)
     }
 }
 
-impl Backing for Playground {
+impl SystemHandle for Playground {
     fn exited(&mut self) -> Option<String> {
         self.daemon.exited()
     }

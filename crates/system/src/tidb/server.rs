@@ -8,12 +8,12 @@ use std::process::Command;
 use nix::sched::CpuSet;
 
 use super::password::{demand_password, set_password};
-use crate::daemon::{Daemon, Home, Recipe, unattended};
+use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
 use crate::ports::{Ports, local};
 use crate::process::command;
-use crate::programs::said;
+use crate::programs::program_output;
 use crate::secret::Secret;
-use crate::{MetricsEndpoint, Onlooker};
+use crate::{MetricsEndpoint, ProgressListener};
 
 /// What may be said about a server before it starts.
 #[derive(Clone, Debug, Default)]
@@ -30,14 +30,14 @@ pub struct Settings {
 
 impl Settings {
     /// Says all that to a server on this folder; `flag` is how its kind calls its configuration file.
-    pub(crate) fn say(&self, command: &mut Command, flag: &str, home: &Home) {
+    pub(crate) fn say(&self, command: &mut Command, flag: &str, server_folder: &ServerFolder) {
         command
             .args(self.config.iter().flat_map(|file| [Path::new(flag), file]))
             // The last one of two that are the same wins.
             .args(&self.arguments)
-            .env("TMPDIR", home.temporary())
+            .env("TMPDIR", server_folder.temporary())
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(home.temporary());
+            .current_dir(server_folder.temporary());
     }
 
     /// Whether the arguments say where the data are, and so that they are not dyno's.
@@ -58,9 +58,9 @@ impl Settings {
 const FIRST_STATEMENTS: &str = "initialize-sql-file";
 
 /// Arguments by which dyno finds the server again.
-pub(crate) const OURS: [&str; 2] = ["P", "status"];
+pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 
-/// What a server keeps its data in.
+/// The storage of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// Its own storage, in its folder.
@@ -75,7 +75,7 @@ pub(crate) enum Storage {
 /// When it does not start, with the last lines that it said.
 pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
     let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
-    Daemon::start(tidb, scratch, &mut unattended)
+    Daemon::start(tidb, scratch, &mut ignore_progress)
 }
 
 /// How TiDB is started.
@@ -98,26 +98,26 @@ impl TiDb {
         storage: Storage,
         secret: Secret,
     ) -> Self {
-        let help = said(&binary, "--help", &settings.environment);
+        let help = program_output(&binary, "--help", &settings.environment);
         // The accounts of a cluster that was there before are not ours to change.
         let secret = (!settings.name_storage()).then_some(secret);
         Self { binary, settings, storage, secret, help }
     }
 
     /// Where its data are.
-    fn storage(&self, home: &Home) -> [OsString; 4] {
+    fn storage(&self, server_folder: &ServerFolder) -> [OsString; 4] {
         let (store, path) = match &self.storage {
-            Storage::Unistore => ("unistore", home.data().into_os_string()),
+            Storage::Unistore => ("unistore", server_folder.data().into_os_string()),
             Storage::Cluster(pds) => ("tikv", joined(pds).into()),
         };
         ["-store".into(), store.into(), "-path".into(), path]
     }
 
     /// Where its temporary files go. TiDB before 6.3 puts them where `TMPDIR` says.
-    fn temporary(&self, home: &Home) -> Vec<OsString> {
+    fn temporary(&self, server_folder: &ServerFolder) -> Vec<OsString> {
         // A build that cannot be asked is new.
         let knows = self.help.contains("-temp-dir") || self.storage == Storage::Unistore;
-        if knows { vec!["-temp-dir".into(), home.temporary().into()] } else { Vec::new() }
+        if knows { vec!["-temp-dir".into(), server_folder.temporary().into()] } else { Vec::new() }
     }
 
     /// Whether the password can be there before the server listens. Statements of the user's go first: the
@@ -139,27 +139,31 @@ impl Recipe for TiDb {
         "TiDB"
     }
 
-    fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn prepare(
+        &self,
+        server_folder: &ServerFolder,
+        _listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         let Some(secret) = &self.secret else { return Ok(()) };
-        home.write(&home.accounts(), &format!("{};\n", set_password(secret)))
+        server_folder.write(&server_folder.accounts(), &format!("{};\n", set_password(secret)))
     }
 
-    fn command(&self, home: &Home, ports: Ports) -> Command {
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = command(&self.binary);
         if self.reads_first_statements() {
-            command.arg(format!("-{FIRST_STATEMENTS}")).arg(home.accounts());
+            command.arg(format!("-{FIRST_STATEMENTS}")).arg(server_folder.accounts());
         }
         command
-            .args(self.storage(home))
+            .args(self.storage(server_folder))
             .args(["-host", "127.0.0.1", "-P", &ports.main.to_string()])
             .args(["-status-host", "127.0.0.1", "-status", &ports.second.to_string()])
             .arg("-socket")
-            .arg(home.socket())
-            .args(self.temporary(home))
+            .arg(server_folder.socket())
+            .args(self.temporary(server_folder))
             // Beside its log and not in a folder of ours.
             .arg("-log-slow-query")
-            .arg(home.temporary().join("slow.log"));
-        self.settings.say(&mut command, "--config", home);
+            .arg(server_folder.temporary().join("slow.log"));
+        self.settings.say(&mut command, "--config", server_folder);
         command
     }
 
@@ -171,9 +175,13 @@ impl Recipe for TiDb {
         self.secret.as_ref()
     }
 
-    fn demand_password(&self, ports: Ports, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn demand_password(
+        &self,
+        ports: Ports,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         let Some(secret) = &self.secret else { return Ok(()) };
-        demand_password(secret, ports.main, onlooker)
+        demand_password(secret, ports.main, listener)
     }
 
     fn metrics(&self, ports: Ports) -> Option<MetricsEndpoint> {

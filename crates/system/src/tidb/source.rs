@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::build::{self, BuildOptions};
-use crate::Onlooker;
+use crate::ProgressListener;
 use crate::programs::{find, is_executable};
 
 /// Where to look.
@@ -22,7 +22,7 @@ pub(super) enum Source {
     Build,
 }
 
-/// What was said about where the server comes from.
+/// The options that decide where the server comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Choice {
     /// A program that the user names; it is taken before all others.
@@ -47,7 +47,7 @@ impl Choice {
     ///
     /// # Errors
     /// When there is none, with what to do about it.
-    pub(super) fn program(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<Program> {
+    pub(super) fn program(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<Program> {
         if let Some(binary) = &self.binary {
             if !is_executable(binary) {
                 bail!("`binary`: {} is no program that can be run", binary.display());
@@ -67,7 +67,7 @@ impl Choice {
         };
         match found {
             Some(program) => Ok(program),
-            None => build::provide(&self.build, onlooker).map(Program::Server),
+            None => build::provide(&self.build, listener).map(Program::Server),
         }
     }
 }
@@ -78,8 +78,9 @@ fn installed() -> Option<Program> {
 
 /// TiUP's installer puts it in a folder that only new shells have on their PATH.
 fn tiup() -> Option<Program> {
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".tiup/bin"));
-    let folders: Vec<&Path> = home.iter().map(PathBuf::as_path).collect();
+    let server_folder =
+        std::env::var_os("HOME").map(|server_folder| Path::new(&server_folder).join(".tiup/bin"));
+    let folders: Vec<&Path> = server_folder.iter().map(PathBuf::as_path).collect();
     find("tiup", &folders).map(Program::TiUp)
 }
 
@@ -93,13 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_that_is_not_there_is_refused_by_name() {
+    fn a_missing_binary_is_refused_by_name() {
         let error = named("/opt/none/tidb-server").unwrap_err().to_string();
         assert_eq!(error, "`binary`: /opt/none/tidb-server is no program that can be run");
     }
 
     #[test]
-    fn a_binary_that_is_named_is_taken_before_all_others() {
+    fn an_explicit_binary_is_preferred() {
         assert_eq!(named("/bin/sh").unwrap(), Program::Server(PathBuf::from("/bin/sh")));
     }
 }

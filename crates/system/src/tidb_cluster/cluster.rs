@@ -13,17 +13,17 @@ use super::pd::{Pd, page};
 use super::placement::{lacks, replicas};
 use super::program::Program;
 use super::store::Store;
-use crate::daemon::{Daemon, unattended};
+use crate::daemon::{Daemon, ignore_progress};
 use crate::ports::local;
-use crate::running::Backing;
+use crate::running::SystemHandle;
 use crate::secret::Secret;
 use crate::tidb::{Settings, Storage, TiDb, joined};
-use crate::{LoginUrl, MetricsEndpoint, Onlooker, ServerProcess, Step};
+use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener, ServerProcess};
 
 /// Between two looks whether the cluster is complete.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_PERIOD: Duration = Duration::from_millis(100);
 /// So many looks before it is given up: two minutes.
-const LOOKS: u32 = 1200;
+const POLLS_MAX: u32 = 1200;
 /// Between two tries of a PD to join others, and how many there are.
 const JOIN_PAUSE: Duration = Duration::from_secs(1);
 const JOIN_TRIES: u32 = 30;
@@ -32,7 +32,7 @@ const NOT_YET: &str = "unhealthy cluster";
 /// Where servers show their figures.
 const METRICS: &str = "/metrics";
 
-/// What is started in a role.
+/// The servers of one role.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) program: Program,
@@ -40,7 +40,7 @@ pub(super) struct Part {
     pub(super) count: usize,
 }
 
-/// What is started in all.
+/// The servers of all roles.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) pd: Part,
@@ -68,11 +68,11 @@ impl Cluster {
     ///
     /// # Errors
     /// When one of them does not start or the cluster is not complete in time, with what is missing; or
-    /// when the onlooker wanted it to end.
+    /// when a stop was requested.
     pub(super) fn start(
         parts: &Parts,
         scratch: &Path,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Self> {
         let mut cluster = Self {
             tidbs: Vec::new(),
@@ -83,22 +83,24 @@ impl Cluster {
             secret: Secret::random()?,
         };
         for number in 1..=parts.pd.count {
-            let start = |onlooker: &mut Onlooker<'_>| {
-                start_pd(|| cluster.pd(number, &parts.pd), scratch, onlooker)
+            let start = |listener: &mut ProgressListener<'_>| {
+                start_pd(|| cluster.pd(number, &parts.pd), scratch, listener)
             };
-            let pd = named(Role::Pd, number, onlooker, start)?;
+            let pd = named(Role::Pd, number, listener, start)?;
             cluster.pds.push(pd);
         }
         for number in 1..=parts.tikv.count {
             let store = cluster.store(&parts.tikv);
-            let start = |onlooker: &mut Onlooker<'_>| Daemon::start(store, scratch, onlooker);
-            cluster.stores.push(named(Role::TiKv, number, onlooker, start)?);
+            let start =
+                |listener: &mut ProgressListener<'_>| Daemon::start(store, scratch, listener);
+            cluster.stores.push(named(Role::TiKv, number, listener, start)?);
         }
-        cluster.settle(onlooker)?;
+        cluster.settle(listener)?;
         for number in 1..=parts.tidb.count {
             let tidb = cluster.tidb(&parts.tidb);
-            let start = |onlooker: &mut Onlooker<'_>| Daemon::start(tidb, scratch, onlooker);
-            cluster.tidbs.push(named(Role::TiDb, number, onlooker, start)?);
+            let start =
+                |listener: &mut ProgressListener<'_>| Daemon::start(tidb, scratch, listener);
+            cluster.tidbs.push(named(Role::TiDb, number, listener, start)?);
         }
         let tells = |store: &Daemon| page(local(store.status_port()), METRICS).is_ok();
         cluster.stores_tell = cluster.stores.iter().all(tells);
@@ -153,13 +155,13 @@ impl Cluster {
     }
 
     /// Waits until every store is up and every region has its replicas; TiDB is not there then.
-    fn settle(&mut self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn settle(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         let pd = *self.pd_addresses().first().context("a cluster without a PD")?;
         let stores = addresses(&self.stores);
         self.replicas = replicas(pd, stores.len());
         let stage = format!("waiting for {} replicas of each region", self.replicas);
         let mut lack = String::new();
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS_MAX {
             if let Some(why) = ends(&self.members()[..2]) {
                 bail!(why);
             }
@@ -167,9 +169,9 @@ impl Cluster {
                 Some(this) => lack = this,
                 None => return Ok(()),
             }
-            pause(LOOK, &stage, onlooker)?;
+            pause(POLL_PERIOD, &stage, listener)?;
         }
-        bail!("the cluster is not complete after {:?}: {lack}", LOOK * LOOKS)
+        bail!("the cluster is not complete after {:?}: {lack}", POLL_PERIOD * POLLS_MAX)
     }
 
     /// Its members by their roles, in the order in which they need each other.
@@ -178,26 +180,26 @@ impl Cluster {
     }
 
     /// Ends all in good order; those of one role at once, because each waits for what it does.
-    fn halt(&mut self) -> anyhow::Result<()> {
-        at_once(&mut self.tidbs, |tidb| tidb.halt())?;
-        at_once(&mut self.stores, |store| store.halt())?;
-        at_once(&mut self.pds, |pd| pd.halt())
+    fn stop_processes(&mut self) -> anyhow::Result<()> {
+        at_once(&mut self.tidbs, |tidb| tidb.stop_processes())?;
+        at_once(&mut self.stores, |store| store.stop_processes())?;
+        at_once(&mut self.pds, |pd| pd.stop_processes())
     }
 
     /// Starts all again on their ports and data. A PD answers only when most of them are there.
     fn start_again(&mut self) -> anyhow::Result<()> {
         at_once(&mut self.pds, Daemon::start_again)?;
         at_once(&mut self.stores, Daemon::start_again)?;
-        self.settle(&mut unattended)?;
+        self.settle(&mut ignore_progress)?;
         at_once(&mut self.tidbs, Daemon::start_again)
     }
 
     /// Works on the data of all while all are stopped.
-    fn while_halted(&mut self, work: fn(&Daemon) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    fn while_stopped(&mut self, work: fn(&Daemon) -> anyhow::Result<()>) -> anyhow::Result<()> {
         if let Some(why) = ends(&self.members()) {
             bail!(why);
         }
-        self.halt()?;
+        self.stop_processes()?;
         let worked = self.stores.iter().chain(&self.pds).try_for_each(work);
         // Whatever became of the copy, the cluster is expected to be there afterwards.
         self.start_again()?;
@@ -205,7 +207,7 @@ impl Cluster {
     }
 }
 
-impl Backing for Cluster {
+impl SystemHandle for Cluster {
     fn exited(&mut self) -> Option<String> {
         ends(&self.members())
     }
@@ -239,15 +241,15 @@ impl Backing for Cluster {
     }
 
     fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.while_halted(Daemon::keep)
+        self.while_stopped(Daemon::keep)
     }
 
     fn restore(&mut self) -> anyhow::Result<()> {
-        self.while_halted(Daemon::bring_back)
+        self.while_stopped(Daemon::reload_snapshot)
     }
 
     fn stop(mut self: Box<Self>) -> anyhow::Result<()> {
-        self.halt()
+        self.stop_processes()
     }
 }
 
@@ -278,23 +280,23 @@ fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {
 fn start_pd(
     pd: impl Fn() -> Pd,
     scratch: &Path,
-    onlooker: &mut Onlooker<'_>,
+    listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
     for _ in 1..JOIN_TRIES {
-        match Daemon::start(pd(), scratch, onlooker) {
+        match Daemon::start(pd(), scratch, listener) {
             Err(error) if format!("{error:#}").contains(NOT_YET) => {
-                pause(JOIN_PAUSE, "joining the other PDs", onlooker)?;
+                pause(JOIN_PAUSE, "joining the other PDs", listener)?;
             }
             started => return started,
         }
     }
-    Daemon::start(pd(), scratch, onlooker)
+    Daemon::start(pd(), scratch, listener)
 }
 
-/// Waits a while, and no longer than the onlooker wants to.
-fn pause(length: Duration, stage: &str, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-    let step = Step::Progress { stage, done: 0, total: 0 };
-    if onlooker(step).is_break() {
+/// Waits a while, or until a stop is requested.
+fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+    let step = ProgressEvent::Progress { stage, done: 0, total: 0 };
+    if listener(step).is_break() {
         bail!("interrupted while {stage}");
     }
     thread::sleep(length);
@@ -305,12 +307,14 @@ fn pause(length: Duration, stage: &str, onlooker: &mut Onlooker<'_>) -> anyhow::
 fn named(
     role: Role,
     number: usize,
-    onlooker: &mut Onlooker<'_>,
-    start: impl FnOnce(&mut Onlooker<'_>) -> anyhow::Result<Daemon>,
+    listener: &mut ProgressListener<'_>,
+    start: impl FnOnce(&mut ProgressListener<'_>) -> anyhow::Result<Daemon>,
 ) -> anyhow::Result<Daemon> {
     let name = member(role, number);
     let stage = format!("starting {name}");
-    let mut by_name = |_: Step<'_>| onlooker(Step::Progress { stage: &stage, done: 0, total: 0 });
+    let mut by_name = |_: ProgressEvent<'_>| {
+        listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 })
+    };
     start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))
 }
 

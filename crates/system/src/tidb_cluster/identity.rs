@@ -17,23 +17,23 @@ pub(super) fn with_storage(identity: Identity, store: &Program, stores: usize) -
     Identity { storage: format!("{name}, {stores} store{plural}"), ..identity }
 }
 
-/// What TiDB does not tell of the others, and what makes a server no server to measure.
-pub(super) fn told_by(programs: &[(Role, &Program)]) -> Vec<(String, String)> {
-    let mut told = Vec::new();
+/// Settings that TiDB does not report, and builds that are not fit for measuring.
+pub(super) fn unreported_settings_of(programs: &[(Role, &Program)]) -> Vec<(String, String)> {
+    let mut unreported_settings = Vec::new();
     for (role, program) in programs {
-        let mut tell = |what: &str, value: &str| {
-            told.push((format!("{}_{what}", role.name()), value.to_owned()));
+        let mut add_setting = |what: &str, value: &str| {
+            unreported_settings.push((format!("{}_{what}", role.name()), value.to_owned()));
         };
-        // TiDB tells these of itself.
+        // TiDB reports these itself.
         if *role != Role::TiDb {
-            program.version().iter().for_each(|version| tell("version", version));
-            program.commit().iter().for_each(|commit| tell("commit", commit));
+            program.version().iter().for_each(|version| add_setting("version", version));
+            program.commit().iter().for_each(|commit| add_setting("commit", commit));
         }
         if let Some(why) = program.built_for_debugging() {
-            tell("built_for_debugging", &why);
+            add_setting("built_for_debugging", &why);
         }
     }
-    told
+    unreported_settings
 }
 
 /// What a person should know about a program before it is measured.

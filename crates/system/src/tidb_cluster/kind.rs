@@ -8,28 +8,28 @@ use driver::Timeouts;
 use plan::{OptionReader, Options, Problem};
 
 use super::cluster::{Cluster, Part, Parts};
-use super::identity::{told_by, warning, with_storage};
+use super::identity::{unreported_settings_of, warning, with_storage};
 use super::member::{Member, Role};
 use super::program::{Choice, Program};
-use crate::tidb::Greeting;
-use crate::{Onlooker, Running, Step, System};
+use crate::tidb::ServerSetup;
+use crate::{ProgressEvent, ProgressListener, Running, System};
 
 /// More of one role do not run on one machine.
 const SERVERS_MAX: u64 = 64;
 
 #[derive(Clone, Debug)]
 struct Managed {
-    pd: Asked,
-    tikv: Asked,
-    tidb: Asked,
-    greeting: Greeting,
+    pd: RequestedServers,
+    tikv: RequestedServers,
+    tidb: RequestedServers,
+    setup: ServerSetup,
     /// The environment of all servers, which none of them tells.
     environment: Vec<(String, String)>,
 }
 
-/// What the plan asks for in a role.
+/// The servers that the plan requests in a role.
 #[derive(Clone, Debug)]
-struct Asked {
+struct RequestedServers {
     role: Role,
     choice: Choice,
     count: usize,
@@ -40,7 +40,7 @@ struct Asked {
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let environment = reader.settings("env");
-    let mut asked = |role, count, default| Asked {
+    let mut asked = |role, count, default| RequestedServers {
         role,
         choice: Choice::read(role, &mut reader, folder),
         count: count_of(&mut reader, count, default),
@@ -49,16 +49,16 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let pd = asked(Role::Pd, "pds", 1);
     let tikv = asked(Role::TiKv, "stores", 3);
     let tidb = asked(Role::TiDb, "tidbs", 1);
-    let greeting = Greeting::read(&mut reader);
+    let setup = ServerSetup::read(&mut reader);
     reader.finish()?;
-    Ok(Box::new(Managed { pd, tikv, tidb, greeting, environment }))
+    Ok(Box::new(Managed { pd, tikv, tidb, setup, environment }))
 }
 
 fn count_of(reader: &mut OptionReader<'_>, name: &str, default: u64) -> usize {
     usize::try_from(reader.integer(name, default, 1..=SERVERS_MAX)).unwrap_or(usize::MAX)
 }
 
-impl Asked {
+impl RequestedServers {
     fn program(&self) -> anyhow::Result<Program> {
         self.choice.find(self.role, &self.member.settings.environment)
     }
@@ -70,11 +70,11 @@ impl Asked {
 }
 
 impl System for Managed {
-    fn provide(&self, onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
+    fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         for asked in [&self.pd, &self.tikv, &self.tidb] {
             let program = asked.program()?;
             let Some(warning) = warning(asked.role, &program) else { continue };
-            if onlooker(Step::Note(&warning)) == ControlFlow::Break(()) {
+            if listener(ProgressEvent::Note(&warning)) == ControlFlow::Break(()) {
                 bail!("interrupted before the cluster was started");
             }
         }
@@ -85,40 +85,42 @@ impl System for Managed {
         &self,
         scratch: &Path,
         timeouts: Timeouts,
-        onlooker: &mut Onlooker<'_>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
         let parts = Parts { pd: self.pd.part()?, tikv: self.tikv.part()?, tidb: self.tidb.part()? };
-        let cluster = Cluster::start(&parts, scratch, onlooker)?;
+        let cluster = Cluster::start(&parts, scratch, listener)?;
         let (ports, password) = (cluster.ports(), cluster.password());
-        let (target, mut facts) = self.greeting.say(&ports, &password, timeouts, onlooker)?;
+        let (target, mut facts) = self.setup.say(&ports, &password, timeouts, listener)?;
         facts.identity = with_storage(facts.identity, &parts.tikv.program, parts.tikv.count);
-        let told = self.told(&parts, &cluster);
+        let unreported_settings = self.unreported_settings(&parts, &cluster);
         let login = cluster.login();
-        Ok(Running::database(target, facts, cluster).with_settings(told).with_login(login))
+        Ok(Running::database(target, facts, cluster)
+            .with_settings(unreported_settings)
+            .with_login(login))
     }
 }
 
 impl Managed {
-    /// What decides about speed and TiDB does not tell.
-    fn told(&self, parts: &Parts, cluster: &Cluster) -> Vec<(String, String)> {
+    /// What decides about speed and TiDB does not report it.
+    fn unreported_settings(&self, parts: &Parts, cluster: &Cluster) -> Vec<(String, String)> {
         let counts = [
             ("pds", parts.pd.count),
             ("stores", parts.tikv.count),
             ("tidbs", parts.tidb.count),
             ("replicas", cluster.replicas()),
         ];
-        let mut told: Vec<(String, String)> =
+        let mut unreported_settings: Vec<(String, String)> =
             counts.map(|(name, count)| (name.to_owned(), count.to_string())).to_vec();
-        told.extend(told_by(&[
+        unreported_settings.extend(unreported_settings_of(&[
             (Role::Pd, &parts.pd.program),
             (Role::TiKv, &parts.tikv.program),
             (Role::TiDb, &parts.tidb.program),
         ]));
-        told.extend(self.environment.iter().cloned());
+        unreported_settings.extend(self.environment.iter().cloned());
         for asked in [&self.pd, &self.tikv, &self.tidb] {
-            told.extend(asked.member.told.iter().cloned());
+            unreported_settings.extend(asked.member.unreported_settings.iter().cloned());
         }
-        told
+        unreported_settings
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use plan::OptionReader;
 
 use crate::options;
-use crate::tidb::{OURS, Settings};
+use crate::tidb::{RESERVED_ARGUMENTS, Settings};
 
-/// What a server does in the cluster.
+/// The role of a server in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Knows where the data are, and hands out timestamps.
@@ -38,13 +38,13 @@ impl Role {
     }
 
     /// Arguments by which dyno and the others find its servers.
-    fn ours(self) -> &'static [&'static str] {
+    fn reserved_arguments(self) -> &'static [&'static str] {
         match self {
             Self::Pd => {
                 &["name", "data-dir", "client-urls", "peer-urls", "initial-cluster", "join"]
             }
             Self::TiKv => &["pd", "pd-endpoints", "addr", "A", "status-addr", "data-dir", "s"],
-            Self::TiDb => &OURS,
+            Self::TiDb => &RESERVED_ARGUMENTS,
         }
     }
 
@@ -54,12 +54,12 @@ impl Role {
     }
 }
 
-/// What is said about the servers of a role.
+/// The options of the servers of one role.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) settings: Settings,
     /// What of that decides about speed and cannot be asked of the server, by name.
-    pub(super) told: Vec<(String, String)>,
+    pub(super) unreported_settings: Vec<(String, String)>,
 }
 
 impl Member {
@@ -71,23 +71,24 @@ impl Member {
         environment: &[(String, String)],
         folder: &Path,
     ) -> Self {
-        let arguments = options::arguments(reader, &role.option("arguments"), role.ours());
+        let arguments =
+            options::arguments(reader, &role.option("arguments"), role.reserved_arguments());
         let own = reader.settings(&role.option("env"));
         let cpus = reader.text(&role.option("cpus"));
-        let mut told: Vec<(String, String)> = own
+        let mut unreported_settings: Vec<(String, String)> = own
             .iter()
             .map(|(name, value)| (format!("{}_{name}", role.name()), value.clone()))
             .collect();
         if !arguments.is_empty() {
-            told.push((format!("{}_arguments", role.name()), arguments.join(" ")));
+            unreported_settings.push((format!("{}_arguments", role.name()), arguments.join(" ")));
         }
-        told.extend(cpus.map(|cpus| (format!("{}_cpus", role.name()), cpus)));
+        unreported_settings.extend(cpus.map(|cpus| (format!("{}_cpus", role.name()), cpus)));
         let settings = Settings {
             arguments,
             config: options::file(reader, &role.option("config"), folder),
             environment: environment.iter().cloned().chain(own).collect(),
             cpus: options::cpus_called(reader, &role.option("cpus")),
         };
-        Self { settings, told }
+        Self { settings, unreported_settings }
     }
 }

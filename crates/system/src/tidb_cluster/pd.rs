@@ -9,7 +9,7 @@ use nix::sched::CpuSet;
 use serde_json::Value;
 
 use super::program::Program;
-use crate::daemon::{Home, Recipe};
+use crate::daemon::{Recipe, ServerFolder};
 use crate::ports::{Ports, local};
 use crate::process::command;
 use crate::tidb::Settings;
@@ -42,15 +42,15 @@ impl Recipe for Pd {
         "PD"
     }
 
-    fn command(&self, home: &Home, ports: Ports) -> Command {
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = command(&self.program.path);
         command
             .arg(format!("--name={}", self.name))
-            .arg(format!("--data-dir={}", home.data().display()))
+            .arg(format!("--data-dir={}", server_folder.data().display()))
             .arg(format!("--client-urls=http://{}", local(ports.main)))
             .arg(format!("--peer-urls=http://{}", local(ports.second)))
             .arg(self.cluster(ports));
-        self.settings.say(&mut command, "--config", home);
+        self.settings.say(&mut command, "--config", server_folder);
         command
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::pd::ask;
 
-/// PD's own number of replicas, for one that does not tell.
+/// PD's own number of replicas, for one that does not report it.
 const REPLICAS: u64 = 3;
 
 /// The number of the role of a replica that only learns, in TiKV's protocol (metapb.PeerRole).

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use plan::OptionReader;
 
-use crate::programs::{find, is_executable, said};
+use crate::programs::{find, is_executable, program_output};
 use crate::{options, tidb_cluster::member::Role};
 
 /// Profiles of a build that is for finding mistakes and not for speed, as TiKV calls them.
@@ -63,18 +63,18 @@ fn missing(role: Role) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) path: PathBuf,
-    said: String,
+    program_output: String,
 }
 
 impl Program {
     fn ask(path: PathBuf, environment: &[(String, String)]) -> Self {
-        let said = said(&path, "-V", environment);
-        Self { path, said }
+        let program_output = program_output(&path, "-V", environment);
+        Self { path, program_output }
     }
 
     /// Whether it says that it is TiKV, and not another store that speaks its protocol.
     pub(super) fn is_tikv(&self) -> bool {
-        self.said.lines().any(|line| line.trim() == "TiKV")
+        self.program_output.lines().any(|line| line.trim() == "TiKV")
     }
 
     /// The file's name, for a program that does not say what it is.
@@ -82,12 +82,12 @@ impl Program {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its version, when it tells.
+    /// Its version, if it reports it.
     pub(super) fn version(&self) -> Option<&str> {
         self.labelled("Release Version").map(|version| version.trim_start_matches('v'))
     }
 
-    /// The commit that it was built from, when it tells.
+    /// The commit that it was built from, if it reports it.
     pub(super) fn commit(&self) -> Option<&str> {
         self.labelled("Git Commit Hash")
     }
@@ -117,7 +117,7 @@ impl Program {
 
     /// The value of a line `label: value`; what a build was not told about itself is none.
     fn labelled(&self, label: &str) -> Option<&str> {
-        let mut lines = self.said.lines();
+        let mut lines = self.program_output.lines();
         let value = lines.find_map(|line| line.trim().strip_prefix(label)?.strip_prefix(':'))?;
         Some(value.trim())
             .filter(|it| !it.is_empty() && *it != "None" && !it.starts_with("Unknown"))
@@ -130,31 +130,34 @@ mod tests {
 
     /// What TiKV says, as its documentation shows it.
     fn tikv(path: &str, profile: &str) -> Program {
-        let said = format!(
+        let program_output = format!(
             "TiKV \nRelease Version:   7.5.0\nEdition:           Community\n\
              Git Commit Hash:   bd8a0aabd08fd77687f788e0b45858ccd3516e4d\n\
              Git Commit Branch: heads/refs/tags/v7.5.0\nUTC Build Time:    2023-11-29 02:53:21\n\
              Rust Version:      rustc 1.67.0-nightly (96ddd32c4 2022-11-14)\n\
              Enable Features:   pprof-fp jemalloc mem-profiling portable sse\nProfile:           {profile}\n"
         );
-        Program { path: path.into(), said }
+        Program { path: path.into(), program_output }
     }
 
     #[test]
-    fn a_store_is_called_what_it_says_it_is() {
+    fn a_store_is_named_after_its_version_output() {
         let real = tikv("/opt/tikv-server", "dist_release");
         assert!(real.is_tikv());
         assert_eq!(real.version(), Some("7.5.0"));
         assert!(real.commit().unwrap().starts_with("bd8a0aab"));
-        let said = "flag provided but not defined: -V\nUsage of unistore-server:\n";
-        let other = Program { path: "/opt/unistore-server".into(), said: said.to_owned() };
+        let program_output = "flag provided but not defined: -V\nUsage of unistore-server:\n";
+        let other = Program {
+            path: "/opt/unistore-server".into(),
+            program_output: program_output.to_owned(),
+        };
         assert!(!other.is_tikv());
         assert_eq!((other.version(), other.commit()), (None, None));
         assert_eq!(other.file_name(), "unistore-server");
     }
 
     #[test]
-    fn builds_for_debugging_are_noticed() {
+    fn debug_builds_are_detected() {
         let why = |path: &str, profile: &str| tikv(path, profile).built_for_debugging();
         assert_eq!(why("/opt/tikv-server", "dist_release"), None);
         assert_eq!(why("/opt/tikv-server", "dev").unwrap(), "its profile is `dev`");
@@ -166,12 +169,12 @@ mod tests {
         );
         assert_eq!(why("/src/debugger/tikv-server", unknown), None);
         let race = "Release Version: v8.5.0\nRace Enabled: true\n".to_owned();
-        let race = Program { path: "/opt/tidb-server".into(), said: race };
+        let race = Program { path: "/opt/tidb-server".into(), program_output: race };
         assert_eq!(race.built_for_debugging().unwrap(), "it has Go's race detector");
     }
 
     #[test]
-    fn who_has_no_program_is_told_what_to_do() {
+    fn a_missing_program_has_a_remedy() {
         let named =
             Choice::Named("/opt/none/tikv-server".into()).find(Role::TiKv, &[]).unwrap_err();
         assert_eq!(

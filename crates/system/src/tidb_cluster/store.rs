@@ -7,8 +7,8 @@ use std::time::Duration;
 use nix::sched::CpuSet;
 
 use super::program::Program;
-use crate::Onlooker;
-use crate::daemon::{Home, Recipe};
+use crate::ProgressListener;
+use crate::daemon::{Recipe, ServerFolder};
 use crate::ports::{Ports, local};
 use crate::process::command;
 use crate::tidb::{Settings, joined};
@@ -29,18 +29,22 @@ impl Recipe for Store {
     }
 
     /// TiKV makes the folder, others want it made.
-    fn prepare(&self, home: &Home, _onlooker: &mut Onlooker<'_>) -> anyhow::Result<()> {
-        home.make_folder(&home.data())
+    fn prepare(
+        &self,
+        server_folder: &ServerFolder,
+        _listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        server_folder.make_folder(&server_folder.data())
     }
 
-    fn command(&self, home: &Home, ports: Ports) -> Command {
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = command(&self.program.path);
         command
             .arg(format!("--pd={}", joined(&self.pds)))
             .arg(format!("--addr={}", local(ports.main)))
             .arg(format!("--status-addr={}", local(ports.second)))
-            .arg(format!("--data-dir={}", home.data().display()));
-        self.settings.say(&mut command, "--config", home);
+            .arg(format!("--data-dir={}", server_folder.data().display()));
+        self.settings.say(&mut command, "--config", server_folder);
         command
     }
 

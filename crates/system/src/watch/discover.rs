@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_that_listens_is_found_and_only_where_it_listens() {
+    fn the_listening_process_is_found_only_at_its_address() {
         // An address of loopback that no other test takes: the port may be given to one as soon as it is free.
         let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 77), 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -88,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_other_machines_have_no_process_here() {
+    fn remote_servers_have_no_local_process() {
         let elsewhere = "192.0.2.1:3306".parse().unwrap();
         assert_eq!(server_processes(&[elsewhere]), []);
     }
 
     #[test]
-    fn a_listener_on_every_address_takes_each() {
+    fn a_wildcard_listener_matches_every_address() {
         let address = "127.0.0.1:4000".parse().unwrap();
         assert!(takes("0.0.0.0:4000".parse().unwrap(), address));
         assert!(takes("[::]:4000".parse().unwrap(), address));

@@ -1,4 +1,4 @@
-//! The text format in which servers tell their metrics. Source: Prometheus, Exposition formats,
+//! The text format in which servers report their metrics. Source: Prometheus, Exposition formats,
 //! text-based format 0.0.4.
 
 /// One line that says something.
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_figure_is_left_out() {
+    fn invalid_metric_lines_are_skipped() {
         for line in [
             "",
             "#",
@@ -117,12 +117,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_comes_makes_it_panic(text in any::<String>()) {
+        fn arbitrary_bytes_never_panic(text in any::<String>()) {
             lines(&text).for_each(drop);
         }
 
         #[test]
-        fn nothing_that_looks_like_it_makes_it_panic(
+        fn similar_text_never_panics(
             text in "[a-z_:]{0,3}[{]{0,2}([a-z]{0,2}=?\"?[a-z\\\\\"{},é]{0,4}){0,3}[}]{0,2} ?[-+0-9.eEInfNa]{0,6}( [0-9]{1,3})?\n?"
         ) {
             for line in lines(&text) {
@@ -134,7 +134,7 @@ mod tests {
         }
 
         #[test]
-        fn a_figure_that_is_written_is_read(
+        fn a_written_metric_is_read_back(
             name in "[a-z_:][a-z0-9_:]{0,8}",
             label in "[^\\x00-\\x1f]{0,8}",
             value in any::<f64>().prop_filter("finite", |value| value.is_finite()),

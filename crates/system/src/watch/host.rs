@@ -46,7 +46,7 @@ impl HostWatch {
     /// What is watched, without a reading.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When the kernel does not report it.
     pub fn describe(&self) -> anyhow::Result<Host> {
         let stats = KernelStats::current().context("/proc/stat cannot be read")?;
         let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -61,8 +61,8 @@ impl HostWatch {
 
     /// Looks which threads of the servers run or wait for a CPU. Returns after how long to look again:
     /// the more threads there are, the later.
-    pub fn look(&mut self) -> Duration {
-        let seen: u64 = self.processes.iter_mut().map(ProcessWatch::look).sum();
+    pub fn sample(&mut self) -> Duration {
+        let seen: u64 = self.processes.iter_mut().map(ProcessWatch::sample).sum();
         LOOK_PERIOD.max(Duration::from_millis(seen * 1_000 / THREADS_PER_S))
     }
 

@@ -46,7 +46,7 @@ impl ProcessWatch {
     }
 
     /// Counts the threads of a server that run or wait for a CPU. Returns how many it looked at.
-    pub(super) fn look(&mut self) -> u64 {
+    pub(super) fn sample(&mut self) -> u64 {
         if self.process.side == Side::Client || self.folder.is_none() {
             return 0;
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_stands_after_the_name_whatever_the_name_is() {
+    fn process_state_is_parsed_after_any_process_name() {
         assert_eq!(state(b"12 (server) R 1 2 3"), Some(b'R'));
         assert_eq!(state(b"12 (a) S (b) D 1"), Some(b'D'));
         assert_eq!(state(b"12 (cut"), None);

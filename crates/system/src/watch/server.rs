@@ -20,16 +20,16 @@ const GAUGES_MAX: usize = 5_000;
 pub struct ServerWatch {
     url: String,
     agent: ureq::Agent,
-    known: HashMap<String, Known>,
+    known: HashMap<String, KnownSeries>,
     /// How many figures have a number.
     numbered: usize,
     /// When it answered first.
     first_answer_ns: Option<Nanos>,
 }
 
-/// A figure that was told before.
+/// A series that has been reported before.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownSeries {
     first: f64,
     first_ns: Nanos,
     last: f64,
@@ -93,8 +93,8 @@ impl ServerWatch {
                 Line::Sample { key, name, value } => {
                     figures += 1;
                     let is_gauge = name == gauge && answer.new.len() < GAUGES_MAX;
-                    let news = self.take_in_one(key, value, is_gauge, &mut answer);
-                    if let (News::First, Some(below)) = (news, bucket_below) {
+                    let change = self.take_in_one(key, value, is_gauge, &mut answer);
+                    if let (SeriesChange::First, Some(below)) = (change, bucket_below) {
                         self.number(below, &mut answer);
                     }
                     bucket_below = Some(key).filter(|_| is_lower_bucket(name, key));
@@ -111,11 +111,17 @@ impl ServerWatch {
         Ok(answer)
     }
 
-    fn take_in_one(&mut self, key: &str, value: f64, is_gauge: bool, answer: &mut Answer) -> News {
+    fn take_in_one(
+        &mut self,
+        key: &str,
+        value: f64,
+        is_gauge: bool,
+        answer: &mut Answer,
+    ) -> SeriesChange {
         let at_ns = answer.at_ns;
         if !self.known.contains_key(key) {
             if self.known.len() >= FIGURES_MAX {
-                return News::Nothing;
+                return SeriesChange::Nothing;
             }
             // A counter that comes only now was not there because it was nothing, all the time since the
             // first answer: what it counts by now happened since the answer before this one.
@@ -123,21 +129,21 @@ impl ServerWatch {
                 Some(first_answer_ns) if !is_gauge => (0.0, first_answer_ns),
                 _ => (value, at_ns),
             };
-            let known = Known { first, first_ns, last: first, number: None };
+            let known = KnownSeries { first, first_ns, last: first, number: None };
             self.known.insert(key.to_owned(), known);
         }
-        let Some(known) = self.known.get_mut(key) else { return News::Nothing };
+        let Some(known) = self.known.get_mut(key) else { return SeriesChange::Nothing };
         let is_changed = known.last.to_bits() != value.to_bits();
         known.last = value;
         let is_first = known.number.is_none();
         let is_wanted = is_changed || (is_gauge && is_first);
         if !is_wanted {
-            return News::Nothing;
+            return SeriesChange::Nothing;
         }
         if let (Some(number), true) = (self.number(key, answer), is_changed) {
             answer.values.push((number, value));
         }
-        if is_first { News::First } else { News::Another }
+        if is_first { SeriesChange::First } else { SeriesChange::Another }
     }
 
     /// The number of a figure that is known; it has one from now on.
@@ -164,9 +170,9 @@ fn fetch(agent: &ureq::Agent, url: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// What an answer told of one figure.
+/// The change of one series in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum News {
+enum SeriesChange {
     Nothing,
     /// Something is kept of it for the first time.
     First,

@@ -65,7 +65,7 @@ mod tests {
           "status_address": "127.0.0.1:20180", "state_name": "Up"}, "status": {"leader_count": 0}}]}"#;
 
     #[test]
-    fn only_a_pd_is_asked_for_its_stores() {
+    fn only_pd_is_asked_for_its_stores() {
         let page = "# TYPE x gauge\nx 1\npd_cluster_status{type=\"a\"} 1\n";
         let stores = "http://10.0.0.7:2379/pd/api/v1/stores".to_owned();
         assert_eq!(url(page, "http://10.0.0.7:2379/metrics"), Some(stores));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_stores_has_none() {
+    fn an_invalid_store_list_yields_no_stores() {
         let tiflash = r#"{"stores": [{"store": {"id": 9, "labels":
             [{"key": "engine", "value": "tiflash"}]}}, {"store": {}}, 7]}"#;
         for text in ["", "no", "[]", r#"{"stores": 3}"#, tiflash] {

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_met_once_whatever_the_count() {
+    fn a_permutation_visits_every_number_once() {
         for count in (1..600).chain([4095, 4096, 4097, 100_000]) {
             let mut image = image(count, 7);
             image.sort_unstable();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_choose_different_ones_and_repeat_their_own() {
+    fn each_key_has_its_own_repeatable_permutation() {
         assert_eq!(image(1000, 1), image(1000, 1));
         let same = image(1000, 1).iter().zip(image(1000, 2)).filter(|(a, b)| **a == *b).count();
         assert!(same < 10, "{same} of 1,000 stay");

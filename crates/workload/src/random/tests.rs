@@ -87,7 +87,7 @@ fn special(n: usize, width: f64) -> Vec<f64> {
 }
 
 #[test]
-fn special_is_a_bell_with_a_busy_centre() {
+fn special_is_a_bell_curve_with_a_dense_centre() {
     assert_fits(Shape::SPECIAL, &special(100, 0.01));
     assert_fits(Shape::SPECIAL, &special(1001, 0.01));
     let wide =

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use driver::{Dialect, Isolation, Session, Statement as Prepared, Value};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::expression::{CLIENT_ID, Cell, Memory};
+use super::expression::{CLIENT_ID, Cell, Variables};
 use super::section::{Statement, Transaction};
 use super::statement::Verb;
 use super::workload::Mix;
-use crate::Site;
+use crate::WorkloadContext;
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 /// The load of a mix of transactions: the state that its clients share.
 pub(super) struct SqlLoad {
@@ -37,7 +37,7 @@ struct TransactionIds {
 
 impl SqlLoad {
     pub(super) fn new(
-        site: &Site<'_>,
+        context: &WorkloadContext<'_>,
         mix: Arc<Mix>,
         isolation: Option<Isolation>,
         errors: &ErrorPolicy,
@@ -45,11 +45,11 @@ impl SqlLoad {
         let (operations, ids) = operations(&mix.transactions);
         Self {
             operations,
-            connector: Connector::new(site, isolation),
+            connector: Connector::new(context, isolation),
             errors: errors.clone(),
             mix,
             ids,
-            seed: site.client_seed(),
+            seed: context.client_seed(),
         }
     }
 }
@@ -97,7 +97,7 @@ fn statement_names(statements: &[Statement]) -> Vec<String> {
 }
 
 impl Shared for SqlLoad {
-    type Work = SqlWork;
+    type WorkloadClient = SqlClient;
 
     fn operations(&self) -> &[Operation] {
         &self.operations
@@ -107,12 +107,16 @@ impl Shared for SqlLoad {
         &self.errors
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<SqlWork, Failure> {
-        let (session, ready) = connect(&self, seat).await?;
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<SqlClient, Failure> {
+        let (session, ready) = connect(&self, handle).await?;
         let mut slots = self.mix.slots.clone();
         slots[CLIENT_ID] = Cell::Int(index as i64);
-        let memory = Memory { slots, random: Random::of_part(self.seed, &[index as u64]) };
-        Ok(SqlWork {
+        let memory = Variables { slots, random: Random::of_part(self.seed, &[index as u64]) };
+        Ok(SqlClient {
             shared: self,
             session,
             ready,
@@ -125,18 +129,18 @@ impl Shared for SqlLoad {
 }
 
 /// A statement as this session runs it.
-enum Ready {
+enum SessionStatement {
     /// As text, because it has no parameters and may not be prepared everywhere.
     Text(String),
     Prepared(Prepared),
 }
 
-pub(super) struct SqlWork {
+pub(super) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
     /// For each transaction, its statements.
-    ready: Vec<Vec<Ready>>,
-    memory: Memory,
+    ready: Vec<Vec<SessionStatement>>,
+    memory: Variables,
     /// The current transaction.
     drawn: usize,
     /// Why it cannot run: the error of an expression.
@@ -144,23 +148,23 @@ pub(super) struct SqlWork {
     is_in_transaction: bool,
 }
 
-impl SqlWork {
+impl SqlClient {
     /// Runs statement `number` of the transaction in hand.
-    async fn statement(&mut self, seat: &mut Seat, number: usize) -> Result<(), Failure> {
+    async fn statement(&mut self, handle: &mut ClientHandle, number: usize) -> Result<(), Failure> {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
-        let started = seat.now();
+        let started = handle.now();
         let answer = match &ready[*drawn][number] {
-            Ready::Text(text) => session.run(text).await,
-            Ready::Prepared(prepared) => {
+            SessionStatement::Text(text) => session.run(text).await,
+            SessionStatement::Prepared(prepared) => {
                 execute(session, prepared, &statement.parameters, &memory.slots).await
             }
         };
         match (&shared.ids[*drawn].statements, &answer) {
             (None, _) => {}
-            (Some(ids), Ok(_)) => seat.statement(ids[number], started),
+            (Some(ids), Ok(_)) => handle.statement(ids[number], started),
             (Some(ids), Err(failure)) => {
-                seat.statement_failed(ids[number], started, failure.key.class);
+                handle.statement_failed(ids[number], started, failure.key.class);
             }
         }
         if answer.is_ok() {
@@ -173,12 +177,12 @@ impl SqlWork {
         answer.map(drop).map_err(|failure| at_place(statement, failure))
     }
 
-    async fn all_statements(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+    async fn all_statements(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
         }
         for number in 0..self.ready[self.drawn].len() {
-            self.statement(seat, number).await?;
+            self.statement(handle, number).await?;
         }
         Ok(())
     }
@@ -191,13 +195,16 @@ fn at_place(statement: &Statement, failure: Failure) -> Failure {
         return failure;
     }
     let told = format!("{}: {}", statement.place, failure.message);
-    failure.told_as(told)
+    failure.with_message(told)
 }
 
 /// A session with all statements prepared.
-async fn connect(shared: &SqlLoad, seat: &Seat) -> Result<(Session, Vec<Vec<Ready>>), Failure> {
+async fn connect(
+    shared: &SqlLoad,
+    handle: &ClientHandle,
+) -> Result<(Session, Vec<Vec<SessionStatement>>), Failure> {
     let dialect = shared.connector.target.dialect();
-    let mut session = shared.connector.open(seat).await?;
+    let mut session = shared.connector.open(handle).await?;
     let mut ready = Vec::new();
     for transaction in &shared.mix.transactions {
         let mut statements = Vec::new();
@@ -215,17 +222,19 @@ async fn make_ready(
     transaction: &Transaction,
     statement: &Statement,
     dialect: &Dialect,
-) -> Result<Ready, Failure> {
+) -> Result<SessionStatement, Failure> {
     let text = statement.text.marked();
     let is_plain = statement.parameters.is_empty();
     Ok(match statement.verb {
-        Verb::Begin if transaction.writes() => Ready::Text(dialect.begin_write.to_owned()),
-        Verb::Begin => Ready::Text(dialect.begin_read.to_owned()),
-        Verb::End => Ready::Text("COMMIT".to_owned()),
-        Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
-            Ready::Text(text)
+        Verb::Begin if transaction.writes() => {
+            SessionStatement::Text(dialect.begin_write.to_owned())
         }
-        _ => Ready::Prepared(session.prepare(&text).await?),
+        Verb::Begin => SessionStatement::Text(dialect.begin_read.to_owned()),
+        Verb::End => SessionStatement::Text("COMMIT".to_owned()),
+        Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
+            SessionStatement::Text(text)
+        }
+        _ => SessionStatement::Prepared(session.prepare(&text).await?),
     })
 }
 
@@ -251,7 +260,7 @@ async fn execute(
     session.execute(prepared, &values[..parameters.len()]).await
 }
 
-impl Work for SqlWork {
+impl WorkloadClient for SqlClient {
     /// Chooses a transaction and computes its variables.
     fn draw(&mut self) {
         let mix = &self.shared.mix;
@@ -267,26 +276,29 @@ impl Work for SqlWork {
         }
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(
+        &mut self,
+        handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
         let operation = self.shared.ids[self.drawn].transaction;
-        match self.all_statements(seat).await {
+        match self.all_statements(handle).await {
             Ok(()) => Ok(operation),
             Err(failure) => Err(FailedTransaction { operation, failure }),
         }
     }
 
-    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+    async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         if !self.is_in_transaction {
             return Ok(());
         }
         self.is_in_transaction = false;
         let answer = self.session.run("ROLLBACK").await;
-        seat.count(OperationKind::Other);
+        handle.count(OperationKind::Other);
         answer.map(drop)
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        (self.session, self.ready) = connect(&self.shared, seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        (self.session, self.ready) = connect(&self.shared, handle).await?;
         self.is_in_transaction = false;
         Ok(())
     }

@@ -71,13 +71,13 @@ pub(super) enum Expression {
 pub(super) const CLIENT_ID: usize = 0;
 
 /// Where expressions are computed.
-pub(super) struct Memory {
+pub(super) struct Variables {
     /// Variables; [`CLIENT_ID`] is the first.
     pub(super) slots: Vec<Cell>,
     pub(super) random: Random,
 }
 
-impl Memory {
+impl Variables {
     /// Computes `expression` into slot `slot`.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Memory {
     /// The value of an expression.
     ///
     /// # Errors
-    /// As [`Memory::set`].
+    /// As [`Variables::set`].
     pub(super) fn compute(&mut self, expression: &Expression) -> Result<Cell, String> {
         Ok(match expression {
             Expression::Constant(cell) => cell.clone(),

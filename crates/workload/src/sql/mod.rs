@@ -5,7 +5,7 @@
 //! transactions and sections, and [`client`] runs them. The page docs/sql-workloads.md tells users.
 
 mod client;
-mod complaint;
+mod diagnostic;
 mod expression;
 mod function;
 mod parser;
@@ -17,7 +17,7 @@ mod token;
 mod workload;
 
 #[cfg(test)]
-mod lives;
+mod database_tests;
 #[cfg(test)]
 mod tests;
 

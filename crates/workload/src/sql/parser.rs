@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::complaint::Complaint;
-use super::expression::{Cell, Expression, Memory, Operator};
+use super::diagnostic::Diagnostic;
+use super::expression::{Cell, Expression, Operator, Variables};
 use super::function::Function;
 use super::token::{Token, tokens};
 use crate::random::Random;
@@ -15,17 +15,17 @@ pub(super) type Scope = BTreeMap<String, Expression>;
 ///
 /// # Errors
 /// What cannot be understood, unknown names with the nearest one, constants that do not compute.
-pub(super) fn parse(text: &str, scope: &Scope, line: usize) -> Result<Expression, Complaint> {
+pub(super) fn parse(text: &str, scope: &Scope, line: usize) -> Result<Expression, Diagnostic> {
     let tokens = tokens(text, line)?;
     if tokens.len() > LONGEST {
-        return Err(Complaint::new(line, "the expression is too long", "use several \\set"));
+        return Err(Diagnostic::new(line, "the expression is too long", "use several \\set"));
     }
     let mut parser = Parser { tokens: &tokens, scope, line, depth: 0 };
     let expression = parser.sum()?;
     match parser.tokens.first() {
         None => Ok(expression),
         Some(extra) => {
-            Err(parser.complaint(format!("{} after the expression", show(extra)), "leave it out"))
+            Err(parser.diagnostic(format!("{} after the expression", show(extra)), "leave it out"))
         }
     }
 }
@@ -54,8 +54,8 @@ fn show(token: &Token) -> String {
 }
 
 impl Parser<'_> {
-    fn complaint(&self, message: impl Into<String>, help: impl Into<String>) -> Complaint {
-        Complaint::new(self.line, message, help)
+    fn diagnostic(&self, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.line, message, help)
     }
 
     fn take_sign(&mut self, signs: &[char]) -> Option<char> {
@@ -67,15 +67,15 @@ impl Parser<'_> {
         Some(*sign)
     }
 
-    fn expect(&mut self, sign: char) -> Result<(), Complaint> {
+    fn expect(&mut self, sign: char) -> Result<(), Diagnostic> {
         if self.take_sign(&[sign]).is_some() {
             return Ok(());
         }
         let seen = self.tokens.first().map_or("the end".to_owned(), show);
-        Err(self.complaint(format!("{seen} where `{sign}` belongs"), format!("write `{sign}`")))
+        Err(self.diagnostic(format!("{seen} where `{sign}` belongs"), format!("write `{sign}`")))
     }
 
-    fn sum(&mut self) -> Result<Expression, Complaint> {
+    fn sum(&mut self) -> Result<Expression, Diagnostic> {
         let mut left = self.product()?;
         while let Some(sign) = self.take_sign(&['+', '-']) {
             let operator = if sign == '+' { Operator::Add } else { Operator::Subtract };
@@ -85,7 +85,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Expression, Complaint> {
+    fn product(&mut self) -> Result<Expression, Diagnostic> {
         let mut left = self.signed()?;
         while let Some(sign) = self.take_sign(&['*', '/', '%']) {
             let operator = match sign {
@@ -99,10 +99,10 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn signed(&mut self) -> Result<Expression, Complaint> {
+    fn signed(&mut self) -> Result<Expression, Diagnostic> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.complaint("the expression is nested too deeply", "use several \\set"));
+            return Err(self.diagnostic("the expression is nested too deeply", "use several \\set"));
         }
         let expression = match self.take_sign(&['+', '-']) {
             Some('-') => {
@@ -116,9 +116,9 @@ impl Parser<'_> {
         expression
     }
 
-    fn operand(&mut self) -> Result<Expression, Complaint> {
+    fn operand(&mut self) -> Result<Expression, Diagnostic> {
         let Some((token, rest)) = self.tokens.split_first() else {
-            return Err(self.complaint("the expression ends too early", "a number belongs here"));
+            return Err(self.diagnostic("the expression ends too early", "a number belongs here"));
         };
         self.tokens = rest;
         match token {
@@ -133,22 +133,22 @@ impl Parser<'_> {
                 Ok(inner)
             }
             Token::Sign(_) => {
-                Err(self.complaint(format!("unexpected {}", show(token)), "a number belongs here"))
+                Err(self.diagnostic(format!("unexpected {}", show(token)), "a number belongs here"))
             }
         }
     }
 
-    fn variable(&self, name: &str) -> Result<Expression, Complaint> {
+    fn variable(&self, name: &str) -> Result<Expression, Diagnostic> {
         find(self.scope, name, self.line)
     }
 
-    fn call(&mut self, name: &str) -> Result<Expression, Complaint> {
+    fn call(&mut self, name: &str) -> Result<Expression, Diagnostic> {
         let Some(function) = Function::of(name) else {
             if self.scope.contains_key(name) {
                 let help = format!("write :{name}");
-                return Err(self.complaint(format!("`{name}` is a variable"), help));
+                return Err(self.diagnostic(format!("`{name}` is a variable"), help));
             }
-            return Err(Complaint::unknown(self.line, "function", name, &Function::names()));
+            return Err(Diagnostic::unknown(self.line, "function", name, &Function::names()));
         };
         self.expect('(')?;
         let mut arguments = vec![self.sum()?];
@@ -160,7 +160,7 @@ impl Parser<'_> {
         if !allowed.contains(&arguments.len()) {
             let message =
                 format!("{} does not take {} arguments", function.name(), arguments.len());
-            return Err(self.complaint(message, format!("write {}{form}", function.name())));
+            return Err(self.diagnostic(message, format!("write {}{form}", function.name())));
         }
         self.fold_call(function, arguments)
     }
@@ -169,12 +169,12 @@ impl Parser<'_> {
         &self,
         function: Function,
         arguments: Vec<Expression>,
-    ) -> Result<Expression, Complaint> {
+    ) -> Result<Expression, Diagnostic> {
         let constants: Option<Vec<Cell>> = arguments.iter().map(constant).collect();
         if function == Function::Template {
             return match constants.as_deref() {
                 Some([Cell::Text(pattern)]) => Ok(Expression::Template(pattern.clone())),
-                _ => Err(self.complaint(
+                _ => Err(self.diagnostic(
                     "template takes one text in quotes",
                     "write template('###-@@@'), # for digits and @ for letters",
                 )),
@@ -182,13 +182,13 @@ impl Parser<'_> {
         }
         match constants.and_then(|constants| function.draw(&constants)) {
             Some(Ok(draw)) => Ok(Expression::Draw(draw)),
-            Some(Err(message)) => Err(self.complaint(message, "see docs/sql-workloads.md")),
+            Some(Err(message)) => Err(self.diagnostic(message, "see docs/sql-workloads.md")),
             None => self.fold(Expression::Call(function, arguments)),
         }
     }
 
     /// Computes what has only constants in it.
-    fn fold(&self, expression: Expression) -> Result<Expression, Complaint> {
+    fn fold(&self, expression: Expression) -> Result<Expression, Diagnostic> {
         let is_constant = match &expression {
             Expression::Negative(inner) => constant(inner).is_some(),
             Expression::Binary(_, left, right) => {
@@ -202,11 +202,11 @@ impl Parser<'_> {
         if !is_constant {
             return Ok(expression);
         }
-        let mut memory = Memory { slots: Vec::new(), random: Random::new(0) };
+        let mut memory = Variables { slots: Vec::new(), random: Random::new(0) };
         memory
             .compute(&expression)
             .map(Expression::Constant)
-            .map_err(|message| self.complaint(message, "correct the expression"))
+            .map_err(|message| self.diagnostic(message, "correct the expression"))
     }
 }
 
@@ -221,15 +221,15 @@ fn constant(expression: &Expression) -> Option<Cell> {
 ///
 /// # Errors
 /// When it was not set, with the nearest one that was.
-pub(super) fn find(scope: &Scope, name: &str, line: usize) -> Result<Expression, Complaint> {
+pub(super) fn find(scope: &Scope, name: &str, line: usize) -> Result<Expression, Diagnostic> {
     scope.get(name).cloned().ok_or_else(|| {
         let known: Vec<&str> = scope.keys().map(String::as_str).collect();
-        let mut complaint = Complaint::unknown(line, "variable", name, &known);
-        complaint.message = format!("variable `{name}` is not set before it is used");
+        let mut diagnostic = Diagnostic::unknown(line, "variable", name, &known);
+        diagnostic.message = format!("variable `{name}` is not set before it is used");
         if plan::nearest(name, &known).is_none() {
             let ways = format!("set it above by \\set {name}, or give it by --define {name}=VALUE");
-            complaint.help = format!("{ways} or `variables` in a plan; {}", complaint.help);
+            diagnostic.help = format!("{ways} or `variables` in a plan; {}", diagnostic.help);
         }
-        complaint
+        diagnostic
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::complaint::Complaint;
+use super::diagnostic::Diagnostic;
 use super::expression::{CLIENT_ID, Cell, Expression};
 use super::parser::{Scope, find, parse};
 use super::section::{Script, Set, Setup, Slots, Statement, Transaction};
@@ -10,8 +10,8 @@ use super::source::{Item, split};
 use super::statement::Text;
 use super::token::name_length;
 
-/// What a file is read with.
-pub(super) struct Reading<'a> {
+/// The context in which a file is parsed.
+pub(super) struct ParseContext<'a> {
     /// The file as messages name it.
     pub(super) file: &'a str,
     /// The name of a transaction that has no name of its own.
@@ -26,9 +26,9 @@ pub(super) struct Reading<'a> {
 /// The first thing that is wrong.
 pub(super) fn read(
     text: &str,
-    reading: &Reading<'_>,
+    reading: &ParseContext<'_>,
     slots: &mut Slots,
-) -> Result<Script, Complaint> {
+) -> Result<Script, Diagnostic> {
     let mut builder = Builder::new(reading, slots);
     for item in split(text)? {
         match item {
@@ -53,7 +53,7 @@ enum Section {
 const COMMANDS: [&str; 5] = ["set", "transaction", "prepare", "verify", "cleanup"];
 
 struct Builder<'a> {
-    reading: &'a Reading<'a>,
+    reading: &'a ParseContext<'a>,
     slots: &'a mut Slots,
     script: Script,
     section: Section,
@@ -66,7 +66,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(reading: &'a Reading<'a>, slots: &'a mut Slots) -> Self {
+    fn new(reading: &'a ParseContext<'a>, slots: &'a mut Slots) -> Self {
         let mut scope = Scope::new();
         scope.insert("client_id".to_owned(), Expression::Slot(CLIENT_ID));
         for (name, cell) in reading.variables {
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn command(&mut self, line: usize, word: &str, rest: &str) -> Result<(), Complaint> {
+    fn command(&mut self, line: usize, word: &str, rest: &str) -> Result<(), Diagnostic> {
         let section = match word {
             "set" => return self.set(line, rest),
             "transaction" => return self.transaction(line, rest),
@@ -93,25 +93,25 @@ impl<'a> Builder<'a> {
             "cleanup" => Section::Cleanup,
             "sleep" => {
                 let help = "pauses belong to the load: `think_time` in a plan, `--think-time`";
-                return Err(Complaint::new(line, "\\sleep is not offered", help));
+                return Err(Diagnostic::new(line, "\\sleep is not offered", help));
             }
-            _ => return Err(Complaint::unknown(line, "command", word, &COMMANDS)),
+            _ => return Err(Diagnostic::unknown(line, "command", word, &COMMANDS)),
         };
         if !rest.is_empty() {
             let help = "statements follow in the next lines";
-            return Err(Complaint::new(line, format!("`{rest}` after \\{word}"), help));
+            return Err(Diagnostic::new(line, format!("`{rest}` after \\{word}"), help));
         }
         self.section = section;
         Ok(())
     }
 
     /// `\set name expression`
-    fn set(&mut self, line: usize, rest: &str) -> Result<(), Complaint> {
+    fn set(&mut self, line: usize, rest: &str) -> Result<(), Diagnostic> {
         let length = name_length(rest);
         let (name, expression) = rest.split_at(length);
         if length == 0 || !expression.starts_with(char::is_whitespace) {
             let help = "write \\set name expression, such as \\set id random(1, 1000)";
-            return Err(Complaint::new(line, format!("\\set {rest}"), help));
+            return Err(Diagnostic::new(line, format!("\\set {rest}"), help));
         }
         match self.section {
             Section::Head => {
@@ -129,18 +129,18 @@ impl<'a> Builder<'a> {
             }
             Section::Prepare | Section::Verify | Section::Cleanup => {
                 let help = "set constants at the head of the file, before the first section";
-                return Err(Complaint::new(line, "\\set in a section of setup", help));
+                return Err(Diagnostic::new(line, "\\set in a section of setup", help));
             }
         }
         Ok(())
     }
 
     /// `\transaction name [weight]`
-    fn transaction(&mut self, line: usize, rest: &str) -> Result<(), Complaint> {
+    fn transaction(&mut self, line: usize, rest: &str) -> Result<(), Diagnostic> {
         if let Some(statement) = self.head_statements.first() {
             let help = "put it after a \\transaction line";
             let message = "a statement before the first \\transaction";
-            return Err(Complaint::new(statement.text.line, message, help));
+            return Err(Diagnostic::new(statement.text.line, message, help));
         }
         let mut words = rest.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         let (Some(weight), None, false) = (weight, words.next(), name.is_empty()) else {
             let help =
                 "write \\transaction name, or \\transaction name 3 to have it thrice as often";
-            return Err(Complaint::new(line, format!("\\transaction {rest}"), help));
+            return Err(Diagnostic::new(line, format!("\\transaction {rest}"), help));
         };
         self.section = Section::Transaction;
         self.scope = self.head_scope.clone();
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn statement(&mut self, text: Text) -> Result<(), Complaint> {
+    fn statement(&mut self, text: Text) -> Result<(), Diagnostic> {
         match self.section {
             Section::Head => {
                 let statement = bind(self.reading, self.slots, &self.head_scope, text)?;
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A setup statement, its parameters written out: they must be constants.
-    fn setup(&self, text: &Text) -> Result<Setup, Complaint> {
+    fn setup(&self, text: &Text) -> Result<Setup, Diagnostic> {
         let mut values = Vec::new();
         for (name, line) in &text.parameters {
             match find(&self.head_scope, name, *line)? {
@@ -189,7 +189,7 @@ impl<'a> Builder<'a> {
                 _ => {
                     let message = format!("variable `{name}` is not a constant");
                     let help = "setup may use numbers and texts that the head of the file sets";
-                    return Err(Complaint::new(*line, message, help));
+                    return Err(Diagnostic::new(*line, message, help));
                 }
             }
         }
@@ -197,7 +197,7 @@ impl<'a> Builder<'a> {
         Ok(Setup { place, sql: text.fill(|i| values[i].clone()) })
     }
 
-    fn finish(mut self, lines: usize) -> Result<Script, Complaint> {
+    fn finish(mut self, lines: usize) -> Result<Script, Diagnostic> {
         if !self.head_statements.is_empty() {
             self.script.transactions.push(Transaction {
                 name: self.reading.stem.to_owned(),
@@ -209,11 +209,11 @@ impl<'a> Builder<'a> {
         let transactions = &self.script.transactions;
         if transactions.is_empty() {
             let help = "write statements, or \\transaction name and statements after it";
-            return Err(Complaint::new(lines, "there is no transaction in the file", help));
+            return Err(Diagnostic::new(lines, "there is no transaction in the file", help));
         }
         if let Some(empty) = transactions.iter().find(|one| one.statements.is_empty()) {
             let message = format!("transaction `{}` has no statement", empty.name);
-            return Err(Complaint::new(lines, message, "write at least one"));
+            return Err(Diagnostic::new(lines, message, "write at least one"));
         }
         Ok(self.script)
     }
@@ -222,12 +222,12 @@ impl<'a> Builder<'a> {
 /// Reads `name expression` into `scope`. A constant is kept as such; for anything else a place is
 /// made, a new one for each `\set`, so that all can be computed before the transaction begins.
 fn assign(
-    reading: &Reading<'_>,
+    reading: &ParseContext<'_>,
     slots: &mut Slots,
     scope: &mut Scope,
     line: usize,
     text: &str,
-) -> Result<Option<Set>, Complaint> {
+) -> Result<Option<Set>, Diagnostic> {
     let (name, expression) = text.split_at(name_length(text));
     let expression = parse(expression, scope, line)?;
     if matches!(expression, Expression::Constant(_)) {
@@ -244,11 +244,11 @@ fn assign(
 
 /// Finds the place of each parameter.
 fn bind(
-    reading: &Reading<'_>,
+    reading: &ParseContext<'_>,
     slots: &mut Slots,
     scope: &Scope,
     text: Text,
-) -> Result<Statement, Complaint> {
+) -> Result<Statement, Diagnostic> {
     let mut parameters = Vec::new();
     for (name, line) in &text.parameters {
         match find(scope, name, *line)? {
@@ -258,7 +258,7 @@ fn bind(
                 slots.push(cell);
             }
             // Variables stand for places and constants only.
-            _ => return Err(Complaint::new(*line, format!("`{name}` has no value"), "set it")),
+            _ => return Err(Diagnostic::new(*line, format!("`{name}` has no value"), "set it")),
         }
     }
     let place = format!("{}:{}", reading.file, text.line);

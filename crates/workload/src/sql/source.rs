@@ -1,6 +1,6 @@
 //! Splits a file into SQL statements and backslash commands.
 
-use super::complaint::Complaint;
+use super::diagnostic::Diagnostic;
 use super::statement::Text;
 
 /// One thing of a file.
@@ -22,7 +22,7 @@ pub(super) enum Item {
 ///
 /// # Errors
 /// Quotes and comments that do not end, and `?`, which dyno itself needs.
-pub(super) fn split(text: &str) -> Result<Vec<Item>, Complaint> {
+pub(super) fn split(text: &str) -> Result<Vec<Item>, Diagnostic> {
     let mut scanner = Scanner { rest: text, line: 1 };
     let mut items = Vec::new();
     loop {
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips white space and comments between statements.
-    fn skip_blank(&mut self) -> Result<(), Complaint> {
+    fn skip_blank(&mut self) -> Result<(), Diagnostic> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.take(blank);
@@ -78,10 +78,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn block_comment(&mut self) -> Result<&'a str, Complaint> {
+    fn block_comment(&mut self) -> Result<&'a str, Diagnostic> {
         let line = self.line;
         self.take_through(2, "*/")
-            .ok_or_else(|| Complaint::new(line, "a comment does not end", "end it with */"))
+            .ok_or_else(|| Diagnostic::new(line, "a comment does not end", "end it with */"))
     }
 
     /// A command; a backslash at the end of its line carries it on in the next.
@@ -105,7 +105,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A statement up to its semicolon or the end of the file; `None` for a lone semicolon.
-    fn statement(&mut self) -> Result<Option<Text>, Complaint> {
+    fn statement(&mut self) -> Result<Option<Text>, Diagnostic> {
         let mut statement = Text::new(self.line);
         loop {
             let line = self.line;
@@ -123,14 +123,14 @@ impl<'a> Scanner<'a> {
                 ':' => self.colon(&mut statement),
                 '?' => {
                     let help = "write parameters as :name, and draw them with \\set";
-                    return Err(Complaint::new(line, "`?` outside of quotes", help));
+                    return Err(Diagnostic::new(line, "`?` outside of quotes", help));
                 }
                 '\n' if self.rest[1..].trim_start_matches([' ', '\t']).starts_with('\\') => {
                     let message = format!(
                         "the statement that begins in line {} has not ended before a command",
                         statement.line
                     );
-                    return Err(Complaint::new(line + 1, message, "end the statement with ;"));
+                    return Err(Diagnostic::new(line + 1, message, "end the statement with ;"));
                 }
                 other => statement.push(self.take(other.len_utf8())),
             }
@@ -139,11 +139,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Text in quotes; a doubled quote within reads as two texts side by side.
-    fn quoted(&mut self, quote: char) -> Result<&'a str, Complaint> {
+    fn quoted(&mut self, quote: char) -> Result<&'a str, Diagnostic> {
         let line = self.line;
         self.take_through(1, quote.encode_utf8(&mut [0; 4])).ok_or_else(|| {
             let help = format!("end it with {quote}; within it, write {quote}{quote}");
-            Complaint::new(line, format!("a text that begins with {quote} does not end"), help)
+            Diagnostic::new(line, format!("a text that begins with {quote} does not end"), help)
         })
     }
 

@@ -7,40 +7,40 @@ use measure::OperationKind;
 pub(super) struct Text {
     /// Where it begins.
     pub(super) line: usize,
-    /// The text before, between and after the parameters: one piece more than there are parameters.
-    pieces: Vec<String>,
+    /// The text before, between and after the parameters: one batch more than there are parameters.
+    batches: Vec<String>,
     /// Names of parameters and their lines.
     pub(super) parameters: Vec<(String, usize)>,
 }
 
 impl Text {
     pub(super) fn new(line: usize) -> Self {
-        Self { line, pieces: vec![String::new()], parameters: Vec::new() }
+        Self { line, batches: vec![String::new()], parameters: Vec::new() }
     }
 
     pub(super) fn push(&mut self, text: &str) {
-        if let Some(last) = self.pieces.last_mut() {
+        if let Some(last) = self.batches.last_mut() {
             last.push_str(text);
         }
     }
 
     pub(super) fn parameter(&mut self, name: &str, line: usize) {
         self.parameters.push((name.to_owned(), line));
-        self.pieces.push(String::new());
+        self.batches.push(String::new());
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        self.parameters.is_empty() && self.pieces.iter().all(|piece| piece.trim().is_empty())
+        self.parameters.is_empty() && self.batches.iter().all(|batch| batch.trim().is_empty())
     }
 
     /// The statement with something for each parameter.
     pub(super) fn fill(&self, mut parameter: impl FnMut(usize) -> String) -> String {
         let mut text = String::new();
-        for (i, piece) in self.pieces.iter().enumerate() {
+        for (i, batch) in self.batches.iter().enumerate() {
             if i > 0 {
                 text.push_str(&parameter(i - 1));
             }
-            text.push_str(piece);
+            text.push_str(batch);
         }
         text.trim().to_owned()
     }
@@ -101,7 +101,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         .map(str::to_lowercase)
 }
 
-/// What a statement does.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// Starts a transaction without saying how: the system's own way is used.

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use measure::OperationKind;
 use proptest::prelude::*;
 
-use super::expression::{Cell, Expression, Memory};
+use super::expression::{Cell, Expression, Variables};
 use super::parser::{Scope, parse};
-use super::script::{Reading, read};
+use super::script::{ParseContext, read};
 use super::section::Script;
 use super::source::split;
 use super::statement::Verb;
 use crate::random::Random;
 
 fn script_with(text: &str, variables: &BTreeMap<String, Cell>) -> Result<Script, String> {
-    let reading = Reading { file: "my.sql", stem: "my", variables };
+    let reading = ParseContext { file: "my.sql", stem: "my", variables };
     read(text, &reading, &mut vec![Cell::Int(0)])
         .map_err(|wrong| format!("{}: {} ({})", wrong.line, wrong.message, wrong.help))
 }
@@ -63,7 +63,7 @@ fn a_script_of_pgbench_reads_as_one_transaction() {
 }
 
 #[test]
-fn sections_and_weights_are_kept_apart() {
+fn sections_and_weights_are_separated() {
     let text = "\
 \\set rows 100
 \\prepare
@@ -90,18 +90,18 @@ DROP TABLE t;
 }
 
 #[test]
-fn values_of_the_plan_go_before_those_of_the_file() {
+fn values_of_the_plan_override_those_of_the_file() {
     let text = "\\set rows 100\n\\set id random(1, :rows)\nSELECT :id, :rows;";
     let more = BTreeMap::from([("rows".to_owned(), Cell::Int(7))]);
     let mut slots = vec![Cell::Int(0)];
-    let reading = Reading { file: "my.sql", stem: "my", variables: &more };
+    let reading = ParseContext { file: "my.sql", stem: "my", variables: &more };
     let script = read(text, &reading, &mut slots).unwrap();
     let rows = script.transactions[0].statements[0].parameters[1];
     assert_eq!(slots[rows], Cell::Int(7));
 }
 
 #[test]
-fn colons_in_quotes_casts_and_comments_are_no_parameters() {
+fn colons_in_quotes_casts_and_comments_are_not_parameters() {
     let text = "SELECT ':a', \":b\", `:c`, x::int, '12:30', arr[1:2] /* :d */ -- :e\n FROM t;;";
     let script = script(text).unwrap();
     assert_eq!(script.transactions[0].statements.len(), 1);
@@ -111,7 +111,7 @@ fn colons_in_quotes_casts_and_comments_are_no_parameters() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_and_the_nearest_spelling() {
+fn errors_show_their_line_and_the_nearest_spelling() {
     let cases = [
         "\\sett id 1\nSELECT 1;",
         "SELECT 1;\n\\set id randum(1, 10)\nSELECT :id;",
@@ -145,7 +145,7 @@ fn mistakes_are_told_with_their_line_and_the_nearest_spelling() {
 
 fn compute(text: &str) -> Result<Cell, String> {
     let expression = parse(text, &Scope::new(), 1).map_err(|wrong| wrong.message)?;
-    Memory { slots: Vec::new(), random: Random::new(3) }.compute(&expression)
+    Variables { slots: Vec::new(), random: Random::new(3) }.compute(&expression)
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn expressions_compute_as_in_pgbench() {
 }
 
 #[test]
-fn a_range_known_beforehand_is_worked_out_beforehand() {
+fn constant_ranges_are_precomputed() {
     let scope = Scope::from([("n".to_owned(), Expression::Constant(Cell::Int(50)))]);
     let expression = parse("random_zipfian(1, :n * 2, 0.8)", &scope, 1).unwrap();
     assert!(matches!(expression, Expression::Draw(_)));
@@ -191,7 +191,7 @@ fn templates_draw_digits_and_letters() {
 }
 
 #[test]
-fn statements_count_as_what_they_do() {
+fn statements_are_classified_by_their_verb() {
     let cases = [
         ("select 1", OperationKind::Read),
         ("WITH a AS (SELECT 1) SELECT * FROM a", OperationKind::Read),
@@ -209,7 +209,7 @@ fn statements_count_as_what_they_do() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_reader_panic(text in "\\PC*|[\\\\a-z :;'\"\n()+*/%0-9.,-]*") {
+    fn arbitrary_text_never_panics(text in "\\PC*|[\\\\a-z :;'\"\n()+*/%0-9.,-]*") {
         let _ = split(&text);
         let _ = script(&text);
         let _ = compute(&text);

@@ -1,6 +1,6 @@
 //! The words of an expression.
 
-use super::complaint::Complaint;
+use super::diagnostic::Diagnostic;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
@@ -19,7 +19,7 @@ pub(super) enum Token {
 ///
 /// # Errors
 /// Characters that have no meaning in an expression, numbers out of range.
-pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Complaint> {
+pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Diagnostic> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -37,7 +37,7 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Complaint> {
             }
             other => {
                 let help = "an expression has numbers, 'texts', :variables, functions, + - * / %";
-                return Err(Complaint::new(line, format!("unexpected `{other}`"), help));
+                return Err(Diagnostic::new(line, format!("unexpected `{other}`"), help));
             }
         };
         tokens.push(token);
@@ -54,7 +54,7 @@ pub(super) fn name_length(text: &str) -> usize {
     text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
 
-fn number(text: &str, line: usize) -> Result<(Token, usize), Complaint> {
+fn number(text: &str, line: usize) -> Result<(Token, usize), Diagnostic> {
     let mut length = digits(text);
     let mut is_whole = true;
     if text[length..].starts_with('.') {
@@ -78,7 +78,7 @@ fn number(text: &str, line: usize) -> Result<(Token, usize), Complaint> {
     };
     let token = token.ok_or_else(|| {
         let help = "whole numbers have 64 bits; numbers with a point are floating";
-        Complaint::new(line, format!("`{written}` is no number that fits"), help)
+        Diagnostic::new(line, format!("`{written}` is no number that fits"), help)
     })?;
     Ok((token, length))
 }
@@ -88,7 +88,7 @@ fn digits(text: &str) -> usize {
 }
 
 /// A text in single quotes; two of them within stand for one.
-fn text_literal(text: &str, line: usize) -> Result<(Token, usize), Complaint> {
+fn text_literal(text: &str, line: usize) -> Result<(Token, usize), Diagnostic> {
     let mut literal = String::new();
     let mut at = 1;
     while let Some(end) = text[at..].find('\'') {
@@ -100,5 +100,5 @@ fn text_literal(text: &str, line: usize) -> Result<(Token, usize), Complaint> {
         literal.push('\'');
         at += 1;
     }
-    Err(Complaint::new(line, "a text does not end", "end it with '"))
+    Err(Diagnostic::new(line, "a text does not end", "end it with '"))
 }

@@ -12,14 +12,14 @@ use plan::{OptionReader, Options, Problem};
 use super::client::SqlLoad;
 use super::expression::{Cell, Expression};
 use super::parser::{Scope, parse};
-use super::script::{Reading, read};
+use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots, Transaction};
-use crate::crewed::{interrupted, on_session, run_all, unfit};
 use crate::options::{OptionList, Text, text};
+use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
-use crate::{Site, Workload};
+use crate::{Workload, WorkloadContext};
 
 const VARIABLES: Text = text(
     "variables",
@@ -117,21 +117,21 @@ impl SqlWorkload {
         Ok(())
     }
 
-    fn key(site: &Site<'_>) -> String {
-        site.target.to_string()
+    fn key(context: &WorkloadContext<'_>) -> String {
+        context.target.to_string()
     }
 
-    fn is_prepared(&self, site: &Site<'_>) -> bool {
+    fn is_prepared(&self, context: &WorkloadContext<'_>) -> bool {
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        prepared.contains(&Self::key(site))
+        prepared.contains(&Self::key(context))
     }
 
-    fn set_prepared(&self, site: &Site<'_>, is_prepared: bool) {
+    fn set_prepared(&self, context: &WorkloadContext<'_>, is_prepared: bool) {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if is_prepared {
-            prepared.insert(Self::key(site));
+            prepared.insert(Self::key(context));
         } else {
-            prepared.remove(&Self::key(site));
+            prepared.remove(&Self::key(context));
         }
     }
 }
@@ -168,8 +168,8 @@ impl FileName<'_> {
     ) -> Result<Script, Problem> {
         let stem = Path::new(self.path).file_stem().map(|stem| stem.to_string_lossy());
         let stem = stem.unwrap_or_default();
-        let reading = Reading { file: self.path, stem: &stem, variables };
-        read(text, &reading, slots).map_err(|complaint| complaint.of_file(self.path))
+        let reading = ParseContext { file: self.path, stem: &stem, variables };
+        read(text, &reading, slots).map_err(|diagnostic| diagnostic.of_file(self.path))
     }
 }
 
@@ -221,13 +221,13 @@ fn cumulate(shares: &[f64]) -> Vec<f64> {
 
 /// Runs setup statements in order; a failure names its file and line. What makes something heeds a
 /// request to stop between two statements; what takes it away is brought to its end.
-fn run_setup(site: &Site<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
+fn run_setup(context: &WorkloadContext<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
     if setup.is_empty() {
         return Ok(());
     }
-    site.progress.begin(stage.name(), setup.len() as u64);
-    let (setup, progress, stop) = (setup.to_vec(), site.progress.clone(), site.stop.clone());
-    on_session(site, async move |session| {
+    context.progress.begin(stage.name(), setup.len() as u64);
+    let (setup, progress, stop) = (setup.to_vec(), context.progress.clone(), context.stop.clone());
+    on_session(context, async move |session| {
         for Setup { place, sql } in setup {
             if stage == Stage::Prepare && stop.is_asked() {
                 return Err(interrupted());
@@ -257,7 +257,7 @@ impl Stage {
 
 fn at(place: &str, failure: Failure) -> Failure {
     let message = format!("{place}: {}", failure.message);
-    failure.told_as(message)
+    failure.with_message(message)
 }
 
 impl Workload for SqlWorkload {
@@ -274,20 +274,20 @@ impl Workload for SqlWorkload {
 
     /// `refuse` runs the `\prepare` sections as they are, `reuse` leaves them out, and `replace`
     /// runs `\cleanup` before them, as does a second call.
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         use plan::Existing::{Refuse, Replace, Reuse};
-        check_isolation(site.target, self.isolation)?;
-        let statements = site.sql.before_prepare.clone();
-        on_session(site, async move |session| run_all(session, &statements).await)?;
-        if site.existing == Replace || self.is_prepared(site) {
-            run_setup(site, Stage::Cleanup, &self.cleanup)?;
-            self.set_prepared(site, false);
+        check_isolation(context.target, self.isolation)?;
+        let statements = context.sql.before_prepare.clone();
+        on_session(context, async move |session| run_all(session, &statements).await)?;
+        if context.existing == Replace || self.is_prepared(context) {
+            run_setup(context, Stage::Cleanup, &self.cleanup)?;
+            self.set_prepared(context, false);
         }
-        match site.existing {
+        match context.existing {
             Reuse => {}
             Refuse | Replace => {
-                run_setup(site, Stage::Prepare, &self.prepare).map_err(|failure| {
-                    if site.existing != Refuse || site.stop.is_asked() {
+                run_setup(context, Stage::Prepare, &self.prepare).map_err(|failure| {
+                    if context.existing != Refuse || context.stop.is_asked() {
                         return failure;
                     }
                     let message = format!(
@@ -295,29 +295,29 @@ impl Workload for SqlWorkload {
                          first, `--existing replace`)",
                         failure.message,
                     );
-                    failure.told_as(message)
+                    failure.with_message(message)
                 })?;
-                self.set_prepared(site, true);
+                self.set_prepared(context, true);
             }
         }
-        let statements = site.sql.after_prepare.clone();
-        on_session(site, async move |session| run_all(session, &statements).await)
+        let statements = context.sql.after_prepare.clone();
+        on_session(context, async move |session| run_all(session, &statements).await)
     }
 
     /// Each statement of `\verify` must answer a row whose first value is true: neither 0 nor NULL.
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         if self.verify.is_empty() {
             return Ok(());
         }
-        site.progress.begin("running \\verify", self.verify.len() as u64);
-        let (checks, progress) = (self.verify.clone(), site.progress.clone());
-        on_session(site, async move |session| {
+        context.progress.begin("running \\verify", self.verify.len() as u64);
+        let (checks, progress) = (self.verify.clone(), context.progress.clone());
+        on_session(context, async move |session| {
             for Setup { place, sql } in checks {
                 let rows = session.rows(&sql).await.map_err(|failure| at(&place, failure))?;
                 let first = rows.first().and_then(|row| row.first());
                 if !first.is_some_and(is_true) {
                     let seen = first.map_or("no row".to_owned(), |datum| format!("{datum:?}"));
-                    return Err(unfit(format!("{place}: `{sql}` answers {seen}, not true")));
+                    return Err(unsuitable(format!("{place}: `{sql}` answers {seen}, not true")));
                 }
                 progress.advance(1);
             }
@@ -325,18 +325,18 @@ impl Workload for SqlWorkload {
         })
     }
 
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
-        if !self.is_prepared(site) {
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        if !self.is_prepared(context) {
             return Ok(());
         }
-        run_setup(site, Stage::Cleanup, &self.cleanup)?;
-        self.set_prepared(site, false);
+        run_setup(context, Stage::Cleanup, &self.cleanup)?;
+        self.set_prepared(context, false);
         Ok(())
     }
 
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
         let mix = Arc::clone(&self.shared);
-        Box::new(SharedLoad::new(SqlLoad::new(site, mix, self.isolation, &self.errors)))
+        Box::new(SharedLoad::new(SqlLoad::new(context, mix, self.isolation, &self.errors)))
     }
 }
 

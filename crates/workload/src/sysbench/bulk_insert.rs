@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::Session;
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
 use super::connection::transacted;
-use crate::Site;
-use crate::crewed::as_integer;
+use crate::WorkloadContext;
+use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 /// The load of `bulk_insert`: the state that its clients share.
 pub(super) struct BulkLoad {
@@ -29,14 +29,14 @@ pub(super) struct BulkLoad {
 
 impl BulkLoad {
     pub(super) fn new(
-        site: &Site<'_>,
+        context: &WorkloadContext<'_>,
         tables: u64,
         statement_bytes: usize,
         errors: ErrorPolicy,
     ) -> Self {
         Self {
             operations: [Operation::new("bulk_insert", OperationKind::Transaction)],
-            connector: Connector::new(site, None),
+            connector: Connector::new(context, None),
             errors,
             statement_bytes,
             next_ids: (0..tables).map(|_| AtomicU64::new(1)).collect(),
@@ -45,7 +45,7 @@ impl BulkLoad {
 }
 
 impl Shared for BulkLoad {
-    type Work = BulkWork;
+    type WorkloadClient = BulkClient;
 
     fn operations(&self) -> &[Operation] {
         &self.operations
@@ -55,14 +55,18 @@ impl Shared for BulkLoad {
         &self.errors
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<BulkWork, Failure> {
-        let mut session = self.connector.open(seat).await?;
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<BulkClient, Failure> {
+        let mut session = self.connector.open(handle).await?;
         let table = index % self.next_ids.len();
         if index == table {
             begin_after_last_row(&self, &mut session, table).await?;
         }
         let text = String::with_capacity(self.statement_bytes);
-        Ok(BulkWork { shared: self, session, table, text })
+        Ok(BulkClient { shared: self, session, table, text })
     }
 }
 
@@ -79,7 +83,7 @@ async fn begin_after_last_row(
     Ok(())
 }
 
-pub(super) struct BulkWork {
+pub(super) struct BulkClient {
     shared: Arc<BulkLoad>,
     session: Session,
     /// Counted from 0.
@@ -107,18 +111,21 @@ fn rows_that_fit(bytes: usize, next_id: &AtomicU64) -> u64 {
     (bytes / (2 * digits + "(,),".len())).max(1) as u64
 }
 
-impl Work for BulkWork {
+impl WorkloadClient for BulkClient {
     fn draw(&mut self) {
         let Self { shared, table, text, .. } = self;
         write_insert(text, *table, shared.statement_bytes, &shared.next_ids[*table]);
     }
 
-    async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(
+        &mut self,
+        _handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
         transacted(self.session.run(&self.text).await)
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        self.session = self.shared.connector.open(seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        self.session = self.shared.connector.open(handle).await?;
         Ok(())
     }
 

@@ -8,16 +8,16 @@ use measure::Failure;
 use plan::{Options, Problem};
 
 use super::bulk_insert::BulkLoad;
-use super::made::Made;
+use super::created_tables::CreatedTables;
+use super::inspection::{check_columns, columns};
 use super::prepare::{Tables, drop_tables, prepare};
 use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
-use super::survey::{check_columns, columns};
-use super::{schema, survey};
-use crate::crewed::{members, share_out};
+use super::{inspection, schema};
 use crate::options::{Number, OptionList, Size, number};
+use crate::parallel::{parallel_for, workers};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
-use crate::{Site, Workload};
+use crate::{Workload, WorkloadContext};
 
 /// The options of `bulk_insert`.
 pub(crate) const BULK_OPTIONS: OptionList =
@@ -39,7 +39,7 @@ pub(crate) struct BulkInsert {
     statement_bytes: usize,
     make: TableMake,
     errors: ErrorPolicy,
-    made: Made,
+    created_tables: CreatedTables,
 }
 
 impl BulkInsert {
@@ -55,7 +55,7 @@ impl BulkInsert {
             statement_bytes: statement_bytes as usize,
             make: TableMake::read(&mut reader),
             errors: ErrorPolicy::read(&mut reader),
-            made: Made::default(),
+            created_tables: CreatedTables::default(),
         };
         reader.finish()?;
         Ok(bulk)
@@ -71,15 +71,15 @@ impl Tables for BulkInsert {
         self.tables
     }
 
-    fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure> {
-        let tail = schema::table_tail(&self.make, site.target.dialect())?;
+    fn create(&self, context: &WorkloadContext<'_>, table: u64) -> Result<String, Failure> {
+        let tail = schema::table_tail(&self.make, context.target.dialect())?;
         Ok(format!(
             "CREATE TABLE sbtest{table} (id INTEGER NOT NULL, k INTEGER DEFAULT 0 NOT NULL, \
              PRIMARY KEY (id)){tail}"
         ))
     }
 
-    fn fill(&self, _site: &Site<'_>, _tables: &[u64]) -> Result<(), Failure> {
+    fn fill(&self, _context: &WorkloadContext<'_>, _tables: &[u64]) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -88,17 +88,17 @@ impl Tables for BulkInsert {
     }
 
     /// The INSERTs name no columns, so there must be two.
-    fn check(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
-        let list_columns = site.target.dialect().list_columns;
+    fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
+        let list_columns = context.target.dialect().list_columns;
         let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
         let count = tables.len() as u64;
-        share_out(site, members(site), count, move |session, job| {
+        parallel_for(context, workers(context), count, move |session, job| {
             let table = tables[job as usize];
             Box::pin(async move {
                 let found = columns(session, list_columns, &schema::name(table)).await?;
                 check_columns(&schema::name(table), &found, &["id", "k"])?;
                 if found.len() > 2 {
-                    return Err(survey::not_for_bulk_insert(table, &found));
+                    return Err(inspection::not_for_bulk_insert(table, &found));
                 }
                 Ok(())
             })
@@ -117,24 +117,24 @@ impl Workload for BulkInsert {
         0
     }
 
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        prepare(site, self, &self.made)
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        prepare(context, self, &self.created_tables)
     }
 
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
-        Tables::check(self, site, &self.all())
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        Tables::check(self, context, &self.all())
     }
 
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
-        let made = self.made.tables(site.target);
-        drop_tables(site, &made)?;
-        self.made.forget(site.target, &made);
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        let created_tables = self.created_tables.tables(context.target);
+        drop_tables(context, &created_tables)?;
+        self.created_tables.forget(context.target, &created_tables);
         Ok(())
     }
 
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
-        self.made.use_up(site.target);
-        let load = BulkLoad::new(site, self.tables, self.statement_bytes, self.errors.clone());
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.created_tables.use_up(context.target);
+        let load = BulkLoad::new(context, self.tables, self.statement_bytes, self.errors.clone());
         Box::new(SharedLoad::new(load))
     }
 }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use driver::{Running, Value};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::connection::{Connection, ConnectionPlan, record, transacted};
 use super::load::OltpLoad;
 use super::query::Query;
-use super::script::{Bracket, Step};
+use super::script::{ScriptStep, TransactionFrame};
 use super::values::{C_LENGTH, Digits, PAD_LENGTH};
-use crate::crewed::as_integer;
+use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 impl Shared for OltpLoad {
-    type Work = OltpWork;
+    type WorkloadClient = OltpClient;
 
     fn operations(&self) -> &[Operation] {
         &self.operations.list
@@ -28,13 +28,17 @@ impl Shared for OltpLoad {
         &self.settings.errors
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<OltpWork, Failure> {
-        OltpWork::open(self, index, seat).await
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<OltpClient, Failure> {
+        OltpClient::open(self, index, handle).await
     }
 }
 
 /// A connected client.
-pub(super) struct OltpWork {
+pub(super) struct OltpClient {
     load: Arc<OltpLoad>,
     connection: Connection,
     values: Values,
@@ -51,9 +55,13 @@ struct Values {
     pad: Digits<PAD_LENGTH>,
 }
 
-impl OltpWork {
-    async fn open(load: Arc<OltpLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let mut connection = Connection::open(&connection_plan(&load), seat).await?;
+impl OltpClient {
+    async fn open(
+        load: Arc<OltpLoad>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<Self, Failure> {
+        let mut connection = Connection::open(&connection_plan(&load), handle).await?;
         if index == 0 && load.makes_ids {
             skip_ids(&load, &mut connection).await?;
         }
@@ -63,27 +71,27 @@ impl OltpWork {
         Ok(Self { load, connection, values, random_at_start: random })
     }
 
-    async fn event(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+    async fn event(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         let Self { load, connection, values, .. } = self;
         let operations = &load.operations;
-        if load.bracket != Bracket::None {
-            connection.begin(seat, operations).await?;
+        if load.bracket != TransactionFrame::None {
+            connection.begin(handle, operations).await?;
         }
         for step in &load.steps {
             let table = values.random.below(load.settings.tables) + 1;
             for _ in 0..step.times() {
                 for query in step.queries() {
-                    let timed = operations.timed(*query).map(|it| (it, seat.now()));
+                    let timed = operations.timed(*query).map(|it| (it, handle.now()));
                     let answer = values.start(connection, load, *step, (*query, table))?.await;
                     if let Some((operation, started)) = timed {
-                        record(seat, operation, started, &answer);
+                        record(handle, operation, started, &answer);
                     }
                     answer?;
                 }
             }
         }
-        if load.bracket != Bracket::None {
-            connection.commit(seat, operations).await?;
+        if load.bracket != TransactionFrame::None {
+            connection.commit(handle, operations).await?;
         }
         Ok(())
     }
@@ -96,7 +104,7 @@ impl Values {
         &mut self,
         connection: &'c mut Connection,
         load: &OltpLoad,
-        step: Step,
+        step: ScriptStep,
         statement: (Query, u64),
     ) -> Result<Running<'c>, Failure> {
         match statement.0 {
@@ -117,7 +125,7 @@ impl Values {
             }
             Query::Insert => {
                 // The deleted row is put back.
-                let puts_back = matches!(step, Step::DeleteInsert { .. });
+                let puts_back = matches!(step, ScriptStep::DeleteInsert { .. });
                 let id = if puts_back { self.id } else { new_id(load) };
                 let k = load.id.draw(&mut self.random);
                 self.c.fill(&mut self.random);
@@ -160,23 +168,26 @@ async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Fa
     Ok(())
 }
 
-impl Work for OltpWork {
+impl WorkloadClient for OltpClient {
     fn draw(&mut self) {
         self.random_at_start = self.values.random.clone();
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(
+        &mut self,
+        handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
         // A retry draws the same values.
         self.values.random = self.random_at_start.clone();
-        transacted(self.event(seat).await)
+        transacted(self.event(handle).await)
     }
 
-    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        self.connection.roll_back(seat).await
+    async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
+        self.connection.roll_back(handle).await
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        self.connection = Connection::open(&connection_plan(&self.load), seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        self.connection = Connection::open(&connection_plan(&self.load), handle).await?;
         Ok(())
     }
 

@@ -1,15 +1,15 @@
 //! A client's session with the prepared statements of its script, and the counting of statements.
 
 use driver::{Answer, Running, Session, Statement, Value};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::query::Query;
-use super::script::{Bracket, Script, Step};
+use super::script::{Script, ScriptStep, TransactionFrame};
 use super::settings::Settings;
-use crate::crewed::unfit;
+use crate::parallel::unsuitable;
 use crate::session::Connector;
-use crate::turns::FailedTransaction;
+use crate::transaction_loop::FailedTransaction;
 
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
@@ -35,7 +35,7 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    pub(super) fn of(script: Script, steps: &[Step], bracket: Bracket) -> Self {
+    pub(super) fn of(script: Script, steps: &[ScriptStep], bracket: TransactionFrame) -> Self {
         let mut operations = Self {
             list: vec![Operation::new(script.name(), OperationKind::Transaction)],
             queries: [None; Query::COUNT],
@@ -44,21 +44,22 @@ impl Operations {
             commit: TRANSACTION,
         };
         let statements: u64 = steps.iter().map(|step| step.statements()).sum();
-        if bracket == Bracket::None && statements <= 1 {
+        if bracket == TransactionFrame::None && statements <= 1 {
             let sent = steps.iter().filter(|step| step.statements() > 0);
-            operations.single = sent.flat_map(Step::queries).map(|query| query.kind()).next();
+            operations.single = sent.flat_map(ScriptStep::queries).map(|query| query.kind()).next();
             return operations;
         }
-        if bracket != Bracket::None {
+        if bracket != TransactionFrame::None {
             operations.begin = operations.add("begin", OperationKind::Other);
         }
-        for query in steps.iter().filter(|step| step.statements() > 0).flat_map(Step::queries) {
+        for query in steps.iter().filter(|step| step.statements() > 0).flat_map(ScriptStep::queries)
+        {
             let slot = *query as usize;
             if operations.queries[slot].is_none() {
                 operations.queries[slot] = Some(operations.add(query.name(), query.kind()));
             }
         }
-        if bracket != Bracket::None {
+        if bracket != TransactionFrame::None {
             operations.commit = operations.add("commit", OperationKind::Other);
         }
         operations
@@ -76,7 +77,7 @@ impl Operations {
     }
 }
 
-/// One client's session.
+/// The session of one client.
 pub(super) struct Connection {
     session: Session,
     /// For each query and table, `query * tables + table - 1`; only those that the script needs.
@@ -90,8 +91,8 @@ pub(super) struct Connection {
 pub(super) struct ConnectionPlan<'a> {
     pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
-    pub(super) steps: &'a [Step],
-    pub(super) bracket: Bracket,
+    pub(super) steps: &'a [ScriptStep],
+    pub(super) bracket: TransactionFrame,
     /// Whether INSERT leaves the id to the table.
     pub(super) omits_id: bool,
 }
@@ -101,13 +102,16 @@ impl Connection {
     ///
     /// # Errors
     /// When the server cannot be reached or refuses something.
-    pub(super) async fn open(plan: &ConnectionPlan<'_>, seat: &Seat) -> Result<Self, Failure> {
+    pub(super) async fn open(
+        plan: &ConnectionPlan<'_>,
+        handle: &ClientHandle,
+    ) -> Result<Self, Failure> {
         let settings = plan.settings;
         let dialect = plan.connector.target.dialect();
-        let mut session = plan.connector.open(seat).await?;
+        let mut session = plan.connector.open(handle).await?;
         let tables = settings.tables;
         let mut statements = vec![None; Query::COUNT * tables as usize];
-        for &query in plan.steps.iter().flat_map(Step::queries) {
+        for &query in plan.steps.iter().flat_map(ScriptStep::queries) {
             for table in 1..=tables {
                 let sql = if query == Query::Insert && plan.omits_id {
                     format!("INSERT INTO sbtest{table} (k, c, pad) VALUES (?, ?, ?)")
@@ -119,8 +123,8 @@ impl Connection {
             }
         }
         let begin = match plan.bracket {
-            Bracket::Writing => dialect.begin_write,
-            Bracket::Reading | Bracket::None => dialect.begin_read,
+            TransactionFrame::Writing => dialect.begin_write,
+            TransactionFrame::Reading | TransactionFrame::None => dialect.begin_read,
         };
         Ok(Self { session, statements, tables, begin, is_in_transaction: false })
     }
@@ -157,12 +161,12 @@ impl Connection {
     /// Starts the transaction.
     pub(super) async fn begin(
         &mut self,
-        seat: &mut Seat,
+        handle: &mut ClientHandle,
         operations: &Operations,
     ) -> Result<(), Failure> {
-        let started = seat.now();
+        let started = handle.now();
         let answer = self.session.run(self.begin).await;
-        record(seat, operations.begin, started, &answer);
+        record(handle, operations.begin, started, &answer);
         self.is_in_transaction = answer.is_ok();
         answer.map(drop)
     }
@@ -170,24 +174,24 @@ impl Connection {
     /// Commits the transaction.
     pub(super) async fn commit(
         &mut self,
-        seat: &mut Seat,
+        handle: &mut ClientHandle,
         operations: &Operations,
     ) -> Result<(), Failure> {
-        let started = seat.now();
+        let started = handle.now();
         let answer = self.session.run("COMMIT").await;
-        record(seat, operations.commit, started, &answer);
+        record(handle, operations.commit, started, &answer);
         self.is_in_transaction = answer.is_err();
         answer.map(drop)
     }
 
     /// Rolls back the open transaction, if there is one.
-    pub(super) async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+    pub(super) async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         if !self.is_in_transaction {
             return Ok(());
         }
         self.is_in_transaction = false;
         let answer = self.session.run("ROLLBACK").await;
-        seat.count(OperationKind::Other);
+        handle.count(OperationKind::Other);
         answer.map(drop)
     }
 }
@@ -195,7 +199,7 @@ impl Connection {
 /// Every query of the script is prepared on every table, so this is a bug in dyno.
 #[cold]
 fn not_prepared(query: Query, table: u64) -> Failure {
-    unfit(format!("{} on table {table} was not prepared", query.name()))
+    unsuitable(format!("{} on table {table} was not prepared", query.name()))
 }
 
 #[inline]
@@ -206,13 +210,13 @@ fn index(query: Query, table: u64, tables: u64) -> usize {
 /// Counts a statement that was answered.
 #[inline]
 pub(super) fn record(
-    seat: &mut Seat,
+    handle: &mut ClientHandle,
     operation: OperationId,
     started: net::Nanos,
     answer: &Result<Answer, Failure>,
 ) {
     match answer {
-        Ok(_) => seat.statement(operation, started),
-        Err(failure) => seat.statement_failed(operation, started, failure.key.class),
+        Ok(_) => handle.statement(operation, started),
+        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
     }
 }

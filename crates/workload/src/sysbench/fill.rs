@@ -6,53 +6,60 @@ use std::sync::Arc;
 use driver::{Dialect, Session};
 use measure::Failure;
 
-use super::rows::{COLUMNS, Row, RowMaker};
+use super::rows::{COLUMNS, Row, RowGenerator};
 use super::schema;
 use super::settings::Settings;
-use crate::crewed::share_out_pieces;
-use crate::loading::Piece;
+use crate::loading::Batch;
+use crate::parallel::parallel_for_batches;
 use crate::random::Draw;
-use crate::{Progress, Site};
+use crate::{LoadProgress, WorkloadContext};
 
 /// Rows in one transaction: 5 MB, so that the wait for the disk at its end costs little.
-const PIECE_ROWS: u64 = 25_000;
+const BATCH_ROWS: u64 = 25_000;
 
 /// The rows of each batch. Consecutive batches belong to different tables, if there are several, so that
 /// sessions rarely wait for each other.
 #[derive(Debug)]
-struct Pieces {
+struct Batches {
     tables: Vec<u64>,
     rows: u64,
 }
 
-impl Pieces {
+impl Batches {
     fn count(&self) -> u64 {
-        self.tables.len() as u64 * self.rows.div_ceil(PIECE_ROWS)
+        self.tables.len() as u64 * self.rows.div_ceil(BATCH_ROWS)
     }
 
     /// The table and the ids of one batch.
-    fn piece(&self, number: u64) -> (u64, RangeInclusive<u64>) {
+    fn batch(&self, number: u64) -> (u64, RangeInclusive<u64>) {
         let tables = self.tables.len() as u64;
-        let first = number / tables * PIECE_ROWS + 1;
-        let last = (first + PIECE_ROWS - 1).min(self.rows);
+        let first = number / tables * BATCH_ROWS + 1;
+        let last = (first + BATCH_ROWS - 1).min(self.rows);
         (self.tables[(number % tables) as usize], first..=last)
     }
 }
 
 /// Puts `table_size` rows into each table.
-pub(super) fn fill(site: &Site<'_>, settings: &Settings, tables: &[u64]) -> Result<(), Failure> {
+pub(super) fn fill(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    tables: &[u64],
+) -> Result<(), Failure> {
     let rows = settings.table_size;
-    let pieces = Pieces { tables: tables.to_vec(), rows };
-    let work = Arc::new(Work {
-        maker: RowMaker { seed: site.seed, k: Draw::new(settings.shape, 1, rows.cast_signed()) },
-        dialect: site.target.dialect(),
-        progress: site.progress.clone(),
+    let batches = Batches { tables: tables.to_vec(), rows };
+    let fill_job = Arc::new(FillJob {
+        generator: RowGenerator {
+            seed: context.seed,
+            k: Draw::new(settings.shape, 1, rows.cast_signed()),
+        },
+        dialect: context.target.dialect(),
+        progress: context.progress.clone(),
     });
-    site.progress.begin(stage(tables), rows * tables.len() as u64);
-    share_out_pieces(site, pieces.count(), move |session, number| {
-        let (table, ids) = pieces.piece(number);
-        let work = Arc::clone(&work);
-        Box::pin(async move { work.load(session, table, ids).await })
+    context.progress.begin(stage(tables), rows * tables.len() as u64);
+    parallel_for_batches(context, batches.count(), move |session, number| {
+        let (table, ids) = batches.batch(number);
+        let fill_job = Arc::clone(&fill_job);
+        Box::pin(async move { fill_job.load(session, table, ids).await })
     })
 }
 
@@ -65,13 +72,13 @@ fn stage(tables: &[u64]) -> String {
 }
 
 /// The state that all batches share.
-struct Work {
-    maker: RowMaker,
+struct FillJob {
+    generator: RowGenerator,
     dialect: &'static Dialect,
-    progress: Progress,
+    progress: LoadProgress,
 }
 
-impl Work {
+impl FillJob {
     /// Loads one batch.
     async fn load(
         &self,
@@ -79,15 +86,15 @@ impl Work {
         table: u64,
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
-        let mut piece = Piece::begin(session, self.dialect, &self.progress).await?;
-        let mut filling = piece.table(&schema::name(table), &COLUMNS);
+        let mut batch = Batch::begin(session, self.dialect, &self.progress).await?;
+        let mut writer = batch.table(&schema::name(table), &COLUMNS);
         let mut row = Row::new();
         for id in ids {
-            row.make(&self.maker, table, id);
-            filling.push(&row.values()).await?;
+            row.make(&self.generator, table, id);
+            writer.push(&row.values()).await?;
         }
-        filling.end().await?;
-        piece.commit().await
+        writer.end().await?;
+        batch.commit().await
     }
 }
 
@@ -96,12 +103,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_cover_every_row_once_and_alternate_between_tables() {
-        let pieces = Pieces { tables: vec![2, 5], rows: 2 * PIECE_ROWS + 1 };
-        let all: Vec<_> = (0..pieces.count()).map(|number| pieces.piece(number)).collect();
-        let expected: Vec<_> = [(1, PIECE_ROWS), (PIECE_ROWS + 1, 2 * PIECE_ROWS)]
+    fn batches_cover_every_row_once_and_alternate_between_tables() {
+        let batches = Batches { tables: vec![2, 5], rows: 2 * BATCH_ROWS + 1 };
+        let all: Vec<_> = (0..batches.count()).map(|number| batches.batch(number)).collect();
+        let expected: Vec<_> = [(1, BATCH_ROWS), (BATCH_ROWS + 1, 2 * BATCH_ROWS)]
             .into_iter()
-            .chain([(2 * PIECE_ROWS + 1, 2 * PIECE_ROWS + 1)])
+            .chain([(2 * BATCH_ROWS + 1, 2 * BATCH_ROWS + 1)])
             .flat_map(|(first, last)| [(2, first..=last), (5, first..=last)])
             .collect();
         assert_eq!(all, expected);

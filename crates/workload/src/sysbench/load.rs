@@ -1,10 +1,10 @@
 //! The load of an OLTP script: the state that its clients share.
 
 use super::connection::Operations;
-use super::script::{Bracket, Script, Step};
+use super::script::{Script, ScriptStep, TransactionFrame};
 use super::settings::Settings;
 use super::unique::UniqueNumbers;
-use crate::Site;
+use crate::WorkloadContext;
 use crate::random::Draw;
 use crate::session::Connector;
 
@@ -12,8 +12,8 @@ use crate::session::Connector;
 pub(super) struct OltpLoad {
     pub(super) connector: Connector,
     pub(super) settings: Settings,
-    pub(super) steps: Vec<Step>,
-    pub(super) bracket: Bracket,
+    pub(super) steps: Vec<ScriptStep>,
+    pub(super) bracket: TransactionFrame,
     pub(super) operations: Operations,
     pub(super) seed: u64,
     /// Draws the ids of rows.
@@ -28,21 +28,23 @@ pub(super) struct OltpLoad {
 }
 
 impl OltpLoad {
-    pub(super) fn new(script: Script, settings: &Settings, site: &Site<'_>) -> Self {
+    pub(super) fn new(script: Script, settings: &Settings, context: &WorkloadContext<'_>) -> Self {
         let steps = script.steps(settings);
         let bracket = script.bracket(settings);
         let is_insert = script == Script::Insert;
         Self {
-            connector: Connector::new(site, settings.isolation),
+            connector: Connector::new(context, settings.isolation),
             operations: Operations::of(script, &steps, bracket),
             steps,
             bracket,
-            seed: site.client_seed(),
+            seed: context.client_seed(),
             id: Draw::new(settings.shape, 1, settings.table_size.cast_signed()),
             range_reach: settings.range_size.cast_signed() - 1,
-            omits_id: is_insert && settings.auto_inc && !site.target.dialect().zero_means_next_id,
+            omits_id: is_insert
+                && settings.auto_inc
+                && !context.target.dialect().zero_means_next_id,
             makes_ids: is_insert && !settings.auto_inc,
-            unique: UniqueNumbers::new(site.seed),
+            unique: UniqueNumbers::new(context.seed),
             settings: settings.clone(),
         }
     }

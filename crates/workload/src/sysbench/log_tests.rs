@@ -2,7 +2,7 @@
 
 use driver::Datum;
 
-use crate::testing::{Place, workload};
+use crate::testing::{TestSystem, workload};
 
 /// What sysbench 1.0.20 sends in one event with one table, as MariaDB's general log has it: numbers
 /// as N, texts as T, white space as one space, and how often in a row.
@@ -115,7 +115,7 @@ fn runs(log: &[Vec<Datum>]) -> Vec<(usize, String)> {
 
 #[test]
 fn statements_are_those_of_sysbench_in_the_same_order() {
-    let root = Place::mysql("dyno_log");
+    let root = TestSystem::mysql("dyno_log");
     // The server may know this host by its name, and have an anonymous user for it.
     for host in ["%", "localhost"] {
         root.run(&format!("DROP USER IF EXISTS dyno_log@'{host}'"));
@@ -123,19 +123,19 @@ fn statements_are_those_of_sysbench_in_the_same_order() {
         root.run(&format!("GRANT ALL ON dyno_log.* TO dyno_log@'{host}'"));
     }
     root.run("SET GLOBAL log_output = 'TABLE'");
-    let place = Place::mysql_as("dyno_log", "dyno_log");
+    let test_system = TestSystem::mysql_as("dyno_log", "dyno_log");
     for (script, expected) in SYSBENCH {
         let workload = workload(&format!("sysbench/{script}"), "table_size = 200");
-        workload.prepare(&root.site()).unwrap();
+        workload.prepare(&root.context()).unwrap();
         root.run("TRUNCATE mysql.general_log");
         root.run("SET GLOBAL general_log = ON");
-        place.trial(&*workload, 1, 2);
+        test_system.trial(&*workload, 1, 2);
         root.run("SET GLOBAL general_log = OFF");
         let log = root.rows(
             "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log \
              WHERE user_host LIKE 'dyno_log%' AND command_type IN ('Query', 'Execute')",
         );
-        workload.cleanup(&root.site()).unwrap();
+        workload.cleanup(&root.context()).unwrap();
         let twice: Vec<Vec<Datum>> = log[..log.len() / 2].to_vec();
         let seen = runs(&twice);
         let seen: Vec<(usize, &str)> = seen.iter().map(|(n, text)| (*n, text.as_str())).collect();

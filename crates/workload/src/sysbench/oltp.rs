@@ -4,24 +4,24 @@ use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
 
+use super::created_tables::CreatedTables;
 use super::fill;
 use super::load::OltpLoad;
-use super::made::Made;
 use super::prepare::{Tables, drop_tables, prepare};
 use super::scans::ScanLoad;
 use super::schema;
-use super::script::{RowCount, Script, Step};
+use super::script::{RowCount, Script, ScriptStep};
 use super::settings::Settings;
 use super::verify::{Expected, verify};
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
-use crate::{Site, Workload};
+use crate::{Workload, WorkloadContext};
 
 /// A script with its options.
 pub(crate) struct Oltp {
     script: Script,
     settings: Settings,
-    made: Made,
+    created_tables: CreatedTables,
 }
 
 impl Oltp {
@@ -37,10 +37,10 @@ impl Oltp {
             reader.reject("tables", message, "leave `tables` out");
         }
         reader.finish()?;
-        Ok(Self { script, settings, made: Made::default() })
+        Ok(Self { script, settings, created_tables: CreatedTables::default() })
     }
 
-    fn expected(&self, site: &Site<'_>, is_pristine: bool) -> Expected {
+    fn expected(&self, context: &WorkloadContext<'_>, is_pristine: bool) -> Expected {
         let rows =
             if self.script.starts_empty(&self.settings) { 0 } else { self.settings.table_size };
         Expected {
@@ -48,7 +48,7 @@ impl Oltp {
             row_count: if is_pristine { RowCount::Exactly } else { self.script.row_count() },
             has_index_on_k: self.settings.create_secondary,
             highest_k: if is_pristine { rows.cast_signed() } else { i64::from(i32::MAX) },
-            seed: site.seed,
+            seed: context.seed,
         }
     }
 }
@@ -58,23 +58,23 @@ impl Tables for Oltp {
         self.settings.tables
     }
 
-    fn create(&self, site: &Site<'_>, table: u64) -> Result<String, Failure> {
-        schema::create_table(table, &self.settings, site.target.dialect())
+    fn create(&self, context: &WorkloadContext<'_>, table: u64) -> Result<String, Failure> {
+        schema::create_table(table, &self.settings, context.target.dialect())
     }
 
-    fn fill(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
+    fn fill(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
         if self.script.starts_empty(&self.settings) {
             return Ok(());
         }
-        fill::fill(site, &self.settings, tables)
+        fill::fill(context, &self.settings, tables)
     }
 
     fn finish(&self, table: u64) -> Vec<String> {
         schema::indexes(table, &self.settings)
     }
 
-    fn check(&self, site: &Site<'_>, tables: &[u64]) -> Result<(), Failure> {
-        verify(site, tables, self.expected(site, false))
+    fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
+        verify(context, tables, self.expected(context, false))
     }
 }
 
@@ -105,37 +105,37 @@ impl Workload for Oltp {
             return 1;
         }
         let steps = self.script.steps(&self.settings);
-        let mut queries: Vec<_> = steps.iter().flat_map(Step::queries).collect();
+        let mut queries: Vec<_> = steps.iter().flat_map(ScriptStep::queries).collect();
         queries.sort_by_key(|query| **query as usize);
         queries.dedup();
         queries.len() * self.settings.tables as usize
     }
 
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        check_isolation(site.target, self.settings.isolation)?;
-        prepare(site, self, &self.made)
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        check_isolation(context.target, self.settings.isolation)?;
+        prepare(context, self, &self.created_tables)
     }
 
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         let tables: Vec<u64> = (1..=self.settings.tables).collect();
-        let is_pristine = self.made.is_pristine(site.target, self.settings.tables);
-        site.progress.begin("verifying tables", self.settings.tables);
-        verify(site, &tables, self.expected(site, is_pristine))
+        let is_pristine = self.created_tables.is_pristine(context.target, self.settings.tables);
+        context.progress.begin("verifying tables", self.settings.tables);
+        verify(context, &tables, self.expected(context, is_pristine))
     }
 
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
-        let made = self.made.tables(site.target);
-        site.progress.begin("dropping tables", made.len() as u64);
-        drop_tables(site, &made)?;
-        self.made.forget(site.target, &made);
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        let created_tables = self.created_tables.tables(context.target);
+        context.progress.begin("dropping tables", created_tables.len() as u64);
+        drop_tables(context, &created_tables)?;
+        self.created_tables.forget(context.target, &created_tables);
         Ok(())
     }
 
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
-        self.made.use_up(site.target);
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.created_tables.use_up(context.target);
         if self.script.is_scan() {
-            return Box::new(SharedLoad::new(ScanLoad::new(self.script, &self.settings, site)));
+            return Box::new(SharedLoad::new(ScanLoad::new(self.script, &self.settings, context)));
         }
-        Box::new(SharedLoad::new(OltpLoad::new(self.script, &self.settings, site)))
+        Box::new(SharedLoad::new(OltpLoad::new(self.script, &self.settings, context)))
     }
 }

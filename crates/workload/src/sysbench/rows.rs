@@ -8,9 +8,9 @@ use crate::random::{Draw, Random};
 /// Columns of a row, in the order of [`Row::values`].
 pub(super) const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
 
-/// What rows are made from.
+/// Generates rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowMaker {
+pub(super) struct RowGenerator {
     pub(super) seed: u64,
     /// How column k is drawn.
     pub(super) k: Draw,
@@ -32,10 +32,10 @@ impl Row {
 
     /// Becomes row `id` of table `sbtest{table}`.
     #[inline]
-    pub(super) fn make(&mut self, maker: &RowMaker, table: u64, id: u64) {
-        let mut random = Random::of_part(maker.seed, &[table, id]);
+    pub(super) fn make(&mut self, generator: &RowGenerator, table: u64, id: u64) {
+        let mut random = Random::of_part(generator.seed, &[table, id]);
         self.id = id.cast_signed();
-        self.k = maker.k.draw(&mut random);
+        self.k = generator.k.draw(&mut random);
         self.c.fill(&mut random);
         self.pad.fill(&mut random);
     }
@@ -56,10 +56,10 @@ mod tests {
     #[test]
     fn a_row_depends_on_seed_table_and_id_alone() {
         let row = |seed, table, id| {
-            let maker = RowMaker { seed, k: Draw::new(Shape::SPECIAL, 1, 1000) };
+            let generator = RowGenerator { seed, k: Draw::new(Shape::SPECIAL, 1, 1000) };
             let mut row = Row::new();
-            row.make(&maker, 9, 9);
-            row.make(&maker, table, id);
+            row.make(&generator, 9, 9);
+            row.make(&generator, table, id);
             format!("{:?}", row.values())
         };
         assert_eq!(row(1, 2, 3), row(1, 2, 3));

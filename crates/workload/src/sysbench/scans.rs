@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::{Session, Statement, Value};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::connection::transacted;
 use super::script::Script;
 use super::settings::Settings;
-use crate::Site;
+use crate::WorkloadContext;
 use crate::policy::ErrorPolicy;
 use crate::random::{Draw, Random, Shape};
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 impl Script {
     /// Whether it has a client of its own, in this file.
@@ -44,7 +44,7 @@ pub(super) struct ScanLoad {
 }
 
 impl ScanLoad {
-    pub(super) fn new(script: Script, settings: &Settings, site: &Site<'_>) -> Self {
+    pub(super) fn new(script: Script, settings: &Settings, context: &WorkloadContext<'_>) -> Self {
         let is_points = script == Script::RandomPoints;
         let (sql, values) = if is_points {
             (points_sql(settings.random_points), settings.random_points)
@@ -53,10 +53,10 @@ impl ScanLoad {
         };
         Self {
             operations: [Operation::new(script.name(), OperationKind::Transaction)],
-            connector: Connector::new(site, settings.isolation),
+            connector: Connector::new(context, settings.isolation),
             errors: settings.errors.clone(),
             sql,
-            seed: site.client_seed(),
+            seed: context.client_seed(),
             shape: settings.shape,
             table_size: settings.table_size,
             values: values as usize,
@@ -81,7 +81,7 @@ fn ranges_sql(ranges: u64) -> String {
 }
 
 impl Shared for ScanLoad {
-    type Work = ScanWork;
+    type WorkloadClient = ScanClient;
 
     fn operations(&self) -> &[Operation] {
         &self.operations
@@ -95,9 +95,13 @@ impl Shared for ScanLoad {
         self.clients.fetch_add(1, Ordering::Relaxed);
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<ScanWork, Failure> {
-        let (session, statement) = connect(&self, seat).await?;
-        Ok(ScanWork {
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<ScanClient, Failure> {
+        let (session, statement) = connect(&self, handle).await?;
+        Ok(ScanClient {
             segment: None,
             index: index as u64,
             session,
@@ -109,13 +113,16 @@ impl Shared for ScanLoad {
     }
 }
 
-async fn connect(shared: &ScanLoad, seat: &Seat) -> Result<(Session, Statement), Failure> {
-    let mut session = shared.connector.open(seat).await?;
+async fn connect(
+    shared: &ScanLoad,
+    handle: &ClientHandle,
+) -> Result<(Session, Statement), Failure> {
+    let mut session = shared.connector.open(handle).await?;
     let statement = session.prepare(&shared.sql).await?;
     Ok((session, statement))
 }
 
-pub(super) struct ScanWork {
+pub(super) struct ScanClient {
     shared: Arc<ScanLoad>,
     index: u64,
     session: Session,
@@ -134,7 +141,7 @@ fn segment(table_size: u64, index: u64, clients: u64) -> (i64, i64) {
     (low as i64, (low + length) as i64)
 }
 
-impl Work for ScanWork {
+impl WorkloadClient for ScanClient {
     fn draw(&mut self) {
         let Self { shared, random, values, .. } = self;
         let segment = *self.segment.get_or_insert_with(|| {
@@ -152,12 +159,15 @@ impl Work for ScanWork {
         }
     }
 
-    async fn transact(&mut self, _seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(
+        &mut self,
+        _handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
         transacted(self.session.execute(&self.statement, &self.values).await)
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        (self.session, self.statement) = connect(&self.shared, seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        (self.session, self.statement) = connect(&self.shared, handle).await?;
         Ok(())
     }
 
@@ -186,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_share_the_table_out() {
+    fn segments_partition_the_table() {
         let all: Vec<_> = (0..3).map(|index| segment(100, index, 3)).collect();
         assert_eq!(all, [(0, 33), (33, 66), (66, 100)]);
     }

@@ -4,7 +4,7 @@ use driver::Dialect;
 use measure::Failure;
 
 use super::settings::{Settings, TableMake};
-use crate::crewed::unfit;
+use crate::parallel::unsuitable;
 
 /// The name of table `number`, from 1.
 pub(super) fn name(table: u64) -> String {
@@ -41,7 +41,7 @@ fn id_column(settings: &Settings, dialect: &Dialect) -> Result<&'static str, Fai
         (false, _) => Ok("INTEGER NOT NULL"),
         (true, false) => Ok(dialect.auto_increment_key),
         (true, true) => dialect.auto_increment_column.ok_or_else(|| {
-            unfit(
+            unsuitable(
                 "secondary = true: on this system only a primary key numbers itself; \
                  add auto_inc = false",
             )
@@ -58,7 +58,7 @@ pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, 
     if dialect.has_engine_clause {
         tail = format!(" ENGINE = {}", make.engine);
     } else if make.is_engine_given {
-        return Err(unfit(format!(
+        return Err(unsuitable(format!(
             "engine = {}: this system has no storage engines to choose from; leave it out",
             make.engine
         )));

@@ -20,7 +20,7 @@ pub(crate) enum Script {
 
 /// One part of an event. Its table is drawn once for all repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     /// A read or an update, repeated, each time with a new id.
     Repeat { query: Query, times: u64 },
     /// A row deleted and inserted again with other values, repeated.
@@ -41,7 +41,7 @@ pub(super) enum RowCount {
 
 /// How an event begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bracket {
+pub(super) enum TransactionFrame {
     /// Every statement is a transaction of its own.
     None,
     /// An explicit transaction that only reads.
@@ -109,19 +109,19 @@ impl Script {
         }
     }
 
-    pub(super) fn bracket(self, settings: &Settings) -> Bracket {
+    pub(super) fn bracket(self, settings: &Settings) -> TransactionFrame {
         match self {
-            _ if settings.skip_trx => Bracket::None,
-            Self::ReadOnly => Bracket::Reading,
-            Self::ReadWrite | Self::WriteOnly => Bracket::Writing,
-            _ => Bracket::None,
+            _ if settings.skip_trx => TransactionFrame::None,
+            Self::ReadOnly => TransactionFrame::Reading,
+            Self::ReadWrite | Self::WriteOnly => TransactionFrame::Writing,
+            _ => TransactionFrame::None,
         }
     }
 
     /// The parts of one event, in order, between BEGIN and COMMIT where it has them; empty for the
     /// scripts with a loop of their own.
-    pub(super) fn steps(self, settings: &Settings) -> Vec<Step> {
-        let repeat = |query, times| Step::Repeat { query, times };
+    pub(super) fn steps(self, settings: &Settings) -> Vec<ScriptStep> {
+        let repeat = |query, times| ScriptStep::Repeat { query, times };
         let mut steps = Vec::new();
         if matches!(self, Self::ReadOnly | Self::ReadWrite) {
             steps.push(repeat(Query::PointSelect, settings.point_selects));
@@ -135,7 +135,7 @@ impl Script {
         if matches!(self, Self::ReadWrite | Self::WriteOnly) {
             steps.push(repeat(Query::IndexUpdate, settings.index_updates));
             steps.push(repeat(Query::NonIndexUpdate, settings.non_index_updates));
-            steps.push(Step::DeleteInsert { times: settings.delete_inserts });
+            steps.push(ScriptStep::DeleteInsert { times: settings.delete_inserts });
         }
         match self {
             Self::PointSelect => steps.push(repeat(Query::PointSelect, 1)),
@@ -143,15 +143,15 @@ impl Script {
             Self::UpdateNonIndex => {
                 steps.push(repeat(Query::NonIndexUpdate, settings.non_index_updates));
             }
-            Self::Insert => steps.push(Step::Insert),
-            Self::Delete => steps.push(Step::Delete),
+            Self::Insert => steps.push(ScriptStep::Insert),
+            Self::Delete => steps.push(ScriptStep::Delete),
             _ => {}
         }
         steps
     }
 }
 
-impl Step {
+impl ScriptStep {
     /// The statements that it uses, in the order in which they are sent.
     #[inline]
     pub(super) fn queries(&self) -> &[Query] {

@@ -5,8 +5,8 @@ use std::path::Path;
 use measure::{ErrorClass, Failure};
 use plan::Existing;
 
-use crate::testing::{Place, Trial, message, try_workload, workload};
-use crate::{Occasion, Workload};
+use crate::testing::{TestSystem, Trial, message, try_workload, workload};
+use crate::{LoadKey, Workload};
 
 /// Statements of one event with the default options.
 const READ_WRITE: [(&str, u64); 12] = [
@@ -52,21 +52,25 @@ fn sysbench(script: &str, options: &str) -> Box<dyn Workload> {
 }
 
 /// A script's whole life; the tables are gone in the end.
-fn lives(place: &Place, script: &str, options: &str) -> Trial {
+fn run_lifecycle(test_system: &TestSystem, script: &str, options: &str) -> Trial {
     let workload = sysbench(script, options);
-    workload.prepare(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
-    workload.verify(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
-    let trial = place.trial(&*workload, 3, 60);
-    workload.verify(&place.site()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
-    workload.cleanup(&place.site()).unwrap();
+    workload
+        .prepare(&test_system.context())
+        .unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    workload.verify(&test_system.context()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    let trial = test_system.trial(&*workload, 3, 60);
+    workload.verify(&test_system.context()).unwrap_or_else(|failure| panic!("{script}: {failure}"));
+    workload.cleanup(&test_system.context()).unwrap();
     let again = sysbench(script, options);
-    assert!(again.verify(&place.site()).unwrap_err().message.contains("there is no table"));
+    assert!(
+        again.verify(&test_system.context()).unwrap_err().message.contains("there is no table")
+    );
     trial
 }
 
-fn all_live(place: &Place) {
+fn run_all_scripts(test_system: &TestSystem) {
     for script in SCRIPTS {
-        let trial = lives(place, script, small(script));
+        let trial = run_lifecycle(test_system, script, small(script));
         assert_eq!(trial.names[0], script);
         assert_eq!(trial.tally.transactions, 60, "{script}");
         let queries = trial.tally.queries;
@@ -85,7 +89,7 @@ fn all_live(place: &Place) {
         let options = format!("table_size = 50\n{options}");
         for script in ["oltp_read_write", "oltp_insert"] {
             // Without transactions two clients may delete the same row and both put it back.
-            let tally = lives(place, script, &options).tally;
+            let tally = run_lifecycle(test_system, script, &options).tally;
             let mut classes = tally.errors.keys().map(|key| key.class);
             assert!(classes.all(|class| class == ErrorClass::DuplicateKey || class.is_transient()));
             assert!(tally.transactions > 0);
@@ -93,8 +97,8 @@ fn all_live(place: &Place) {
     }
 }
 
-fn counts_a_transaction_statement_by_statement(place: &Place) {
-    let trial = lives(place, "oltp_read_write", "tables = 3\ntable_size = 500");
+fn counts_a_transaction_statement_by_statement(test_system: &TestSystem) {
+    let trial = run_lifecycle(test_system, "oltp_read_write", "tables = 3\ntable_size = 500");
     // Nothing was tried again or given up, or counts would differ.
     let transient: u64 = trial.tally.errors.values().map(|counts| counts.total()).sum();
     let expected: Vec<(&str, u64)> =
@@ -109,152 +113,159 @@ fn counts_a_transaction_statement_by_statement(place: &Place) {
 }
 
 #[test]
-fn every_script_lives_on_sqlite() {
-    let place = Place::sqlite();
-    all_live(&place);
-    counts_a_transaction_statement_by_statement(&place);
+fn every_script_runs_on_sqlite() {
+    let test_system = TestSystem::sqlite();
+    run_all_scripts(&test_system);
+    counts_a_transaction_statement_by_statement(&test_system);
 }
 
 #[test]
-fn every_script_lives_on_mysql() {
-    let place = Place::mysql("dyno_scripts");
-    all_live(&place);
-    counts_a_transaction_statement_by_statement(&place);
+fn every_script_runs_on_mysql() {
+    let test_system = TestSystem::mysql("dyno_scripts");
+    run_all_scripts(&test_system);
+    counts_a_transaction_statement_by_statement(&test_system);
     let engine = "engine = \"MyISAM\"\nsecondary = true\ntable_size = 50";
-    lives(&place, "oltp_update_index", engine);
+    run_lifecycle(&test_system, "oltp_update_index", engine);
     let isolated = "isolation = \"read-committed\"\ntable_size = 50";
-    lives(&place, "oltp_read_write", isolated);
-    place.drop_database("dyno_scripts");
+    run_lifecycle(&test_system, "oltp_read_write", isolated);
+    test_system.drop_database("dyno_scripts");
 }
 
-fn is_refused_reused_or_replaced(place: Place) -> Place {
+fn is_refused_reused_or_replaced(test_system: TestSystem) -> TestSystem {
     let options = "tables = 2\ntable_size = 300";
-    place.run("CREATE TABLE sbtest3 (id INTEGER)");
-    sysbench("oltp_read_write", options).prepare(&place.site()).unwrap();
-    place.run("UPDATE sbtest1 SET k = 7 WHERE id = 7");
+    test_system.run("CREATE TABLE sbtest3 (id INTEGER)");
+    sysbench("oltp_read_write", options).prepare(&test_system.context()).unwrap();
+    test_system.run("UPDATE sbtest1 SET k = 7 WHERE id = 7");
 
-    let refused = message(sysbench("oltp_read_only", options).prepare(&place.site()));
+    let refused = message(sysbench("oltp_read_only", options).prepare(&test_system.context()));
     assert_eq!(
         refused,
         "tables sbtest1, sbtest2 are there already: use `--existing reuse` to run on the data in \
          place, or `--existing replace` to have it dropped and made afresh"
     );
 
-    let place = place.with(Existing::Reuse);
+    let test_system = test_system.with(Existing::Reuse);
     let reusing = sysbench("oltp_read_only", options);
-    reusing.prepare(&place.site()).unwrap();
-    reusing.verify(&place.site()).unwrap();
-    assert_eq!(place.trial(&*reusing, 2, 10).tally.transactions, 10);
-    reusing.cleanup(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT k FROM sbtest1 WHERE id = 7"), 7, "still there");
-    let wrong = message(sysbench("oltp_read_only", "table_size = 299").prepare(&place.site()));
-    assert!(wrong.starts_with("table sbtest1 has 300 rows, not 299"), "{wrong}");
+    reusing.prepare(&test_system.context()).unwrap();
+    reusing.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.trial(&*reusing, 2, 10).tally.transactions, 10);
+    reusing.cleanup(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT k FROM sbtest1 WHERE id = 7"), 7, "still there");
     let wrong =
-        message(sysbench("oltp_read_only", "tables = 3\ntable_size = 300").prepare(&place.site()));
+        message(sysbench("oltp_read_only", "table_size = 299").prepare(&test_system.context()));
+    assert!(wrong.starts_with("table sbtest1 has 300 rows, not 299"), "{wrong}");
+    let wrong = message(
+        sysbench("oltp_read_only", "tables = 3\ntable_size = 300").prepare(&test_system.context()),
+    );
     assert!(wrong.starts_with("table sbtest3 has no column k, c, pad (it has id)"), "{wrong}");
 
-    let place = place.with(Existing::Replace);
+    let test_system = test_system.with(Existing::Replace);
     let replacing = sysbench("oltp_read_only", "tables = 2\ntable_size = 20");
-    replacing.prepare(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 20);
-    replacing.cleanup(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest3"), 0, "not of the plan: not touched");
-    place.run("DROP TABLE sbtest3");
-    place
+    replacing.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest1"), 20);
+    replacing.cleanup(&test_system.context()).unwrap();
+    assert_eq!(
+        test_system.integer("SELECT COUNT(*) FROM sbtest3"),
+        0,
+        "not of the plan: not touched"
+    );
+    test_system.run("DROP TABLE sbtest3");
+    test_system
 }
 
 #[test]
-fn tables_that_are_there_are_refused_reused_or_replaced() {
-    is_refused_reused_or_replaced(Place::sqlite());
-    is_refused_reused_or_replaced(Place::mysql("dyno_existing")).drop_database("dyno_existing");
+fn existing_tables_are_refused_reused_or_replaced() {
+    is_refused_reused_or_replaced(TestSystem::sqlite());
+    is_refused_reused_or_replaced(TestSystem::mysql("dyno_existing"))
+        .drop_database("dyno_existing");
 }
 
 #[test]
-fn a_second_prepare_makes_its_own_tables_afresh() {
-    let place = Place::sqlite();
+fn a_second_prepare_recreates_its_own_tables() {
+    let test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_delete", "table_size = 100\nrand_type = \"uniform\"");
-    workload.prepare(&place.site()).unwrap();
-    place.trial(&*workload, 1, 50);
-    assert!(place.integer("SELECT COUNT(*) FROM sbtest1") < 100);
-    workload.prepare(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 100);
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.trial(&*workload, 1, 50);
+    assert!(test_system.integer("SELECT COUNT(*) FROM sbtest1") < 100);
+    workload.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest1"), 100);
 }
 
 #[test]
-fn what_prepare_cannot_finish_is_taken_away_again() {
-    let place = Place::sqlite();
+fn a_failed_prepare_drops_its_tables() {
+    let test_system = TestSystem::sqlite();
     // In SQLite names of indexes are unique over all tables, so the one of sbtest2 is taken.
-    place.run("CREATE TABLE other (a INTEGER)");
-    place.run("CREATE INDEX k_2 ON other (a)");
+    test_system.run("CREATE TABLE other (a INTEGER)");
+    test_system.run("CREATE INDEX k_2 ON other (a)");
     let options = "tables = 3\ntable_size = 300";
-    let failure = sysbench("oltp_read_only", options).prepare(&place.site()).unwrap_err();
+    let failure = sysbench("oltp_read_only", options).prepare(&test_system.context()).unwrap_err();
     assert!(failure.message.contains("k_2"), "{failure}");
     let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sbtest%'";
-    assert_eq!(place.integer(tables), 0);
-    place.run("DROP TABLE other");
-    sysbench("oltp_read_only", options).prepare(&place.site()).unwrap();
-    assert_eq!(place.integer(tables), 3);
+    assert_eq!(test_system.integer(tables), 0);
+    test_system.run("DROP TABLE other");
+    sysbench("oltp_read_only", options).prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer(tables), 3);
 }
 
 #[test]
-fn prepare_heeds_a_request_to_stop_and_leaves_nothing() {
-    let place = Place::sqlite();
-    place.stop.ask();
+fn an_interrupted_prepare_drops_its_tables() {
+    let test_system = TestSystem::sqlite();
+    test_system.stop.ask();
     let options = "tables = 3\ntable_size = 300";
-    let failure = message(sysbench("oltp_read_only", options).prepare(&place.site()));
+    let failure = message(sysbench("oltp_read_only", options).prepare(&test_system.context()));
     assert_eq!(failure, "interrupted");
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sb%'"), 0);
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sb%'"), 0);
 }
 
 #[test]
-fn verify_finds_values_that_are_not_the_templates() {
-    let place = Place::sqlite();
+fn verify_finds_values_that_do_not_match_the_template() {
+    let test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_read_only", "table_size = 50");
-    workload.prepare(&place.site()).unwrap();
-    place.run("UPDATE sbtest1 SET pad = 'x'");
-    let wrong = message(workload.verify(&place.site()));
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.run("UPDATE sbtest1 SET pad = 'x'");
+    let wrong = message(workload.verify(&test_system.context()));
     assert!(wrong.contains("pad is `x`, not groups of 11 digits"), "{wrong}");
-    workload.prepare(&place.site()).unwrap();
-    place.run("UPDATE sbtest1 SET k = 51");
-    let wrong = message(workload.verify(&place.site()));
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.run("UPDATE sbtest1 SET k = 51");
+    let wrong = message(workload.verify(&test_system.context()));
     assert!(wrong.contains("k is 51, not a number from 1 to 50"), "{wrong}");
-    workload.prepare(&place.site()).unwrap();
-    place.run("UPDATE sbtest1 SET id = 60 WHERE id = 50");
-    let wrong = message(workload.verify(&place.site()));
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.run("UPDATE sbtest1 SET id = 60 WHERE id = 50");
+    let wrong = message(workload.verify(&test_system.context()));
     assert!(wrong.contains("the ids of table sbtest1 are not 1 to 50"), "{wrong}");
 }
 
 #[test]
 fn verify_finds_tables_that_lost_an_index() {
-    let place = Place::sqlite();
+    let test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_read_only", "table_size = 50\ntables = 2");
-    workload.prepare(&place.site()).unwrap();
-    workload.verify(&place.site()).unwrap();
-    place.run("DROP INDEX k_2");
-    let wrong = message(workload.verify(&place.site()));
+    workload.prepare(&test_system.context()).unwrap();
+    workload.verify(&test_system.context()).unwrap();
+    test_system.run("DROP INDEX k_2");
+    let wrong = message(workload.verify(&test_system.context()));
     assert!(
         wrong.contains("table sbtest2 has no index on k: make it with CREATE INDEX k_2"),
         "{wrong}"
     );
     let without =
         sysbench("oltp_read_only", "table_size = 50\ntables = 2\ncreate_secondary = false");
-    without.verify(&place.site()).unwrap();
-    place.run("ALTER TABLE sbtest1 RENAME TO whole");
-    place.run("CREATE TABLE sbtest1 AS SELECT * FROM whole");
-    let wrong = message(without.verify(&place.site()));
+    without.verify(&test_system.context()).unwrap();
+    test_system.run("ALTER TABLE sbtest1 RENAME TO whole");
+    test_system.run("CREATE TABLE sbtest1 AS SELECT * FROM whole");
+    let wrong = message(without.verify(&test_system.context()));
     assert!(wrong.contains("table sbtest1 has no index on id"), "{wrong}");
 }
 
 /// What is in a table after a trial by one client.
 fn outcome(seed: u64) -> (Vec<Vec<driver::Datum>>, Vec<Vec<driver::Datum>>) {
-    let mut place = Place::sqlite();
-    place.seed = seed;
+    let mut test_system = TestSystem::sqlite();
+    test_system.seed = seed;
     let workload = sysbench("oltp_read_write", "table_size = 100");
-    workload.prepare(&place.site()).unwrap();
+    workload.prepare(&test_system.context()).unwrap();
     let all = "SELECT * FROM sbtest1 ORDER BY id";
-    let before = place.rows(all);
-    place.trial(&*workload, 1, 20);
-    (before, place.rows(all))
+    let before = test_system.rows(all);
+    test_system.trial(&*workload, 1, 20);
+    (before, test_system.rows(all))
 }
 
 #[test]
@@ -267,48 +278,48 @@ fn a_seed_repeats_the_same_data_and_the_same_queries() {
 
 #[test]
 fn a_second_trial_writes_other_values_than_the_first() {
-    let mut place = Place::sqlite();
+    let mut test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_update_non_index", "table_size = 1");
-    workload.prepare(&place.site()).unwrap();
+    workload.prepare(&test_system.context()).unwrap();
     let mut written = Vec::new();
     for (repetition, clients) in [(0, 1), (1, 1), (0, 2), (0, 1)] {
-        place.occasion = Occasion { repetition, clients, rate: 0 };
-        place.trial(workload.as_ref(), 1, 1);
-        written.push(place.rows("SELECT c FROM sbtest1"));
+        test_system.load_key = LoadKey { repetition, clients, rate: 0 };
+        test_system.trial(workload.as_ref(), 1, 1);
+        written.push(test_system.rows("SELECT c FROM sbtest1"));
     }
     assert_ne!(written[0], written[1], "a write of what is there is none to most servers");
     assert_ne!(written[0], written[2]);
-    assert_eq!(written[0], written[3], "the same occasion is the same for every system");
+    assert_eq!(written[0], written[3], "the same load key is the same for every system");
 }
 
 #[test]
-fn made_ids_go_on_where_the_last_trial_stopped() {
-    let place = Place::sqlite();
+fn generated_ids_continue_after_the_last_trial() {
+    let test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_insert", "auto_inc = false\ntables = 2");
-    workload.prepare(&place.site()).unwrap();
+    workload.prepare(&test_system.context()).unwrap();
     for _ in 0..3 {
-        let trial = place.trial(&*workload, 2, 50);
+        let trial = test_system.trial(&*workload, 2, 50);
         assert_eq!(trial.tally.errors.len(), 0, "{:?}", trial.tally.errors);
     }
-    let rows = |table| place.integer(&format!("SELECT COUNT(*) FROM sbtest{table}"));
+    let rows = |table| test_system.integer(&format!("SELECT COUNT(*) FROM sbtest{table}"));
     assert_eq!(rows(1) + rows(2), 150);
     let bulk = sysbench("bulk_insert", "tables = 2\nstatement_bytes = 200");
-    let place = place.with(Existing::Replace);
-    bulk.prepare(&place.site()).unwrap();
+    let test_system = test_system.with(Existing::Replace);
+    bulk.prepare(&test_system.context()).unwrap();
     for _ in 0..2 {
-        assert_eq!(place.trial(&*bulk, 3, 30).tally.errors.len(), 0);
+        assert_eq!(test_system.trial(&*bulk, 3, 30).tally.errors.len(), 0);
     }
 }
 
 #[test]
-fn conflicts_are_tried_again_counted_and_lose_nothing() {
-    let place = Place::mysql("dyno_conflicts");
+fn conflicts_are_retried_and_counted_without_loss() {
+    let test_system = TestSystem::mysql("dyno_conflicts");
     // Every client writes the same few rows, in an order of its own.
     let options =
         "table_size = 4\nrand_type = \"uniform\"\nindex_updates = 4\nrange_selects = false";
     let workload = sysbench("oltp_write_only", options);
-    workload.prepare(&place.site()).unwrap();
-    let trial = place.trial(&*workload, 8, 2000);
+    workload.prepare(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*workload, 8, 2000);
     assert_eq!((trial.tally.transactions, trial.tally.failed_transactions), (2000, 0));
     let retried: u64 = trial.tally.errors.values().map(|counts| counts.retried).sum();
     assert!(retried > 0, "eight clients on four rows must meet");
@@ -316,34 +327,35 @@ fn conflicts_are_tried_again_counted_and_lose_nothing() {
         assert!(key.class.is_transient(), "{key}");
         assert_eq!((counts.ignored, counts.fatal), (0, 0), "{key}");
     }
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 4);
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest1"), 4);
 
     let ignoring =
         sysbench("oltp_write_only", &format!("{options}\ntransient_errors = \"ignore\""));
-    let place = place.with(Existing::Reuse);
-    ignoring.prepare(&place.site()).unwrap();
-    let trial = place.trial(&*ignoring, 8, 2000);
+    let test_system = test_system.with(Existing::Reuse);
+    ignoring.prepare(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*ignoring, 8, 2000);
     assert!(trial.tally.failed_transactions > 0);
-    assert_eq!(place.integer("SELECT COUNT(*) FROM sbtest1"), 4);
-    place.drop_database("dyno_conflicts");
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest1"), 4);
+    test_system.drop_database("dyno_conflicts");
 }
 
 #[test]
-fn a_key_that_is_taken_is_ignored_and_any_other_error_is_fatal() {
-    let place = Place::sqlite();
+fn duplicate_keys_are_ignored_and_other_errors_are_fatal() {
+    let test_system = TestSystem::sqlite();
     let workload = sysbench("oltp_insert", "table_size = 10");
-    workload.prepare(&place.site()).unwrap();
-    place.run("UPDATE sbtest1 SET k = id");
-    place.run("CREATE UNIQUE INDEX one_k ON sbtest1 (k)");
-    let trial = place.trial(&*workload, 2, 40);
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.run("UPDATE sbtest1 SET k = id");
+    test_system.run("CREATE UNIQUE INDEX one_k ON sbtest1 (k)");
+    let trial = test_system.trial(&*workload, 2, 40);
     let (key, counts) = trial.tally.errors.first_key_value().unwrap();
     assert_eq!(key.class, ErrorClass::DuplicateKey);
     assert_eq!(counts.ignored, trial.tally.failed_transactions);
     assert!(counts.ignored > 0);
 
-    let load = workload.load(&place.site());
-    place.run("CREATE TRIGGER no BEFORE INSERT ON sbtest1 BEGIN SELECT RAISE(ABORT, 'no'); END");
-    let trial = place.offer(&*load, 2, 40);
+    let load = workload.load(&test_system.context());
+    test_system
+        .run("CREATE TRIGGER no BEFORE INSERT ON sbtest1 BEGIN SELECT RAISE(ABORT, 'no'); END");
+    let trial = test_system.offer(&*load, 2, 40);
     assert_eq!(trial.tally.transactions, 0);
     let failures: Vec<&Failure> =
         trial.outcome.clients.iter().filter_map(|client| client.failure.as_ref()).collect();
@@ -352,22 +364,23 @@ fn a_key_that_is_taken_is_ignored_and_any_other_error_is_fatal() {
 
 #[test]
 fn statements_of_the_plan_surround_prepare_and_reach_clients() {
-    let mut place = Place::mysql("dyno_phases");
-    place.run("CREATE TABLE said (what TEXT)");
+    let mut test_system = TestSystem::mysql("dyno_phases");
+    test_system.run("CREATE TABLE said (what TEXT)");
     let say = |what: &str| vec![format!("INSERT INTO said VALUES ('{what}')")];
-    place.sql.before_prepare = say("before");
-    place.sql.after_prepare = say("after");
-    place.sql.run_session = say("client");
+    test_system.sql.before_prepare = say("before");
+    test_system.sql.after_prepare = say("after");
+    test_system.sql.run_session = say("client");
     let workload = sysbench("oltp_point_select", "table_size = 10");
-    workload.prepare(&place.site()).unwrap();
-    place.trial(&*workload, 3, 10);
-    let said = |what| place.integer(&format!("SELECT COUNT(*) FROM said WHERE what = '{what}'"));
+    workload.prepare(&test_system.context()).unwrap();
+    test_system.trial(&*workload, 3, 10);
+    let said =
+        |what| test_system.integer(&format!("SELECT COUNT(*) FROM said WHERE what = '{what}'"));
     assert_eq!((said("before"), said("after"), said("client")), (1, 1, 3));
-    place.drop_database("dyno_phases");
+    test_system.drop_database("dyno_phases");
 }
 
 #[test]
-fn wrong_options_are_told_with_the_nearest_spelling() {
+fn wrong_options_suggest_the_nearest_spelling() {
     let cases = [
         ("sysbench/oltp_read_wirte", ""),
         ("oltp_read_write", ""),
@@ -392,7 +405,7 @@ fn wrong_options_are_told_with_the_nearest_spelling() {
 }
 
 #[test]
-fn the_catalogue_tells_every_option_that_is_read_with_its_default() {
+fn the_catalogue_lists_every_option_with_its_default() {
     for info in crate::catalogue() {
         if !info.kind.starts_with("sysbench/") {
             continue;

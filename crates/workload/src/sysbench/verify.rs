@@ -5,18 +5,18 @@ use std::sync::Arc;
 use driver::{Datum, Dialect, Session};
 use measure::Failure;
 
+use super::inspection::{check_oltp_columns, columns};
 use super::schema;
 use super::script::RowCount;
-use super::survey::{check_oltp_columns, columns};
 use super::values::{C_LENGTH, PAD_LENGTH, fits_template};
-use crate::Site;
-use crate::crewed::{as_integer, as_text, members, share_out, unfit};
+use crate::WorkloadContext;
+use crate::parallel::{as_integer, as_text, parallel_for, unsuitable, workers};
 use crate::random::Random;
 
 /// Rows of each table whose values are checked.
 const SAMPLED_ROWS: usize = 100;
 
-/// What a table must hold.
+/// The expected contents of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) rows: u64,
@@ -30,12 +30,16 @@ pub(super) struct Expected {
 }
 
 /// Checks tables in parallel.
-pub(super) fn verify(site: &Site<'_>, tables: &[u64], expected: Expected) -> Result<(), Failure> {
-    let Dialect { list_columns, list_indexed, .. } = *site.target.dialect();
-    let progress = site.progress.clone();
+pub(super) fn verify(
+    context: &WorkloadContext<'_>,
+    tables: &[u64],
+    expected: Expected,
+) -> Result<(), Failure> {
+    let Dialect { list_columns, list_indexed, .. } = *context.target.dialect();
+    let progress = context.progress.clone();
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
     let count = tables.len() as u64;
-    share_out(site, members(site), count, move |session, job| {
+    parallel_for(context, workers(context), count, move |session, job| {
         let (table, progress) = (tables[job as usize], progress.clone());
         Box::pin(async move {
             let found = columns(session, list_columns, &schema::name(table)).await?;
@@ -55,10 +59,10 @@ fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result
     let has = |name: &str| indexed.iter().any(|column| column.eq_ignore_ascii_case(name));
     let again = "have it made afresh with `--existing replace`";
     if !has("id") {
-        return Err(unfit(format!("table sbtest{table} has no index on id: {again}")));
+        return Err(unsuitable(format!("table sbtest{table} has no index on id: {again}")));
     }
     if has_index_on_k && !has("k") {
-        return Err(unfit(format!(
+        return Err(unsuitable(format!(
             "table sbtest{table} has no index on k: make it with CREATE INDEX k_{table} ON \
              sbtest{table}(k), say create_secondary = false when it shall have none, or {again}"
         )));
@@ -79,7 +83,7 @@ async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Re
         RowCount::AtMost => (seen <= wanted, "at most "),
     };
     if !is_right {
-        return Err(unfit(format!(
+        return Err(unsuitable(format!(
             "table sbtest{table} has {seen} rows, not {bound}{wanted}: set table_size to what is \
              there, or have it made afresh with `--existing replace`"
         )));
@@ -90,7 +94,7 @@ async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Re
         _ => seen == 0,
     };
     if expected.row_count == RowCount::Exactly && !ids_fit {
-        return Err(unfit(format!(
+        return Err(unsuitable(format!(
             "the ids of table sbtest{table} are not 1 to {wanted}, so that queries would miss \
              rows: have it made afresh with `--existing replace`"
         )));
@@ -117,7 +121,7 @@ async fn check_sample(session: &mut Session, table: u64, wanted: Expected) -> Re
 fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
     let id = as_integer(row.first()).unwrap_or_default();
     let wrong = |what: String| {
-        Err(unfit(format!(
+        Err(unsuitable(format!(
             "row {id} of table sbtest{table}: {what}; have the table made afresh with \
              `--existing replace`"
         )))

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_lent_and_written() {
+    fn cells_are_borrowed_and_written() {
         let mut buffer = RowBuffer::default();
         for _ in 0..2 {
             buffer.clear();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_point_and_zeros() {
+    fn numbers_have_their_decimal_point_and_zeros() {
         let fixed = |number, units| {
             let mut out = String::new();
             push_fixed(&mut out, number, units);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use driver::{Datum, Session};
-use measure::{Condition, Failure, Verdict};
+use measure::{Condition, ConditionResult, Failure};
 
 use super::figures::{self, money};
-use super::prepare::Made;
+use super::prepare::CreatedDatabases;
 use super::settings::Settings;
-use crate::Site;
-use crate::crewed::{as_integer, members, share_out, unfit};
+use crate::WorkloadContext;
+use crate::parallel::{as_integer, parallel_for, unsuitable, workers};
 
 /// What each condition says, for each warehouse, district, order or customer.
 const MEANINGS: [&str; 12] = [
@@ -30,11 +30,11 @@ const MEANINGS: [&str; 12] = [
 ];
 
 /// How many broken places of a condition are reported.
-const TOLD: usize = 3;
+const PLACES_MAX: usize = 3;
 
 /// The conditions that one session checks for a warehouse.
 #[derive(Clone, Copy, Debug)]
-enum Look {
+enum CheckQuery {
     /// Conditions 1 to 4, 8, 9 and 11.
     Figures,
     /// Condition 5.
@@ -46,49 +46,52 @@ enum Look {
 }
 
 /// The longest first, so that all sessions end at about the same time.
-const LOOKS: [Look; 4] = [Look::Balances, Look::Lines, Look::Figures, Look::NewOrders];
+const CHECK_QUERIES: [CheckQuery; 4] =
+    [CheckQuery::Balances, CheckQuery::Lines, CheckQuery::Figures, CheckQuery::NewOrders];
 
 /// Broken places of each condition: how many, and the first few in words.
 #[derive(Debug, Default)]
-struct Broken(BTreeMap<usize, (u64, Vec<String>)>);
+struct BrokenPlaces(BTreeMap<usize, (u64, Vec<String>)>);
 
-impl Broken {
+impl BrokenPlaces {
     fn add(&mut self, condition: usize, warehouse: u64, what: &str) {
         let (count, told) = self.0.entry(condition).or_default();
         *count += 1;
-        if told.len() < TOLD {
+        if told.len() < PLACES_MAX {
             told.push(format!("warehouse {warehouse}, {what}"));
         }
     }
 
-    fn verdict(&self, condition: usize) -> Verdict {
+    fn verdict(&self, condition: usize) -> ConditionResult {
         match self.0.get(&condition) {
-            None => Verdict::Holds,
+            None => ConditionResult::Holds,
             Some((count, told)) if *count as usize > told.len() => {
                 let more = *count - told.len() as u64;
-                Verdict::Broken(format!("{}; {more} more found", told.join("; ")))
+                ConditionResult::Broken(format!("{}; {more} more found", told.join("; ")))
             }
-            Some((_, told)) => Verdict::Broken(told.join("; ")),
+            Some((_, told)) => ConditionResult::Broken(told.join("; ")),
         }
     }
 }
 
 /// Checks all twelve conditions, and names those that cannot be checked.
 pub(super) fn check(
-    site: &Site<'_>,
+    context: &WorkloadContext<'_>,
     settings: &Settings,
-    made: &Made,
+    created: &CreatedDatabases,
 ) -> Result<Vec<Condition>, Failure> {
-    let jobs = settings.warehouses * LOOKS.len() as u64;
-    site.progress.begin("checking consistency", jobs);
-    let broken = Arc::new(Mutex::new(Broken::default()));
-    let (found, progress) = (Arc::clone(&broken), site.progress.clone());
-    share_out(site, members(site), jobs, move |session, job| {
+    let jobs = settings.warehouses * CHECK_QUERIES.len() as u64;
+    context.progress.begin("checking consistency", jobs);
+    let broken = Arc::new(Mutex::new(BrokenPlaces::default()));
+    let (found, progress) = (Arc::clone(&broken), context.progress.clone());
+    parallel_for(context, workers(context), jobs, move |session, job| {
         let (found, progress) = (Arc::clone(&found), progress.clone());
         Box::pin(async move {
-            let (warehouse, look) =
-                (job / LOOKS.len() as u64 + 1, LOOKS[job as usize % LOOKS.len()]);
-            for (condition, what) in look.run(session, warehouse).await? {
+            let (warehouse, check_query) = (
+                job / CHECK_QUERIES.len() as u64 + 1,
+                CHECK_QUERIES[job as usize % CHECK_QUERIES.len()],
+            );
+            for (condition, what) in check_query.run(session, warehouse).await? {
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.add(condition, warehouse, &what);
             }
@@ -106,15 +109,15 @@ pub(super) fn check(
             verdict: broken.verdict(number),
         })
         .collect();
-    conditions.push(constant(site, made));
+    conditions.push(constant(context, created));
     Ok(conditions)
 }
 
 /// Clause 2.1.6.1 relates the constant that last names are drawn with to the one they were loaded with.
-fn constant(site: &Site<'_>, made: &Made) -> Condition {
-    let verdict = match made.look(site.target) {
-        Some(_) => Verdict::Holds,
-        None => Verdict::Unknown(
+fn constant(context: &WorkloadContext<'_>, created: &CreatedDatabases) -> Condition {
+    let verdict = match created.freshness_of(context.target) {
+        Some(_) => ConditionResult::Holds,
+        None => ConditionResult::Unknown(
             "the data was not loaded by this run, so its constant is not known".to_owned(),
         ),
     };
@@ -139,14 +142,14 @@ pub(super) fn demand(conditions: &[Condition]) -> Result<(), Failure> {
     if broken.is_empty() {
         return Ok(());
     }
-    Err(unfit(format!(
+    Err(unsuitable(format!(
         "the data is not consistent: condition {}; have it made afresh with `--existing replace`, or \
          leave the conditions unchecked with check = false",
         broken.join("; condition ")
     )))
 }
 
-impl Look {
+impl CheckQuery {
     /// Broken conditions with their places within the warehouse.
     async fn run(
         self,

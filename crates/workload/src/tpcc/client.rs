@@ -2,31 +2,31 @@
 
 use std::sync::Arc;
 
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, Traffic};
 use net::Nanos;
 
-use super::deck::{Cards, Kind};
+use super::deck::{Kind, TransactionPicker};
 use super::delivery::{Delivered, delivery};
-use super::hand::Hand;
-use super::inputs::{Inputs, Terminal, Typist};
+use super::inputs::{InputGenerator, Inputs, Terminal};
 use super::load::{ROLLED_BACK, SKIPPED, TpccLoad, operation};
-use super::new_order::{Placed, new_order};
+use super::new_order::{OrderResult, new_order};
 use super::order_status::order_status;
 use super::payment::payment;
+use super::session::TpccSession;
 use super::statements::Statements;
 use super::stock_level::stock_level;
 use super::waits::{keying_ns, think_ns};
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 /// What a client's stream is drawn from, apart from those that data is made from.
 const STREAM: u64 = 0x7e41;
 
 impl Shared for TpccLoad {
-    type Work = Terminals;
+    type WorkloadClient = TpccClient;
 
     fn operations(&self) -> &[Operation] {
         &self.operations
@@ -36,17 +36,21 @@ impl Shared for TpccLoad {
         &self.settings.errors
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<Terminals, Failure> {
-        Terminals::open(self, index, seat).await
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<TpccClient, Failure> {
+        TpccClient::open(self, index, handle).await
     }
 }
 
 /// A connected terminal.
-pub(super) struct Terminals {
+pub(super) struct TpccClient {
     shared: Arc<TpccLoad>,
-    hand: Hand,
-    typist: Typist,
-    cards: Cards,
+    tpcc_session: TpccSession,
+    input_generator: InputGenerator,
+    cards: TransactionPicker,
     random: Random,
     /// The next kind, if it was drawn before its turn.
     next: Option<Kind>,
@@ -55,57 +59,70 @@ pub(super) struct Terminals {
     inputs: Option<(Kind, Inputs)>,
 }
 
-impl Terminals {
-    async fn open(shared: Arc<TpccLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let hand = connect(&shared, seat).await?;
+impl TpccClient {
+    async fn open(
+        shared: Arc<TpccLoad>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<Self, Failure> {
+        let tpcc_session = connect(&shared, handle).await?;
         let settings = &shared.settings;
-        let typist = Typist {
+        let input_generator = InputGenerator {
             constants: shared.constants,
             warehouses: settings.warehouses.cast_signed(),
             terminal: Terminal::of_client(index, settings.warehouses),
             is_home: settings.home_warehouse,
         };
         let random = Random::of_part(shared.seed, &[STREAM, index as u64]);
-        let cards = Cards::new(settings.mix);
-        Ok(Self { shared, hand, typist, cards, random, next: None, last: None, inputs: None })
+        let cards = TransactionPicker::new(settings.mix);
+        Ok(Self {
+            shared,
+            tpcc_session,
+            input_generator,
+            cards,
+            random,
+            next: None,
+            last: None,
+            inputs: None,
+        })
     }
 
     async fn transact_inputs(
         &mut self,
-        seat: &mut Seat,
+        handle: &mut ClientHandle,
     ) -> Result<OperationId, (OperationId, Failure)> {
         // Every transaction was drawn before it is done.
         let Some((kind, inputs)) = &self.inputs else { return Ok(ROLLED_BACK) };
-        let hand = &mut self.hand;
+        let tpcc_session = &mut self.tpcc_session;
         let done = match inputs {
-            Inputs::NewOrder(order) => match new_order(hand, seat, order).await {
-                Ok(Placed::RolledBack) => return Ok(ROLLED_BACK),
-                Ok(Placed::Committed) => Ok(()),
+            Inputs::NewOrder(order) => match new_order(tpcc_session, handle, order).await {
+                Ok(OrderResult::RolledBack) => return Ok(ROLLED_BACK),
+                Ok(OrderResult::Committed) => Ok(()),
                 Err(failure) => Err(failure),
             },
-            Inputs::Payment(inputs) => payment(hand, seat, inputs).await,
-            Inputs::OrderStatus(inputs) => order_status(hand, seat, inputs).await,
-            Inputs::Delivery(inputs) => match delivery(hand, seat, inputs).await {
+            Inputs::Payment(inputs) => payment(tpcc_session, handle, inputs).await,
+            Inputs::OrderStatus(inputs) => order_status(tpcc_session, handle, inputs).await,
+            Inputs::Delivery(inputs) => match delivery(tpcc_session, handle, inputs).await {
                 Ok(Delivered::NotEverywhere) => return Ok(SKIPPED),
                 Ok(Delivered::Everywhere) => Ok(()),
                 Err(failure) => Err(failure),
             },
-            Inputs::StockLevel(inputs) => stock_level(hand, seat, inputs).await,
+            Inputs::StockLevel(inputs) => stock_level(tpcc_session, handle, inputs).await,
         };
         let operation = operation(*kind);
         done.map(|()| operation).map_err(|failure| (operation, failure))
     }
 }
 
-async fn connect(shared: &TpccLoad, seat: &Seat) -> Result<Hand, Failure> {
+async fn connect(shared: &TpccLoad, handle: &ClientHandle) -> Result<TpccSession, Failure> {
     let TpccLoad { connector, settings, .. } = shared;
     let dialect = connector.target.dialect();
-    let mut session = connector.open(seat).await?;
+    let mut session = connector.open(handle).await?;
     if let Some(enforce) = dialect.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
         session.run(enforce).await?;
     }
     let statements = Statements::prepare(&mut session, dialect.row_lock).await?;
-    Ok(Hand {
+    Ok(TpccSession {
         session,
         statements,
         begin_write: dialect.begin_write,
@@ -115,7 +132,7 @@ async fn connect(shared: &TpccLoad, seat: &Seat) -> Result<Hand, Failure> {
     })
 }
 
-impl Work for Terminals {
+impl WorkloadClient for TpccClient {
     /// The think time of the last transaction and the keying time of the next.
     fn pause_ns(&mut self) -> Nanos {
         if !self.shared.settings.waits {
@@ -131,29 +148,32 @@ impl Work for Terminals {
         let next = self.next.take();
         let kind = next.unwrap_or_else(|| self.cards.draw(&mut self.random));
         self.last = Some(kind);
-        self.inputs = Some((kind, self.typist.draw(kind, &mut self.random)));
+        self.inputs = Some((kind, self.input_generator.draw(kind, &mut self.random)));
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
-        self.transact_inputs(seat)
+    async fn transact(
+        &mut self,
+        handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
+        self.transact_inputs(handle)
             .await
             .map_err(|(operation, failure)| FailedTransaction { operation, failure })
     }
 
-    async fn roll_back(&mut self, seat: &mut Seat) -> Result<(), Failure> {
-        self.hand.roll_back(seat).await
+    async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
+        self.tpcc_session.roll_back(handle).await
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        self.hand = connect(&self.shared, seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        self.tpcc_session = connect(&self.shared, handle).await?;
         Ok(())
     }
 
     fn take_traffic(&mut self) -> Traffic {
-        self.hand.session.take_traffic()
+        self.tpcc_session.session.take_traffic()
     }
 
     async fn close(self) {
-        self.hand.session.close().await;
+        self.tpcc_session.session.close().await;
     }
 }

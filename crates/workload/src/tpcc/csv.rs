@@ -12,12 +12,12 @@ use std::thread;
 use measure::{ErrorClass, Failure};
 
 use super::buffer::RowBuffer;
-use super::fill::{Piece, Sink, stages};
-use super::rows::RowMaker;
+use super::fill::{Batch, Sink, stages};
+use super::rows::RowGenerator;
 use super::schema::{Table, create_indexes, create_table};
 use super::settings::Settings;
 use crate::Export;
-use crate::crewed::{interrupted, unfit};
+use crate::parallel::{interrupted, unsuitable};
 
 /// Size of the write buffer of a file.
 const WRITE_BYTES: usize = 256 * 1024;
@@ -27,10 +27,10 @@ const WRITE_BYTES: usize = 256 * 1024;
 pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {
     let warehouses = settings.warehouses;
     write_schema(settings, export)?;
-    let maker = RowMaker::new(export.seed, export.now.clone());
+    let generator = RowGenerator::new(export.seed, export.now.clone());
     let next = AtomicU64::new(0);
     export.progress.begin("writing files of CSV", warehouses + 1);
-    let work = || {
+    let write_jobs = || {
         loop {
             let job = next.fetch_add(1, Ordering::Relaxed);
             if job > warehouses {
@@ -39,12 +39,12 @@ pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Fai
             if export.stop.is_asked() {
                 return Err(interrupted());
             }
-            write_job(export, &maker, job)?;
+            write_job(export, &generator, job)?;
             export.progress.advance(1);
         }
     };
     thread::scope(|scope| {
-        let writers: Vec<_> = (0..export.writers.max(1)).map(|_| scope.spawn(work)).collect();
+        let writers: Vec<_> = (0..export.writers.max(1)).map(|_| scope.spawn(write_jobs)).collect();
         let ended = writers
             .into_iter()
             .map(|it| it.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)));
@@ -53,19 +53,19 @@ pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Fai
 }
 
 /// Job 0 writes the items; each other job writes a warehouse.
-fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Failure> {
+fn write_job(export: &Export<'_>, generator: &RowGenerator, job: u64) -> Result<(), Failure> {
     let mut files = Files { export, job, open: BTreeMap::new() };
-    for piece in stages(job.max(1)).into_iter().flatten() {
-        let of_job = match piece {
-            Piece::Items(_) => 0,
-            Piece::Warehouse(warehouse) | Piece::Stock(warehouse, _) => warehouse,
-            Piece::Customers(place) | Piece::Orders(place) => place.warehouse,
+    for batch in stages(job.max(1)).into_iter().flatten() {
+        let of_job = match batch {
+            Batch::Items(_) => 0,
+            Batch::Warehouse(warehouse) | Batch::Stock(warehouse, _) => warehouse,
+            Batch::Customers(place) | Batch::Orders(place) => place.warehouse,
         };
         if of_job != job {
             continue;
         }
-        for &table in piece.tables() {
-            at_once(piece.make(table, maker, &mut files.of(table)?))?;
+        for &table in batch.tables() {
+            at_once(batch.make(table, generator, &mut files.of(table)?))?;
         }
     }
     files.close()
@@ -75,7 +75,7 @@ fn write_job(export: &Export<'_>, maker: &RowMaker, job: u64) -> Result<(), Fail
 pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,
-        Poll::Pending => Err(unfit("writing a file did not come to an end")),
+        Poll::Pending => Err(unsuitable("writing a file did not come to an end")),
     }
 }
 
@@ -119,7 +119,8 @@ impl Files<'_> {
             self.open.insert(table, (path, BufWriter::with_capacity(WRITE_BYTES, file)));
         }
         let opened = self.open.get_mut(&table);
-        let (path, file) = opened.ok_or_else(|| unfit("a file that was opened is not there"))?;
+        let (path, file) =
+            opened.ok_or_else(|| unsuitable("a file that was opened is not there"))?;
         Ok(TableFile { path, file, columns: table.column_names().len(), line: Vec::new() })
     }
 

@@ -56,13 +56,13 @@ const DECK: usize = 23;
 
 /// One client's source of kinds.
 #[derive(Clone, Debug)]
-pub(super) struct Cards {
+pub(super) struct TransactionPicker {
     mix: Mix,
     deck: [Kind; DECK],
     drawn: usize,
 }
 
-impl Cards {
+impl TransactionPicker {
     pub(super) fn new(mix: Mix) -> Self {
         let mut cards =
             Kind::ALL.iter().zip(CARDS).flat_map(|(kind, count)| std::iter::repeat_n(*kind, count));
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn count(mix: Mix, draws: usize) -> [usize; TYPES] {
-        let (mut cards, mut random) = (Cards::new(mix), Random::new(3));
+        let (mut cards, mut random) = (TransactionPicker::new(mix), Random::new(3));
         let mut counts = [0; TYPES];
         for _ in 0..draws {
             counts[cards.draw(&mut random) as usize] += 1;
@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn a_deck_is_used_up_before_it_is_shuffled() {
+    fn a_deck_is_exhausted_before_it_is_reshuffled() {
         assert_eq!(count(Mix::Deck, DECK), CARDS);
         assert_eq!(count(Mix::Deck, 1_000 * DECK), CARDS.map(|cards| cards * 1_000));
     }
 
     #[test]
     fn decks_are_shuffled() {
-        let (mut cards, mut random) = (Cards::new(Mix::Deck), Random::new(3));
+        let (mut cards, mut random) = (TransactionPicker::new(Mix::Deck), Random::new(3));
         // Where the one Delivery lies: every place as likely.
         let mut places = [0_u32; DECK];
         for _ in 0..2_300 {

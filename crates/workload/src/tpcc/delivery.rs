@@ -5,11 +5,11 @@
 //! 2.7.2 allows.
 
 use driver::Value;
-use engine::Seat;
+use engine::ClientHandle;
 use measure::Failure;
 
-use super::hand::{Hand, missing, money, scaled};
 use super::inputs::Delivery;
+use super::session::{TpccSession, missing, money, scaled};
 use super::statements::Query;
 
 const DISTRICTS: usize = 10;
@@ -25,16 +25,16 @@ pub(super) enum Delivered {
 
 /// Clause 2.7.4.2, for all ten districts together.
 pub(super) async fn delivery(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     delivery: &Delivery,
 ) -> Result<Delivered, Failure> {
-    hand.begin(seat).await?;
+    tpcc_session.begin(handle).await?;
     let warehouse = Value::Int(delivery.warehouse);
-    let orders = oldest(hand, seat, warehouse).await?;
+    let orders = oldest(tpcc_session, handle, warehouse).await?;
     if orders.iter().all(|order| *order == 0) {
         // Clause 2.7.4.2: where no order is outstanding, the delivery is skipped.
-        hand.commit(seat).await?;
+        tpcc_session.commit(handle).await?;
         return Ok(Delivered::NotEverywhere);
     }
     // The warehouse and the orders follow behind one more value, which only one statement takes.
@@ -44,13 +44,14 @@ pub(super) async fn delivery(
     for (value, order) in values[2..].iter_mut().zip(orders) {
         *value = Value::Int(order);
     }
-    hand.run(seat, Query::DeleteNewOrders, &values[1..]).await?;
-    hand.run(seat, Query::OrderCustomers, &values[1..]).await?;
-    let customers = by_district(hand, |row, hand| hand.rows().int(row, 1));
-    hand.run(seat, Query::SetCarrier, &values).await?;
-    hand.run(seat, Query::SumAmounts, &values[1..]).await?;
-    let amounts = by_district(hand, |row, hand| scaled(hand.rows(), (row, 1), 100.0));
-    hand.run(seat, Query::SetDelivered, &values[1..]).await?;
+    tpcc_session.run(handle, Query::DeleteNewOrders, &values[1..]).await?;
+    tpcc_session.run(handle, Query::OrderCustomers, &values[1..]).await?;
+    let customers = by_district(tpcc_session, |row, tpcc_session| tpcc_session.rows().int(row, 1));
+    tpcc_session.run(handle, Query::SetCarrier, &values).await?;
+    tpcc_session.run(handle, Query::SumAmounts, &values[1..]).await?;
+    let amounts =
+        by_district(tpcc_session, |row, tpcc_session| scaled(tpcc_session.rows(), (row, 1), 100.0));
+    tpcc_session.run(handle, Query::SetDelivered, &values[1..]).await?;
     for (order, customer) in orders.iter().zip(customers) {
         if *order != 0 && customer == 0 {
             return Err(missing(&format!("new order {order} of warehouse {}", delivery.warehouse)));
@@ -61,32 +62,35 @@ pub(super) async fn delivery(
         credit[district] = money(amounts[district]);
         credit[DISTRICTS + 1 + district] = Value::Int(customers[district]);
     }
-    hand.run(seat, Query::CreditCustomers, &credit).await?;
-    hand.commit(seat).await?;
+    tpcc_session.run(handle, Query::CreditCustomers, &credit).await?;
+    tpcc_session.commit(handle).await?;
     Ok(if orders.contains(&0) { Delivered::NotEverywhere } else { Delivered::Everywhere })
 }
 
 /// The oldest new order of each district; 0 where there is none.
 async fn oldest(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     warehouse: Value<'static>,
 ) -> Result<[i64; DISTRICTS], Failure> {
     let mut orders = [0; DISTRICTS];
     for (order, district) in orders.iter_mut().zip(1..) {
-        hand.run(seat, Query::OldestNewOrder, &[warehouse, Value::Int(district)]).await?;
-        *order = hand.rows().int(0, 0).unwrap_or(0);
+        tpcc_session.run(handle, Query::OldestNewOrder, &[warehouse, Value::Int(district)]).await?;
+        *order = tpcc_session.rows().int(0, 0).unwrap_or(0);
     }
     Ok(orders)
 }
 
 /// A number for each district from rows that begin with the district; 0 where there is no row.
-fn by_district(hand: &Hand, number: impl Fn(usize, &Hand) -> Option<i64>) -> [i64; DISTRICTS] {
+fn by_district(
+    tpcc_session: &TpccSession,
+    number: impl Fn(usize, &TpccSession) -> Option<i64>,
+) -> [i64; DISTRICTS] {
     let mut numbers = [0; DISTRICTS];
-    for row in 0..hand.rows().len() {
-        let district = hand.rows().int(row, 0).and_then(|it| usize::try_from(it - 1).ok());
+    for row in 0..tpcc_session.rows().len() {
+        let district = tpcc_session.rows().int(row, 0).and_then(|it| usize::try_from(it - 1).ok());
         if let Some(slot) = district.and_then(|at| numbers.get_mut(at)) {
-            *slot = number(row, hand).unwrap_or(0);
+            *slot = number(row, tpcc_session).unwrap_or(0);
         }
     }
     numbers

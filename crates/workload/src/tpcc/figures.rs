@@ -5,7 +5,7 @@ use driver::{Datum, Session};
 use measure::Failure;
 
 use super::rows::FIRST_NEW_ORDER;
-use crate::crewed::as_integer;
+use crate::parallel::as_integer;
 
 /// Districts of a warehouse.
 const DISTRICTS: usize = 10;
@@ -240,14 +240,14 @@ mod tests {
     const HERE: [usize; 7] = [1, 2, 3, 4, 8, 9, 11];
 
     #[test]
-    fn a_new_database_keeps_all_conditions() {
+    fn a_new_database_meets_all_conditions() {
         for condition in HERE {
             assert_eq!(figures().broken(condition), Vec::<String>::new(), "3.3.2.{condition}");
         }
     }
 
     #[test]
-    fn a_district_without_new_orders_keeps_them_too() {
+    fn a_district_without_new_orders_meets_all_conditions() {
         let mut figures = figures();
         let district = &mut figures.districts[4];
         district.new_orders = 0;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_place() {
+    fn broken_conditions_show_their_place() {
         let mut figures = figures();
         let district = &mut figures.districts[2];
         district.ytd += 1;

@@ -7,46 +7,48 @@ use driver::{Dialect, Session, Value};
 use measure::Failure;
 
 use super::buffer::RowBuffer;
-use super::rows::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, ORDERS, Place, RowMaker};
+use super::rows::{
+    CUSTOMERS, DISTRICTS, DistrictKey, FIRST_NEW_ORDER, ITEMS, ORDERS, RowGenerator,
+};
 use super::schema::{COLUMNS_MAX, Table};
 use super::settings::Settings;
-use crate::crewed::{on_session, share_out_pieces, unfit};
-use crate::loading::{self, Filling};
-use crate::{Progress, Site};
+use crate::loading::{self, BatchWriter};
+use crate::parallel::{on_session, parallel_for_batches, unsuitable};
+use crate::{LoadProgress, WorkloadContext};
 
 /// Items, and stocks of a warehouse, that one session loads in one transaction.
-const PIECE: u64 = 20_000;
+const BATCH: u64 = 20_000;
 
 /// One batch, which a session loads in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum Batch {
     /// So many items from this one on.
     Items(u64),
     /// A warehouse with its districts.
     Warehouse(u64),
     /// The customers of a district with their first payment.
-    Customers(Place),
+    Customers(DistrictKey),
     /// So many stocks of a warehouse from this item on.
     Stock(u64, u64),
     /// The orders of a district with their lines, and which of them are new.
-    Orders(Place),
+    Orders(DistrictKey),
 }
 
 /// All batches in stages. The rows that a foreign key refers to are in an earlier stage.
-pub(super) fn stages(warehouses: u64) -> [Vec<Piece>; 3] {
-    let pieces = || (0..ITEMS / PIECE).map(|piece| piece * PIECE + 1);
+pub(super) fn stages(warehouses: u64) -> [Vec<Batch>; 3] {
+    let batches = || (0..ITEMS / BATCH).map(|batch| batch * BATCH + 1);
     let all = || 1..=warehouses;
     let places = || {
         all().flat_map(|warehouse| {
-            (1..=DISTRICTS).map(move |district| Place { warehouse, district })
+            (1..=DISTRICTS).map(move |district| DistrictKey { warehouse, district })
         })
     };
     let stocks =
-        all().flat_map(|warehouse| pieces().map(move |first| Piece::Stock(warehouse, first)));
+        all().flat_map(|warehouse| batches().map(move |first| Batch::Stock(warehouse, first)));
     [
-        pieces().map(Piece::Items).chain(all().map(Piece::Warehouse)).collect(),
-        stocks.chain(places().map(Piece::Customers)).collect(),
-        places().map(Piece::Orders).collect(),
+        batches().map(Batch::Items).chain(all().map(Batch::Warehouse)).collect(),
+        stocks.chain(places().map(Batch::Customers)).collect(),
+        places().map(Batch::Orders).collect(),
     ]
 }
 
@@ -59,7 +61,7 @@ pub(super) trait Sink {
     async fn take(&mut self, rows: &RowBuffer) -> Result<(), Failure>;
 }
 
-impl Piece {
+impl Batch {
     /// The tables of its rows; each after the tables that its foreign keys refer to.
     pub(super) fn tables(self) -> &'static [Table] {
         match self {
@@ -78,38 +80,38 @@ impl Piece {
     pub(super) async fn make(
         self,
         table: Table,
-        maker: &RowMaker,
+        generator: &RowGenerator,
         sink: &mut impl Sink,
     ) -> Result<(), Failure> {
         let customers = match (self, table) {
-            (Self::Orders(place), Table::Orders) => maker.customers_of_orders(place),
+            (Self::Orders(place), Table::Orders) => generator.customers_of_orders(place),
             _ => Vec::new(),
         };
         let mut rows = RowBuffer::default();
         for number in self.numbers(table) {
             rows.clear();
             match self {
-                Self::Items(_) => maker.item(&mut rows, number),
+                Self::Items(_) => generator.item(&mut rows, number),
                 Self::Warehouse(warehouse) if table == Table::Warehouse => {
-                    maker.warehouse(&mut rows, warehouse);
+                    generator.warehouse(&mut rows, warehouse);
                 }
                 Self::Warehouse(warehouse) => {
-                    maker.district(&mut rows, Place { warehouse, district: number });
+                    generator.district(&mut rows, DistrictKey { warehouse, district: number });
                 }
                 Self::Customers(place) if table == Table::Customer => {
-                    maker.customer(&mut rows, place, number);
+                    generator.customer(&mut rows, place, number);
                 }
-                Self::Customers(place) => maker.history(&mut rows, place, number),
-                Self::Stock(warehouse, _) => maker.stock(&mut rows, warehouse, number),
+                Self::Customers(place) => generator.history(&mut rows, place, number),
+                Self::Stock(warehouse, _) => generator.stock(&mut rows, warehouse, number),
                 Self::Orders(place) if table == Table::NewOrder => {
-                    RowMaker::new_order(&mut rows, place, number);
+                    RowGenerator::new_order(&mut rows, place, number);
                 }
                 Self::Orders(place) if table == Table::OrderLine => {
-                    maker.order_lines(&mut rows, place, number);
+                    generator.order_lines(&mut rows, place, number);
                 }
                 Self::Orders(place) => {
                     let customer = customers[(number - 1) as usize];
-                    maker.order(&mut rows, place, number, customer);
+                    generator.order(&mut rows, place, number, customer);
                 }
             }
             sink.take(&rows).await?;
@@ -120,7 +122,7 @@ impl Piece {
     /// What the rows of one of its tables are numbered by; lines by their orders.
     fn numbers(self, table: Table) -> RangeInclusive<u64> {
         match (self, table) {
-            (Self::Items(first) | Self::Stock(_, first), _) => first..=first + PIECE - 1,
+            (Self::Items(first) | Self::Stock(_, first), _) => first..=first + BATCH - 1,
             (Self::Warehouse(warehouse), Table::Warehouse) => warehouse..=warehouse,
             (Self::Warehouse(_), _) => 1..=DISTRICTS,
             (Self::Customers(_), _) => 1..=CUSTOMERS,
@@ -131,24 +133,24 @@ impl Piece {
 }
 
 /// Loads all rows into new tables.
-pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn fill(context: &WorkloadContext<'_>, settings: &Settings) -> Result<(), Failure> {
     let warehouses = settings.warehouses;
-    let maker = Arc::new(RowMaker::new(site.seed, now(site)?));
-    let dialect = site.target.dialect();
+    let generator = Arc::new(RowGenerator::new(context.seed, now(context)?));
+    let dialect = context.target.dialect();
     let rows_per_warehouse = 530_000;
-    site.progress.begin(
+    context.progress.begin(
         format!("loading {warehouses} warehouse{}", if warehouses == 1 { "" } else { "s" }),
         ITEMS + warehouses * rows_per_warehouse,
     );
-    for pieces in order(stages(warehouses), settings.foreign_keys) {
-        let count = pieces.len() as u64;
-        let maker = Arc::clone(&maker);
-        let progress = site.progress.clone();
-        share_out_pieces(site, count, move |session, number| {
-            let piece = pieces[number as usize];
-            let maker = Arc::clone(&maker);
+    for batches in order(stages(warehouses), settings.foreign_keys) {
+        let count = batches.len() as u64;
+        let generator = Arc::clone(&generator);
+        let progress = context.progress.clone();
+        parallel_for_batches(context, count, move |session, number| {
+            let batch = batches[number as usize];
+            let generator = Arc::clone(&generator);
             let progress = progress.clone();
-            Box::pin(async move { load(session, dialect, &maker, piece, &progress).await })
+            Box::pin(async move { load(session, dialect, &generator, batch, &progress).await })
         })?;
     }
     Ok(())
@@ -156,7 +158,7 @@ pub(super) fn fill(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> 
 
 /// With foreign keys the stages in their order. Without them a single stage, the longest batches first, so that
 /// sessions wait for each other only at the end.
-fn order(stages: [Vec<Piece>; 3], has_foreign_keys: bool) -> Vec<Vec<Piece>> {
+fn order(stages: [Vec<Batch>; 3], has_foreign_keys: bool) -> Vec<Vec<Batch>> {
     if has_foreign_keys {
         stages.into()
     } else {
@@ -165,11 +167,11 @@ fn order(stages: [Vec<Piece>; 3], has_foreign_keys: bool) -> Vec<Vec<Piece>> {
 }
 
 /// The current time of the system, as it writes times.
-fn now(site: &Site<'_>) -> Result<String, Failure> {
-    on_session(site, async move |session| {
+fn now(context: &WorkloadContext<'_>) -> Result<String, Failure> {
+    on_session(context, async move |session| {
         let rows = session.rows("SELECT CURRENT_TIMESTAMP").await?;
-        crate::crewed::as_text(rows.first().and_then(|row| row.first()))
-            .ok_or_else(|| unfit("the system does not tell its time"))
+        crate::parallel::as_text(rows.first().and_then(|row| row.first()))
+            .ok_or_else(|| unsuitable("the system does not tell its time"))
     })
 }
 
@@ -177,24 +179,24 @@ fn now(site: &Site<'_>) -> Result<String, Failure> {
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
-    maker: &RowMaker,
-    piece: Piece,
-    progress: &Progress,
+    generator: &RowGenerator,
+    batch: Batch,
+    progress: &LoadProgress,
 ) -> Result<(), Failure> {
-    let mut together = loading::Piece::begin(session, dialect, progress).await?;
-    for &table in piece.tables() {
+    let mut together = loading::Batch::begin(session, dialect, progress).await?;
+    for &table in batch.tables() {
         let columns = table.column_names();
-        let filling = together.table(table.name(), &columns);
-        let mut rows = TableRows { filling, columns: columns.len() };
-        piece.make(table, maker, &mut rows).await?;
-        rows.filling.end().await?;
+        let writer = together.table(table.name(), &columns);
+        let mut rows = TableRows { writer, columns: columns.len() };
+        batch.make(table, generator, &mut rows).await?;
+        rows.writer.end().await?;
     }
     together.commit().await
 }
 
 /// Adds rows to a table.
 struct TableRows<'a> {
-    filling: Filling<'a>,
+    writer: BatchWriter<'a>,
     columns: usize,
 }
 
@@ -205,7 +207,7 @@ impl Sink for TableRows<'_> {
             for (value, cell) in values.iter_mut().zip(row) {
                 *value = cell;
             }
-            self.filling.push(&values[..self.columns]).await?;
+            self.writer.push(&values[..self.columns]).await?;
         }
         Ok(())
     }

@@ -101,7 +101,7 @@ pub(super) struct StockLevel {
 
 /// Draws inputs.
 #[derive(Clone, Debug)]
-pub(super) struct Typist {
+pub(super) struct InputGenerator {
     pub(super) constants: Constants,
     pub(super) warehouses: i64,
     pub(super) terminal: Terminal,
@@ -109,7 +109,7 @@ pub(super) struct Typist {
     pub(super) is_home: bool,
 }
 
-impl Typist {
+impl InputGenerator {
     #[inline]
     pub(super) fn draw(&self, kind: Kind, random: &mut Random) -> Inputs {
         let warehouse = if self.is_home {
@@ -202,8 +202,8 @@ impl Typist {
 mod tests {
     use super::*;
 
-    fn typist(warehouses: u64) -> Typist {
-        Typist {
+    fn input_generator(warehouses: u64) -> InputGenerator {
+        InputGenerator {
             constants: Constants::of_run(1),
             warehouses: warehouses.cast_signed(),
             terminal: Terminal::of_client(13, warehouses),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_share_warehouses_and_districts_out() {
+    fn terminals_cover_warehouses_and_districts_evenly() {
         let all: Vec<_> = (0..40).map(|index| Terminal::of_client(index, 4)).collect();
         let mut distinct = all.clone();
         distinct.sort_by_key(|it| (it.warehouse, it.district));
@@ -229,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn new_orders_have_remote_lines_and_wrong_items_as_often_as_wanted() {
-        let (typist, mut random) = (typist(4), Random::new(7));
+    fn new_orders_have_the_specified_share_of_remote_lines_and_invalid_items() {
+        let (input_generator, mut random) = (input_generator(4), Random::new(7));
         let (mut lines, mut remote, mut wrong) = (0, 0, 0);
         let mut counts = [0; LINES_MAX + 1];
         for _ in 0..50_000 {
-            let Inputs::NewOrder(order) = typist.draw(Kind::NewOrder, &mut random) else {
+            let Inputs::NewOrder(order) = input_generator.draw(Kind::NewOrder, &mut random) else {
                 panic!()
             };
             let used = &order.lines[..order.count];
@@ -255,11 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn payments_are_remote_and_by_last_name_as_often_as_wanted() {
-        let (typist, mut random) = (typist(4), Random::new(8));
+    fn payments_have_the_specified_share_of_remote_and_by_last_name() {
+        let (input_generator, mut random) = (input_generator(4), Random::new(8));
         let (mut remote, mut by_name) = (0, 0);
         for _ in 0..50_000 {
-            let Inputs::Payment(payment) = typist.draw(Kind::Payment, &mut random) else {
+            let Inputs::Payment(payment) = input_generator.draw(Kind::Payment, &mut random) else {
                 panic!()
             };
             let is_remote = payment.customer_warehouse != payment.warehouse;
@@ -274,9 +274,9 @@ mod tests {
 
     #[test]
     fn one_warehouse_has_no_remote_customers() {
-        let (typist, mut random) = (typist(1), Random::new(8));
+        let (input_generator, mut random) = (input_generator(1), Random::new(8));
         for _ in 0..1_000 {
-            let Inputs::Payment(payment) = typist.draw(Kind::Payment, &mut random) else {
+            let Inputs::Payment(payment) = input_generator.draw(Kind::Payment, &mut random) else {
                 panic!()
             };
             assert_eq!(payment.customer_district, payment.district);
@@ -284,12 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_home_every_warehouse_has_its_turn() {
-        let typist = Typist { is_home: false, ..typist(4) };
+    fn without_a_home_warehouse_all_warehouses_are_used() {
+        let input_generator = InputGenerator { is_home: false, ..input_generator(4) };
         let mut random = Random::new(8);
         let mut seen = [0; 5];
         for _ in 0..4_000 {
-            let Inputs::Delivery(it) = typist.draw(Kind::Delivery, &mut random) else { panic!() };
+            let Inputs::Delivery(it) = input_generator.draw(Kind::Delivery, &mut random) else {
+                panic!()
+            };
             seen[it.warehouse as usize] += 1;
         }
         assert!(seen[1..].iter().all(|count| is_near(*count, 4_000, 25.0)), "{seen:?}");

@@ -5,7 +5,7 @@ use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
 use super::deck::{Kind, TYPES};
 use super::nurand::Constants;
 use super::settings::Settings;
-use crate::Site;
+use crate::WorkloadContext;
 use crate::session::Connector;
 
 /// Orders that were rolled back by intent: an operation of its own after the five types, so that reports show
@@ -35,15 +35,15 @@ pub(super) struct TpccLoad {
 }
 
 impl TpccLoad {
-    pub(super) fn new(settings: &Settings, site: &Site<'_>) -> Self {
+    pub(super) fn new(settings: &Settings, context: &WorkloadContext<'_>) -> Self {
         let kinds = Kind::ALL.iter().map(|kind| kind.name());
         let kinds = kinds.chain(["new_order_rollback", "delivery_skipped"]);
         Self {
             operations: kinds.map(|it| Operation::new(it, OperationKind::Transaction)).collect(),
-            connector: Connector::new(site, settings.isolation),
+            connector: Connector::new(context, settings.isolation),
             settings: settings.clone(),
-            constants: Constants::of_run(site.seed),
-            seed: site.seed,
+            constants: Constants::of_run(context.seed),
+            seed: context.seed,
         }
     }
 }

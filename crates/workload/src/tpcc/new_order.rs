@@ -3,17 +3,17 @@
 use std::hint::black_box;
 
 use driver::Value;
-use engine::Seat;
+use engine::ClientHandle;
 use measure::Failure;
 
-use super::hand::{Hand, missing, money, scaled};
 use super::inputs::{LINES_MAX, Line, NewOrder};
+use super::session::{TpccSession, missing, money, scaled};
 use super::statements::{LineQuery, Query};
 use super::text::ORIGINAL;
 
 /// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Placed {
+pub(super) enum OrderResult {
     Committed,
     /// It names an item that does not exist, and was rolled back as required (clause 2.4.2.3).
     RolledBack,
@@ -36,46 +36,46 @@ struct Filled {
 /// Clause 2.4.2.2. The sequence of its steps is free (clause 2.4.2.3, comment 2): the district, which other
 /// terminals wait for, is locked as late as can be.
 pub(super) async fn new_order(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
-) -> Result<Placed, Failure> {
-    hand.begin(seat).await?;
+) -> Result<OrderResult, Failure> {
+    tpcc_session.begin(handle).await?;
     let place = [Value::Int(order.warehouse), Value::Int(order.district)];
     // W_TAX; C_DISCOUNT, C_LAST and C_CREDIT.
     let buyer = [place[0], place[1], Value::Int(order.customer)];
-    hand.run(seat, Query::BuyerAndTax, &buyer).await?;
-    let rows = hand.rows();
+    tpcc_session.run(handle, Query::BuyerAndTax, &buyer).await?;
+    let rows = tpcc_session.rows();
     let (Some(discount), Some(w_tax)) = (scaled(rows, (0, 0), 1e4), scaled(rows, (0, 3), 1e4))
     else {
         return Err(missing("the customer of an order, or its warehouse,"));
     };
     black_box((rows.text(0, 1), rows.text(0, 2)));
-    let mut filled = read_items(hand, seat, order).await?;
-    take_stock(hand, seat, order, &mut filled).await?;
+    let mut filled = read_items(tpcc_session, handle, order).await?;
+    take_stock(tpcc_session, handle, order, &mut filled).await?;
     // D_TAX and D_NEXT_O_ID, which is incremented.
-    hand.run(seat, Query::TakeOrderNumber, &place).await?;
-    hand.run(seat, Query::OrderNumberAndTax, &place).await?;
-    let rows = hand.rows();
+    tpcc_session.run(handle, Query::TakeOrderNumber, &place).await?;
+    tpcc_session.run(handle, Query::OrderNumberAndTax, &place).await?;
+    let rows = tpcc_session.rows();
     let (Some(number), Some(d_tax)) = (rows.int(0, 0), scaled(rows, (0, 1), 1e4)) else {
         return Err(missing("the district of an order"));
     };
-    insert_order(hand, seat, order, number).await?;
-    let cents = insert_lines(hand, seat, order, &filled, number).await?;
+    insert_order(tpcc_session, handle, order, number).await?;
+    let cents = insert_lines(tpcc_session, handle, order, &filled, number).await?;
     // The total amount that the terminal shows.
     black_box(cents * (10_000 - discount) / 10_000 * (10_000 + w_tax + d_tax) / 10_000);
     if filled[..order.count].iter().any(|line| line.price.is_none()) {
-        hand.roll_back(seat).await?;
-        return Ok(Placed::RolledBack);
+        tpcc_session.roll_back(handle).await?;
+        return Ok(OrderResult::RolledBack);
     }
-    hand.commit(seat).await?;
-    Ok(Placed::Committed)
+    tpcc_session.commit(handle).await?;
+    Ok(OrderResult::Committed)
 }
 
 /// I_PRICE, I_NAME and I_DATA of every item, by one statement.
 async fn read_items(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
 ) -> Result<[Filled; LINES_MAX], Failure> {
     let lines = &order.lines[..order.count];
@@ -83,10 +83,10 @@ async fn read_items(
     for (value, line) in values.iter_mut().zip(lines) {
         *value = Value::Int(line.item);
     }
-    hand.run_lines(seat, (LineQuery::Items, order.count), &values[..order.count]).await?;
+    tpcc_session.run_lines(handle, (LineQuery::Items, order.count), &values[..order.count]).await?;
     let empty = Filled { price: None, is_original: false, dist: [0; DIST], dist_length: 0 };
     let mut filled = [empty; LINES_MAX];
-    let rows = hand.rows();
+    let rows = tpcc_session.rows();
     for row in 0..rows.len() {
         let item = rows.int(row, 0);
         let price = scaled(rows, (row, 1), 100.0);
@@ -102,8 +102,8 @@ async fn read_items(
 
 /// Locks and updates the stocks of the lines whose items exist, all that one warehouse supplies together.
 async fn take_stock(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
     filled: &mut [Filled; LINES_MAX],
 ) -> Result<(), Failure> {
@@ -124,7 +124,7 @@ async fn take_stock(
         {
             to += 1;
         }
-        take_from_one(hand, seat, order, (from, to), filled).await?;
+        take_from_one(tpcc_session, handle, order, (from, to), filled).await?;
         from = to;
     }
     Ok(())
@@ -132,8 +132,8 @@ async fn take_stock(
 
 /// The stocks of lines `from..to`, which one warehouse supplies.
 async fn take_from_one(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
     (from, to): (usize, usize),
     filled: &mut [Filled; LINES_MAX],
@@ -147,9 +147,9 @@ async fn take_from_one(
     for (value, line) in values[2..].iter_mut().zip(lines) {
         *value = Value::Int(line.item);
     }
-    hand.run_lines(seat, (LineQuery::LockStocks, count), &values[..count + 2]).await?;
+    tpcc_session.run_lines(handle, (LineQuery::LockStocks, count), &values[..count + 2]).await?;
     let mut quantities = [0; LINES_MAX];
-    let rows = hand.rows();
+    let rows = tpcc_session.rows();
     let mut found = 0;
     for row in 0..rows.len() {
         let at = lines.iter().position(|line| rows.int(row, 0) == Some(line.item));
@@ -168,7 +168,10 @@ async fn take_from_one(
     }
     let mut values = [Value::Null; 5 * LINES_MAX + 2];
     let used = stock_values(&mut values, lines, &quantities, supply != order.warehouse);
-    hand.run_lines(seat, (LineQuery::UpdateStocks, count), &values[..used]).await.map(drop)
+    tpcc_session
+        .run_lines(handle, (LineQuery::UpdateStocks, count), &values[..used])
+        .await
+        .map(drop)
 }
 
 /// What is left of a stock: ten or more, else it is filled up by 91 (clause 2.4.2.2).
@@ -198,8 +201,8 @@ fn stock_values(
 
 /// Rows of ORDER and NEW-ORDER.
 async fn insert_order(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
     number: i64,
 ) -> Result<(), Failure> {
@@ -213,14 +216,14 @@ async fn insert_order(
         Value::Int(order.count as i64),
         Value::Int(i64::from(is_local)),
     ];
-    hand.run(seat, Query::InsertOrder, &values).await?;
-    hand.run(seat, Query::InsertNewOrder, &values[..3]).await.map(drop)
+    tpcc_session.run(handle, Query::InsertOrder, &values).await?;
+    tpcc_session.run(handle, Query::InsertNewOrder, &values[..3]).await.map(drop)
 }
 
 /// Rows of ORDER-LINE for the items that exist, by one statement; returns the sum of OL_AMOUNT, cents.
 async fn insert_lines(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     order: &NewOrder,
     filled: &[Filled; LINES_MAX],
     number: i64,
@@ -245,7 +248,7 @@ async fn insert_lines(
         values[9 * count..9 * (count + 1)].copy_from_slice(&row);
         count += 1;
     }
-    hand.run_lines(seat, (LineQuery::InsertLines, count), &values[..9 * count]).await?;
+    tpcc_session.run_lines(handle, (LineQuery::InsertLines, count), &values[..9 * count]).await?;
     Ok(sum)
 }
 
@@ -267,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stocks_are_filled_up_before_they_run_out() {
+    fn stock_is_replenished_below_the_threshold() {
         let cases = [(20, 10, 10), (19, 10, 100), (11, 1, 10), (10, 1, 100), (100, 10, 90)];
         for (stock, ordered, wanted) in cases {
             assert_eq!(left(stock, ordered), wanted, "{stock} - {ordered}");

@@ -4,32 +4,32 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use driver::Value;
-use engine::Seat;
+use engine::ClientHandle;
 use measure::Failure;
 
-use super::hand::{Hand, missing, money};
 use super::inputs::Payment;
+use super::session::{TpccSession, missing, money};
 use super::statements::Query;
 
 /// Clause 2.5.2.2. The rows that others wait for, of the district and of the warehouse, are changed last.
 pub(super) async fn payment(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     payment: &Payment,
 ) -> Result<(), Failure> {
-    hand.begin(seat).await?;
+    tpcc_session.begin(handle).await?;
     let home = [Value::Int(payment.warehouse), Value::Int(payment.district)];
     // Names and addresses; H_DATA is both names, four spaces apart.
-    hand.run(seat, Query::WarehouseAndDistrict, &home).await?;
-    let rows = hand.session.fetched();
+    tpcc_session.run(handle, Query::WarehouseAndDistrict, &home).await?;
+    let rows = tpcc_session.session.fetched();
     let (Some(warehouse), Some(district)) = (rows.text(0, 0), rows.text(0, 6)) else {
         return Err(missing("the district of a payment"));
     };
     let mut data = Data::new();
     data.write(format_args!("{warehouse}    {district}"));
     let place = (payment.customer_warehouse, payment.customer_district);
-    let customer = hand.customer_id(seat, place, payment.customer).await?;
-    pay(hand, seat, payment, customer).await?;
+    let customer = tpcc_session.customer_id(handle, place, payment.customer).await?;
+    pay(tpcc_session, handle, payment, customer).await?;
     let history = [
         Value::Int(customer),
         Value::Int(payment.customer_district),
@@ -39,18 +39,18 @@ pub(super) async fn payment(
         money(payment.cents),
         Value::Text(data.as_str()),
     ];
-    hand.run(seat, Query::InsertHistory, &history).await?;
+    tpcc_session.run(handle, Query::InsertHistory, &history).await?;
     let amount = money(payment.cents);
-    hand.run(seat, Query::AddToDistrict, &[amount, home[0], home[1]]).await?;
-    hand.run(seat, Query::AddToWarehouse, &[amount, home[0]]).await?;
-    hand.commit(seat).await
+    tpcc_session.run(handle, Query::AddToDistrict, &[amount, home[0], home[1]]).await?;
+    tpcc_session.run(handle, Query::AddToWarehouse, &[amount, home[0]]).await?;
+    tpcc_session.commit(handle).await
 }
 
 /// C_BALANCE, C_YTD_PAYMENT and C_PAYMENT_CNT, and C_DATA of a customer of bad credit; then the row is read
 /// for the terminal.
 async fn pay(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     payment: &Payment,
     customer: i64,
 ) -> Result<(), Failure> {
@@ -72,12 +72,12 @@ async fn pay(
         Value::Int(customer),
     ];
     let values = [amount, amount, Value::Text(data.as_str()), who[0], who[1], who[2]];
-    hand.run(seat, Query::Pay, &values).await?;
-    hand.run(seat, Query::Payer, &who).await?;
-    if hand.rows().is_empty() {
+    tpcc_session.run(handle, Query::Pay, &values).await?;
+    tpcc_session.run(handle, Query::Payer, &who).await?;
+    if tpcc_session.rows().is_empty() {
         return Err(missing("the customer of a payment"));
     }
-    black_box(hand.rows());
+    black_box(tpcc_session.rows());
     Ok(())
 }
 

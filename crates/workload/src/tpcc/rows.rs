@@ -20,9 +20,9 @@ pub(super) const FIRST_NEW_ORDER: u64 = 2_101;
 /// In one row of ten, data is original or credit is bad.
 const ONE_IN: u64 = 10;
 
-/// What rows are made from.
+/// Generates rows.
 #[derive(Clone, Debug)]
-pub(super) struct RowMaker {
+pub(super) struct RowGenerator {
     seed: u64,
     constants: Constants,
     /// When the database was loaded, as the system writes times.
@@ -31,12 +31,12 @@ pub(super) struct RowMaker {
 
 /// A district of a warehouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DistrictKey {
     pub(super) warehouse: u64,
     pub(super) district: u64,
 }
 
-impl RowMaker {
+impl RowGenerator {
     pub(super) fn new(seed: u64, now: String) -> Self {
         Self { seed, constants: Constants::of_load(seed), now }
     }
@@ -74,7 +74,7 @@ impl RowMaker {
         out.cents(30_000_000);
     }
 
-    pub(super) fn district(&self, out: &mut RowBuffer, at: Place) {
+    pub(super) fn district(&self, out: &mut RowBuffer, at: DistrictKey) {
         let mut random = self.random(Table::District, [at.warehouse, at.district, 0]);
         out.int(at.district.cast_signed());
         out.int(at.warehouse.cast_signed());
@@ -85,8 +85,8 @@ impl RowMaker {
         out.int(ORDERS.cast_signed() + 1);
     }
 
-    pub(super) fn customer(&self, out: &mut RowBuffer, at: Place, customer: u64) {
-        let Place { warehouse, district } = at;
+    pub(super) fn customer(&self, out: &mut RowBuffer, at: DistrictKey, customer: u64) {
+        let DistrictKey { warehouse, district } = at;
         let mut random = self.random(Table::Customer, [warehouse, district, customer]);
         let has_bad_credit = self.is_chosen(Table::Customer, [warehouse, district], customer);
         // The first thousand have every last name once.
@@ -111,8 +111,8 @@ impl RowMaker {
         out.written(|data| text::push_alphanumeric(data, &mut random, 300, 500));
     }
 
-    pub(super) fn history(&self, out: &mut RowBuffer, at: Place, customer: u64) {
-        let Place { warehouse, district } = at;
+    pub(super) fn history(&self, out: &mut RowBuffer, at: DistrictKey, customer: u64) {
+        let DistrictKey { warehouse, district } = at;
         let mut random = self.random(Table::History, [warehouse, district, customer]);
         out.int(customer.cast_signed());
         for _of_customer_and_of_payment in 0..2 {
@@ -138,7 +138,7 @@ impl RowMaker {
     }
 
     /// Who placed each order of a district: the customers in random order, so that each placed one.
-    pub(super) fn customers_of_orders(&self, at: Place) -> Vec<u64> {
+    pub(super) fn customers_of_orders(&self, at: DistrictKey) -> Vec<u64> {
         let mut random = self.random(Table::Orders, [at.warehouse, at.district, 0]);
         let mut customers: Vec<u64> = (1..=CUSTOMERS).collect();
         for last in (1..customers.len()).rev() {
@@ -148,11 +148,11 @@ impl RowMaker {
     }
 
     /// How many lines an order has, 5 to 15.
-    pub(super) fn lines(&self, at: Place, order: u64) -> u64 {
+    pub(super) fn lines(&self, at: DistrictKey, order: u64) -> u64 {
         5 + self.random(Table::OrderLine, [at.warehouse, at.district, order]).below(11)
     }
 
-    pub(super) fn order(&self, out: &mut RowBuffer, at: Place, order: u64, customer: u64) {
+    pub(super) fn order(&self, out: &mut RowBuffer, at: DistrictKey, order: u64, customer: u64) {
         let mut random = self.random(Table::Orders, [at.warehouse, at.district, order]);
         out.int(order.cast_signed());
         out.int(at.district.cast_signed());
@@ -168,14 +168,14 @@ impl RowMaker {
         out.int(1);
     }
 
-    pub(super) fn new_order(out: &mut RowBuffer, at: Place, order: u64) {
+    pub(super) fn new_order(out: &mut RowBuffer, at: DistrictKey, order: u64) {
         out.int(order.cast_signed());
         out.int(at.district.cast_signed());
         out.int(at.warehouse.cast_signed());
     }
 
     /// Every line of an order.
-    pub(super) fn order_lines(&self, out: &mut RowBuffer, at: Place, order: u64) {
+    pub(super) fn order_lines(&self, out: &mut RowBuffer, at: DistrictKey, order: u64) {
         let mut random = self.random(Table::OrderLine, [at.warehouse, at.district, order]);
         // The number of lines is the stream's first draw, in `lines` too.
         let lines = 5 + random.below(11);

@@ -6,7 +6,7 @@ use driver::Dialect;
 use measure::Failure;
 
 use super::settings::Settings;
-use crate::crewed::unfit;
+use crate::parallel::unsuitable;
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -254,7 +254,7 @@ pub(super) fn create_table(
     dialect: &Dialect,
 ) -> Result<String, Failure> {
     if settings.partitions > 1 && !dialect.has_hash_partitions {
-        return Err(unfit("partitions: this system has no partitions; leave it out"));
+        return Err(unsuitable("partitions: this system has no partitions; leave it out"));
     }
     let columns = table.columns().iter().map(|(name, kind)| format!("{name} {kind}"));
     let mut parts: Vec<String> = columns.collect();

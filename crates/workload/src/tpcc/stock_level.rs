@@ -3,11 +3,11 @@
 use std::hint::black_box;
 
 use driver::Value;
-use engine::Seat;
+use engine::ClientHandle;
 use measure::Failure;
 
-use super::hand::{Hand, missing};
 use super::inputs::StockLevel;
+use super::session::{TpccSession, missing};
 use super::statements::Query;
 
 /// How many of the last orders are looked at (clause 2.8.2.2).
@@ -15,14 +15,14 @@ const ORDERS: i64 = 20;
 
 /// Clause 2.8.2.2: how many items of the district's last twenty orders are low in stock.
 pub(super) async fn stock_level(
-    hand: &mut Hand,
-    seat: &mut Seat,
+    tpcc_session: &mut TpccSession,
+    handle: &mut ClientHandle,
     level: &StockLevel,
 ) -> Result<(), Failure> {
-    hand.begin_reading(seat).await?;
+    tpcc_session.begin_reading(handle).await?;
     let place = [Value::Int(level.warehouse), Value::Int(level.district)];
-    hand.run(seat, Query::NextOrderNumber, &place).await?;
-    let Some(next) = hand.rows().int(0, 0) else {
+    tpcc_session.run(handle, Query::NextOrderNumber, &place).await?;
+    let Some(next) = tpcc_session.rows().int(0, 0) else {
         return Err(missing("the district of a Stock-Level"));
     };
     let values = [
@@ -33,7 +33,7 @@ pub(super) async fn stock_level(
         place[0],
         Value::Int(level.threshold),
     ];
-    hand.run(seat, Query::CountLowStocks, &values).await?;
-    black_box(hand.rows().int(0, 0));
-    hand.commit(seat).await
+    tpcc_session.run(handle, Query::CountLowStocks, &values).await?;
+    black_box(tpcc_session.rows().int(0, 0));
+    tpcc_session.commit(handle).await
 }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn original_data_holds_the_word_wherever_it_fits() {
+    fn original_data_contains_the_word_at_any_position() {
         let mut random = Random::new(9);
         let (mut places, mut lengths) = (Vec::new(), Vec::new());
         for _ in 0..5_000 {

@@ -7,16 +7,19 @@ use measure::Failure;
 use super::rows::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::schema::Table;
 use super::settings::Settings;
-use crate::Site;
-use crate::crewed::{as_integer, columns, members, on_session, share_out, unfit};
+use crate::WorkloadContext;
+use crate::parallel::{as_integer, columns, on_session, parallel_for, unsuitable, workers};
 
 /// Columns of every table, and the counts that never change: items, and of each warehouse its districts,
 /// customers and stocks. More warehouses than asked for do no harm.
-pub(super) fn verify_shape(site: &Site<'_>, settings: &Settings) -> Result<(), Failure> {
-    verify_columns(site)?;
+pub(super) fn verify_shape(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    verify_columns(context)?;
     let warehouses = settings.warehouses;
-    site.progress.begin("verifying warehouses", warehouses);
-    on_session(site, async move |session| {
+    context.progress.begin("verifying warehouses", warehouses);
+    on_session(context, async move |session| {
         expect(
             session,
             "SELECT COUNT(*) FROM item WHERE i_id BETWEEN 1 AND 100000",
@@ -27,8 +30,8 @@ pub(super) fn verify_shape(site: &Site<'_>, settings: &Settings) -> Result<(), F
         let sql = format!("SELECT COUNT(*) FROM warehouse WHERE w_id BETWEEN 1 AND {warehouses}");
         expect(session, &sql, warehouses, "warehouses").await
     })?;
-    let progress = site.progress.clone();
-    share_out(site, members(site), warehouses, move |session, job| {
+    let progress = context.progress.clone();
+    parallel_for(context, workers(context), warehouses, move |session, job| {
         let (warehouse, progress) = (job + 1, progress.clone());
         Box::pin(async move {
             let counts = [
@@ -49,10 +52,10 @@ pub(super) fn verify_shape(site: &Site<'_>, settings: &Settings) -> Result<(), F
     })
 }
 
-fn verify_columns(site: &Site<'_>) -> Result<(), Failure> {
-    let list_columns = site.target.dialect().list_columns;
+fn verify_columns(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+    let list_columns = context.target.dialect().list_columns;
     let all = Arc::new(Table::ALL);
-    on_session(site, async move |session| {
+    on_session(context, async move |session| {
         for table in *all {
             let found = columns(session, list_columns, table.name()).await?;
             let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
@@ -60,12 +63,12 @@ fn verify_columns(site: &Site<'_>) -> Result<(), Failure> {
             needed.retain(|name| !is_there(name));
             if found.is_empty() {
                 let name = table.name();
-                return Err(unfit(format!(
+                return Err(unsuitable(format!(
                     "there is no table {name}: prepare has to make it first"
                 )));
             }
             if !needed.is_empty() {
-                return Err(unfit(format!(
+                return Err(unsuitable(format!(
                     "table {} has no column {} (it has {}): it is not TPC-C's; rename it, or have it \
                      dropped with `--existing replace`",
                     table.name(),
@@ -89,7 +92,7 @@ async fn expect(
     if seen == wanted.cast_signed() {
         return Ok(());
     }
-    Err(unfit(format!(
+    Err(unsuitable(format!(
         "there are {seen} {what}, not {wanted}: set warehouses to what is there, or have the database \
          made afresh with `--existing replace`"
     )))

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn think_times_have_their_mean_and_their_cut() {
+    fn think_times_have_the_specified_mean_and_cutoff() {
         let mut random = Random::new(4);
         let all: Vec<Nanos> = (0..200_000).map(|_| think_ns(Kind::Payment, &mut random)).collect();
         let mean_s = all.iter().sum::<Nanos>() as f64 / all.len() as f64 / 1e9;

@@ -7,17 +7,17 @@ use plan::{Options, Problem};
 use super::check::{check, demand};
 use super::csv;
 use super::load::{TpccLoad, rules};
-use super::prepare::{Made, clean_up, prepare};
+use super::prepare::{CreatedDatabases, clean_up, prepare};
 use super::settings::Settings;
 use super::statements::Statements;
 use super::verify::verify_shape;
 use crate::shared::SharedLoad;
-use crate::{Export, Site, Workload};
+use crate::{Export, Workload, WorkloadContext};
 
 /// TPC-C with its options.
 pub(crate) struct Tpcc {
     settings: Settings,
-    made: Made,
+    created: CreatedDatabases,
 }
 
 impl Tpcc {
@@ -29,7 +29,7 @@ impl Tpcc {
         let mut reader = options.reader();
         let settings = Settings::read(&mut reader);
         reader.finish()?;
-        Ok(Self { settings, made: Made::default() })
+        Ok(Self { settings, created: CreatedDatabases::default() })
     }
 }
 
@@ -57,40 +57,40 @@ impl Workload for Tpcc {
         Statements::count()
     }
 
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        prepare(site, &self.settings, &self.made)
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        prepare(context, &self.settings, &self.created)
     }
 
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
-        verify_shape(site, &self.settings)?;
-        demand(&self.check(site)?)
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        verify_shape(context, &self.settings)?;
+        demand(&self.check(context)?)
     }
 
     fn has_conditions(&self) -> bool {
         self.settings.check
     }
 
-    fn check(&self, site: &Site<'_>) -> Result<Vec<Condition>, Failure> {
+    fn check(&self, context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
         if !self.settings.check {
             return Ok(Vec::new());
         }
-        check(site, &self.settings, &self.made)
+        check(context, &self.settings, &self.created)
     }
 
     fn rules(&self) -> Rules {
         rules(&self.settings)
     }
 
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
-        clean_up(site, &self.made)
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        clean_up(context, &self.created)
     }
 
     fn export(&self, export: &Export<'_>) -> Result<(), Failure> {
         csv::export(&self.settings, export)
     }
 
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
-        self.made.use_up(site.target);
-        Box::new(SharedLoad::new(TpccLoad::new(&self.settings, site)))
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.created.use_up(context.target);
+        Box::new(SharedLoad::new(TpccLoad::new(&self.settings, context)))
     }
 }

@@ -12,11 +12,11 @@ use crate::random::{Permutation, Random, Zipfian};
 pub(super) struct Chooser {
     /// The first record of the range.
     first: u64,
-    way: Way,
+    way: Distribution,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum Distribution {
     Uniform { count: u64 },
     Sequential { count: u64, next: Arc<AtomicU64> },
     Zipfian { ranks: Zipfian, spread: Permutation },
@@ -43,14 +43,16 @@ impl Chooser {
     pub(super) fn new(request: Request, range: Range, key: u64, sequence: &Arc<AtomicU64>) -> Self {
         let Range { first, count, .. } = range;
         let way = match request {
-            Request::Uniform => Way::Uniform { count },
-            Request::Sequential => Way::Sequential { count, next: Arc::clone(sequence) },
+            Request::Uniform => Distribution::Uniform { count },
+            Request::Sequential => Distribution::Sequential { count, next: Arc::clone(sequence) },
             Request::Zipfian => {
                 let items = count.saturating_add(range.expected);
                 let spread = Permutation::new(items, key);
-                Way::Zipfian { ranks: Zipfian::new(items, ZIPFIAN_EXPONENT), spread }
+                Distribution::Zipfian { ranks: Zipfian::new(items, ZIPFIAN_EXPONENT), spread }
             }
-            Request::Latest => Way::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count },
+            Request::Latest => {
+                Distribution::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count }
+            }
             Request::Hotspot { data, operations } => {
                 let hot = (count as f64 * data) as u64;
                 // If one of the two parts is empty, the other gets all requests.
@@ -59,11 +61,11 @@ impl Chooser {
                     hot if hot == count => 1.0,
                     _ => operations,
                 };
-                Way::Hotspot { hot, count, operations }
+                Distribution::Hotspot { hot, count, operations }
             }
             Request::Exponential { percentile, fraction } => {
                 let gamma = -(1.0 - percentile / 100.0).ln() / (fraction * range.records as f64);
-                Way::Exponential { mean: 1.0 / gamma }
+                Distribution::Exponential { mean: 1.0 / gamma }
             }
         };
         Self { first, way }
@@ -75,31 +77,31 @@ impl Chooser {
         let first = self.first;
         let there = end.saturating_sub(first).max(1);
         match &mut self.way {
-            Way::Uniform { count } => first + random.below((*count).min(there)),
-            Way::Sequential { count, next } => {
+            Distribution::Uniform { count } => first + random.below((*count).min(there)),
+            Distribution::Sequential { count, next } => {
                 first + next.fetch_add(1, Ordering::Relaxed) % (*count).min(there)
             }
-            Way::Zipfian { ranks, spread } => loop {
+            Distribution::Zipfian { ranks, spread } => loop {
                 let record = spread.of(ranks.draw(random) - 1);
                 if record < there {
                     return first + record;
                 }
             },
-            Way::Latest { ranks, count } => {
+            Distribution::Latest { ranks, count } => {
                 if there != *count {
                     *count = there;
                     ranks.resize(there);
                 }
                 first + there - ranks.draw(random)
             }
-            Way::Hotspot { hot, count, operations } => {
+            Distribution::Hotspot { hot, count, operations } => {
                 if random.next_f64() < *operations {
                     first + random.below(*hot)
                 } else {
                     first + *hot + random.below(*count - *hot)
                 }
             }
-            Way::Exponential { mean } => loop {
+            Distribution::Exponential { mean } => loop {
                 // 1 - U lies in (0, 1], whose logarithm is finite.
                 let age = (-(1.0 - random.next_f64()).ln() * *mean) as u64;
                 if age < there {

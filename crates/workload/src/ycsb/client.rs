@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use driver::{Answer, Session, Value};
-use engine::Seat;
+use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 use net::Nanos;
 
 use super::chooser::Chooser;
 use super::load::YcsbLoad;
-use super::operations::Act;
+use super::operations::OperationChoice;
 use super::resume::find_start;
 use super::settings::{ScanLength, Settings};
 use super::statements::{Checker, Statements, not_found, with_values};
 use crate::policy::ErrorPolicy;
 use crate::random::{Random, Zipfian};
 use crate::shared::Shared;
-use crate::turns::{FailedTransaction, Work};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 impl Shared for YcsbLoad {
-    type Work = YcsbWork;
+    type WorkloadClient = YcsbClient;
 
     fn operations(&self) -> &[Operation] {
         &self.timed.list
@@ -29,23 +29,27 @@ impl Shared for YcsbLoad {
         &self.settings.errors
     }
 
-    async fn open(self: Arc<Self>, index: usize, seat: &Seat) -> Result<YcsbWork, Failure> {
-        YcsbWork::open(self, index, seat).await
+    async fn open(
+        self: Arc<Self>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<YcsbClient, Failure> {
+        YcsbClient::open(self, index, handle).await
     }
 }
 
 /// A connected client.
-pub(super) struct YcsbWork {
+pub(super) struct YcsbClient {
     load: Arc<YcsbLoad>,
     session: Session,
     statements: Statements,
-    drawn: Drawn,
+    drawn: DrawnOperation,
     checker: Checker,
 }
 
 /// The current operation, and the memory that it is drawn into.
-struct Drawn {
-    act: Act,
+struct DrawnOperation {
+    act: OperationChoice,
     key: String,
     /// The field of a read, a scan or an update of a single field.
     field: usize,
@@ -60,18 +64,22 @@ struct Drawn {
     scan_length: ScanDraw,
 }
 
-impl YcsbWork {
-    async fn open(load: Arc<YcsbLoad>, index: usize, seat: &Seat) -> Result<Self, Failure> {
-        let (mut session, statements) = connect(&load, seat).await?;
-        if index == 0 && load.settings.mix.has(Act::Insert) {
+impl YcsbClient {
+    async fn open(
+        load: Arc<YcsbLoad>,
+        index: usize,
+        handle: &ClientHandle,
+    ) -> Result<Self, Failure> {
+        let (mut session, statements) = connect(&load, handle).await?;
+        if index == 0 && load.settings.mix.has(OperationChoice::Insert) {
             // No client starts its load before all are connected.
             let start =
                 find_start(&mut session, &load.settings, &load.format, load.next_guess).await?;
             load.inserts.begin(start);
         }
         let fields = load.settings.table.fields.len();
-        let drawn = Drawn {
-            act: Act::Read,
+        let drawn = DrawnOperation {
+            act: OperationChoice::Read,
             key: String::new(),
             field: 0,
             scan: 0,
@@ -86,33 +94,35 @@ impl YcsbWork {
     }
 }
 
-async fn connect(load: &YcsbLoad, seat: &Seat) -> Result<(Session, Statements), Failure> {
-    let mut session = load.connector.open(seat).await?;
+async fn connect(load: &YcsbLoad, handle: &ClientHandle) -> Result<(Session, Statements), Failure> {
+    let mut session = load.connector.open(handle).await?;
     let statements = Statements::prepare(&mut session, &load.settings).await?;
     Ok((session, statements))
 }
 
-impl Drawn {
+impl DrawnOperation {
     fn draw(&mut self, load: &YcsbLoad) {
         let settings = &load.settings;
         self.act = settings.mix.draw(&mut self.random);
         let number = match self.act {
-            Act::Insert => *self.pending.get_or_insert_with(|| load.inserts.take()),
+            OperationChoice::Insert => *self.pending.get_or_insert_with(|| load.inserts.take()),
             _ => self.chooser.draw(&mut self.random, load.inserts.end()),
         };
         load.format.write(number, &mut self.key);
         match self.act {
-            Act::Read => self.draw_field(settings.reads_all_fields, settings),
-            Act::Scan => {
+            OperationChoice::Read => self.draw_field(settings.reads_all_fields, settings),
+            OperationChoice::Scan => {
                 self.draw_field(settings.reads_all_fields, settings);
                 self.scan = self.scan_length.draw(&mut self.random);
             }
-            Act::Update => self.draw_update(load),
-            Act::ReadModifyWrite => {
+            OperationChoice::Update => self.draw_update(load),
+            OperationChoice::ReadModifyWrite => {
                 self.draw_field(settings.reads_all_fields && settings.writes_all_fields, settings);
                 self.draw_values(load);
             }
-            Act::Insert => (0..self.values.len()).for_each(|field| self.write_value(field, load)),
+            OperationChoice::Insert => {
+                (0..self.values.len()).for_each(|field| self.write_value(field, load));
+            }
         }
     }
 
@@ -146,7 +156,7 @@ impl Drawn {
     }
 }
 
-impl YcsbWork {
+impl YcsbClient {
     /// Which of the statements by field is meant.
     #[inline]
     fn slot(&self, are_all: bool) -> usize {
@@ -170,7 +180,7 @@ impl YcsbWork {
 
     async fn update(&mut self) -> Result<(), Failure> {
         let writes_all = self.load.settings.writes_all_fields;
-        let Drawn { values, key, field, .. } = &self.drawn;
+        let DrawnOperation { values, key, field, .. } = &self.drawn;
         let (written, slot) =
             if writes_all { (&values[..], 0) } else { (&values[*field..=*field], *field) };
         let value = |index: usize| Value::Text(written.get(index).unwrap_or(key));
@@ -181,7 +191,7 @@ impl YcsbWork {
     }
 
     async fn insert(&mut self) -> Result<(), Failure> {
-        let Drawn { values, key, .. } = &self.drawn;
+        let DrawnOperation { values, key, .. } = &self.drawn;
         let value = |index: usize| match index {
             0 => Value::Text(key),
             _ => Value::Text(&values[index - 1]),
@@ -210,53 +220,61 @@ impl YcsbWork {
     }
 
     /// Two statements, each with its own latency beside that of the whole.
-    async fn read_modify_write(&mut self, seat: &mut Seat) -> Result<(), Failure> {
+    async fn read_modify_write(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         let [read, update] = self.load.timed.parts;
-        let started = seat.now();
+        let started = handle.now();
         let answer = self.read().await;
-        record(seat, read, started, &answer);
+        record(handle, read, started, &answer);
         answer?;
-        let started = seat.now();
+        let started = handle.now();
         let answer = self.update().await;
-        record(seat, update, started, &answer);
+        record(handle, update, started, &answer);
         answer
     }
 }
 
 /// Counts a statement of a read-modify-write.
 #[inline]
-fn record(seat: &mut Seat, operation: OperationId, started: Nanos, answer: &Result<(), Failure>) {
+fn record(
+    handle: &mut ClientHandle,
+    operation: OperationId,
+    started: Nanos,
+    answer: &Result<(), Failure>,
+) {
     match answer {
-        Ok(()) => seat.statement(operation, started),
-        Err(failure) => seat.statement_failed(operation, started, failure.key.class),
+        Ok(()) => handle.statement(operation, started),
+        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
     }
 }
 
-impl Work for YcsbWork {
+impl WorkloadClient for YcsbClient {
     fn draw(&mut self) {
         self.drawn.draw(&self.load);
     }
 
-    async fn transact(&mut self, seat: &mut Seat) -> Result<OperationId, FailedTransaction> {
+    async fn transact(
+        &mut self,
+        handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction> {
         let act = self.drawn.act;
         let done = match act {
-            Act::Read => self.read().await,
-            Act::Update => self.update().await,
-            Act::Insert => self.insert().await,
-            Act::Scan => self.scan().await,
-            Act::ReadModifyWrite => self.read_modify_write(seat).await,
+            OperationChoice::Read => self.read().await,
+            OperationChoice::Update => self.update().await,
+            OperationChoice::Insert => self.insert().await,
+            OperationChoice::Scan => self.scan().await,
+            OperationChoice::ReadModifyWrite => self.read_modify_write(handle).await,
         };
         let operation = self.load.timed.id(act);
         done.map(|()| operation).map_err(|failure| FailedTransaction { operation, failure })
     }
 
     /// Nothing to do: each statement commits itself, so no transaction is ever open.
-    async fn roll_back(&mut self, _seat: &mut Seat) -> Result<(), Failure> {
+    async fn roll_back(&mut self, _handle: &mut ClientHandle) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn reconnect(&mut self, seat: &Seat) -> Result<(), Failure> {
-        (self.session, self.statements) = connect(&self.load, seat).await?;
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
+        (self.session, self.statements) = connect(&self.load, handle).await?;
         Ok(())
     }
 

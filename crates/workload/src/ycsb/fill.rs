@@ -5,20 +5,20 @@ use std::sync::Arc;
 use driver::{Dialect, Session, Value};
 use measure::Failure;
 
-use super::key::{KeyFormat, Maker};
-use super::load::value_maker;
+use super::key::{KeyFormat, KeyScheme};
+use super::load::value_generator;
 use super::schema::Table;
 use super::settings::Settings;
 use super::statements::present;
-use super::values::ValueMaker;
-use crate::crewed::share_out_pieces;
-use crate::loading::Piece;
+use super::values::ValueGenerator;
+use crate::loading::Batch;
+use crate::parallel::parallel_for_batches;
 use crate::random::Random;
-use crate::{Progress, Site};
+use crate::{LoadProgress, WorkloadContext};
 
 /// Approximate size of a batch, which is one transaction.
-const PIECE_BYTES: usize = 5_000_000;
-const MOST_PIECE_ROWS: usize = 10_000;
+const BATCH_BYTES: usize = 5_000_000;
+const MOST_BATCH_ROWS: usize = 10_000;
 /// Bytes of a row beside its values: the length of each value.
 const OVERHEAD_BYTES: usize = 32;
 
@@ -36,48 +36,53 @@ pub(super) enum Goal {
 /// # Errors
 /// The server's error. Committed batches stay.
 pub(super) fn fill(
-    site: &Site<'_>,
+    context: &WorkloadContext<'_>,
     settings: &Settings,
-    maker: Maker,
+    key_scheme: KeyScheme,
     goal: Goal,
 ) -> Result<(), Failure> {
-    let work = Arc::new(Work::new(site, settings, maker, goal));
-    let piece = work.piece_rows;
+    let fill_job = Arc::new(FillJob::new(context, settings, key_scheme, goal));
+    let batch = fill_job.batch_rows;
     let (start, count) = (settings.insert_start, settings.insert_count);
-    site.progress.begin(format!("loading {}", settings.table.name), count);
-    share_out_pieces(site, count.div_ceil(piece), move |session, number| {
-        let work = Arc::clone(&work);
-        let first = start + number * piece;
-        let numbers: Vec<u64> = (first..(first + piece).min(start + count)).collect();
-        Box::pin(async move { work.load(session, numbers).await })
+    context.progress.begin(format!("loading {}", settings.table.name), count);
+    parallel_for_batches(context, count.div_ceil(batch), move |session, number| {
+        let fill_job = Arc::clone(&fill_job);
+        let first = start + number * batch;
+        let numbers: Vec<u64> = (first..(first + batch).min(start + count)).collect();
+        Box::pin(async move { fill_job.load(session, numbers).await })
     })
 }
 
 /// The state that all batches share.
-struct Work {
+struct FillJob {
     table: Table,
     format: KeyFormat,
-    values: ValueMaker,
+    values: ValueGenerator,
     seed: u64,
-    piece_rows: u64,
+    batch_rows: u64,
     goal: Goal,
     dialect: &'static Dialect,
-    progress: Progress,
+    progress: LoadProgress,
 }
 
-impl Work {
-    fn new(site: &Site<'_>, settings: &Settings, maker: Maker, goal: Goal) -> Self {
+impl FillJob {
+    fn new(
+        context: &WorkloadContext<'_>,
+        settings: &Settings,
+        key_scheme: KeyScheme,
+        goal: Goal,
+    ) -> Self {
         let columns = settings.table.fields.len() + 1;
         let row_bytes = settings.table.field_bytes * (columns - 1) + OVERHEAD_BYTES;
         Self {
             table: settings.table.clone(),
-            format: settings.format(maker),
-            values: value_maker(settings, maker),
-            seed: site.seed,
-            piece_rows: (PIECE_BYTES / row_bytes).clamp(1, MOST_PIECE_ROWS) as u64,
+            format: settings.format(key_scheme),
+            values: value_generator(settings, key_scheme),
+            seed: context.seed,
+            batch_rows: (BATCH_BYTES / row_bytes).clamp(1, MOST_BATCH_ROWS) as u64,
             goal,
-            dialect: site.target.dialect(),
-            progress: site.progress.clone(),
+            dialect: context.target.dialect(),
+            progress: context.progress.clone(),
         }
     }
 
@@ -106,16 +111,16 @@ impl Work {
         session: &mut Session,
         records: &[(String, u64)],
     ) -> Result<(), Failure> {
-        let mut piece = Piece::begin(session, self.dialect, &self.progress).await?;
-        let mut filling = piece.table(&self.table.name, &self.table.columns());
+        let mut batch = Batch::begin(session, self.dialect, &self.progress).await?;
+        let mut writer = batch.table(&self.table.name, &self.table.columns());
         let mut row = Row::of(&self.table);
         for record in records {
             row.make(self, record);
             let values: Vec<Value<'_>> = row.values().collect();
-            filling.push(&values).await?;
+            writer.push(&values).await?;
         }
-        filling.end().await?;
-        piece.commit().await
+        writer.end().await?;
+        batch.commit().await
     }
 }
 
@@ -131,11 +136,11 @@ impl Row {
     }
 
     /// Makes the row of a record. It depends only on the seed and the record's number, so any session may load it.
-    fn make(&mut self, work: &Work, (key, number): &(String, u64)) {
-        let mut random = Random::of_part(work.seed, &[*number]);
+    fn make(&mut self, fill_job: &FillJob, (key, number): &(String, u64)) {
+        let mut random = Random::of_part(fill_job.seed, &[*number]);
         self.key.clone_from(key);
-        for (value, name) in self.fields.iter_mut().zip(&work.table.field_names) {
-            work.values.write(key, name, &mut random, value);
+        for (value, name) in self.fields.iter_mut().zip(&fill_job.table.field_names) {
+            fill_job.values.write(key, name, &mut random, value);
         }
     }
 

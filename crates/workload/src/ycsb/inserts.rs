@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_moves_only_over_what_was_acknowledged_without_gaps() {
+    fn the_end_advances_only_over_contiguous_acknowledgements() {
         let inserts = begun(&[], 100);
         let taken: Vec<u64> = (0..4).map(|_| inserts.take()).collect();
         assert_eq!(taken, [100, 101, 102, 103]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_trial_left_out_is_inserted_first() {
+    fn records_skipped_by_an_earlier_trial_are_inserted_first() {
         let inserts = begun(&[101, 103], 106);
         assert_eq!(inserts.end(), 101);
         let taken: Vec<u64> = (0..3).map(|_| inserts.take()).collect();

@@ -3,14 +3,14 @@
 /// The tool whose data it is. The tools hash numbers into keys differently, and generate different values for
 /// `dataintegrity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
+pub(super) enum KeyScheme {
     /// go-ycsb 1.0.1: the bytes of the number from the highest to the lowest.
     GoYcsb,
     /// brianfrankcooper/YCSB: from the lowest to the highest.
     Ycsb,
 }
 
-impl Maker {
+impl KeyScheme {
     pub(super) const ALL: [Self; 2] = [Self::GoYcsb, Self::Ycsb];
 
     /// Its name in options.
@@ -30,7 +30,7 @@ pub(super) struct KeyFormat {
     /// The fewest digits, with leading zeros.
     pub(super) padding: usize,
     /// The tool whose hash of the number is used; `None` for the number itself (`insertorder=ordered`).
-    pub(super) hash: Option<Maker>,
+    pub(super) hash: Option<KeyScheme>,
 }
 
 /// FNV-1a in 64 bits: its offset basis and its prime. Source: G. Fowler, L. Noll, K.-P. Vo, D. Eastlake,
@@ -56,8 +56,8 @@ impl KeyFormat {
     pub(super) fn write(&self, number: u64, key: &mut String) {
         let shown = match self.hash {
             None => number,
-            Some(Maker::GoYcsb) => magnitude(fnv(&number.to_be_bytes())),
-            Some(Maker::Ycsb) => magnitude(fnv(&number.to_le_bytes())),
+            Some(KeyScheme::GoYcsb) => magnitude(fnv(&number.to_be_bytes())),
+            Some(KeyScheme::Ycsb) => magnitude(fnv(&number.to_le_bytes())),
         };
         key.clear();
         key.push_str(&self.prefix);
@@ -103,7 +103,7 @@ fn decimal(mut number: u64, digits: &mut [u8; MOST_DIGITS]) -> &str {
 mod tests {
     use super::*;
 
-    fn format(hash: Option<Maker>, padding: usize) -> KeyFormat {
+    fn format(hash: Option<KeyScheme>, padding: usize) -> KeyFormat {
         KeyFormat { prefix: "user".to_owned(), padding, hash }
     }
 
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn keys_are_those_of_the_tools() {
         // YCSB's record 0 is known from many a trace: user6284781860667377211.
-        assert_eq!(format(Some(Maker::Ycsb), 1).key(0), "user6284781860667377211");
-        assert_eq!(format(Some(Maker::GoYcsb), 1).key(0), "user6284781860667377211");
+        assert_eq!(format(Some(KeyScheme::Ycsb), 1).key(0), "user6284781860667377211");
+        assert_eq!(format(Some(KeyScheme::GoYcsb), 1).key(0), "user6284781860667377211");
         assert_ne!(
-            format(Some(Maker::Ycsb), 1).key(1),
-            format(Some(Maker::GoYcsb), 1).key(1),
+            format(Some(KeyScheme::Ycsb), 1).key(1),
+            format(Some(KeyScheme::GoYcsb), 1).key(1),
             "the order of bytes differs"
         );
         assert_eq!(format(None, 1).key(42), "user42");

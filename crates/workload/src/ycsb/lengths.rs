@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_histogram_is_told() {
+    fn an_invalid_histogram_file_is_reported() {
         for text in ["", "1\t2", "BlockSize\t0\n0\t1", "BlockSize\t4\n0\tx", "BlockSize\t4\n0\t0"] {
             assert!(histogram(text).is_err(), "{text:?}");
         }

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 
 use super::chooser::{Chooser, Range};
 use super::inserts::Inserts;
-use super::key::{KeyFormat, Maker};
-use super::operations::{Act, Timed};
+use super::key::{KeyFormat, KeyScheme};
+use super::operations::{OperationChoice, OperationTimes};
 use super::settings::Settings;
-use super::values::ValueMaker;
-use crate::Site;
+use super::values::ValueGenerator;
+use crate::WorkloadContext;
 use crate::session::Connector;
 
 /// The state that the clients of one trial share.
@@ -18,8 +18,8 @@ pub(super) struct YcsbLoad {
     pub(super) connector: Connector,
     pub(super) settings: Settings,
     pub(super) format: KeyFormat,
-    pub(super) values: ValueMaker,
-    pub(super) timed: Timed,
+    pub(super) values: ValueGenerator,
+    pub(super) timed: OperationTimes,
     pub(super) seed: u64,
     /// The seed of random values, another one for each trial. A server writes nothing when the new value equals
     /// the old one, so a second trial with the values of the first would measure something else. Records, fields
@@ -32,15 +32,20 @@ pub(super) struct YcsbLoad {
 }
 
 impl YcsbLoad {
-    pub(super) fn new(settings: &Settings, site: &Site<'_>, maker: Maker, next_guess: u64) -> Self {
-        let inserts = Inserts::new(settings.records, settings.mix.has(Act::Insert));
+    pub(super) fn new(
+        settings: &Settings,
+        context: &WorkloadContext<'_>,
+        key_scheme: KeyScheme,
+        next_guess: u64,
+    ) -> Self {
+        let inserts = Inserts::new(settings.records, settings.mix.has(OperationChoice::Insert));
         Self {
-            connector: Connector::new(site, settings.isolation),
-            format: settings.format(maker),
-            values: value_maker(settings, maker),
-            timed: Timed::of(&settings.mix),
-            seed: site.seed,
-            value_seed: RandomState::new().hash_one(site.seed),
+            connector: Connector::new(context, settings.isolation),
+            format: settings.format(key_scheme),
+            values: value_generator(settings, key_scheme),
+            timed: OperationTimes::of(&settings.mix),
+            seed: context.seed,
+            value_seed: RandomState::new().hash_one(context.seed),
             inserts: Arc::new(inserts),
             next_guess,
             sequence: Arc::default(),
@@ -61,7 +66,7 @@ impl YcsbLoad {
 }
 
 /// Generates the values of this data.
-pub(super) fn value_maker(settings: &Settings, maker: Maker) -> ValueMaker {
-    let checkable = settings.checks_integrity.then_some(maker);
-    ValueMaker { lengths: settings.lengths.clone(), checkable }
+pub(super) fn value_generator(settings: &Settings, key_scheme: KeyScheme) -> ValueGenerator {
+    let checkable = settings.checks_integrity.then_some(key_scheme);
+    ValueGenerator { lengths: settings.lengths.clone(), checkable }
 }

@@ -8,6 +8,7 @@ mod chooser;
 mod client;
 mod fill;
 mod inserts;
+mod inspection;
 mod key;
 mod lengths;
 mod load;
@@ -19,7 +20,6 @@ mod resume;
 mod schema;
 mod settings;
 mod statements;
-mod survey;
 mod values;
 mod workload;
 

@@ -8,7 +8,7 @@ use crate::random::Random;
 
 /// An operation of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum OperationChoice {
     Read,
     Update,
     Insert,
@@ -16,7 +16,7 @@ pub(super) enum Act {
     ReadModifyWrite,
 }
 
-impl Act {
+impl OperationChoice {
     pub(super) const ALL: [Self; 5] =
         [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite];
 
@@ -55,7 +55,7 @@ const fn share(name: &'static str, default: f64, meaning: &'static str) -> Numbe
 /// Shares of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mix {
-    /// In the order of [`Act::ALL`], summing up to 1.
+    /// In the order of [`OperationChoice::ALL`], summing up to 1.
     shares: [f64; 5],
 }
 
@@ -72,28 +72,28 @@ impl Mix {
     }
 
     /// The share of one operation, 0 to 1.
-    pub(super) fn share(&self, act: Act) -> f64 {
+    pub(super) fn share(&self, act: OperationChoice) -> f64 {
         self.shares[act as usize]
     }
 
-    pub(super) fn has(&self, act: Act) -> bool {
+    pub(super) fn has(&self, act: OperationChoice) -> bool {
         self.share(act) > 0.0
     }
 
     pub(super) fn share_of_inserts(&self) -> f64 {
-        self.share(Act::Insert)
+        self.share(OperationChoice::Insert)
     }
 
     /// Operations with a share above 0, in their order.
-    pub(super) fn acts(&self) -> impl Iterator<Item = Act> {
+    pub(super) fn acts(&self) -> impl Iterator<Item = OperationChoice> {
         let mix = *self;
-        Act::ALL.into_iter().filter(move |act| mix.has(*act))
+        OperationChoice::ALL.into_iter().filter(move |act| mix.has(*act))
     }
 
     #[inline]
-    pub(super) fn draw(&self, random: &mut Random) -> Act {
+    pub(super) fn draw(&self, random: &mut Random) -> OperationChoice {
         let mut left = random.next_f64();
-        let mut last = Act::Read;
+        let mut last = OperationChoice::Read;
         for act in self.acts() {
             last = act;
             left -= self.share(act);
@@ -105,23 +105,23 @@ impl Mix {
     }
 }
 
-/// What is timed, and where.
+/// Where the times of an operation are recorded.
 #[derive(Clone, Debug)]
-pub(super) struct Timed {
+pub(super) struct OperationTimes {
     pub(super) list: Vec<Operation>,
     ids: [OperationId; 5],
     /// The two statements of a read-modify-write.
     pub(super) parts: [OperationId; 2],
 }
 
-impl Timed {
+impl OperationTimes {
     pub(super) fn of(mix: &Mix) -> Self {
         let mut timed =
             Self { list: Vec::new(), ids: [OperationId(0); 5], parts: [OperationId(0); 2] };
         for act in mix.acts() {
             timed.ids[act as usize] = timed.add(act.name(), OperationKind::Transaction);
         }
-        if mix.has(Act::ReadModifyWrite) {
+        if mix.has(OperationChoice::ReadModifyWrite) {
             timed.parts = [
                 timed.add("read_modify_write.read", OperationKind::Read),
                 timed.add("read_modify_write.update", OperationKind::Write),
@@ -136,7 +136,7 @@ impl Timed {
     }
 
     #[inline]
-    pub(super) fn id(&self, act: Act) -> OperationId {
+    pub(super) fn id(&self, act: OperationChoice) -> OperationId {
         self.ids[act as usize]
     }
 }

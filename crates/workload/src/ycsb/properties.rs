@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_as_java_reads_it() {
+    fn property_files_are_read_as_java_does() {
         let text = "# a comment\n! another\n\nrecordcount=1000\r\n  operationcount : 3\ntable users\n\
                     long = one \\\n    two\nback=c:\\\\dir\\\\\na\\=b=c\\u0041\nempty\nlast=\\";
         let found: Vec<(String, String, usize)> =

@@ -6,7 +6,7 @@ use std::time::Duration;
 use driver::Isolation;
 use plan::{OptionReader, Options, Problem};
 
-use super::key::{KeyFormat, Maker};
+use super::key::{KeyFormat, KeyScheme};
 use super::lengths::{self, Lengths};
 use super::operations::{self, Mix};
 use super::preset::Preset;
@@ -73,10 +73,13 @@ const INSERT_ORDER: Choice<bool> = choice(
 const ZERO_PADDING: Number<u64> =
     number("zeropadding", 1, 0..=MOST_PADDING, "digits of keys, at least");
 const KEY_PREFIX: Text = text("keyprefix", "user", "what keys begin with");
-const COMPATIBILITY: Choice<Option<Maker>> = choice(
+const COMPATIBILITY: Choice<Option<KeyScheme>> = choice(
     "compatibility",
     ("", None),
-    &[(Maker::GoYcsb.name(), Some(Maker::GoYcsb)), (Maker::Ycsb.name(), Some(Maker::Ycsb))],
+    &[
+        (KeyScheme::GoYcsb.name(), Some(KeyScheme::GoYcsb)),
+        (KeyScheme::Ycsb.name(), Some(KeyScheme::Ycsb)),
+    ],
     "whose keys: go-ycsb or ycsb, which hash differently; as the table has them, else go-ycsb",
 );
 const DATA_INTEGRITY: Flag =
@@ -99,7 +102,7 @@ pub(super) struct Settings {
     pub(super) padding: usize,
     pub(super) is_hashed: bool,
     /// Whose keys and values; `None`: whose the table has, and go-ycsb's where a table is made.
-    pub(super) maker: Option<Maker>,
+    pub(super) key_scheme: Option<KeyScheme>,
     pub(super) records: u64,
     pub(super) insert_start: u64,
     pub(super) insert_count: u64,
@@ -156,11 +159,11 @@ impl Settings {
     }
 
     /// How keys are written in data of that maker.
-    pub(super) fn format(&self, maker: Maker) -> KeyFormat {
+    pub(super) fn format(&self, key_scheme: KeyScheme) -> KeyFormat {
         KeyFormat {
             prefix: self.prefix.clone(),
             padding: self.padding,
-            hash: self.is_hashed.then_some(maker),
+            hash: self.is_hashed.then_some(key_scheme),
         }
     }
 
@@ -183,7 +186,7 @@ fn read(preset: Preset, reader: &mut OptionReader<'_>, folder: &Path) -> Setting
         prefix: KEY_PREFIX.read(reader),
         padding: ZERO_PADDING.read(reader) as usize,
         is_hashed: INSERT_ORDER.read(reader),
-        maker: COMPATIBILITY.read(reader),
+        key_scheme: COMPATIBILITY.read(reader),
         records,
         insert_start,
         insert_count: INSERT_COUNT.read_or(reader, rest),

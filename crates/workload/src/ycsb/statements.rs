@@ -4,10 +4,10 @@ use driver::{Session, Statement, Value};
 use measure::{ErrorClass, Failure};
 
 use super::key::KeyFormat;
-use super::operations::Act;
+use super::operations::OperationChoice;
 use super::schema::{KEY, Table};
 use super::settings::Settings;
-use super::values::ValueMaker;
+use super::values::ValueGenerator;
 use crate::random::Random;
 
 /// Code of a failure: a record that must be there is not. YCSB calls it so.
@@ -24,7 +24,7 @@ pub(super) struct Statements {
 }
 
 /// What one operation needs, as text with `?`.
-fn texts(act: Act, settings: &Settings) -> Vec<String> {
+fn texts(act: OperationChoice, settings: &Settings) -> Vec<String> {
     let Table { name, fields, .. } = &settings.table;
     let chosen = |reads_all: bool| match reads_all {
         true => vec![fields.join(", ")],
@@ -32,38 +32,38 @@ fn texts(act: Act, settings: &Settings) -> Vec<String> {
     };
     let selects = chosen(settings.reads_all_fields).into_iter();
     match act {
-        Act::Read => {
+        OperationChoice::Read => {
             selects.map(|what| format!("SELECT {what} FROM {name} WHERE {KEY} = ?")).collect()
         }
-        Act::Scan => selects
+        OperationChoice::Scan => selects
             .map(|what| {
                 format!("SELECT {what} FROM {name} WHERE {KEY} >= ? ORDER BY {KEY} LIMIT ?")
             })
             .collect(),
-        Act::Update => {
+        OperationChoice::Update => {
             let sets: Vec<String> = fields.iter().map(|field| format!("{field} = ?")).collect();
             let sets = if settings.writes_all_fields { vec![sets.join(", ")] } else { sets };
             let update = |set: String| format!("UPDATE {name} SET {set} WHERE {KEY} = ?");
             sets.into_iter().map(update).collect()
         }
-        Act::Insert => {
+        OperationChoice::Insert => {
             let columns = settings.table.columns();
             let marks = vec!["?"; columns.len()].join(", ");
             vec![format!("INSERT INTO {name} ({}) VALUES ({marks})", columns.join(", "))]
         }
-        Act::ReadModifyWrite => Vec::new(),
+        OperationChoice::ReadModifyWrite => Vec::new(),
     }
 }
 
 /// Whether the mix needs the statements of an operation.
-fn is_needed(act: Act, settings: &Settings) -> bool {
-    let is_part = matches!(act, Act::Read | Act::Update);
-    settings.mix.has(act) || (is_part && settings.mix.has(Act::ReadModifyWrite))
+fn is_needed(act: OperationChoice, settings: &Settings) -> bool {
+    let is_part = matches!(act, OperationChoice::Read | OperationChoice::Update);
+    settings.mix.has(act) || (is_part && settings.mix.has(OperationChoice::ReadModifyWrite))
 }
 
 /// How many statements each session makes ready.
 pub(super) fn count(settings: &Settings) -> usize {
-    let needed = Act::ALL.into_iter().filter(|act| is_needed(*act, settings));
+    let needed = OperationChoice::ALL.into_iter().filter(|act| is_needed(*act, settings));
     needed.map(|act| texts(act, settings).len()).sum()
 }
 
@@ -77,15 +77,15 @@ impl Statements {
         settings: &Settings,
     ) -> Result<Self, Failure> {
         let mut all = Self { read: vec![], update: vec![], scan: vec![], insert: vec![] };
-        for act in Act::ALL.into_iter().filter(|act| is_needed(*act, settings)) {
+        for act in OperationChoice::ALL.into_iter().filter(|act| is_needed(*act, settings)) {
             for text in texts(act, settings) {
                 let statement = session.prepare(&text).await?;
                 match act {
-                    Act::Read => all.read.push(statement),
-                    Act::Update => all.update.push(statement),
-                    Act::Scan => all.scan.push(statement),
-                    Act::Insert => all.insert.push(statement),
-                    Act::ReadModifyWrite => {}
+                    OperationChoice::Read => all.read.push(statement),
+                    OperationChoice::Update => all.update.push(statement),
+                    OperationChoice::Scan => all.scan.push(statement),
+                    OperationChoice::Insert => all.insert.push(statement),
+                    OperationChoice::ReadModifyWrite => {}
                 }
             }
         }
@@ -125,7 +125,7 @@ impl Checker {
         &mut self,
         session: &mut Session,
         statement: &Statement,
-        (table, values): (&Table, &ValueMaker),
+        (table, values): (&Table, &ValueGenerator),
         key: &str,
         field: Option<usize>,
     ) -> Result<(), Failure> {
@@ -175,7 +175,7 @@ pub(super) async fn present(
         let list = quoted(keys);
         let sql = format!("SELECT {KEY} FROM {} WHERE {KEY} IN ({list})", table.name);
         let rows = session.rows(&sql).await?;
-        found.extend(rows.iter().filter_map(|row| crate::crewed::as_text(row.first())));
+        found.extend(rows.iter().filter_map(|row| crate::parallel::as_text(row.first())));
     }
     Ok(keys.iter().map(|key| found.contains(key)).collect())
 }

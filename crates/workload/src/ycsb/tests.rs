@@ -6,14 +6,14 @@ use std::path::Path;
 use plan::{Existing, Limit};
 use tempfile::TempDir;
 
-use crate::testing::{Place, message, try_workload, workload};
+use crate::testing::{TestSystem, message, try_workload, workload};
 
-fn complaints(kind: &str, options: &str, folder: &Path) -> String {
+fn diagnostics(kind: &str, options: &str, folder: &Path) -> String {
     let problems = try_workload(kind, options, folder).err().expect("something is wrong");
-    let tell = |problem: plan::Problem| {
+    let show = |problem: plan::Problem| {
         format!("{} ({})", problem.message, problem.help.unwrap_or_default())
     };
-    problems.into_iter().map(tell).collect::<Vec<_>>().join("\n")
+    problems.into_iter().map(show).collect::<Vec<_>>().join("\n")
 }
 
 /// The published workload A, with its comments left out.
@@ -37,7 +37,7 @@ fn a_published_file_is_the_preset_of_its_name() {
 }
 
 #[test]
-fn options_go_before_files_and_files_before_presets() {
+fn options_override_files_and_files_override_presets() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("p"), "fieldcount=3\nfieldlength=7\nrequestdistribution=latest")
         .unwrap();
@@ -50,7 +50,7 @@ fn options_go_before_files_and_files_before_presets() {
 
 /// Source: YCSB's wiki, Core Properties, and the properties of its client, measurements and JDBC binding.
 #[test]
-fn what_other_parts_of_ycsb_read_is_refused_by_its_name() {
+fn properties_of_other_ycsb_parts_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     for name in [
         "readallfieldsbyname",
@@ -67,60 +67,63 @@ fn what_other_parts_of_ycsb_read_is_refused_by_its_name() {
         "mysql.port",
     ] {
         fs::write(folder.path().join("w"), format!("{name}=1\n")).unwrap();
-        let told = complaints("ycsb/a", "properties = 'w'", folder.path());
+        let told = diagnostics("ycsb/a", "properties = 'w'", folder.path());
         assert!(told.starts_with(&format!("w:1: `{name}` is not offered here (")), "{told}");
     }
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_are_reported_with_their_place() {
     let folder = TempDir::new().unwrap();
     let text = "recordcount=many\nreadproportions=1\n\nthreadcount=64\nmysql.host=db1\n\
                 workload=site.ycsb.workloads.RestWorkload\nreadallfields=perhaps\ninsertorder=odd\n";
     fs::write(folder.path().join("w"), text).unwrap();
-    insta::assert_snapshot!(complaints("ycsb/core", "properties = 'w'", folder.path()));
+    insta::assert_snapshot!(diagnostics("ycsb/core", "properties = 'w'", folder.path()));
     let options = "target = 100\nfieldlengthdistribution = 'zipfian'\ndataintegrity = true\n\
                    minscanlength = 9\nmaxscanlength = 8\ninsertstart = 900\ninsertcount = 200\n\
                    operationcount = 5\nmaxexecutiontime = 5\nreedproportion = 1\n\
                    'exponential.percentile' = 200\nproperties = 'none'\nkeyprefix = \"a'b\"\n\
                    readproportion = 0\nupdateproportion = 0\ntable = 'x y'";
-    insta::assert_snapshot!(complaints("ycsb/core", options, folder.path()));
+    insta::assert_snapshot!(diagnostics("ycsb/core", options, folder.path()));
 }
 
 #[test]
-fn every_workload_runs_and_nothing_is_missing() {
+fn every_workload_runs_and_finds_all_records() {
     for name in ["a", "b", "c", "d", "e", "f"] {
-        let place = Place::sqlite();
+        let test_system = TestSystem::sqlite();
         let workload = workload(&format!("ycsb/{name}"), "recordcount = 300\ndataintegrity = true");
-        workload.prepare(&place.site()).unwrap();
-        workload.verify(&place.site()).unwrap();
-        let trial = place.trial(&*workload, 3, 600);
+        workload.prepare(&test_system.context()).unwrap();
+        workload.verify(&test_system.context()).unwrap();
+        let trial = test_system.trial(&*workload, 3, 600);
         assert_eq!(trial.tally.failed_transactions, 0, "{name}: {:?}", trial.tally.errors);
         let inserted =
             trial.counts().iter().find(|(name, _)| *name == "insert").map_or(0, |it| it.1);
         assert_eq!(
-            place.integer("SELECT COUNT(*) FROM usertable"),
+            test_system.integer("SELECT COUNT(*) FROM usertable"),
             300 + inserted as i64,
             "{name}"
         );
         assert_eq!(inserted > 0, matches!(name, "d" | "e"), "{name}: {inserted}");
-        let conditions = workload.check(&place.site()).unwrap();
+        let conditions = workload.check(&test_system.context()).unwrap();
         assert_eq!(conditions.len(), 2);
         for condition in conditions {
             assert_eq!(condition.broken(), None, "{name}");
         }
-        workload.verify(&place.site()).unwrap();
-        workload.cleanup(&place.site()).unwrap();
-        assert_eq!(place.integer("SELECT COUNT(*) FROM sqlite_master WHERE name = 'usertable'"), 0);
+        workload.verify(&test_system.context()).unwrap();
+        workload.cleanup(&test_system.context()).unwrap();
+        assert_eq!(
+            test_system.integer("SELECT COUNT(*) FROM sqlite_master WHERE name = 'usertable'"),
+            0
+        );
     }
 }
 
 #[test]
 fn a_read_modify_write_counts_as_one_beside_its_two_statements() {
-    let place = Place::sqlite();
+    let test_system = TestSystem::sqlite();
     let workload = workload("ycsb/f", "recordcount = 100");
-    workload.prepare(&place.site()).unwrap();
-    let trial = place.trial(&*workload, 2, 500);
+    workload.prepare(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*workload, 2, 500);
     let counts = trial.counts();
     let of = |name| counts.iter().find(|(known, _)| *known == name).unwrap().1;
     let whole = of("read_modify_write");
@@ -135,31 +138,31 @@ fn a_read_modify_write_counts_as_one_beside_its_two_statements() {
 
 #[test]
 fn updates_change_what_they_should_and_inserts_go_on_after_those_of_the_last_trial() {
-    let place = Place::sqlite();
+    let test_system = TestSystem::sqlite();
     let options = "recordcount = 200\nfieldcount = 3\nfieldlength = 5\nreadproportion = 0\n\
                    updateproportion = 0.5\ninsertproportion = 0.5\ninsertorder = 'ordered'\n\
                    zeropadding = 6";
     let workload = workload("ycsb/core", options);
-    workload.prepare(&place.site()).unwrap();
-    workload.verify(&place.site()).unwrap();
-    place.run("UPDATE usertable SET FIELD0 = '', FIELD1 = '', FIELD2 = ''");
+    workload.prepare(&test_system.context()).unwrap();
+    workload.verify(&test_system.context()).unwrap();
+    test_system.run("UPDATE usertable SET FIELD0 = '', FIELD1 = '', FIELD2 = ''");
     let (mut expected, mut updates) = (200, 0);
     for _ in 0..2 {
-        let trial = place.trial(&*workload, 2, 400);
+        let trial = test_system.trial(&*workload, 2, 400);
         assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
         let counts = trial.counts();
         let of = |name| counts.iter().find(|(known, _)| *known == name).unwrap().1 as i64;
         expected += of("insert");
         updates += of("update");
     }
-    let last = place.rows("SELECT MAX(YCSB_KEY), COUNT(*) FROM usertable");
+    let last = test_system.rows("SELECT MAX(YCSB_KEY), COUNT(*) FROM usertable");
     assert_eq!(
         format!("{last:?}"),
         format!("[[Text(\"user{:06}\"), Int({expected})]]", expected - 1)
     );
     let changed = ["FIELD0", "FIELD1", "FIELD2"].map(|field| {
         let of_the_first = "usertable WHERE YCSB_KEY < 'user000200'";
-        place.integer(&format!("SELECT COUNT(*) FROM {of_the_first} AND LENGTH({field}) = 5"))
+        test_system.integer(&format!("SELECT COUNT(*) FROM {of_the_first} AND LENGTH({field}) = 5"))
     });
     // One field each, of which the same may be drawn again: how often depends on how the two clients share
     // the events.
@@ -171,177 +174,178 @@ fn updates_change_what_they_should_and_inserts_go_on_after_those_of_the_last_tri
 }
 
 #[test]
-fn a_load_goes_on_where_it_was_interrupted() {
-    let place = Place::sqlite().with(Existing::Reuse);
+fn an_interrupted_load_is_resumed() {
+    let test_system = TestSystem::sqlite().with(Existing::Reuse);
     let options = "recordcount = 3000\nfieldlength = 20\ndataintegrity = true";
     let first = workload("ycsb/c", options);
-    first.prepare(&place.site()).unwrap();
-    place.run("DELETE FROM usertable WHERE rowid % 7 = 0");
+    first.prepare(&test_system.context()).unwrap();
+    test_system.run("DELETE FROM usertable WHERE rowid % 7 = 0");
     let again = workload("ycsb/c", options);
-    assert!(message(again.verify(&place.site())).contains("has 2572 rows, not 3000"));
-    again.prepare(&place.site()).unwrap();
-    again.verify(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 3000);
-    again.cleanup(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 3000, "it was there before");
+    assert!(message(again.verify(&test_system.context())).contains("has 2572 rows, not 3000"));
+    again.prepare(&test_system.context()).unwrap();
+    again.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 3000);
+    again.cleanup(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 3000, "it was there before");
 }
 
 #[test]
-fn a_table_in_the_way_is_refused_or_replaced() {
-    let place = Place::sqlite();
-    workload("ycsb/c", "recordcount = 50").prepare(&place.site()).unwrap();
+fn an_existing_table_is_refused_or_replaced() {
+    let test_system = TestSystem::sqlite();
+    workload("ycsb/c", "recordcount = 50").prepare(&test_system.context()).unwrap();
     let other = workload("ycsb/c", "recordcount = 60");
-    insta::assert_snapshot!(message(other.prepare(&place.site())), @"table usertable is there already, with 50 rows: use `--existing reuse` to run on it, after loading what is missing, or `--existing replace` to have it dropped and made afresh");
-    let place = place.with(Existing::Replace);
-    other.prepare(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 60);
+    insta::assert_snapshot!(message(other.prepare(&test_system.context())), @"table usertable is there already, with 50 rows: use `--existing reuse` to run on it, after loading what is missing, or `--existing replace` to have it dropped and made afresh");
+    let test_system = test_system.with(Existing::Replace);
+    other.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 60);
 }
 
 #[test]
 fn keys_of_either_tool_are_recognized() {
-    for (maker, first) in
+    for (key_scheme, first) in
         [("ycsb", "user8517097267634966620"), ("go-ycsb", "user6284781860667377211")]
     {
-        let place = Place::sqlite().with(Existing::Reuse);
-        let options = format!("recordcount = 100\ncompatibility = '{maker}'");
-        workload("ycsb/c", &options).prepare(&place.site()).unwrap();
+        let test_system = TestSystem::sqlite().with(Existing::Reuse);
+        let options = format!("recordcount = 100\ncompatibility = '{key_scheme}'");
+        workload("ycsb/c", &options).prepare(&test_system.context()).unwrap();
         let found = format!("SELECT COUNT(*) FROM usertable WHERE YCSB_KEY = '{first}'");
-        assert_eq!(place.integer(&found), 1, "{maker}");
+        assert_eq!(test_system.integer(&found), 1, "{key_scheme}");
         let reader = workload("ycsb/c", "recordcount = 100");
-        reader.prepare(&place.site()).unwrap();
-        reader.verify(&place.site()).unwrap();
-        assert_eq!(place.trial(&*reader, 2, 200).tally.failed_transactions, 0);
+        reader.prepare(&test_system.context()).unwrap();
+        reader.verify(&test_system.context()).unwrap();
+        assert_eq!(test_system.trial(&*reader, 2, 200).tally.failed_transactions, 0);
     }
 }
 
 #[test]
-fn a_missing_record_and_a_wrong_value_are_failures_and_not_the_end() {
-    let place = Place::sqlite();
+fn missing_records_and_wrong_values_are_failures_but_not_fatal() {
+    let test_system = TestSystem::sqlite();
     let options = "recordcount = 20\nrequestdistribution = 'sequential'\ndataintegrity = true";
     let workload = workload("ycsb/c", options);
-    workload.prepare(&place.site()).unwrap();
-    workload.verify(&place.site()).unwrap();
-    place.run("DELETE FROM usertable WHERE rowid = 3");
-    place.run("UPDATE usertable SET FIELD3 = 'x' WHERE rowid = 9");
-    let trial = place.trial(&*workload, 1, 20);
+    workload.prepare(&test_system.context()).unwrap();
+    workload.verify(&test_system.context()).unwrap();
+    test_system.run("DELETE FROM usertable WHERE rowid = 3");
+    test_system.run("UPDATE usertable SET FIELD3 = 'x' WHERE rowid = 9");
+    let trial = test_system.trial(&*workload, 1, 20);
     let errors: Vec<String> = trial.tally.errors.keys().map(ToString::to_string).collect();
     assert_eq!(errors, ["server NOT_FOUND", "server UNEXPECTED_STATE"]);
     assert_eq!(trial.tally.failed_transactions, 2);
-    assert!(message(workload.verify(&place.site())).contains("has 19 rows, not 20"));
-    place.run("INSERT INTO usertable (YCSB_KEY) VALUES ('other')");
-    assert!(workload.verify(&place.site()).is_err());
+    assert!(message(workload.verify(&test_system.context())).contains("has 19 rows, not 20"));
+    test_system.run("INSERT INTO usertable (YCSB_KEY) VALUES ('other')");
+    assert!(workload.verify(&test_system.context()).is_err());
 }
 
 #[test]
-fn inserts_that_were_cut_off_are_made_up_for() {
-    let place = Place::sqlite();
+fn interrupted_inserts_are_repeated() {
+    let test_system = TestSystem::sqlite();
     let options = "recordcount = 100\ninsertorder = 'ordered'\nreadproportion = 0.5\n\
                    insertproportion = 0.5\nrequestdistribution = 'latest'";
     let workload = workload("ycsb/core", options);
-    workload.prepare(&place.site()).unwrap();
+    workload.prepare(&test_system.context()).unwrap();
     // A trial left out 101 and 103.
     for number in [100, 102, 104] {
-        place.run(&format!("INSERT INTO usertable (YCSB_KEY) VALUES ('user{number}')"));
+        test_system.run(&format!("INSERT INTO usertable (YCSB_KEY) VALUES ('user{number}')"));
     }
-    workload.verify(&place.site()).unwrap();
-    let trial = place.trial(&*workload, 3, 300);
+    workload.verify(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*workload, 3, 300);
     assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
     let gaps = "SELECT COUNT(*) FROM usertable WHERE YCSB_KEY IN ('user101', 'user103')";
-    assert_eq!(place.integer(gaps), 2);
+    assert_eq!(test_system.integer(gaps), 2);
 }
 
 #[test]
 fn lengths_of_fields_vary_as_asked() {
-    let place = Place::sqlite();
+    let test_system = TestSystem::sqlite();
     let options = "recordcount = 2000\nfieldcount = 1\nfieldlength = 8\nminfieldlength = 3\n\
                    fieldlengthdistribution = 'uniform'";
-    workload("ycsb/c", options).prepare(&place.site()).unwrap();
+    workload("ycsb/c", options).prepare(&test_system.context()).unwrap();
     let lengths = "SELECT LENGTH(FIELD0), COUNT(*) FROM usertable GROUP BY 1 ORDER BY 1";
-    let lengths = place.rows(lengths);
+    let lengths = test_system.rows(lengths);
     assert_eq!(lengths.len(), 6);
     for row in lengths {
-        let count = crate::crewed::as_integer(row.get(1)).unwrap();
+        let count = crate::parallel::as_integer(row.get(1)).unwrap();
         assert!((270..400).contains(&count), "{row:?}");
     }
 }
 
 #[test]
-fn a_server_does_the_same() {
+fn every_workload_runs_on_mysql() {
     let database = "ycsb_all";
-    let place = Place::mysql(database).with(Existing::Reuse);
+    let test_system = TestSystem::mysql(database).with(Existing::Reuse);
     for name in ["a", "d", "e", "f"] {
         let options = "recordcount = 3000\ndataintegrity = true\nfieldlength = 50";
         let workload = workload(&format!("ycsb/{name}"), options);
-        workload.prepare(&place.site()).unwrap();
-        workload.verify(&place.site()).unwrap();
-        let trial = place.trial(&*workload, 8, 2000);
+        workload.prepare(&test_system.context()).unwrap();
+        workload.verify(&test_system.context()).unwrap();
+        let trial = test_system.trial(&*workload, 8, 2000);
         assert_eq!(trial.tally.failed_transactions, 0, "{name}: {:?}", trial.tally.errors);
     }
-    place.run("DELETE FROM usertable WHERE YCSB_KEY LIKE '%7'");
+    test_system.run("DELETE FROM usertable WHERE YCSB_KEY LIKE '%7'");
     let again = workload("ycsb/c", "recordcount = 3000\ndataintegrity = true\nfieldlength = 50");
-    again.prepare(&place.site()).unwrap();
-    again.verify(&place.site()).unwrap();
-    place.drop_database(database);
+    again.prepare(&test_system.context()).unwrap();
+    again.verify(&test_system.context()).unwrap();
+    test_system.drop_database(database);
 }
 
 #[test]
 fn the_check_after_a_load_finds_an_insert_that_was_lost_and_a_value_that_was_changed() {
-    let place = Place::sqlite();
+    let test_system = TestSystem::sqlite();
     let options = "recordcount = 100\ninsertorder = 'ordered'\ndataintegrity = true";
     let workload = workload("ycsb/d", options);
-    workload.prepare(&place.site()).unwrap();
-    workload.verify(&place.site()).unwrap();
-    place.trial(&*workload, 2, 400);
+    workload.prepare(&test_system.context()).unwrap();
+    workload.verify(&test_system.context()).unwrap();
+    test_system.trial(&*workload, 2, 400);
     let broken = || -> Vec<Option<String>> {
-        let conditions = workload.check(&place.site()).unwrap();
+        let conditions = workload.check(&test_system.context()).unwrap();
         conditions.iter().map(|one| one.broken().map(str::to_owned)).collect()
     };
     assert_eq!(broken(), [None, None]);
-    place.run("UPDATE usertable SET FIELD9 = 'x' WHERE YCSB_KEY = 'user101'");
+    test_system.run("UPDATE usertable SET FIELD9 = 'x' WHERE YCSB_KEY = 'user101'");
     let seen = broken();
     assert_eq!(seen[0], None);
     assert!(seen[1].as_ref().unwrap().starts_with("FIELD9 of record user101 is \"x\""), "{seen:?}");
-    place.run("DELETE FROM usertable WHERE YCSB_KEY = 'user102'");
+    test_system.run("DELETE FROM usertable WHERE YCSB_KEY = 'user102'");
     assert_eq!(broken()[0].as_deref(), Some("record 102, user102, is not there"));
 }
 
 #[test]
-fn a_part_can_be_added_to_a_table_and_other_keys_are_left_alone() {
-    let place = Place::sqlite().with(Existing::Reuse);
-    workload("ycsb/c", "recordcount = 500").prepare(&place.site()).unwrap();
+fn a_range_can_be_added_to_a_table_without_touching_other_keys() {
+    let test_system = TestSystem::sqlite().with(Existing::Reuse);
+    workload("ycsb/c", "recordcount = 500").prepare(&test_system.context()).unwrap();
     let added = workload("ycsb/c", "recordcount = 800\ninsertstart = 500\ninsertcount = 300");
-    added.prepare(&place.site()).unwrap();
-    added.verify(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 800);
-    assert_eq!(place.trial(&*added, 2, 300).tally.failed_transactions, 0);
+    added.prepare(&test_system.context()).unwrap();
+    added.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 800);
+    assert_eq!(test_system.trial(&*added, 2, 300).tally.failed_transactions, 0);
     let other = workload("ycsb/c", "recordcount = 900\nzeropadding = 30");
-    let refused = message(other.prepare(&place.site()));
+    let refused = message(other.prepare(&test_system.context()));
     assert!(
         refused.starts_with("table usertable has 800 rows, and none that was looked for"),
         "{refused}"
     );
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 800);
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 800);
 }
 
 #[test]
-fn a_load_that_fails_is_tried_again_as_often_as_asked_and_keeps_what_it_has() {
-    let place = Place::sqlite().with(Existing::Reuse);
+fn a_failed_load_is_retried_as_configured_and_keeps_its_rows() {
+    let test_system = TestSystem::sqlite().with(Existing::Reuse);
     let options = "recordcount = 20000\nfieldcount = 1\nfieldlength = 10\ninsertorder = 'ordered'\n\
                    core_workload_insertion_retry_limit = 2\n\
                    core_workload_insertion_retry_interval = 0";
-    place.run("CREATE TABLE usertable (YCSB_KEY VARCHAR(64) PRIMARY KEY, FIELD0 VARCHAR(10))");
-    place.run(
+    test_system
+        .run("CREATE TABLE usertable (YCSB_KEY VARCHAR(64) PRIMARY KEY, FIELD0 VARCHAR(10))");
+    test_system.run(
         "CREATE TRIGGER full BEFORE INSERT ON usertable WHEN NEW.YCSB_KEY = 'user15000' \
          BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
     let workload = workload("ycsb/c", options);
-    let told = message(workload.prepare(&place.site()));
+    let told = message(workload.prepare(&test_system.context()));
     assert!(told.contains("no room"), "{told}");
     assert!(told.ends_with("stays: `--existing reuse` goes on from there"), "{told}");
-    let left = place.integer("SELECT COUNT(*) FROM usertable");
+    let left = test_system.integer("SELECT COUNT(*) FROM usertable");
     assert!(left >= 10_000, "the first piece was committed: {left}");
-    place.run("DROP TRIGGER full");
-    workload.prepare(&place.site()).unwrap();
-    workload.verify(&place.site()).unwrap();
-    assert_eq!(place.integer("SELECT COUNT(*) FROM usertable"), 20_000);
+    test_system.run("DROP TRIGGER full");
+    workload.prepare(&test_system.context()).unwrap();
+    workload.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 20_000);
 }

@@ -1,6 +1,6 @@
 //! What stands in fields.
 
-use super::key::{Maker, fnv};
+use super::key::{KeyScheme, fnv};
 use super::lengths::Lengths;
 use crate::random::Random;
 
@@ -11,13 +11,13 @@ const LETTERS_A_DRAW: usize = 10;
 
 /// How values are made.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ValueMaker {
+pub(super) struct ValueGenerator {
     pub(super) lengths: Lengths,
     /// Values follow from key and field (`dataintegrity`), as this tool makes them; random when `None`.
-    pub(super) checkable: Option<Maker>,
+    pub(super) checkable: Option<KeyScheme>,
 }
 
-impl ValueMaker {
+impl ValueGenerator {
     /// Puts a value for field `field` (in lower case) of the record `key` in place of what `value` holds.
     #[inline]
     pub(super) fn write(&self, key: &str, field: &str, random: &mut Random, value: &mut String) {
@@ -25,7 +25,7 @@ impl ValueMaker {
         value.clear();
         match self.checkable {
             None => write_random(length, random, value),
-            Some(maker) => write_checkable(maker, key, field, length, value),
+            Some(key_scheme) => write_checkable(key_scheme, key, field, length, value),
         }
     }
 }
@@ -49,15 +49,21 @@ fn write_random(length: usize, random: &mut Random, value: &mut String) {
 
 /// `key:field`, and then a colon and the hash of all that stands so far, again and again, cut at the
 /// length.
-fn write_checkable(maker: Maker, key: &str, field: &str, length: usize, value: &mut String) {
+fn write_checkable(
+    key_scheme: KeyScheme,
+    key: &str,
+    field: &str,
+    length: usize,
+    value: &mut String,
+) {
     value.push_str(key);
     value.push(':');
     value.push_str(field);
     while value.len() < length {
         value.push(':');
-        let hash = match maker {
-            Maker::GoYcsb => fnv(value.as_bytes()).to_string(),
-            Maker::Ycsb => java_hash(value).to_string(),
+        let hash = match key_scheme {
+            KeyScheme::GoYcsb => fnv(value.as_bytes()).to_string(),
+            KeyScheme::Ycsb => java_hash(value).to_string(),
         };
         value.push_str(&hash);
     }
@@ -73,10 +79,10 @@ fn java_hash(text: &str) -> i32 {
 mod tests {
     use super::*;
 
-    fn value(checkable: Option<Maker>, length: usize) -> String {
-        let maker = ValueMaker { lengths: Lengths::Constant(length), checkable };
+    fn value(checkable: Option<KeyScheme>, length: usize) -> String {
+        let key_scheme = ValueGenerator { lengths: Lengths::Constant(length), checkable };
         let mut value = "what was there".to_owned();
-        maker.write("user1", "field0", &mut Random::new(1), &mut value);
+        key_scheme.write("user1", "field0", &mut Random::new(1), &mut value);
         value
     }
 
@@ -91,17 +97,17 @@ mod tests {
 
     #[test]
     fn values_that_can_be_checked_follow_from_key_and_field() {
-        assert_eq!(value(Some(Maker::Ycsb), 12), "user1:field0");
-        assert_eq!(value(Some(Maker::Ycsb), 5), "user1");
+        assert_eq!(value(Some(KeyScheme::Ycsb), 12), "user1:field0");
+        assert_eq!(value(Some(KeyScheme::Ycsb), 5), "user1");
         // "a" is 97 to Java, "ab" 31 * 97 + 98.
         assert_eq!((java_hash("a"), java_hash("ab")), (97, 3105));
-        let long = value(Some(Maker::Ycsb), 100);
+        let long = value(Some(KeyScheme::Ycsb), 100);
         assert!(
             long.starts_with(&format!("user1:field0:{}:", java_hash("user1:field0:"))),
             "{long}"
         );
         assert_eq!(long.len(), 100);
-        let theirs = value(Some(Maker::GoYcsb), 100);
+        let theirs = value(Some(KeyScheme::GoYcsb), 100);
         assert!(
             theirs.starts_with(&format!("user1:field0:{}:", fnv(b"user1:field0:"))),
             "{theirs}"

@@ -13,36 +13,36 @@ use plan::{Existing, Limit, Options, Problem};
 
 use super::fill::{Goal, fill};
 use super::inserts::Inserts;
-use super::key::Maker;
+use super::inspection::{self, FoundTable, TableContents};
+use super::key::KeyScheme;
 use super::load::YcsbLoad;
-use super::operations::Act;
+use super::operations::OperationChoice;
 use super::preset::Preset;
 use super::settings::Settings;
 use super::statements;
-use super::survey::{self, Found, Holds};
-use crate::crewed::{interrupted, on_session, run_all, unfit};
+use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
-use crate::{Site, Workload};
+use crate::{Workload, WorkloadContext};
 
 /// YCSB's core workload with its properties.
 pub(crate) struct Ycsb {
     settings: Settings,
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, KnownTable>>,
 }
 
-/// What is known of the table on one system.
+/// Facts about the table on one system.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct KnownTable {
     /// Whether this process made it, so that it may drop it.
     is_made: bool,
-    found: Option<Found>,
+    found: Option<FoundTable>,
     /// Inserts of the last trial: they tell about where the next one's begin.
     inserts: Option<Arc<Inserts>>,
 }
 
 /// How often a pause looks whether someone asked for the end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_PERIOD: Duration = Duration::from_millis(50);
 
 impl Ycsb {
     /// Reads the properties of `preset`; files count from `folder`.
@@ -58,58 +58,65 @@ impl Ycsb {
         Ok(Self { settings, known: Mutex::default() })
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, KnownTable>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, target: &Target, change: impl FnOnce(&mut Known)) {
+    fn note(&self, target: &Target, change: impl FnOnce(&mut KnownTable)) {
         change(self.known().entry(target.to_string()).or_default());
     }
 
-    fn known_of(&self, target: &Target) -> Known {
+    fn known_of(&self, target: &Target) -> KnownTable {
         self.known().get(&target.to_string()).cloned().unwrap_or_default()
     }
 
-    fn look(&self, site: &Site<'_>) -> Result<Option<Found>, Failure> {
+    fn inspect(&self, context: &WorkloadContext<'_>) -> Result<Option<FoundTable>, Failure> {
         let settings = self.settings.clone();
-        let list_columns = site.target.dialect().list_columns;
-        site.progress.begin(format!("looking at {}", settings.table.name), 0);
-        on_session(site, async move |session| survey::look(session, &settings, list_columns).await)
+        let list_columns = context.target.dialect().list_columns;
+        context.progress.begin(format!("looking at {}", settings.table.name), 0);
+        on_session(context, async move |session| {
+            inspection::inspect(session, &settings, list_columns).await
+        })
     }
 
-    fn run(&self, site: &Site<'_>, statements: Vec<String>) -> Result<(), Failure> {
-        on_session(site, async move |session| run_all(session, &statements).await)
+    fn run(&self, context: &WorkloadContext<'_>, statements: Vec<String>) -> Result<(), Failure> {
+        on_session(context, async move |session| run_all(session, &statements).await)
     }
 
-    fn drop_table(&self, site: &Site<'_>) -> Result<(), Failure> {
-        self.run(site, vec![format!("DROP TABLE IF EXISTS {}", self.settings.table.name)])?;
-        self.note(site.target, |known| *known = Known::default());
+    fn drop_table(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        self.run(context, vec![format!("DROP TABLE IF EXISTS {}", self.settings.table.name)])?;
+        self.note(context.target, |known| *known = KnownTable::default());
         Ok(())
     }
 
-    fn make(&self, site: &Site<'_>) -> Result<(), Failure> {
-        let create = self.settings.table.create(site.target.dialect());
-        self.run(site, vec![create])?;
-        self.note(site.target, |known| known.is_made = true);
-        self.load_all(site, self.settings.maker.unwrap_or(Maker::GoYcsb), Goal::All)
+    fn make(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        let create = self.settings.table.create(context.target.dialect());
+        self.run(context, vec![create])?;
+        self.note(context.target, |known| known.is_made = true);
+        self.load_all(context, self.settings.key_scheme.unwrap_or(KeyScheme::GoYcsb), Goal::All)
     }
 
     /// Loads, and goes on after failures as often as the properties say.
-    fn load_all(&self, site: &Site<'_>, maker: Maker, goal: Goal) -> Result<(), Failure> {
+    fn load_all(
+        &self,
+        context: &WorkloadContext<'_>,
+        key_scheme: KeyScheme,
+        goal: Goal,
+    ) -> Result<(), Failure> {
         let mut goal = goal;
         let mut left = self.settings.retries;
-        while let Err(failure) = fill(site, &self.settings, maker, goal) {
-            if site.stop.is_asked() || left == 0 {
+        while let Err(failure) = fill(context, &self.settings, key_scheme, goal) {
+            if context.stop.is_asked() || left == 0 {
                 return Err(self.explain(&failure));
             }
             left -= 1;
             goal = Goal::Rest;
-            site.progress.begin("waiting to go on with the load", 0);
-            self.pause(site)?;
+            context.progress.begin("waiting to go on with the load", 0);
+            self.pause(context)?;
         }
-        let analyze = site.target.dialect().analyze(&self.settings.table.name);
-        site.progress.begin("making statistics", 0);
-        self.run(site, analyze.into_iter().collect())
+        let analyze = context.target.dialect().analyze(&self.settings.table.name);
+        context.progress.begin("making statistics", 0);
+        self.run(context, analyze.into_iter().collect())
     }
 
     fn explain(&self, failure: &Failure) -> Failure {
@@ -117,38 +124,38 @@ impl Ycsb {
             "{}; what was loaded into {} until then stays: `--existing reuse` goes on from there",
             failure.message, self.settings.table.name
         );
-        failure.clone().told_as(message)
+        failure.clone().with_message(message)
     }
 
-    fn pause(&self, site: &Site<'_>) -> Result<(), Failure> {
+    fn pause(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         let mut left = self.settings.retry_pause;
         while !left.is_zero() {
-            if site.stop.is_asked() {
+            if context.stop.is_asked() {
                 return Err(interrupted());
             }
-            thread::sleep(left.min(LOOK));
-            left = left.saturating_sub(LOOK);
+            thread::sleep(left.min(POLL_PERIOD));
+            left = left.saturating_sub(POLL_PERIOD);
         }
         Ok(())
     }
 
     /// A table that someone else made, or an earlier run that was interrupted.
-    fn take_over(&self, site: &Site<'_>, found: Found) -> Result<(), Failure> {
+    fn take_over(&self, context: &WorkloadContext<'_>, found: FoundTable) -> Result<(), Failure> {
         let name = &self.settings.table.name;
-        match site.existing {
-            Existing::Refuse => Err(unfit(format!(
+        match context.existing {
+            Existing::Refuse => Err(unsuitable(format!(
                 "table {name} is there already, with {} rows: use `--existing reuse` to run on it, after \
                  loading what is missing, or `--existing replace` to have it dropped and made afresh",
                 found.rows
             ))),
             Existing::Replace => {
-                self.drop_table(site)?;
-                self.make(site)
+                self.drop_table(context)?;
+                self.make(context)
             }
             Existing::Reuse => match found.holds {
-                Holds::All => Ok(()),
-                Holds::Part => self.load_all(site, found.maker, Goal::Rest),
-                Holds::Others => Err(survey::not_ours(&self.settings, found)),
+                TableContents::All => Ok(()),
+                TableContents::Part => self.load_all(context, found.key_scheme, Goal::Rest),
+                TableContents::Others => Err(inspection::not_ours(&self.settings, found)),
             },
         }
     }
@@ -178,7 +185,7 @@ impl Workload for Ycsb {
             it.records,
             it.insert_start,
             it.insert_count,
-            it.maker,
+            it.key_scheme,
             it.lengths,
             it.checks_integrity
         ))
@@ -197,33 +204,35 @@ impl Workload for Ycsb {
         statements::count(&self.settings)
     }
 
-    fn prepare(&self, site: &Site<'_>) -> Result<(), Failure> {
-        check_isolation(site.target, self.settings.isolation)?;
-        let mut found = if site.existing == Existing::Replace { None } else { self.look(site)? };
-        self.run(site, site.sql.before_prepare.clone())?;
-        if self.known_of(site.target).is_made || site.existing == Existing::Replace {
-            self.drop_table(site)?;
+    fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        check_isolation(context.target, self.settings.isolation)?;
+        let mut found =
+            if context.existing == Existing::Replace { None } else { self.inspect(context)? };
+        self.run(context, context.sql.before_prepare.clone())?;
+        if self.known_of(context.target).is_made || context.existing == Existing::Replace {
+            self.drop_table(context)?;
             found = None;
         }
         match found {
-            None => self.make(site)?,
-            Some(found) => self.take_over(site, found)?,
+            None => self.make(context)?,
+            Some(found) => self.take_over(context, found)?,
         }
-        site.progress.begin("statements after the load", 0);
-        self.run(site, site.sql.after_prepare.clone())
+        context.progress.begin("statements after the load", 0);
+        self.run(context, context.sql.after_prepare.clone())
     }
 
-    fn verify(&self, site: &Site<'_>) -> Result<(), Failure> {
+    fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         let name = &self.settings.table.name;
-        let found = self.look(site)?;
-        let found = found
-            .ok_or_else(|| unfit(format!("there is no table {name}: prepare has to make it")))?;
-        let (settings, seed) = (self.settings.clone(), site.seed);
-        site.progress.begin(format!("verifying {name}"), 0);
-        on_session(site, async move |session| {
-            survey::check(session, &settings, found, seed).await
+        let found = self.inspect(context)?;
+        let found = found.ok_or_else(|| {
+            unsuitable(format!("there is no table {name}: prepare has to make it"))
         })?;
-        self.note(site.target, |known| {
+        let (settings, seed) = (self.settings.clone(), context.seed);
+        context.progress.begin(format!("verifying {name}"), 0);
+        on_session(context, async move |session| {
+            inspection::check(session, &settings, found, seed).await
+        })?;
+        self.note(context.target, |known| {
             known.found = Some(found);
             known.inserts = None;
         });
@@ -231,36 +240,36 @@ impl Workload for Ycsb {
     }
 
     fn has_conditions(&self) -> bool {
-        self.settings.mix.has(Act::Insert) || self.settings.checks_integrity
+        self.settings.mix.has(OperationChoice::Insert) || self.settings.checks_integrity
     }
 
-    fn check(&self, site: &Site<'_>) -> Result<Vec<Condition>, Failure> {
-        let known = self.known_of(site.target);
+    fn check(&self, context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
+        let known = self.known_of(context.target);
         let (Some(found), Some(inserts)) = (known.found, known.inserts) else {
             return Ok(Vec::new());
         };
         let settings = self.settings.clone();
-        site.progress.begin(format!("checking {}", settings.table.name), 0);
-        on_session(site, async move |session| {
-            survey::conditions(session, &settings, found.maker, inserts.end()).await
+        context.progress.begin(format!("checking {}", settings.table.name), 0);
+        on_session(context, async move |session| {
+            inspection::conditions(session, &settings, found.key_scheme, inserts.end()).await
         })
     }
 
-    fn cleanup(&self, site: &Site<'_>) -> Result<(), Failure> {
-        if !self.known_of(site.target).is_made {
+    fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        if !self.known_of(context.target).is_made {
             return Ok(());
         }
-        site.progress.begin(format!("dropping {}", self.settings.table.name), 1);
-        self.drop_table(site)
+        context.progress.begin(format!("dropping {}", self.settings.table.name), 1);
+        self.drop_table(context)
     }
 
-    fn load(&self, site: &Site<'_>) -> Box<dyn Load> {
-        let known = self.known_of(site.target);
-        let maker = known.found.map_or(Maker::GoYcsb, |found| found.maker);
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        let known = self.known_of(context.target);
+        let key_scheme = known.found.map_or(KeyScheme::GoYcsb, |found| found.key_scheme);
         let rows = known.found.map_or(0, |found| found.rows);
         let guess = known.inserts.map_or(rows, |inserts| inserts.next());
-        let load = Arc::new(YcsbLoad::new(&self.settings, site, maker, guess));
-        self.note(site.target, |known| known.inserts = Some(Arc::clone(&load.inserts)));
+        let load = Arc::new(YcsbLoad::new(&self.settings, context, key_scheme, guess));
+        self.note(context.target, |known| known.inserts = Some(Arc::clone(&load.inserts)));
         Box::new(SharedLoad(load))
     }
 }

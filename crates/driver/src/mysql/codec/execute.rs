@@ -30,14 +30,14 @@ pub(super) fn type_of(value: &Value<'_>) -> u8 {
 /// Which parameter types the server knows for a statement: they are sent again only when they change.
 /// It is one word, for many sessions' worth of these must fit into the processor's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct BoundTypes {
     /// Two bits for each parameter; with too many of them nothing is remembered.
     kinds: u64,
     parameters: u16,
     is_known: bool,
 }
 
-impl Bound {
+impl BoundTypes {
     /// Nothing is known to the server about `parameters` parameters.
     pub(crate) fn new(parameters: u16) -> Self {
         Self { kinds: 0, parameters, is_known: false }
@@ -79,7 +79,7 @@ impl Bound {
 pub(crate) fn encode_execute(
     out: &mut Vec<u8>,
     statement: u32,
-    bound: &mut Bound,
+    bound: &mut BoundTypes,
     values: &[Value<'_>],
 ) {
     out.clear();

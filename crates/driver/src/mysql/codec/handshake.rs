@@ -110,7 +110,7 @@ fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
     out.push(0);
 }
 
-/// What the server says to a login.
+/// The server's reply to a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AuthReply {
     /// Welcome; the session begins with these status bits.

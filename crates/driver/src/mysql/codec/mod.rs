@@ -6,10 +6,10 @@
 
 mod auth;
 mod batch;
-mod catch;
 mod execute;
 mod handshake;
 mod reply;
+mod row_buffer;
 mod rows;
 mod server_error;
 mod text;
@@ -17,17 +17,17 @@ mod wire;
 
 pub use auth::ServerKey;
 pub(crate) use auth::{
-    Channel, Credentials, Login, LoginError, Method, PasswordSent, PublicKey, Turn,
+    Channel, Credentials, Login, LoginAction, LoginError, Method, PasswordSent, PublicKey,
 };
 pub(crate) use batch::{ManyRows, RowArray};
-pub(crate) use catch::RowFormat;
-pub(crate) use execute::{Bound, Prepared, encode_execute};
+pub(crate) use execute::{BoundTypes, Prepared, encode_execute};
 pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, append_tls_request};
-pub(crate) use reply::{Reply, Step};
-pub(crate) use rows::{RowSet, RowStep};
+pub(crate) use reply::{Reply, ReplyProgress};
+pub(crate) use row_buffer::RowFormat;
+pub(crate) use rows::{RowProgress, RowSet};
 pub(crate) use server_error::ServerError;
-pub(crate) use text::{Escapes, NoLiteral, TextTemplate, append_literal, quote_identifier};
-pub(crate) use wire::{Inbox, Malformed, append_packet, finish_packet, start_packet};
+pub(crate) use text::{Escapes, NotFinite, TextTemplate, append_literal, quote_identifier};
+pub(crate) use wire::{Malformed, PacketReader, append_packet, finish_packet, start_packet};
 
 /// The longest payload of one packet; longer messages go on in the next.
 pub(crate) const PACKET_BYTES_MAX: usize = 0xff_ffff;

@@ -5,7 +5,7 @@
 //! kept for the next read. Rows and column definitions are passed over without decoding, unless they are
 //! to be caught.
 
-use super::catch::{Catch, RowFormat};
+use super::row_buffer::{RowBuffer, RowFormat};
 use super::wire::{Cursor, Malformed, payload_length};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::{Answer, Rows};
@@ -17,9 +17,9 @@ pub(super) const COLUMNS_MAX: u64 = 65_535;
 /// Memory that a session may keep for the next partial answer.
 const KEPT_BYTES: usize = 512;
 
-/// How far an answer has come.
+/// How much of an answer has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ReplyProgress {
     /// More bytes are needed.
     More,
     /// It is complete.
@@ -32,7 +32,7 @@ pub(crate) enum Step {
 
 /// Where in an answer the next message is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ReplyStage {
     /// OK, error, or the number of columns.
     #[default]
     First,
@@ -47,7 +47,7 @@ pub(super) enum Stage {
 /// Takes one answer apart as it comes.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
-    stage: Stage,
+    stage: ReplyStage,
     /// The server ends rows with an OK packet and column definitions with nothing.
     has_deprecated_eof: bool,
     /// The next packet goes on with the message of the last.
@@ -60,7 +60,7 @@ pub(crate) struct Reply {
     /// Whether rows of this answer are kept.
     is_catching: bool,
     /// Where they are kept; made by the first session that asks for rows.
-    catch: Option<Box<Catch>>,
+    row_buffer: Option<Box<RowBuffer>>,
 }
 
 impl Reply {
@@ -72,7 +72,7 @@ impl Reply {
     /// Makes ready for the next answer.
     #[inline]
     pub(crate) fn reset(&mut self) {
-        self.stage = Stage::First;
+        self.stage = ReplyStage::First;
         self.is_continued = false;
         self.skip = 0;
         self.answer = Answer::default();
@@ -84,15 +84,15 @@ impl Reply {
 
     /// Keeps the rows of the answer that comes next; for after [`Reply::reset`].
     #[inline]
-    pub(crate) fn catch(&mut self, format: RowFormat) {
+    pub(crate) fn row_buffer(&mut self, format: RowFormat) {
         self.is_catching = true;
-        self.catch.get_or_insert_with(|| Box::new(Catch::new())).begin(format);
+        self.row_buffer.get_or_insert_with(|| Box::new(RowBuffer::new())).begin(format);
     }
 
     /// The rows that were kept last; `None` when none ever were.
     #[inline]
-    pub(crate) fn caught(&self) -> Option<&Rows> {
-        self.catch.as_ref().map(|catch| catch.rows())
+    pub(crate) fn buffered(&self) -> Option<&Rows> {
+        self.row_buffer.as_ref().map(|row_buffer| row_buffer.rows())
     }
 
     /// What was counted.
@@ -114,7 +114,7 @@ impl Reply {
 
     /// Takes the next bytes.
     #[inline]
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<ReplyProgress, Malformed> {
         if !self.kept.is_empty() {
             return self.feed_kept(bytes);
         }
@@ -126,7 +126,7 @@ impl Reply {
     }
 
     #[cold]
-    fn feed_kept(&mut self, bytes: &[u8]) -> Result<Step, Malformed> {
+    fn feed_kept(&mut self, bytes: &[u8]) -> Result<ReplyProgress, Malformed> {
         let mut kept = std::mem::take(&mut self.kept);
         kept.extend_from_slice(bytes);
         let (used, step) = self.consume(&kept)?;
@@ -139,8 +139,8 @@ impl Reply {
         Ok(step)
     }
 
-    fn keep(&mut self, rest: &[u8], step: &Step) -> Result<(), Malformed> {
-        if *step != Step::More {
+    fn keep(&mut self, rest: &[u8], step: &ReplyProgress) -> Result<(), Malformed> {
+        if *step != ReplyProgress::More {
             return Err(Malformed("bytes after the end of an answer"));
         }
         self.kept.clear();
@@ -150,7 +150,7 @@ impl Reply {
 
     /// Goes through whole packets at the front of `bytes`; returns how many bytes are done with.
     #[inline]
-    fn consume(&mut self, bytes: &[u8]) -> Result<(usize, Step), Malformed> {
+    fn consume(&mut self, bytes: &[u8]) -> Result<(usize, ReplyProgress), Malformed> {
         let mut at = 0;
         loop {
             let passed = self.skip.min(bytes.len() - at);
@@ -169,7 +169,7 @@ impl Reply {
                 return Err(Malformed("an empty or overlong message where a short one was due"));
             }
             let Some(payload) = bytes.get(at + 4..at + 4 + length) else {
-                return Ok((at, Step::More));
+                return Ok((at, ReplyProgress::More));
             };
             at += 4 + length;
             if let Some(step) = self.message(payload)? {
@@ -180,12 +180,12 @@ impl Reply {
 
     /// Less than a header and one byte is left: more is to come, but for the empty packet that may
     /// end a message of several packets.
-    fn short(&mut self, bytes: &[u8], at: usize) -> Result<(usize, Step), Malformed> {
+    fn short(&mut self, bytes: &[u8], at: usize) -> Result<(usize, ReplyProgress), Malformed> {
         if bytes.len() - at == 4 && self.is_continued && payload_length(&bytes[at..]) == 0 {
             self.is_continued = false;
-            return Ok((at + 4, Step::More));
+            return Ok((at + 4, ReplyProgress::More));
         }
-        Ok((at, Step::More))
+        Ok((at, ReplyProgress::More))
     }
 
     #[inline]
@@ -198,11 +198,11 @@ impl Reply {
     fn is_whole(&self, first: u8, length: usize) -> bool {
         match self.stage {
             _ if self.is_catching => true,
-            Stage::First | Stage::ColumnsEnd => true,
-            Stage::Columns(_) => first == 0xff,
+            ReplyStage::First | ReplyStage::ColumnsEnd => true,
+            ReplyStage::Columns(_) => first == 0xff,
             // A row may begin with 0xfe too, but then it is longer than one packet (text), which the
             // end of rows never is.
-            Stage::Rows => first == 0xff || first == 0xfe && length < PACKET_BYTES_MAX,
+            ReplyStage::Rows => first == 0xff || first == 0xfe && length < PACKET_BYTES_MAX,
         }
     }
 
@@ -214,9 +214,9 @@ impl Reply {
                 return Err(Malformed("an empty packet among rows"));
             }
             match self.stage {
-                Stage::Columns(1) if self.has_deprecated_eof => self.stage = Stage::Rows,
-                Stage::Columns(1) => self.stage = Stage::ColumnsEnd,
-                Stage::Columns(left) => self.stage = Stage::Columns(left - 1),
+                ReplyStage::Columns(1) if self.has_deprecated_eof => self.stage = ReplyStage::Rows,
+                ReplyStage::Columns(1) => self.stage = ReplyStage::ColumnsEnd,
+                ReplyStage::Columns(left) => self.stage = ReplyStage::Columns(left - 1),
                 _ => self.answer.rows += 1,
             }
         }
@@ -227,64 +227,68 @@ impl Reply {
 
     /// Reads a whole message; `None` means that the answer goes on.
     #[inline]
-    fn message(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
+    fn message(&mut self, payload: &[u8]) -> Result<Option<ReplyProgress>, Malformed> {
         let first = payload[0];
         if first == 0xff {
-            return Ok(Some(Step::Refused(Box::new(ServerError::parse(payload)?))));
+            return Ok(Some(ReplyProgress::Refused(Box::new(ServerError::parse(payload)?))));
         }
         match self.stage {
-            Stage::First => match first {
+            ReplyStage::First => match first {
                 0x00 => self.end(payload, true),
-                0xfb => Ok(Some(Step::WantsRows)),
+                0xfb => Ok(Some(ReplyProgress::WantsRows)),
                 _ => self.columns(payload),
             },
-            Stage::ColumnsEnd if first == 0xfe => {
-                self.stage = Stage::Rows;
+            ReplyStage::ColumnsEnd if first == 0xfe => {
+                self.stage = ReplyStage::Rows;
                 Ok(None)
             }
             // A row in text may begin with 0xfe only when it is longer than a packet can be.
-            Stage::Rows if first == 0xfe || !self.is_catching => {
+            ReplyStage::Rows if first == 0xfe || !self.is_catching => {
                 self.end(payload, self.has_deprecated_eof)
             }
-            Stage::Rows | Stage::Columns(_) if self.is_catching => self.take(payload),
+            ReplyStage::Rows | ReplyStage::Columns(_) if self.is_catching => self.take(payload),
             _ => Err(Malformed("the end of column definitions was due")),
         }
     }
 
     #[inline]
-    fn columns(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
+    fn columns(&mut self, payload: &[u8]) -> Result<Option<ReplyProgress>, Malformed> {
         let count = Cursor(payload).length()?;
         if count == 0 || count > COLUMNS_MAX {
             return Err(Malformed("a result with an impossible number of columns"));
         }
-        self.stage = Stage::Columns(count);
-        if let Some(catch) = self.catch.as_mut().filter(|_| self.is_catching) {
-            catch.columns(count);
+        self.stage = ReplyStage::Columns(count);
+        if let Some(row_buffer) = self.row_buffer.as_mut().filter(|_| self.is_catching) {
+            row_buffer.columns(count);
         }
         Ok(None)
     }
 
     /// Takes a row or a column's definition that is to be caught.
     #[inline]
-    fn take(&mut self, payload: &[u8]) -> Result<Option<Step>, Malformed> {
-        let Some(catch) = &mut self.catch else { return Ok(None) };
-        let Stage::Columns(left) = self.stage else {
+    fn take(&mut self, payload: &[u8]) -> Result<Option<ReplyProgress>, Malformed> {
+        let Some(row_buffer) = &mut self.row_buffer else { return Ok(None) };
+        let ReplyStage::Columns(left) = self.stage else {
             self.answer.rows += 1;
-            catch.row(payload)?;
+            row_buffer.row(payload)?;
             return Ok(None);
         };
-        catch.column(payload)?;
+        row_buffer.column(payload)?;
         self.stage = match left {
-            1 if self.has_deprecated_eof => Stage::Rows,
-            1 => Stage::ColumnsEnd,
-            _ => Stage::Columns(left - 1),
+            1 if self.has_deprecated_eof => ReplyStage::Rows,
+            1 => ReplyStage::ColumnsEnd,
+            _ => ReplyStage::Columns(left - 1),
         };
         Ok(None)
     }
 
     /// Reads the end of a result: an OK packet, or the older EOF packet.
     #[inline]
-    fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<Option<Step>, Malformed> {
+    fn end(
+        &mut self,
+        payload: &[u8],
+        is_ok_packet: bool,
+    ) -> Result<Option<ReplyProgress>, Malformed> {
         let mut cursor = Cursor(&payload[1..]);
         if is_ok_packet {
             self.answer.affected = self.answer.affected.saturating_add(cursor.length()?);
@@ -296,9 +300,9 @@ impl Reply {
             self.status = cursor.u16()?;
         }
         if self.status & status::MORE_RESULTS != 0 {
-            self.stage = Stage::First;
+            self.stage = ReplyStage::First;
             return Ok(None);
         }
-        Ok(Some(Step::Done))
+        Ok(Some(ReplyProgress::Done))
     }
 }

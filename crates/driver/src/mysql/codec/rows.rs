@@ -1,6 +1,6 @@
 //! Rows of the text protocol, decoded: for the few queries whose answer is wanted.
 
-use super::reply::{COLUMNS_MAX, Stage};
+use super::reply::{COLUMNS_MAX, ReplyStage};
 use super::wire::{Cursor, Malformed};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::Datum;
@@ -8,9 +8,9 @@ use crate::Datum;
 /// More than this in one answer is refused: it is for questions, not for load.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
-/// How far an answer with rows has come.
+/// How much of an answer with rows has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RowStep {
+pub(crate) enum RowProgress {
     /// Another message is due.
     More,
     /// It is complete.
@@ -31,7 +31,7 @@ enum Kind {
 /// Collects the rows of one answer, message by message.
 #[derive(Debug)]
 pub(crate) struct RowSet {
-    stage: Stage,
+    stage: ReplyStage,
     has_deprecated_eof: bool,
     kinds: Vec<Kind>,
     rows: Vec<Vec<Datum>>,
@@ -41,7 +41,13 @@ pub(crate) struct RowSet {
 impl RowSet {
     pub(crate) fn new(has_deprecated_eof: bool) -> Self {
         let kinds = Vec::new();
-        Self { stage: Stage::First, has_deprecated_eof, kinds, rows: Vec::new(), size_bytes: 0 }
+        Self {
+            stage: ReplyStage::First,
+            has_deprecated_eof,
+            kinds,
+            rows: Vec::new(),
+            size_bytes: 0,
+        }
     }
 
     pub(crate) fn into_rows(self) -> Vec<Vec<Datum>> {
@@ -49,51 +55,51 @@ impl RowSet {
     }
 
     /// Takes the next whole message.
-    pub(crate) fn message(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+    pub(crate) fn message(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         let first = *payload.first().ok_or(Malformed("an empty message in an answer"))?;
         if first == 0xff {
-            return Ok(RowStep::Refused(ServerError::parse(payload)?));
+            return Ok(RowProgress::Refused(ServerError::parse(payload)?));
         }
         match self.stage {
-            Stage::First => match first {
+            ReplyStage::First => match first {
                 0x00 => self.end(payload, true),
-                0xfb => Ok(RowStep::WantsRows),
+                0xfb => Ok(RowProgress::WantsRows),
                 _ => self.columns(payload),
             },
-            Stage::Columns(left) => self.column(payload, left),
-            Stage::ColumnsEnd if first == 0xfe => {
-                self.stage = Stage::Rows;
-                Ok(RowStep::More)
+            ReplyStage::Columns(left) => self.column(payload, left),
+            ReplyStage::ColumnsEnd if first == 0xfe => {
+                self.stage = ReplyStage::Rows;
+                Ok(RowProgress::More)
             }
-            Stage::ColumnsEnd => Err(Malformed("the end of column definitions was due")),
-            Stage::Rows if first == 0xfe && payload.len() < PACKET_BYTES_MAX => {
+            ReplyStage::ColumnsEnd => Err(Malformed("the end of column definitions was due")),
+            ReplyStage::Rows if first == 0xfe && payload.len() < PACKET_BYTES_MAX => {
                 self.end(payload, self.has_deprecated_eof)
             }
-            Stage::Rows => self.row(payload),
+            ReplyStage::Rows => self.row(payload),
         }
     }
 
-    fn columns(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+    fn columns(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         let count = Cursor(payload).length()?;
         if count == 0 || count > COLUMNS_MAX {
             return Err(Malformed("a result with an impossible number of columns"));
         }
         self.kinds.clear();
-        self.stage = Stage::Columns(count);
-        Ok(RowStep::More)
+        self.stage = ReplyStage::Columns(count);
+        Ok(RowProgress::More)
     }
 
-    fn column(&mut self, payload: &[u8], left: u64) -> Result<RowStep, Malformed> {
+    fn column(&mut self, payload: &[u8], left: u64) -> Result<RowProgress, Malformed> {
         self.kinds.push(column_kind(payload)?);
         self.stage = match left {
-            1 if self.has_deprecated_eof => Stage::Rows,
-            1 => Stage::ColumnsEnd,
-            _ => Stage::Columns(left - 1),
+            1 if self.has_deprecated_eof => ReplyStage::Rows,
+            1 => ReplyStage::ColumnsEnd,
+            _ => ReplyStage::Columns(left - 1),
         };
-        Ok(RowStep::More)
+        Ok(RowProgress::More)
     }
 
-    fn row(&mut self, payload: &[u8]) -> Result<RowStep, Malformed> {
+    fn row(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         self.size_bytes += payload.len() + self.kinds.len() * size_of::<Datum>();
         if self.size_bytes > ANSWER_BYTES_MAX {
             return Err(Malformed("more than 256 MiB of rows"));
@@ -102,10 +108,10 @@ impl RowSet {
         let cells = self.kinds.iter().map(|kind| Ok(datum(*kind, cursor.bytes_or_null()?)));
         let row = cells.collect::<Result<_, _>>()?;
         self.rows.push(row);
-        Ok(RowStep::More)
+        Ok(RowProgress::More)
     }
 
-    fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<RowStep, Malformed> {
+    fn end(&mut self, payload: &[u8], is_ok_packet: bool) -> Result<RowProgress, Malformed> {
         let mut cursor = Cursor(&payload[1..]);
         let bits = if is_ok_packet {
             cursor.length()?;
@@ -118,10 +124,10 @@ impl RowSet {
             cursor.u16()?
         };
         if bits & status::MORE_RESULTS != 0 {
-            self.stage = Stage::First;
-            return Ok(RowStep::More);
+            self.stage = ReplyStage::First;
+            return Ok(RowProgress::More);
         }
-        Ok(RowStep::Done)
+        Ok(RowProgress::Done)
     }
 }
 

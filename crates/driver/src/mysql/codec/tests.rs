@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::reply::{Reply, Step};
-use super::rows::{RowSet, RowStep};
-use super::text::{Escapes, NoLiteral, TextTemplate, append_literal};
-use super::wire::{Cursor, Inbox, Malformed, append_packet};
+use super::reply::{Reply, ReplyProgress};
+use super::rows::{RowProgress, RowSet};
+use super::text::{Escapes, NotFinite, TextTemplate, append_literal};
+use super::wire::{Cursor, Malformed, PacketReader, append_packet};
 use super::{
-    AuthReply, Bound, Greeting, LoginRequest, ManyRows, PACKET_BYTES_MAX, Prepared, RowArray,
+    AuthReply, BoundTypes, Greeting, LoginRequest, ManyRows, PACKET_BYTES_MAX, Prepared, RowArray,
     ServerError, capability, encode_execute,
 };
 use crate::{Answer, Datum, Value};
@@ -36,9 +36,13 @@ fn column(kind: u8) -> Vec<u8> {
 }
 
 /// Feeds `bytes` in pieces that end at `cuts`.
-fn feed_in_pieces(reply: &mut Reply, bytes: &[u8], cuts: &[usize]) -> Result<Step, Malformed> {
+fn feed_in_chunks(
+    reply: &mut Reply,
+    bytes: &[u8],
+    cuts: &[usize],
+) -> Result<ReplyProgress, Malformed> {
     let mut from = 0;
-    let mut last = Step::More;
+    let mut last = ReplyProgress::More;
     for cut in cuts.iter().copied().chain([bytes.len()]) {
         let cut = cut.clamp(from, bytes.len());
         if cut > from {
@@ -65,7 +69,7 @@ fn result_set(has_deprecated_eof: bool) -> Vec<u8> {
 #[test]
 fn an_ok_packet_counts_changed_rows() {
     let mut reply = Reply::new(true, 0);
-    assert_eq!(reply.feed(&packets(&[OK])), Ok(Step::Done));
+    assert_eq!(reply.feed(&packets(&[OK])), Ok(ReplyProgress::Done));
     assert_eq!(reply.answer(), Answer { rows: 0, affected: 2 });
     assert_eq!(reply.status(), 2);
 }
@@ -76,13 +80,13 @@ fn a_result_set_is_counted_wherever_it_is_cut() {
         let bytes = result_set(has_deprecated_eof);
         for cut in 0..bytes.len() {
             let mut reply = Reply::new(has_deprecated_eof, 0);
-            let step = feed_in_pieces(&mut reply, &bytes, &[cut]);
-            assert_eq!(step, Ok(Step::Done), "cut at {cut}, {has_deprecated_eof}");
+            let step = feed_in_chunks(&mut reply, &bytes, &[cut]);
+            assert_eq!(step, Ok(ReplyProgress::Done), "cut at {cut}, {has_deprecated_eof}");
             assert_eq!(reply.answer(), Answer { rows: 3, affected: 0 });
         }
         let every_byte: Vec<usize> = (0..bytes.len()).collect();
         let mut reply = Reply::new(has_deprecated_eof, 0);
-        assert_eq!(feed_in_pieces(&mut reply, &bytes, &every_byte), Ok(Step::Done));
+        assert_eq!(feed_in_chunks(&mut reply, &bytes, &every_byte), Ok(ReplyProgress::Done));
         assert_eq!(reply.answer().rows, 3);
     }
 }
@@ -93,7 +97,7 @@ fn a_session_answers_again_after_a_cut_answer() {
     let mut reply = Reply::new(true, 0);
     for _ in 0..3 {
         reply.reset();
-        assert_eq!(feed_in_pieces(&mut reply, &bytes, &[3, 50]), Ok(Step::Done));
+        assert_eq!(feed_in_chunks(&mut reply, &bytes, &[3, 50]), Ok(ReplyProgress::Done));
         assert_eq!(reply.answer().rows, 3);
     }
 }
@@ -103,7 +107,7 @@ fn a_binary_row_that_begins_with_zero_is_a_row() {
     let number = column(8);
     let bytes = packets(&[&[1], &number, &[0, 0, 1, 0, 0, 0, 0, 0, 0, 0], END_OK]);
     let mut reply = Reply::new(true, 0);
-    assert_eq!(reply.feed(&bytes), Ok(Step::Done));
+    assert_eq!(reply.feed(&bytes), Ok(ReplyProgress::Done));
     assert_eq!(reply.answer().rows, 1);
 }
 
@@ -117,7 +121,7 @@ fn a_row_longer_than_a_packet_is_one_row() {
     let bytes = packets(&[&[1], &text, &row, b"\x01y", END_OK]);
     for cuts in [vec![], vec![70, 100_000, 16_777_290], vec![bytes.len() - 120]] {
         let mut reply = Reply::new(true, 0);
-        assert_eq!(feed_in_pieces(&mut reply, &bytes, &cuts), Ok(Step::Done));
+        assert_eq!(feed_in_chunks(&mut reply, &bytes, &cuts), Ok(ReplyProgress::Done));
         assert_eq!(reply.answer().rows, 2);
     }
 }
@@ -131,7 +135,7 @@ fn a_row_of_exactly_one_full_packet_is_followed_by_an_empty_one() {
     for cuts in [vec![], vec![bytes.len() - END_OK.len() - 4], vec![bytes.len() - END_OK.len() - 6]]
     {
         let mut reply = Reply::new(true, 0);
-        assert_eq!(feed_in_pieces(&mut reply, &bytes, &cuts), Ok(Step::Done));
+        assert_eq!(feed_in_chunks(&mut reply, &bytes, &cuts), Ok(ReplyProgress::Done));
         assert_eq!(reply.answer().rows, 1);
     }
 }
@@ -140,7 +144,7 @@ fn a_row_of_exactly_one_full_packet_is_followed_by_an_empty_one() {
 fn several_results_are_added_up() {
     let more = &[0x00, 1, 0, 0x0a, 0x00, 0x00, 0x00][..];
     let mut reply = Reply::new(true, 0);
-    assert_eq!(reply.feed(&packets(&[more, OK])), Ok(Step::Done));
+    assert_eq!(reply.feed(&packets(&[more, OK])), Ok(ReplyProgress::Done));
     assert_eq!(reply.answer().affected, 3);
 }
 
@@ -149,13 +153,13 @@ fn an_error_among_rows_ends_the_answer() {
     let text = column(253);
     let bytes = packets(&[&[1], &text, b"\x01a", DEADLOCK]);
     let mut reply = Reply::new(true, 0);
-    let Ok(Step::Refused(error)) = reply.feed(&bytes) else { panic!("an error was due") };
+    let Ok(ReplyProgress::Refused(error)) = reply.feed(&bytes) else { panic!("an error was due") };
     assert_eq!((error.code, error.state.as_str()), (1213, "40001"));
     assert_eq!(error.message, "Deadlock found");
 }
 
 #[test]
-fn bytes_behind_an_answer_break_the_protocol() {
+fn trailing_bytes_after_an_answer_are_a_protocol_error() {
     let mut bytes = packets(&[OK]);
     bytes.push(7);
     assert!(Reply::new(true, 0).feed(&bytes).is_err());
@@ -196,15 +200,15 @@ fn classes_follow_the_numbers() {
 #[test]
 fn rows_are_decoded_by_their_columns_types() {
     for has_deprecated_eof in [false, true] {
-        let mut inbox = Inbox::default();
-        inbox.push(&result_set(has_deprecated_eof));
+        let mut packet_reader = PacketReader::default();
+        packet_reader.push(&result_set(has_deprecated_eof));
         let mut set = RowSet::new(has_deprecated_eof);
-        let mut last = RowStep::More;
-        while let Some((payload, _)) = inbox.next().unwrap() {
+        let mut last = RowProgress::More;
+        while let Some((payload, _)) = packet_reader.next().unwrap() {
             last = set.message(&payload).unwrap();
         }
-        assert_eq!(last, RowStep::Done);
-        assert!(inbox.is_empty());
+        assert_eq!(last, RowProgress::Done);
+        assert!(packet_reader.is_empty());
         let text = |text: &str| Datum::Text(text.into());
         let wanted = vec![
             vec![Datum::Int(42), text("abc")],
@@ -216,8 +220,8 @@ fn rows_are_decoded_by_their_columns_types() {
 }
 
 #[test]
-fn parameter_types_travel_once_and_again_when_they_change() {
-    let mut bound = Bound::new(2);
+fn parameter_types_are_sent_once_and_when_they_change() {
+    let mut bound = BoundTypes::new(2);
     let mut out = Vec::new();
     let mut encode = |values: &[Value<'_>]| {
         encode_execute(&mut out, 9, &mut bound, values);
@@ -234,8 +238,8 @@ fn parameter_types_travel_once_and_again_when_they_change() {
 }
 
 #[test]
-fn the_types_of_very_many_parameters_travel_every_time() {
-    let mut bound = Bound::new(40);
+fn types_of_very_many_parameters_are_always_sent() {
+    let mut bound = BoundTypes::new(40);
     let mut out = Vec::new();
     let mut values = [Value::Int(1); 40];
     values[39] = Value::Text("z");
@@ -250,7 +254,7 @@ fn the_types_of_very_many_parameters_travel_every_time() {
 }
 
 #[test]
-fn a_prepared_statement_says_what_follows() {
+fn a_prepare_response_announces_its_packets() {
     let prepared = Prepared::parse(&[0, 7, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0]).unwrap();
     assert_eq!(prepared, Prepared { id: 7, columns: 2, parameters: 3 });
     assert_eq!(prepared.packets_to_come(true), 5);
@@ -314,7 +318,7 @@ fn a_server_may_ask_for_another_login_method() {
 }
 
 #[test]
-fn the_name_of_a_login_method_can_be_shown_whatever_it_is() {
+fn any_login_method_name_can_be_shown() {
     let name = [b"\x1b[31m".as_slice(), &[b'x'; 10_000]].concat();
     let switch = AuthReply::parse(&[b"\xfe".as_slice(), &name, &[0; 200]].concat()).unwrap();
     let AuthReply::Switch { method, nonce } = switch else { panic!("a switch was due") };
@@ -329,7 +333,7 @@ fn filled(sql: &str, values: &[Value<'_>], escapes: Escapes) -> String {
 }
 
 #[test]
-fn placeholders_in_strings_names_and_comments_are_none() {
+fn question_marks_in_strings_names_and_comments_are_not_placeholders() {
     let sql = "SELECT '?', \"?\\\"?\", `?`, 'it''s?' -- ?\n, ? /* ? */ # ?\n FROM t WHERE a-- ?";
     assert_eq!(TextTemplate::new(sql).parameters(), 1);
     assert_eq!(TextTemplate::new("a--? ?").parameters(), 2);
@@ -347,7 +351,7 @@ fn values_are_filled_in_escaped() {
     assert_eq!(plain, "SELECT -3, NULL, 5e-1, 'it''s \\ ?\0'");
     let mut out = Vec::new();
     let infinite = Value::Float(f64::INFINITY);
-    assert_eq!(append_literal(&mut out, infinite, Escapes::Backslash), Err(NoLiteral));
+    assert_eq!(append_literal(&mut out, infinite, Escapes::Backslash), Err(NotFinite));
 }
 
 /// A NULL, a number, a text and another number in each row.
@@ -365,7 +369,7 @@ fn rows_are_the_parameters_of_one_insert() {
         ROWS.iter().for_each(|row| rows.push(row));
         rows.encode(&mut many, 9);
         let values = ROWS.concat();
-        encode_execute(&mut one, 9, &mut Bound::new(8), &values);
+        encode_execute(&mut one, 9, &mut BoundTypes::new(8), &values);
         // As many parameters of one statement travel; a NULL's own type is told here.
         assert_eq!(many, one);
     }
@@ -402,11 +406,11 @@ proptest! {
         for has_deprecated_eof in [false, true] {
             let mut cuts = cuts.clone();
             cuts.sort_unstable();
-            let _ = feed_in_pieces(&mut Reply::new(has_deprecated_eof, 0), &bytes, &cuts);
+            let _ = feed_in_chunks(&mut Reply::new(has_deprecated_eof, 0), &bytes, &cuts);
             let mut set = RowSet::new(has_deprecated_eof);
-            let mut inbox = Inbox::default();
-            inbox.push(&bytes);
-            while let Ok(Some((payload, _))) = inbox.next() {
+            let mut packet_reader = PacketReader::default();
+            packet_reader.push(&bytes);
+            while let Ok(Some((payload, _))) = packet_reader.next() {
                 if set.message(&payload).is_err() {
                     break;
                 }
@@ -419,21 +423,21 @@ proptest! {
     }
 
     #[test]
-    fn cuts_change_nothing(bytes in garbage(), cuts in proptest::collection::vec(0..400_usize, 0..6)) {
+    fn packet_boundaries_do_not_change_the_result(bytes in garbage(), cuts in proptest::collection::vec(0..400_usize, 0..6)) {
         let mut cuts = cuts;
         cuts.sort_unstable();
         let (mut whole, mut cut) = (Reply::new(true, 0), Reply::new(true, 0));
-        let (at_once, in_pieces) =
-            (whole.feed(&bytes), feed_in_pieces(&mut cut, &bytes, &cuts));
+        let (at_once, in_chunks) =
+            (whole.feed(&bytes), feed_in_chunks(&mut cut, &bytes, &cuts));
         // A piece may end where an answer does, and what follows is then read as the next answer.
-        if at_once == Ok(Step::More) {
-            prop_assert_eq!(in_pieces, at_once);
+        if at_once == Ok(ReplyProgress::More) {
+            prop_assert_eq!(in_chunks, at_once);
             prop_assert_eq!(cut.answer(), whole.answer());
         }
     }
 
     #[test]
-    fn lengths_survive_the_way(length in any::<u64>(), shift in 0..64_u32) {
+    fn lengths_round_trip(length in any::<u64>(), shift in 0..64_u32) {
         let length = length >> shift;
         let mut out = Vec::new();
         super::execute::append_length(&mut out, length as usize);
@@ -443,7 +447,7 @@ proptest! {
     }
 
     #[test]
-    fn text_never_leaves_its_quotes(text in ".*") {
+    fn text_cannot_escape_its_quotes(text in ".*") {
         for escapes in [Escapes::Backslash, Escapes::QuotesOnly] {
             let mut out = Vec::new();
             append_literal(&mut out, Value::Text(&text), escapes).unwrap();

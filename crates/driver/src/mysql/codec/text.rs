@@ -46,7 +46,7 @@ impl TextTemplate {
         let mut from = 0;
         for (index, (&hole, value)) in self.holes.iter().zip(values).enumerate() {
             out.extend_from_slice(&sql[from..hole]);
-            append_literal(out, *value, escapes).map_err(|NoLiteral| index)?;
+            append_literal(out, *value, escapes).map_err(|NotFinite| index)?;
             from = hole + 1;
         }
         out.extend_from_slice(&sql[from..]);
@@ -65,7 +65,7 @@ pub(crate) enum Escapes {
 
 /// SQL has no literal for a number that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoLiteral;
+pub(crate) struct NotFinite;
 
 /// The place after the character, string, quoted name or comment that begins at `at`.
 fn after_token(sql: &[u8], at: usize) -> usize {
@@ -109,7 +109,7 @@ pub(crate) fn append_literal(
     out: &mut Vec<u8>,
     value: Value<'_>,
     escapes: Escapes,
-) -> Result<(), NoLiteral> {
+) -> Result<(), NotFinite> {
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Int(number) => append_int(out, number),
@@ -117,7 +117,7 @@ pub(crate) fn append_literal(
         Value::Float(number) if number.is_finite() => {
             append_display(out, format_args!("{number:e}"));
         }
-        Value::Float(_) => return Err(NoLiteral),
+        Value::Float(_) => return Err(NotFinite),
         Value::Text(text) => append_string(out, text, escapes),
     }
     Ok(())

@@ -125,9 +125,9 @@ fn header(length: usize, sequence: u8) -> [u8; 4] {
     [length as u8, (length >> 8) as u8, (length >> 16) as u8, sequence]
 }
 
-/// Puts whole messages together from bytes as they come: for conversations off the load path.
+/// Assembles whole messages from received bytes; used off the load path.
 #[derive(Debug, Default)]
-pub(crate) struct Inbox {
+pub(crate) struct PacketReader {
     bytes: Vec<u8>,
     at: usize,
 }
@@ -135,7 +135,7 @@ pub(crate) struct Inbox {
 /// More than this in one message is refused, whatever its header says.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
-impl Inbox {
+impl PacketReader {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.at == self.bytes.len() {
             self.bytes.clear();

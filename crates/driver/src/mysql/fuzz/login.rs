@@ -1,8 +1,8 @@
 //! Logins against servers that say anything.
 
 use super::super::codec::{
-    Channel, Credentials, Greeting, Inbox, Login, LoginError, Method, PasswordSent, PublicKey,
-    ServerKey, Turn,
+    Channel, Credentials, Greeting, Login, LoginAction, LoginError, Method, PacketReader,
+    PasswordSent, PublicKey, ServerKey,
 };
 use super::{OK, RSA_KEY, SECRET, errors, framed};
 use crate::Password;
@@ -39,12 +39,12 @@ fn converse(bytes: &[u8], liked: &str, credentials: Credentials<'_>) {
         panic!("a sound greeting is not answered");
     };
     assert!(!holds_secret(&opening.proof), "the first message tells the password");
-    let mut inbox = Inbox::default();
-    inbox.push(bytes);
+    let mut packet_reader = PacketReader::default();
+    packet_reader.push(bytes);
     let mut answers = 0;
-    while let Ok(Some((payload, _))) = inbox.next() {
-        match login.hear(&payload) {
-            Ok(Turn::Answer(answer)) => {
+    while let Ok(Some((payload, _))) = packet_reader.next() {
+        match login.on_message(&payload) {
+            Ok(LoginAction::Answer(answer)) => {
                 answers += 1;
                 assert!(answers <= ANSWERS_MAX, "the login does not end");
                 let is_secret = holds_secret(&answer);
@@ -55,8 +55,8 @@ fn converse(bytes: &[u8], liked: &str, credentials: Credentials<'_>) {
                 let is_allowed = credentials.allows_clear_password;
                 assert!(is_allowed || method != Method::ClearPassword, "sent without permission");
             }
-            Ok(Turn::Listen) => {}
-            Ok(Turn::Accepted { .. }) => {
+            Ok(LoginAction::Listen) => {}
+            Ok(LoginAction::Accepted { .. }) => {
                 assert_eq!(payload[0], 0, "a login that was not accepted is taken for one");
                 return;
             }

@@ -23,7 +23,7 @@ fn options(mode: Option<SslMode>, files: [&str; 3]) -> SslOptions {
 }
 
 #[test]
-fn the_nearer_place_wins_and_a_certificate_keeps_its_key() {
+fn the_more_specific_ssl_option_wins_and_certificates_keep_their_keys() {
     let near = options(Some(SslMode::Required), ["", "near-cert", ""]);
     let far = options(Some(SslMode::Disabled), ["far-ca", "far-cert", "far-key"]);
     let both = options(Some(SslMode::Required), ["far-ca", "near-cert", ""]);
@@ -32,7 +32,7 @@ fn the_nearer_place_wins_and_a_certificate_keeps_its_key() {
 }
 
 #[test]
-fn who_names_an_authority_wants_it_looked_at_unless_another_mode_is_said() {
+fn naming_a_ca_implies_verify_ca_unless_a_mode_is_given() {
     let mode = |mode, ca| options(mode, [ca, "", ""]).effective_mode();
     assert_eq!(mode(None, ""), SslMode::Preferred);
     assert_eq!(mode(None, "ca"), SslMode::VerifyCa);
@@ -55,7 +55,7 @@ fn files_are_read_only_when_something_is_to_be_encrypted() {
 }
 
 #[test]
-fn option_files_of_mariadb_say_it_in_their_own_way() {
+fn mariadb_option_files_use_their_own_ssl_options() {
     use crate::mysql::option_file::OptionFile;
     for (text, mode) in [
         ("ssl", Some(SslMode::Required)),

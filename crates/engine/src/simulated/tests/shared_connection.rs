@@ -47,15 +47,15 @@ impl Load for Pipelined {
             has_request: Signal::new(&net),
         }));
         net.spawn(hand_out_answers(net.clone(), Rc::clone(&connection)));
-        clients.start(move |mut seat| {
+        clients.start(move |mut handle| {
             let connection = Rc::clone(&connection);
-            let client = seat.index() - first;
+            let client = handle.index() - first;
             let answer = connection.borrow().answers[client].clone();
             async move {
-                while let Some(turn) = seat.next().await {
+                while let Some(turn) = handle.next().await {
                     connection.borrow_mut().send(client, turn.started_ns);
                     answer.wait().await;
-                    seat.finish(turn, OperationId(0));
+                    handle.finish(turn, OperationId(0));
                 }
                 Ok(())
             }
@@ -129,13 +129,13 @@ fn clients_that_share_a_connection_measure_the_same_as_clients_with_their_own() 
         backlog_max: 1_000,
     };
     for pacing in [Pacing::Closed { think_time_ns: 0 }, open_loop(160.0, 1_000), poisson] {
-        let offered = Offer { warm_up: Duration::from_secs(1), ..offered(12, pacing) };
+        let offered = OfferedLoad { warm_up: Duration::from_secs(1), ..offered(12, pacing) };
         let (own, own_kept) = run(&system, &offered);
         let pipelined = Pipelined::new(&system);
         let (shared, shared_kept) = run_load(&pipelined, &offered);
         assert!(pipelined.overtaking.load(Ordering::Relaxed) > 100, "answers overtook others");
         assert_eq!(shared_kept.intervals, own_kept.intervals);
-        assert_eq!(shared.ended, Ended::Complete);
+        assert_eq!(shared.ended, LoadEnd::Complete);
         assert_eq!(shared.unfinished, own.unfinished);
         assert_eq!(shared.lateness, own.lateness);
     }
@@ -146,7 +146,8 @@ fn each_worker_starts_its_consecutive_clients_around_a_connection_of_its_own() {
     let pipelined = Pipelined::new(&uneven(MS / 100));
     let limit = Limit::Events(500);
     let workers = Workers::EventLoops(3);
-    let offered = Offer { limit, workers, ..offered(11, Pacing::Closed { think_time_ns: 0 }) };
+    let offered =
+        OfferedLoad { limit, workers, ..offered(11, Pacing::Closed { think_time_ns: 0 }) };
     let (outcome, kept) = run_load(&pipelined, &offered);
     let mut started = pipelined.workers.into_inner().unwrap();
     started.sort_by_key(|range| range.start);
@@ -154,7 +155,7 @@ fn each_worker_starts_its_consecutive_clients_around_a_connection_of_its_own() {
     assert_eq!(transactions(&kept, Phase::Measure), 500);
     let events: Vec<u64> = outcome.clients.iter().map(|client| client.events).collect();
     assert_eq!((events.len(), events.iter().sum::<u64>()), (11, 500));
-    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
 }
 
 /// A load whose client `failing` gives up in its first turn.
@@ -168,9 +169,9 @@ impl Load for OneFails {
     fn clients(&self, clients: Clients<'_>) {
         let failing = self.0;
         clients.net().spawn(std::future::pending());
-        clients.start(move |mut seat| async move {
-            let turn = seat.next().await;
-            let fails = turn.is_some() && seat.index() == failing;
+        clients.start(move |mut handle| async move {
+            let turn = handle.next().await;
+            let fails = turn.is_some() && handle.index() == failing;
             let failure = || Failure::new(ErrorClass::Server, "1146", format!("{failing}"));
             if fails { Err(failure()) } else { Ok(()) }
         });
@@ -181,7 +182,7 @@ impl Load for OneFails {
 fn a_failure_is_that_of_its_client_and_a_background_future_does_not_keep_the_trial() {
     for failing in 0..5 {
         let workers = Workers::EventLoops(2);
-        let offered = Offer { workers, ..offered(5, Pacing::Closed { think_time_ns: 0 }) };
+        let offered = OfferedLoad { workers, ..offered(5, Pacing::Closed { think_time_ns: 0 }) };
         let (outcome, _) = run_load(&OneFails(failing), &offered);
         let failed: Vec<usize> =
             (0..5).filter(|it| outcome.clients[*it].failure.is_some()).collect();

@@ -32,7 +32,7 @@ fn secure_peers(
 }
 
 #[test]
-fn what_is_sent_comes_back() {
+fn sent_bytes_are_echoed() {
     let (client, peers) = secure_peers(|mut stream| {
         let mut request = [0; 5];
         for _ in 0..100 {
@@ -79,7 +79,7 @@ fn more_than_the_buffers_hold_goes_both_ways() {
 }
 
 #[test]
-fn a_peer_that_leaves_is_noticed_with_and_without_a_goodbye() {
+fn a_closed_tls_peer_is_noticed_with_and_without_close_notify() {
     for says_goodbye in [true, false] {
         let (client, peers) = secure_peers(move |mut stream| {
             stream.write_all(b"bye").unwrap();
@@ -121,7 +121,7 @@ fn end(bound: Duration, serve: impl FnOnce(TcpStream) + Send + 'static) -> Strin
 }
 
 /// Reads what a client says first, whole, so that closing does not reset the connection.
-fn hear(socket: &mut TcpStream) {
+fn receive(socket: &mut TcpStream) {
     let mut head = [0; 5];
     socket.read_exact(&mut head).unwrap();
     let mut rest = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
@@ -129,30 +129,30 @@ fn hear(socket: &mut TcpStream) {
 }
 
 #[test]
-fn peers_that_do_not_play_along_are_told_from_each_other() {
+fn misbehaving_tls_peers_get_distinct_errors() {
     // Who says enough is not given up early, however busy the machine is.
     let (short, long) = (Duration::from_millis(50), Duration::from_secs(60));
     let garbage = end(long, |mut socket| {
-        hear(&mut socket);
+        receive(&mut socket);
         socket.write_all(b"Host '127.0.0.1' is blocked").unwrap();
         let _ = socket.read(&mut [0; 64]);
     });
     assert_eq!(garbage, "what the server sent is not TLS");
-    let closing = end(long, |mut socket| hear(&mut socket));
+    let closing = end(long, |mut socket| receive(&mut socket));
     assert_eq!(closing, "the server closed the connection in the middle of the TLS handshake");
     let silent = end(short, |mut socket| {
-        hear(&mut socket);
+        receive(&mut socket);
         let _ = socket.read(&mut [0; 1]);
     });
     assert_eq!(silent, "no end");
     let half = end(short, |mut socket| {
-        hear(&mut socket);
+        receive(&mut socket);
         socket.write_all(&[22, 3, 3, 0, 80, 2]).unwrap();
         let _ = socket.read(&mut [0; 1]);
     });
     assert_eq!(half, "no end");
     let refusing = end(long, |mut socket| {
-        hear(&mut socket);
+        receive(&mut socket);
         socket.write_all(&[21, 3, 3, 0, 2, 2, 40]).unwrap();
         let _ = socket.read(&mut [0; 64]);
     });
@@ -163,7 +163,7 @@ fn peers_that_do_not_play_along_are_told_from_each_other() {
 }
 
 #[test]
-fn a_peer_that_keeps_the_loop_busy_with_nothing_is_given_up() {
+fn a_tls_peer_that_sends_only_empty_records_is_dropped() {
     let (client, peers) = secure_peers(|mut stream| {
         stream.write_all(b"hello").unwrap();
         let mut request = [0; 3];

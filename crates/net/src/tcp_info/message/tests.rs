@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// An `inet_diag_msg` of a connection to 127.0.0.1:3306 with these attributes behind it.
-fn told(attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
+fn connection_message(attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut body = vec![AF_INET, 1, 0, 0];
     body.extend_from_slice(&40_000_u16.to_be_bytes());
     body.extend_from_slice(&3_306_u16.to_be_bytes());
@@ -48,7 +48,7 @@ fn wide(at: u64) -> u64 {
 
 #[test]
 fn a_connection_is_read_past_other_attributes() {
-    let body = told(&[(8, vec![0]), (INET_DIAG_INFO, numbered(280))]);
+    let body = connection_message(&[(8, vec![0]), (INET_DIAG_INFO, numbered(280))]);
     let bytes = [framed(SOCK_DIAG_BY_FAMILY, 5, &body), framed(NLMSG_DONE, 5, &[0; 4])].concat();
     let info = TcpInfo {
         segments_sent: 136,
@@ -67,22 +67,22 @@ fn a_connection_is_read_past_other_attributes() {
 }
 
 #[test]
-fn kernels_that_do_not_count_segments_with_data_tell_nothing() {
-    let body = told(&[(INET_DIAG_INFO, numbered(152))]);
+fn old_kernels_without_data_segment_counters_yield_none() {
+    let body = connection_message(&[(INET_DIAG_INFO, numbered(152))]);
     let bytes = framed(SOCK_DIAG_BY_FAMILY, 1, &body);
     assert_eq!(messages(&bytes).collect::<Vec<_>>(), [(1, Message::Other)]);
-    let bytes = framed(SOCK_DIAG_BY_FAMILY, 1, &told(&[]));
+    let bytes = framed(SOCK_DIAG_BY_FAMILY, 1, &connection_message(&[]));
     assert_eq!(messages(&bytes).collect::<Vec<_>>(), [(1, Message::Other)]);
 }
 
 #[test]
-fn a_refusal_bears_its_number() {
+fn a_netlink_error_keeps_its_errno() {
     let bytes = framed(NLMSG_ERROR, 9, &(-2_i32).to_ne_bytes());
     assert_eq!(messages(&bytes).collect::<Vec<_>>(), [(9, Message::Error(2))]);
 }
 
 #[test]
-fn a_question_names_the_port_and_the_kind_of_address() {
+fn a_netlink_request_contains_port_and_address_family() {
     let bytes = request("[::1]:4000".parse().unwrap(), 3);
     assert_eq!(bytes.len(), 72);
     assert_eq!(bytes[HEAD..HEAD + 3], [AF_INET6, IPPROTO_TCP, 2]);
@@ -91,13 +91,13 @@ fn a_question_names_the_port_and_the_kind_of_address() {
 
 proptest! {
     #[test]
-    fn nothing_that_is_received_makes_it_panic_or_go_on_for_ever(
+    fn arbitrary_netlink_bytes_never_panic_or_loop(
         bytes in prop::collection::vec(any::<u8>(), 0..600),
         cut in 0_usize..600,
         change in (0_usize..600, any::<u8>()),
     ) {
         prop_assert!(messages(&bytes).count() <= bytes.len() / HEAD + 1);
-        let mut real = framed(SOCK_DIAG_BY_FAMILY, 1, &told(&[(INET_DIAG_INFO, numbered(280))]));
+        let mut real = framed(SOCK_DIAG_BY_FAMILY, 1, &connection_message(&[(INET_DIAG_INFO, numbered(280))]));
         real.truncate(cut);
         if let Some(byte) = real.get_mut(change.0) {
             *byte = change.1;

@@ -43,7 +43,7 @@ fn an_answer_may_be_cut_at_every_byte() {
 }
 
 #[test]
-fn an_answer_of_many_records_comes_whole_whatever_the_pieces() {
+fn answers_of_many_records_are_complete_for_any_chunking() {
     for version in VERSIONS {
         let (mut machine, mut server) = connected(version);
         let plain: Vec<u8> = (0..100_000).map(|place| (place % 251) as u8).collect();
@@ -58,7 +58,7 @@ fn an_answer_of_many_records_comes_whole_whatever_the_pieces() {
 }
 
 #[test]
-fn at_most_one_record_is_handed_out_at_once_and_none_is_lost() {
+fn records_are_returned_one_at_a_time_without_loss() {
     let (mut machine, mut server) = connected(&TLS13);
     let mut records = server.answer(b"one");
     records.extend(server.answer(b"two"));
@@ -79,29 +79,29 @@ fn requests_of_any_length_arrive() {
         let (mut machine, mut server) = connected(version);
         for length in [1, 100, 16_384, 16_385, 1 << 20] {
             let plain: Vec<u8> = (0..length).map(|place| (place % 253) as u8).collect();
-            let (mut sent, mut heard) = (0, Vec::new());
+            let (mut sent, mut received) = (0, Vec::new());
             while sent < plain.len() {
                 machine.seal(&plain[sent..]).unwrap();
-                server.hear(&records_of(&mut machine));
+                server.receive(&records_of(&mut machine));
                 sent += machine.take_sealed();
-                heard.extend(server.heard());
+                received.extend(server.received());
             }
-            assert!(heard == plain, "{length} bytes");
+            assert!(received == plain, "{length} bytes");
         }
         assert!(machine.capacity_bytes() <= 256 * 1024, "{}", machine.capacity_bytes());
     }
 }
 
 #[test]
-fn what_comes_while_something_is_sent_is_read_later() {
+fn input_during_a_write_is_read_later() {
     let (mut machine, mut server) = connected(&TLS13);
     let mut records = server.answer(b"first");
     records.extend(server.answer(b"second"));
     let mut seen = Vec::new();
     machine.open(&mut records, |bytes| seen.extend_from_slice(bytes)).unwrap();
     machine.seal(b"request").unwrap();
-    server.hear(&records_of(&mut machine));
-    assert_eq!(server.heard(), b"request");
+    server.receive(&records_of(&mut machine));
+    assert_eq!(server.received(), b"request");
     machine.open(&mut server.answer(b" third"), |bytes| seen.extend_from_slice(bytes)).unwrap();
     machine.open(&mut [], |bytes| seen.extend_from_slice(bytes)).unwrap();
     assert_eq!(seen, b"firstsecond third");
@@ -115,8 +115,8 @@ fn keys_are_renewed_in_the_middle_of_answers() {
         let records = server.answer(b"answer");
         assert_eq!(open_all(&mut machine, &records, 7), Ok(b"answer".to_vec()), "round {round}");
         machine.seal(b"request").unwrap();
-        server.hear(&records_of(&mut machine));
-        assert_eq!(server.heard(), b"request", "round {round}");
+        server.receive(&records_of(&mut machine));
+        assert_eq!(server.received(), b"request", "round {round}");
     }
 }
 
@@ -144,7 +144,7 @@ fn short_lived_client() -> TlsClient {
 }
 
 #[test]
-fn keys_that_are_used_up_are_renewed_where_the_version_can() {
+fn exhausted_keys_are_renewed_where_tls_1_3_allows() {
     let issued = Authority::new("authority").issue(&["db.example"], Lifetime::Now);
     let client = short_lived_client();
     let end = |version| {
@@ -153,8 +153,8 @@ fn keys_that_are_used_up_are_renewed_where_the_version_can() {
         talk(&mut machine, &mut server, 0).unwrap();
         for _ in 0..500 {
             machine.seal(b"request")?;
-            server.hear(&records_of(&mut machine));
-            assert_eq!(server.heard(), b"request");
+            server.receive(&records_of(&mut machine));
+            assert_eq!(server.received(), b"request");
             let records = server.answer(b"answer");
             assert_eq!(open_all(&mut machine, &records, 1 << 16)?, b"answer");
         }
@@ -164,7 +164,7 @@ fn keys_that_are_used_up_are_renewed_where_the_version_can() {
 }
 
 #[test]
-fn the_end_is_told_from_a_pause() {
+fn close_notify_is_distinguished_from_silence() {
     for version in VERSIONS {
         let (mut machine, mut server) = connected(version);
         let mut records = server.answer(b"last words");
@@ -181,7 +181,7 @@ fn the_end_is_told_from_a_pause() {
 }
 
 #[test]
-fn a_changed_byte_changes_nothing_that_is_handed_out() {
+fn a_corrupted_byte_is_never_delivered() {
     for version in VERSIONS {
         let (_, mut server) = connected(version);
         let length = server.answer(b"an answer").len();
@@ -201,7 +201,7 @@ fn a_changed_byte_changes_nothing_that_is_handed_out() {
 }
 
 #[test]
-fn what_is_no_tls_is_said_to_be_none() {
+fn non_tls_peers_are_reported() {
     let authority = Authority::new("authority");
     for garbage in
         [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 64], &[0x4a, 0, 0, 2, 0xff, 1]]
@@ -213,7 +213,7 @@ fn what_is_no_tls_is_said_to_be_none() {
 }
 
 #[test]
-fn a_handshake_message_without_end_is_not_waited_for() {
+fn endless_handshake_messages_are_refused() {
     let authority = Authority::new("authority");
     let mut machine = Machine::new(&client(&authority), "db.example").unwrap();
     // Records of 16 KiB that belong to one message of 16 MiB.
@@ -239,7 +239,7 @@ fn any_bytes_end_a_handshake_in_the_same_way() {
     for version in VERSIONS {
         let mut machine = Machine::new(&client(&authority), "db.example").unwrap();
         let mut server = Server::new(&server_config(&issued, version, None));
-        server.hear(&records_of(&mut machine));
+        server.receive(&records_of(&mut machine));
         let flight = server.records();
         for place in 0..flight.len() {
             let mut changed = flight.clone();

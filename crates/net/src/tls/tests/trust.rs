@@ -18,7 +18,7 @@ fn end(client: &TlsClient, host: &str, issued: &Issued) -> String {
 }
 
 #[test]
-fn each_trust_takes_what_it_says() {
+fn each_trust_level_accepts_what_it_documents() {
     let (ours, others) = (Authority::new("ours"), Authority::new("others"));
     let pem = ours.pem();
     let roots = Roots::Pem(pem.as_bytes());
@@ -74,7 +74,7 @@ fn each_trust_takes_what_it_says() {
 }
 
 #[test]
-fn a_name_that_no_certificate_is_for_matters_only_when_names_are_checked() {
+fn host_names_matter_only_when_they_are_verified() {
     let authority = Authority::new("authority");
     let pem = authority.pem();
     let roots = Roots::Pem(pem.as_bytes());
@@ -93,7 +93,7 @@ fn end_with_demand(client: &TlsClient, clients: &Authority) -> Vec<Result<(), Tl
         let mut server = Server::new(&server_config(&issued, version, Some(clients)));
         talk(&mut machine, &mut server, 0)?;
         machine.seal(b"request")?;
-        server.hear(&records_of(&mut machine));
+        server.receive(&records_of(&mut machine));
         open_all(&mut machine, &server.answer(b"answer"), 1 << 16)?;
         Ok(())
     };
@@ -101,7 +101,7 @@ fn end_with_demand(client: &TlsClient, clients: &Authority) -> Vec<Result<(), Tl
 }
 
 #[test]
-fn a_client_shows_its_certificate_to_who_asks() {
+fn a_client_certificate_is_sent_on_request() {
     let (ours, others) = (Authority::new("ours"), Authority::new("others"));
     let with = |issued: &Issued| {
         let (chain_pem, key_pem) = (issued.pem.as_bytes(), issued.key_pem.as_bytes());
@@ -167,7 +167,7 @@ fn settings_that_cannot_be_used_are_told() {
 }
 
 #[test]
-fn no_key_shows_itself() {
+fn keys_are_not_shown_in_debug_output() {
     let issued = Authority::new("authority").issue(&["client"], Lifetime::Now);
     let (chain_pem, key_pem) = (issued.pem.as_bytes(), issued.key_pem.as_bytes());
     let certificate = ClientCertificate { chain_pem, key_pem };

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{all_problems, rows, started};
 
 #[test]
-fn data_and_target_survive_a_restore() {
+fn data_and_target_are_unchanged_after_restore() {
     let scratch = tempfile::tempdir().unwrap();
     let mut running = started(read, "settings = { max_connections = 33 }", scratch.path()).unwrap();
     assert_eq!(running.identity().product, "MariaDB");
@@ -49,7 +49,7 @@ fn a_wrong_set_of_cpus_is_refused_before_the_start() {
 }
 
 #[test]
-fn a_port_of_ones_own_is_refused_before_dyno_looks_for_the_server_elsewhere() {
+fn a_port_argument_is_refused() {
     let wrong = [
         "arguments = [\"--port=3307\", \"--skip-log-bin\"]",
         "arguments = [\"-P\", \"3307\"]",

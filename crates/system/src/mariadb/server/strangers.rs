@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::process::Output;
 
 use driver::Target;
 use driver::mysql::{LoginSources, Url};
@@ -58,12 +59,14 @@ fn nobody_logs_in_without_the_password() {
 #[test]
 fn other_users_cannot_enter_the_folder_or_read_what_lies_in_it() {
     let (server, _scratch) = started();
-    let home = &server.home;
-    let folder = home.log().parent().unwrap().to_owned();
-    assert_eq!((mode(&folder), mode(&home.log())), (0o700, 0o600));
-    assert_eq!((mode(&home.socket()), mode(&home.data())), (0o600, 0o700));
+    let server_folder = &server.server_folder;
+    let folder = server_folder.log().parent().unwrap().to_owned();
+    assert_eq!((mode(&folder), mode(&server_folder.log())), (0o700, 0o600));
+    assert_eq!((mode(&server_folder.socket()), mode(&server_folder.data())), (0o600, 0o700));
     if geteuid().is_root() {
-        for (program, path) in [("ls", &folder), ("cat", &home.log()), ("ls", &home.data())] {
+        for (program, path) in
+            [("ls", &folder), ("cat", &server_folder.log()), ("ls", &server_folder.data())]
+        {
             let output = as_stranger(program, &[&path.display().to_string()]);
             assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
         }
@@ -91,10 +94,10 @@ fn no_statement_reads_or_writes_a_file() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let file = folder.join("written");
     let outfile = format!("SELECT 1 INTO OUTFILE '{}'", file.display());
-    let refused = rows(&target, &outfile, &mut unattended).unwrap_err().to_string();
+    let refused = rows(&target, &outfile, &mut ignore_progress).unwrap_err().to_string();
     assert!(refused.contains("--secure-file-priv"), "{refused}");
     assert!(!file.exists());
-    let read = rows(&target, "SELECT LOAD_FILE('/etc/passwd')", &mut unattended).unwrap();
+    let read = rows(&target, "SELECT LOAD_FILE('/etc/passwd')", &mut ignore_progress).unwrap();
     assert_eq!(read, [[driver::Datum::Null]]);
 }
 
@@ -113,8 +116,8 @@ fn the_password_is_in_no_process_list_and_in_no_file_of_the_server() {
             assert!(!holds(&process.path().join(name)), "{}/{name}", process.path().display());
         }
     }
-    let folder = server.home.log().parent().unwrap().to_owned();
-    let data = server.home.data();
+    let folder = server.server_folder.log().parent().unwrap().to_owned();
+    let data = server.server_folder.data();
     for folder in [folder, data.join("mysql"), data] {
         for file in fs::read_dir(folder).unwrap().flatten() {
             assert!(!holds(&file.path()), "{}", file.path().display());

@@ -5,12 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::ports::greets;
+use crate::ports::sends_greeting;
 
 /// Between two looks at something that will come.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// So many looks before a test is given up: two minutes.
-const LOOKS: usize = 6000;
+const POLLS_MAX: usize = 6000;
 
 fn process_lives(pid: u32) -> bool {
     // A zombie is dead, though it has not been buried yet.
@@ -19,11 +19,11 @@ fn process_lives(pid: u32) -> bool {
 }
 
 #[test]
-fn a_server_answers_and_is_gone_with_its_data_after_stop() {
+fn stop_ends_the_server_and_removes_its_data() {
     let scratch = tempfile::tempdir().unwrap();
     let server = start(Settings::default(), scratch.path()).unwrap();
     let (pid, port) = (server.pid(), server.port());
-    assert!(greets(port));
+    assert!(sends_greeting(port));
     assert!(server.socket().exists());
     assert_eq!(
         server.login().unwrap().to_string(),
@@ -45,7 +45,7 @@ fn dropping_a_server_stops_it() {
 }
 
 #[test]
-fn a_server_that_was_killed_is_noticed_with_its_status_and_log() {
+fn a_killed_server_is_reported_with_status_and_log() {
     let scratch = tempfile::tempdir().unwrap();
     let server = start(Settings::default(), scratch.path()).unwrap();
     nix::sys::signal::kill(
@@ -56,7 +56,7 @@ fn a_server_that_was_killed_is_noticed_with_its_status_and_log() {
     let why = loop {
         match server.exited() {
             Some(why) => break why,
-            None => thread::sleep(LOOK),
+            None => thread::sleep(POLL_PERIOD),
         }
     };
     assert!(why.contains("signal: 9 (SIGKILL)"), "{why}");
@@ -64,7 +64,7 @@ fn a_server_that_was_killed_is_noticed_with_its_status_and_log() {
 }
 
 #[test]
-fn a_setting_that_the_server_does_not_know_is_shown_in_its_own_words() {
+fn an_unknown_setting_is_shown_with_the_servers_message() {
     let scratch = tempfile::tempdir().unwrap();
     let arguments = vec!["no-such-setting=1".to_owned()];
     let settings = Settings { arguments, ..Settings::default() };
@@ -90,18 +90,18 @@ fn settings_and_cpus_reach_the_server() {
 }
 
 #[test]
-fn restore_brings_back_the_files_that_snapshot_kept() {
+fn restore_brings_back_the_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
     let mut server = start(Settings::default(), scratch.path()).unwrap();
     let error = server.restore().unwrap_err().to_string();
     assert_eq!(error, "no data was kept that could be restored");
     let (pid, port) = (server.pid(), server.port());
-    let data = server.home.data();
+    let data = server.server_folder.data();
     server.snapshot().unwrap();
     std::fs::write(data.join("test/later"), "").unwrap();
     server.restore().unwrap();
     assert!(!data.join("test/later").exists());
-    assert!(greets(port));
+    assert!(sends_greeting(port));
     assert_eq!(server.port(), port);
     assert_ne!(server.pid(), pid);
 }
@@ -109,8 +109,7 @@ fn restore_brings_back_the_files_that_snapshot_kept() {
 /// Where the process that is killed below says which server it has started.
 const ORPHAN_FOLDER: &str = "DYNO_TEST_ORPHAN_FOLDER";
 
-const THIS_TEST: &str =
-    "mariadb::server::tests::a_server_does_not_outlive_us_even_when_we_are_killed";
+const THIS_TEST: &str = "mariadb::server::tests::a_managed_server_ends_when_dyno_is_killed";
 
 /// What the process that is killed does.
 fn start_a_server_and_wait(folder: &Path) {
@@ -121,7 +120,7 @@ fn start_a_server_and_wait(folder: &Path) {
 }
 
 #[test]
-fn a_server_does_not_outlive_us_even_when_we_are_killed() {
+fn a_managed_server_ends_when_dyno_is_killed() {
     if let Ok(folder) = std::env::var(ORPHAN_FOLDER) {
         return start_a_server_and_wait(Path::new(&folder));
     }
@@ -135,17 +134,17 @@ fn a_server_does_not_outlive_us_even_when_we_are_killed() {
     let said = scratch.path().join("pid");
     while !said.exists() {
         assert_eq!(us.try_wait().unwrap(), None, "the process ended before it started a server");
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
     let pid: u32 = std::fs::read_to_string(said).unwrap().parse().unwrap();
     assert!(process_lives(pid));
     us.kill().unwrap();
     us.wait().unwrap();
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS_MAX {
         if !process_lives(pid) {
             return;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_PERIOD);
     }
     panic!("server {pid} is still there after its parent was killed");
 }

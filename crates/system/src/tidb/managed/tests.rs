@@ -12,7 +12,7 @@ fn chosen(options: &str) -> Choice {
 }
 
 #[test]
-fn what_is_said_decides_where_the_server_comes_from() {
+fn the_options_decide_where_the_server_comes_from() {
     assert_eq!(chosen(""), Choice::default());
     assert_eq!(chosen("source = \"tiup\"").source, Source::TiUp);
     assert_eq!(chosen("binary = \"mine/tidb\"").binary, Some("/plans/mine/tidb".into()));
@@ -22,7 +22,7 @@ fn what_is_said_decides_where_the_server_comes_from() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_options_are_refused() {
     let wrong = [
         "binary = \"tidb-server\"\nsource = \"build\"",
         "source = \"path\"\ngoamd64 = \"v3\"",
@@ -40,7 +40,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn a_port_of_ones_own_is_refused_before_dyno_waits_for_the_server_elsewhere() {
+fn a_port_argument_is_refused() {
     let wrong = ["arguments = [\"-P\", \"4000\"]", "arguments = [\"--status=10080\"]"];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
     `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
@@ -51,7 +51,7 @@ fn a_port_of_ones_own_is_refused_before_dyno_waits_for_the_server_elsewhere() {
 }
 
 #[test]
-fn what_the_server_does_not_tell_is_told_for_it() {
+fn settings_that_the_server_does_not_report_are_added() {
     let options =
         "goamd64 = \"v2\"\nenv = { GOGC = 200 }\narguments = [\"-L\", \"warn\"]\ncpus = \"0\"";
     let options = Options::parse(options).unwrap();
@@ -62,7 +62,11 @@ fn what_the_server_does_not_tell_is_told_for_it() {
         environment: reader.settings("env"),
         ..Settings::default()
     };
-    let told = told(&choice, &settings, reader.text("cpus"));
-    let told: Vec<String> = told.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    assert_eq!(told, ["GOAMD64 = v2", "GOGC = 200", "arguments = -L warn", "cpus = 0"]);
+    let unreported_settings = unreported_settings(&choice, &settings, reader.text("cpus"));
+    let unreported_settings: Vec<String> =
+        unreported_settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    assert_eq!(
+        unreported_settings,
+        ["GOAMD64 = v2", "GOGC = 200", "arguments = -L warn", "cpus = 0"]
+    );
 }

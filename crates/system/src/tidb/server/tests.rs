@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
-use crate::ports::greets;
+use crate::ports::sends_greeting;
 
 /// The server that `cargo xtask test` has built.
 fn binary() -> PathBuf {
@@ -34,7 +34,7 @@ fn why_it_ended(server: &Daemon) -> String {
 }
 
 #[test]
-fn a_server_answers_and_is_gone_with_its_data_after_stop() {
+fn stop_ends_the_server_and_removes_its_data() {
     let (mut server, scratch) = started(Settings::default());
     let port = server.port();
     assert_ne!(port, server.status_port());
@@ -49,15 +49,15 @@ fn a_server_answers_and_is_gone_with_its_data_after_stop() {
     server.restore().unwrap();
     assert_eq!(server.port(), port);
     assert_ne!(server.pid(), pid);
-    assert!(greets(port));
+    assert!(sends_greeting(port));
     assert_eq!(server.exited(), None);
     server.stop().unwrap();
-    assert!(!greets(port));
+    assert!(!sends_greeting(port));
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn settings_reach_the_server_and_its_end_is_noticed() {
+fn settings_reach_the_server_and_its_exit_is_noticed() {
     let (server, _scratch) = started(Settings {
         arguments: vec!["-L".to_owned(), "warn".to_owned()],
         environment: vec![("GOMAXPROCS".to_owned(), "3".to_owned())],
@@ -77,7 +77,7 @@ fn settings_reach_the_server_and_its_end_is_noticed() {
 }
 
 #[test]
-fn an_argument_that_the_server_does_not_know_is_shown_in_its_own_words() {
+fn an_unknown_argument_is_shown_with_the_servers_message() {
     let scratch = tempfile::tempdir().unwrap();
     let arguments = vec!["-no-such-argument".to_owned()];
     let settings = Settings { arguments, ..Settings::default() };
@@ -113,7 +113,7 @@ fn nobody_logs_in_without_the_password_from_the_first_moment_on() {
     let (mut server, _scratch) = started(Settings::default());
     let url = server.url();
     let password = url.split([':', '@']).nth(2).unwrap();
-    let log = std::fs::read_to_string(server.home.log()).unwrap();
+    let log = std::fs::read_to_string(server.server_folder.log()).unwrap();
     assert!(log.contains("executing -initialize-sql-file"), "it was set before it listened: {log}");
     assert!(!log.contains("InitializeSQLFile error") && !log.contains(password), "{log}");
     for _ in 0..2 {
@@ -138,7 +138,7 @@ fn a_server_that_was_told_other_first_statements_gets_its_password_once_it_answe
     assert!(String::from_utf8_lossy(&refused.stderr).contains("ERROR 1045"), "{refused:?}");
     assert!(ask_with(&server, url.split([':', '@']).nth(2).unwrap()).status.success());
     let config = Url::parse(&url).unwrap().resolve(&LoginSources::default()).unwrap();
-    let theirs = crate::ask::rows(&Target::mysql(config), "USE theirs", &mut unattended);
+    let theirs = crate::ask::rows(&Target::mysql(config), "USE theirs", &mut ignore_progress);
     assert!(theirs.is_ok(), "{theirs:?}");
 }
 
@@ -147,9 +147,9 @@ fn other_users_cannot_enter_the_folder_or_read_the_log() {
     use std::os::unix::fs::PermissionsExt;
     let (server, _scratch) = started(Settings::default());
     let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o7777;
-    let home = &server.home;
-    assert_eq!(mode(home.log().parent().unwrap()), 0o700);
-    for path in [home.log(), home.socket(), home.accounts()] {
+    let server_folder = &server.server_folder;
+    assert_eq!(mode(server_folder.log().parent().unwrap()), 0o700);
+    for path in [server_folder.log(), server_folder.socket(), server_folder.accounts()] {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{all_problems, write_program};
 
 #[test]
-fn what_is_wrong_is_told_for_each_role() {
+fn errors_are_reported_for_each_role() {
     let wrong = [
         "stores = 0",
         "tidbs = 65",
@@ -29,7 +29,7 @@ fn what_is_wrong_is_told_for_each_role() {
 }
 
 #[test]
-fn what_is_missing_is_named_before_anything_starts() {
+fn missing_programs_are_named_before_the_start() {
     let options = "pd = \"/opt/none/pd-server\"\ntikv = \"/bin/true\"\ntidb = \"/bin/true\"";
     let system = read(&Options::parse(options).unwrap(), Path::new("/")).unwrap();
     let error = system.provide(&mut |_| ControlFlow::Continue(())).unwrap_err();
@@ -37,7 +37,7 @@ fn what_is_missing_is_named_before_anything_starts() {
 }
 
 #[test]
-fn a_build_for_debugging_is_noted_before_anything_starts() {
+fn a_debug_build_is_reported_before_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let tikv = folder.path().join("tikv-server");
     let script = "#!/bin/sh\necho TiKV; echo 'Release Version: 7.5.0'; echo 'Profile: dev'\n";
@@ -45,20 +45,20 @@ fn a_build_for_debugging_is_noted_before_anything_starts() {
     let options = "pd = \"/bin/true\"\ntikv = \"tikv-server\"\ntidb = \"/bin/true\"";
     let system = read(&Options::parse(options).unwrap(), folder.path()).unwrap();
     let mut notes = Vec::new();
-    let mut onlooker = |step: Step<'_>| {
-        if let Step::Note(note) = step {
+    let mut listener = |step: ProgressEvent<'_>| {
+        if let ProgressEvent::Note(note) = step {
             notes.push(note.to_owned());
         }
         ControlFlow::Continue(())
     };
-    system.provide(&mut onlooker).unwrap();
+    system.provide(&mut listener).unwrap();
     let [note] = &notes[..] else { panic!("{notes:?}") };
     assert!(note.starts_with("tikv-server ("), "{note}");
     assert!(note.contains("is built for debugging: its profile is `dev`"), "{note}");
 }
 
 #[test]
-fn what_no_server_tells_is_told_for_it() {
+fn settings_that_no_server_reports_are_added() {
     let options = Options::parse(
         "env = { TZ = \"UTC\" }\ntidb_env = { GOGC = 200 }\ntikv_arguments = [\"-L\", \"warn\"]\n\
          pd_cpus = \"0\"",
@@ -69,9 +69,10 @@ fn what_no_server_tells_is_told_for_it() {
     let members = [Role::Pd, Role::TiKv, Role::TiDb]
         .map(|role| Member::read(role, &mut reader, &environment, Path::new("/")));
     reader.finish().unwrap();
-    let told = members.iter().flat_map(|member| &member.told);
-    let told: Vec<String> = told.map(|(name, value)| format!("{name} = {value}")).collect();
-    assert_eq!(told, ["pd_cpus = 0", "tikv_arguments = -L warn", "tidb_GOGC = 200"]);
+    let unreported_settings = members.iter().flat_map(|member| &member.unreported_settings);
+    let unreported_settings: Vec<String> =
+        unreported_settings.map(|(name, value)| format!("{name} = {value}")).collect();
+    assert_eq!(unreported_settings, ["pd_cpus = 0", "tikv_arguments = -L warn", "tidb_GOGC = 200"]);
     let of_tidb = &members[2].settings.environment;
     assert_eq!(of_tidb, &[("TZ", "UTC"), ("GOGC", "200")].map(|(a, b)| (a.into(), b.into())));
 }

@@ -17,7 +17,7 @@ fn work_until(mut is_done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn what_a_process_uses_is_in_what_its_host_uses() {
+fn cpu_time_of_a_process_is_part_of_its_hosts() {
     let clock = net::Clock::monotonic();
     let mut watch = HostWatch::new(vec![myself(Side::Client)]);
     let host = watch.describe().unwrap();
@@ -44,11 +44,11 @@ fn what_a_process_uses_is_in_what_its_host_uses() {
 }
 
 #[test]
-fn only_threads_of_servers_are_looked_at_and_a_busy_one_is_seen() {
+fn busy_threads_of_servers_are_sampled() {
     let mut watch = HostWatch::new(vec![myself(Side::Client), myself(Side::Server)]);
     for _ in 0..3 {
         // This thread runs while it looks.
-        assert!(watch.look() >= LOOK_PERIOD);
+        assert!(watch.sample() >= LOOK_PERIOD);
     }
     let reading = watch.read(0).unwrap();
     assert_eq!(reading.processes[0].unwrap().runnable, measure::Runnable::default());
@@ -60,7 +60,7 @@ fn only_threads_of_servers_are_looked_at_and_a_busy_one_is_seen() {
 }
 
 #[test]
-fn a_process_that_is_gone_has_no_reading() {
+fn an_exited_process_has_no_reading() {
     let mut child = crate::process::command("sleep").arg("60").spawn().unwrap();
     let process = Process { name: "sleep".to_owned(), pid: child.id(), side: Side::Server };
     let mut watch = HostWatch::new(vec![process]);
@@ -68,7 +68,7 @@ fn a_process_that_is_gone_has_no_reading() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(watch.read(1).unwrap().processes, [None]);
-    watch.look();
+    watch.sample();
     assert_eq!(watch.read(2).unwrap().processes, [None]);
 }
 

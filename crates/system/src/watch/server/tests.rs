@@ -1,4 +1,4 @@
-//! Servers that tell their metrics, and some that do not behave.
+//! Servers that report their metrics, and some that do not behave.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -77,7 +77,7 @@ fn answers_in_chunks_and_until_the_end_of_the_connection_are_read() {
 }
 
 #[test]
-fn what_is_no_answer_is_said_and_the_next_one_is_taken() {
+fn an_invalid_answer_is_reported_and_the_next_one_is_read() {
     let garbage: Vec<Vec<u8>> = vec![
         b"\xff\x00 nonsense \r\n\r\n".to_vec(),
         ok("<html>not here</html>"),
@@ -100,7 +100,7 @@ fn what_is_no_answer_is_said_and_the_next_one_is_taken() {
 }
 
 #[test]
-fn a_server_that_stalls_is_given_up() {
+fn a_stalled_server_times_out() {
     let url = serve_with(vec![ok("a 1\n")], |stream, answer| {
         // Half of the answer, and the rest never.
         let _ = stream.write_all(&answer[..answer.len() / 2]);
@@ -112,7 +112,7 @@ fn a_server_that_stalls_is_given_up() {
 }
 
 #[test]
-fn nobody_there_is_said() {
+fn a_closed_port_is_reported() {
     // A free port could be taken by another test; nobody listens on this one.
     let mut watch = ServerWatch::new("http://127.0.0.1:1/metrics", BOUND);
     let reason = watch.ask(|| 1).unwrap_err();
@@ -120,7 +120,7 @@ fn nobody_there_is_said() {
 }
 
 #[test]
-fn an_endless_answer_is_broken_off() {
+fn an_endless_answer_is_aborted() {
     let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
     let url = serve_with(vec![head], |stream, head| {
         let _ = stream.write_all(head);
@@ -133,7 +133,7 @@ fn an_endless_answer_is_broken_off() {
 }
 
 #[test]
-fn the_bucket_below_one_that_grows_is_kept_too() {
+fn the_bucket_below_a_growing_one_is_kept() {
     let buckets = |counts: [u64; 4]| {
         let ends = ["1", "2", "4", "+Inf"];
         let line = |(end, count)| format!("t_bucket{{le=\"{end}\"}} {count}\n");

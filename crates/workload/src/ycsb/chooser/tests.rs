@@ -81,7 +81,7 @@ fn zipfian_has_true_ranks_spread_over_the_records() {
 }
 
 #[test]
-fn zipfian_waits_for_records_that_are_not_there_yet() {
+fn zipfian_chooses_only_acknowledged_records() {
     let range = Range { expected: 100, ..RANGE };
     let law = spread(&zipf(0.99, RECORDS + 100));
     assert_fits(&draws(Request::Zipfian, range, RECORDS), &law[..RECORDS as usize]);
@@ -89,7 +89,7 @@ fn zipfian_waits_for_records_that_are_not_there_yet() {
 }
 
 #[test]
-fn latest_follows_the_last_record_that_is_there() {
+fn latest_follows_the_last_acknowledged_record() {
     for there in [RECORDS, RECORDS + 77] {
         let mut law = zipf(0.99, there);
         law.reverse();
@@ -98,7 +98,7 @@ fn latest_follows_the_last_record_that_is_there() {
 }
 
 #[test]
-fn latest_changes_its_law_with_every_insert() {
+fn latest_adjusts_its_distribution_to_every_insert() {
     // One insert a draw: what is drawn is counted by its age, and each age by the laws that held.
     let mut chooser = chooser(Request::Latest, RANGE);
     let mut random = Random::new(3);
@@ -158,7 +158,7 @@ fn sequential_goes_round_over_all_clients() {
 }
 
 #[test]
-fn nothing_is_drawn_that_is_not_there() {
+fn only_existing_records_are_chosen() {
     let requests = [
         Request::Uniform,
         Request::Sequential,

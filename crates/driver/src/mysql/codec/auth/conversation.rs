@@ -9,7 +9,7 @@ use crate::Password;
 /// `IDENTIFIED VIA a OR b`); more changes than this are none of that.
 const SWITCHES_MAX: u8 = 8;
 
-/// Who can read what is sent.
+/// Who can read the bytes on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// Only the server: TLS with a certificate that was verified, or a unix socket.
@@ -31,7 +31,7 @@ pub(crate) enum PublicKey<'a> {
     Withheld,
 }
 
-/// What a login is made with.
+/// The credentials of a login.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credentials<'a> {
     pub(crate) password: &'a Password,
@@ -55,17 +55,17 @@ pub(crate) enum PasswordSent {
     Clear,
 }
 
-/// How a login begins, in the answer to the greeting.
+/// The first step of a login, in the answer to the server's greeting.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct LoginStart {
     pub(crate) method: &'static str,
     /// 20, 32 or very few bytes.
     pub(crate) proof: Vec<u8>,
 }
 
-/// What comes after a message of the server.
+/// What the client does after a message of the server.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum LoginAction {
     /// This is to be sent.
     Answer(Vec<u8>),
     /// The server goes on speaking.
@@ -74,7 +74,7 @@ pub(crate) enum Turn {
     Accepted { status: u16 },
 }
 
-/// A login under way.
+/// A login in progress.
 #[derive(Debug)]
 pub(crate) struct Login<'a> {
     credentials: Credentials<'a>,
@@ -85,15 +85,15 @@ pub(crate) struct Login<'a> {
     switches: u8,
 }
 
-/// What the server was told last.
+/// The last message that the client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The proof that the method begins with.
-    Proven,
+    ProofSent,
     /// That its key is needed.
     KeyRequested,
     /// Everything: only yes or no can follow.
-    Told,
+    CredentialsSent,
 }
 
 impl<'a> Login<'a> {
@@ -101,13 +101,13 @@ impl<'a> Login<'a> {
     pub(crate) fn begin(
         greeting: &Greeting,
         credentials: Credentials<'a>,
-    ) -> Result<(Self, Opening), LoginError> {
+    ) -> Result<(Self, LoginStart), LoginError> {
         let method = Method::first(&greeting.method);
         let nonce = greeting.nonce.clone();
-        let (state, sent) = (State::Told, PasswordSent::Proof);
+        let (state, sent) = (State::CredentialsSent, PasswordSent::Proof);
         let mut login = Self { credentials, method, nonce, state, sent, switches: 0 };
-        let proof = login.prove()?;
-        Ok((login, Opening { method: method.name(), proof }))
+        let proof = login.make_proof()?;
+        Ok((login, LoginStart { method: method.name(), proof }))
     }
 
     /// The method in use, and the most that any method has sent of the password so far.
@@ -116,39 +116,39 @@ impl<'a> Login<'a> {
     }
 
     /// Takes the server's next message.
-    pub(crate) fn hear(&mut self, payload: &[u8]) -> Result<Turn, LoginError> {
+    pub(crate) fn on_message(&mut self, payload: &[u8]) -> Result<LoginAction, LoginError> {
         match AuthReply::parse(payload)? {
-            AuthReply::Accepted { status } => Ok(Turn::Accepted { status }),
+            AuthReply::Accepted { status } => Ok(LoginAction::Accepted { status }),
             AuthReply::Refused(error) if self.state == State::KeyRequested => {
                 Err(LoginError::KeyRefused(error))
             }
             AuthReply::Refused(error) => Err(LoginError::Refused(error)),
             AuthReply::Switch { method, nonce } => self.switch(method, nonce),
-            AuthReply::More { data } => self.go_on(&data),
+            AuthReply::More { data } => self.on_more_data(&data),
         }
     }
 
-    fn switch(&mut self, name: String, nonce: Vec<u8>) -> Result<Turn, LoginError> {
+    fn switch(&mut self, name: String, nonce: Vec<u8>) -> Result<LoginAction, LoginError> {
         self.switches += 1;
         if self.switches > SWITCHES_MAX {
             return Err(LoginError::EndlessSwitches(name));
         }
         self.method = Method::named(&name).ok_or(LoginError::UnknownMethod(name))?;
         self.nonce = nonce;
-        self.prove().map(Turn::Answer)
+        self.make_proof().map(LoginAction::Answer)
     }
 
     /// What the method begins with.
-    fn prove(&mut self) -> Result<Vec<u8>, LoginError> {
+    fn make_proof(&mut self) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
-        self.state = State::Told;
+        self.state = State::CredentialsSent;
         match self.method {
             Method::NativePassword => Ok(native_password::scramble(password, self.nonce()?)),
             Method::CachingSha2Password => {
-                self.state = State::Proven;
+                self.state = State::ProofSent;
                 Ok(sha2_password::scramble(password, self.nonce()?))
             }
-            Method::Sha256Password => self.tell(sha2_password::SHA256_KEY_REQUEST),
+            Method::Sha256Password => self.request_key(sha2_password::SHA256_KEY_REQUEST),
             Method::Ed25519 => {
                 let nonce = self.nonce.as_slice().try_into().map_err(|_| WRONG_CHALLENGE)?;
                 Ok(ed25519::sign(password, nonce))
@@ -164,27 +164,27 @@ impl<'a> Login<'a> {
     }
 
     /// A further step of the method.
-    fn go_on(&mut self, data: &[u8]) -> Result<Turn, LoginError> {
+    fn on_more_data(&mut self, data: &[u8]) -> Result<LoginAction, LoginError> {
         match (self.state, data) {
-            (State::Proven, sha2_password::FAST_SUCCESS) => {
-                self.state = State::Told;
-                Ok(Turn::Listen)
+            (State::ProofSent, sha2_password::FAST_SUCCESS) => {
+                self.state = State::CredentialsSent;
+                Ok(LoginAction::Listen)
             }
-            (State::Proven, sha2_password::FULL_LOGIN) => {
-                self.tell(sha2_password::CACHING_SHA2_KEY_REQUEST).map(Turn::Answer)
+            (State::ProofSent, sha2_password::FULL_LOGIN) => {
+                self.request_key(sha2_password::CACHING_SHA2_KEY_REQUEST).map(LoginAction::Answer)
             }
             (State::KeyRequested, pem) => {
                 let key = ServerKey::from_pem(pem)?;
-                self.encrypted(&key, PasswordSent::EncryptedWithServersKey).map(Turn::Answer)
+                self.encrypted(&key, PasswordSent::EncryptedWithServersKey).map(LoginAction::Answer)
             }
             _ => Err(Malformed("a step of the login that its method does not have").into()),
         }
     }
 
     /// Sends the password itself as this channel allows, or asks for the key that this takes.
-    fn tell(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
+    fn request_key(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
-        self.state = State::Told;
+        self.state = State::CredentialsSent;
         if password.is_empty() {
             return Ok(sha2_password::NO_PASSWORD.to_vec());
         }
@@ -212,7 +212,7 @@ impl<'a> Login<'a> {
     }
 
     fn encrypted(&mut self, key: &ServerKey, sent: PasswordSent) -> Result<Vec<u8>, LoginError> {
-        self.state = State::Told;
+        self.state = State::CredentialsSent;
         self.sent = self.sent.max(sent);
         let password = self.credentials.password.reveal();
         let mixed = sha2_password::mixed_with_nonce(password, self.nonce()?);

@@ -11,7 +11,7 @@ const VERIFY: &str = "ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan
 const ALLOW: &str =
     "enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true)";
 
-/// Why a login did not come about; all but the first two are dyno's own words.
+/// Why a login failed; all but the first two messages are dyno's own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
     /// The server says no.

@@ -11,7 +11,7 @@ mod native_password;
 mod rsa;
 mod sha2_password;
 
-pub(crate) use conversation::{Channel, Credentials, Login, PasswordSent, PublicKey, Turn};
+pub(crate) use conversation::{Channel, Credentials, Login, LoginAction, PasswordSent, PublicKey};
 pub(crate) use error::LoginError;
 pub(crate) use method::Method;
 pub(crate) use rsa::BadKey;

@@ -16,7 +16,7 @@ pub struct ServerKey {
     der: Vec<u8>,
 }
 
-/// What is wrong with a key, or too long for it.
+/// An error of a key, or a text too long for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadKey {
     /// Not what the server keeps in `public_key.pem`.

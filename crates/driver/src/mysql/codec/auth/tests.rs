@@ -87,11 +87,11 @@ fn converse(
     password: &str,
     terms: Terms<'_>,
     server: &[&[u8]],
-) -> (String, Vec<u8>, Vec<Result<Turn, LoginError>>) {
+) -> (String, Vec<u8>, Vec<Result<LoginAction, LoginError>>) {
     let password = Password::new(password);
     let credentials = terms.credentials(&password);
     let (mut login, opening) = Login::begin(&greeting(liked), credentials).unwrap();
-    let turns = server.iter().map(|payload| login.hear(payload)).collect();
+    let turns = server.iter().map(|payload| login.on_message(payload)).collect();
     (opening.method.to_owned(), opening.proof, turns)
 }
 
@@ -99,10 +99,10 @@ const OPEN: Terms<'_> = Terms::of(Channel::Open, PublicKey::Withheld);
 const ASKING: Terms<'_> = Terms::of(Channel::Open, PublicKey::FromServer);
 const UNVERIFIED: Terms<'_> = Terms::of(Channel::Unverified, PublicKey::Withheld);
 const PRIVATE: Terms<'_> = Terms::of(Channel::Private, PublicKey::Withheld);
-const ACCEPTED: Result<Turn, LoginError> = Ok(Turn::Accepted { status: 2 });
+const ACCEPTED: Result<LoginAction, LoginError> = Ok(LoginAction::Accepted { status: 2 });
 
-fn answer(bytes: &[u8]) -> Result<Turn, LoginError> {
-    Ok(Turn::Answer(bytes.to_vec()))
+fn answer(bytes: &[u8]) -> Result<LoginAction, LoginError> {
+    Ok(LoginAction::Answer(bytes.to_vec()))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -135,7 +135,7 @@ fn the_sha2_password_is_scrambled_as_other_drivers_do() {
 }
 
 #[test]
-fn a_login_begins_with_what_the_server_likes_or_else_the_native_password() {
+fn a_login_starts_with_the_servers_method_or_native_password() {
     let begins = |liked| {
         let (method, proof, _) = converse(liked, "secret", PRIVATE, &[]);
         (method, proof.len())
@@ -150,7 +150,7 @@ fn a_login_begins_with_what_the_server_likes_or_else_the_native_password() {
 fn a_cached_password_takes_the_fast_path_on_any_channel() {
     for channel in [OPEN, ASKING, UNVERIFIED, PRIVATE] {
         let (_, _, turns) = converse("caching_sha2_password", "secret", channel, &[FAST, OK]);
-        assert_eq!(turns, [Ok(Turn::Listen), ACCEPTED]);
+        assert_eq!(turns, [Ok(LoginAction::Listen), ACCEPTED]);
     }
 }
 
@@ -206,7 +206,7 @@ fn the_summary_keeps_the_most_that_any_method_has_sent() {
         let password = Password::new("secret");
         let credentials = terms.credentials(&password);
         let (mut login, _) = Login::begin(&greeting("caching_sha2_password"), credentials).unwrap();
-        server.iter().for_each(|payload| drop(login.hear(payload).unwrap()));
+        server.iter().for_each(|payload| drop(login.on_message(payload).unwrap()));
         login.summary()
     };
     use Method::{CachingSha2Password, NativePassword};
@@ -225,7 +225,7 @@ fn an_uncached_password_is_encrypted_with_the_key_that_the_server_sends() {
     let key = [b"\x01", pair.pem.as_bytes()].concat();
     let (_, _, turns) = converse("caching_sha2_password", "secret", ASKING, &[FULL, &key, OK]);
     assert_eq!(turns[0], answer(&[2]));
-    let Ok(Turn::Answer(encrypted)) = &turns[1] else { panic!("{turns:?}") };
+    let Ok(LoginAction::Answer(encrypted)) = &turns[1] else { panic!("{turns:?}") };
     assert_eq!(pair.password(encrypted), "secret");
     assert_eq!(turns[2], ACCEPTED);
 }
@@ -239,7 +239,7 @@ fn an_uncached_password_is_encrypted_with_a_key_that_is_known() {
     for method in ["caching_sha2_password", "sha256_password"] {
         let ask = if method == "sha256_password" { switch(method, NONCE) } else { FULL.to_vec() };
         let (_, _, turns) = converse(method, &long, known, &[&ask, OK]);
-        let Ok(Turn::Answer(encrypted)) = &turns[0] else { panic!("{turns:?}") };
+        let Ok(LoginAction::Answer(encrypted)) = &turns[0] else { panic!("{turns:?}") };
         assert_eq!(pair.password(encrypted), long, "{method}");
         assert_eq!(turns[1], ACCEPTED);
     }
@@ -276,7 +276,7 @@ fn a_signature_answers_a_challenge_of_32_bytes_even_one_that_ends_with_zero() {
 }
 
 #[test]
-fn a_server_may_try_several_methods_in_turn_but_not_for_ever() {
+fn the_number_of_login_method_switches_is_limited() {
     let native = switch("mysql_native_password", NONCE);
     let ed25519 = switch("client_ed25519", &[1; 32]);
     let (_, _, turns) = converse("", "secret", OPEN, &[&ed25519, &native, OK]);
@@ -288,7 +288,7 @@ fn a_server_may_try_several_methods_in_turn_but_not_for_ever() {
 }
 
 #[test]
-fn a_step_that_the_method_does_not_have_breaks_the_protocol() {
+fn unexpected_login_data_is_a_protocol_error() {
     let wrong: [(&str, &[&[u8]]); 6] = [
         ("mysql_native_password", &[FULL]),
         ("caching_sha2_password", &[&[1]]),
@@ -312,7 +312,7 @@ fn a_step_that_the_method_does_not_have_breaks_the_protocol() {
 }
 
 #[test]
-fn a_key_that_is_none_or_too_short_is_said_to_be() {
+fn invalid_and_short_rsa_keys_are_reported() {
     let junk = b"\x01-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----";
     for key in [b"\x01".as_slice(), b"\x01junk", junk] {
         let (_, _, turns) = converse("caching_sha2_password", "secret", ASKING, &[FULL, key]);
@@ -325,7 +325,7 @@ fn a_key_that_is_none_or_too_short_is_said_to_be() {
 }
 
 #[test]
-fn what_a_person_reads() {
+fn login_error_messages() {
     let told = |channel, server: &[&[u8]]| {
         let (_, _, turns) = converse("caching_sha2_password", "hors3", channel, server);
         let text = turns.into_iter().rev().find_map(Result::err).unwrap().to_string();

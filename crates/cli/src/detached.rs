@@ -1,0 +1,179 @@
+//! Systems that stay up after the command that started them: a process of dyno's keeps each, and an
+//! entry in a folder of the user's says which.
+
+use std::env;
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use system::private_file;
+
+/// Between two looks whether a process has gone.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
+/// So many looks before it is given up: two minutes, as servers may take one to end in good order.
+const POLLS_MAX: usize = 2_400;
+/// Ending of an entry's file.
+const ENTRY: &str = "up";
+
+/// A detached system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DetachedSystem {
+    /// Its kind.
+    pub(crate) kind: String,
+    /// The process that keeps it.
+    pid: u32,
+    /// When that process began, in the kernel's ticks: a pid alone may be someone else's by now.
+    began: u64,
+    /// The file that holds its URL with the password.
+    pub(crate) login: Option<PathBuf>,
+    /// What it is and where, for people.
+    pub(crate) text: String,
+}
+
+impl DetachedSystem {
+    /// One that this process keeps.
+    pub(crate) fn of_this_process(kind: &str, login: Option<PathBuf>, text: &str) -> Result<Self> {
+        let pid = std::process::id();
+        let began = began(pid).context("the kernel does not report on this process")?;
+        Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
+    }
+
+    /// Leaves the entry, whole or not at all.
+    pub(crate) fn write(&self, entry: &Path) -> Result<()> {
+        let login = self.login.as_deref().unwrap_or(Path::new("")).display();
+        let Self { kind, pid, began, text, .. } = self;
+        let part = entry.with_extension("part");
+        private_file::create(&part)
+            .and_then(|mut file| write!(file, "{kind}\n{pid}\n{began}\n{login}\n{text}"))
+            .and_then(|()| fs::rename(&part, entry))
+            .with_context(|| format!("cannot write {}", entry.display()))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(5, '\n');
+        Some(Self {
+            kind: parts.next()?.to_owned(),
+            pid: parts.next()?.parse().ok()?,
+            began: parts.next()?.parse().ok()?,
+            login: Some(parts.next()?).filter(|path| !path.is_empty()).map(PathBuf::from),
+            text: parts.next()?.to_owned(),
+        })
+    }
+
+    /// Whether it is still kept.
+    pub(crate) fn is_alive(&self) -> bool {
+        began(self.pid) == Some(self.began)
+    }
+
+    /// Asks the process that keeps it to stop it, and waits until both are gone.
+    pub(crate) fn stop(&self) -> Result<()> {
+        end(self.pid)?;
+        for _ in 0..POLLS_MAX {
+            if !self.is_alive() {
+                return Ok(());
+            }
+            thread::sleep(POLL_PERIOD);
+        }
+        bail!("process {} was asked to end and has not", self.pid)
+    }
+}
+
+/// Asks a process to end.
+pub(crate) fn end(pid: u32) -> Result<()> {
+    kill(Pid::from_raw(pid.cast_signed()), Signal::SIGTERM)
+        .with_context(|| format!("cannot ask process {pid} to end"))
+}
+
+/// When a process began, in ticks since the machine did; `None` when it is gone or a zombie.
+fn began(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; state is the third field, the start the 22nd.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    if state == "Z" { None } else { fields.nth(18)?.parse().ok() }
+}
+
+/// A file for one more entry.
+pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
+    let folder = folder()?;
+    private_file::create_folder(&folder)?;
+    // An older dyno made it for everyone to read.
+    fs::set_permissions(&folder, Permissions::from_mode(0o700))
+        .with_context(|| format!("cannot set the mode of {}", folder.display()))?;
+    Ok(folder.join(format!("{kind}-{}.{ENTRY}", std::process::id())))
+}
+
+/// The entry, once it is there.
+pub(crate) fn read(entry: &Path) -> Option<DetachedSystem> {
+    DetachedSystem::parse(&fs::read_to_string(entry).ok()?)
+}
+
+/// All entries, by name.
+pub(crate) fn all() -> Result<Vec<(PathBuf, DetachedSystem)>> {
+    let Ok(entries) = fs::read_dir(folder()?) else { return Ok(Vec::new()) };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut all: Vec<(PathBuf, DetachedSystem)> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENTRY))
+        .filter_map(|path| read(&path).map(|detached| (path, detached)))
+        .collect();
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(all)
+}
+
+/// What the process that kept it has said.
+pub(crate) fn log_of(entry: &Path) -> String {
+    fs::read_to_string(entry.with_extension("log")).unwrap_or_default()
+}
+
+/// Takes an entry away, with its log.
+pub(crate) fn remove(entry: &Path) {
+    // It may be gone already: both the process that keeps a system and `dyno down` tidy up.
+    let _ = fs::remove_file(entry);
+    let _ = fs::remove_file(entry.with_extension("log"));
+}
+
+/// Where entries lie: `dyno/up` below `XDG_STATE_HOME` or `~/.local/state`.
+fn folder() -> Result<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    Ok(state.context("neither XDG_STATE_HOME nor HOME is set")?.join("dyno/up"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = folder.path().join("tidb-1.up");
+        let login = Some(PathBuf::from("/tmp/x/url"));
+        let detached = DetachedSystem::of_this_process("tidb", login, "TiDB\n  url  x\n").unwrap();
+        detached.write(&entry).unwrap();
+        let read = read(&entry).unwrap();
+        assert_eq!(read, detached);
+        assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
+        assert!(read.is_alive());
+        remove(&entry);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_reused_pid_is_not_taken_for_the_server() {
+        let detached = DetachedSystem::of_this_process("tidb", None, "").unwrap();
+        assert!(!DetachedSystem { began: detached.began + 1, ..detached }.is_alive());
+    }
+
+    #[test]
+    fn files_that_are_no_entries_are_skipped() {
+        for text in ["", "tidb", "tidb\nx\n5\n", "tidb\n1\n", "tidb\n1\n2\nx"] {
+            assert_eq!(DetachedSystem::parse(text), None, "{text:?}");
+        }
+    }
+}

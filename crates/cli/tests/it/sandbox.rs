@@ -1,0 +1,105 @@
+//! What the tests share: the binary, folders that vanish, and the real server.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A sandbox: one test's folder, in which `dyno` runs.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self { folder: TempDir::new().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file and returns its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a program and returns its path.
+    pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
+        let folder = self.path().join("bin");
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = self.file(&format!("bin/{name}"), script);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// What a `dyno` whose temporary files lie here has made for the data of systems.
+    pub(crate) fn scratch_folders(&self) -> Vec<PathBuf> {
+        let paths = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        let is_one = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dyno-"))
+        };
+        paths.filter(is_one).collect()
+    }
+
+    /// `dyno` with this folder as its place, without a terminal and without anyone's own settings.
+    pub(crate) fn dyno<const N: usize>(&self, args: [&str; N]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env("HOME", self.path())
+            .env_remove("MYSQL_PWD");
+        command
+    }
+
+    /// Runs it and expects success.
+    pub(crate) fn succeed<const N: usize>(&self, args: [&str; N]) -> Output {
+        let output = self.dyno(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", both(&output));
+        output
+    }
+
+    /// Runs it and expects this exit code; returns standard error.
+    pub(crate) fn fail<const N: usize>(&self, code: i32, args: [&str; N]) -> String {
+        let output = self.dyno(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", both(&output));
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// The folders of the runs that were made, oldest first.
+    pub(crate) fn runs(&self) -> Vec<PathBuf> {
+        let mut runs: Vec<PathBuf> = std::fs::read_dir(self.path().join("results"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        runs.sort();
+        runs
+    }
+}
+
+/// Both streams, for a failing test's message.
+pub(crate) fn both(output: &Output) -> String {
+    format!(
+        "{}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Runs a command that ends with a report as JSON, expects success and returns the report.
+pub(crate) fn report(command: &mut Command) -> serde_json::Value {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", both(&output));
+    json(&output)
+}
+
+/// Standard output as JSON.
+pub(crate) fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", both(output)))
+}

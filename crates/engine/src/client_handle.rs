@@ -1,0 +1,155 @@
+//! A client's handle in a trial: it gives turns and takes results.
+
+use std::rc::Rc;
+
+use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
+use net::{Handle, Nanos};
+
+use crate::worker_state::WorkerState;
+use crate::{NextStart, Turn};
+
+/// The handle of one client.
+pub struct ClientHandle {
+    /// Which of its worker's clients this is.
+    local: usize,
+    state: Rc<WorkerState>,
+    issued: u64,
+    /// When the last turn ended, if nothing happened since: the next one starts at that time, without another
+    /// reading of the clock.
+    ended_ns: Option<Nanos>,
+}
+
+impl ClientHandle {
+    pub(crate) fn new(local: usize, state: Rc<WorkerState>) -> Self {
+        Self { local, state, issued: 0, ended_ns: None }
+    }
+
+    /// Which client this is, of `0..clients`.
+    pub fn index(&self) -> usize {
+        self.state.first_client + self.local
+    }
+
+    /// The event loop for the client's sockets and timers.
+    pub fn net(&self) -> &Handle {
+        &self.state.handle
+    }
+
+    /// Now, on the worker's clock, ns.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.state.handle.now()
+    }
+
+    /// Waits for the next turn; `None` when the load is over. The first call says that this client
+    /// is ready and waits for the start.
+    pub async fn next(&mut self) -> Option<Turn> {
+        self.next_after(0).await
+    }
+
+    /// As [`ClientHandle::next`], after a pause of the client's own in addition to the pacing. In an open
+    /// loop there is no pause, because turns come by the schedule.
+    pub async fn next_after(&mut self, pause_ns: Nanos) -> Option<Turn> {
+        if self.issued == 0 && !self.state.gate.is_open() {
+            self.state.ready();
+            self.state.gate.wait(&self.state.handle).await;
+        }
+        let mut now = self.ended_ns.take().unwrap_or_else(|| self.now());
+        let mut intended = now;
+        let mut has_waited = false;
+        if let NextStart::At(at) = self.step_after(now, pause_ns) {
+            intended = at;
+            if at > now {
+                self.state.handle.sleep_until(at.min(self.state.latest_start())).await;
+                now = self.now();
+                has_waited = true;
+            }
+        }
+        if !self.state.pacer.is_open() {
+            // The pause between turns is over when the client wakes.
+            intended = now;
+        }
+        if !self.state.admit(self.local, intended, now) {
+            return None;
+        }
+        self.issued += 1;
+        let turn = Turn { intended_ns: intended, started_ns: now };
+        if has_waited {
+            self.state.was_waited_for(turn);
+        }
+        Some(turn)
+    }
+
+    #[inline]
+    fn step_after(&self, now: Nanos, pause_ns: Nanos) -> NextStart {
+        let step = self.state.next_step(now, self.issued);
+        if pause_ns == 0 || self.state.pacer.is_open() {
+            return step;
+        }
+        let from = if let NextStart::At(at) = step { at } else { now };
+        NextStart::At(from.saturating_add(pause_ns))
+    }
+
+    /// A transaction succeeded: it counts, with its latency from the turn's intended start.
+    #[inline]
+    pub fn finish(&mut self, turn: Turn, operation: OperationId) {
+        self.ended_ns = Some(self.state.finish(self.local, turn, operation));
+    }
+
+    /// A transaction failed: it counts, and its latency is kept apart from those of successes.
+    pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
+        self.state.fail(self.local, turn, operation, key, how);
+    }
+
+    /// A transaction failed and will be tried again.
+    pub fn retry(&mut self, key: &ErrorKey) {
+        self.state.retry(key);
+    }
+
+    /// A statement that began at `started_ns` succeeded: it counts, with a latency of its own.
+    #[inline]
+    pub fn statement(&mut self, operation: OperationId, started_ns: Nanos) {
+        self.state.statement(operation, started_ns);
+    }
+
+    /// A statement that began at `started_ns` failed; one that timed out counts in its percentiles.
+    pub fn statement_failed(
+        &mut self,
+        operation: OperationId,
+        started_ns: Nanos,
+        class: ErrorClass,
+    ) {
+        self.state.statement_failed(operation, started_ns, class);
+    }
+
+    /// How long to try to reconnect when a connection breaks, ns; `None` when reconnecting is off.
+    pub fn reconnect_limit_ns(&self) -> Option<Nanos> {
+        self.state.reconnect_limit_ns
+    }
+
+    /// This client's connection broke: an outage begins, unless there is one already.
+    pub fn lost_connection(&mut self, failure: &Failure) {
+        self.state.lost(failure);
+    }
+
+    /// This client has a new connection that is ready for transactions.
+    pub fn reconnected(&mut self) {
+        self.state.reconnected();
+    }
+
+    /// A transaction on the new connection was answered: the outage is over.
+    pub fn is_back(&mut self) {
+        self.state.back();
+    }
+
+    /// Counts a statement that is not timed apart from its transaction.
+    #[inline]
+    pub fn count(&mut self, kind: OperationKind) {
+        self.state.count(kind);
+    }
+
+    /// Adds sent and received bytes.
+    #[inline]
+    pub fn traffic(&mut self, traffic: Traffic) {
+        self.state.traffic(traffic);
+    }
+}

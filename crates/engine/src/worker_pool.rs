@@ -1,0 +1,92 @@
+//! Runs jobs in parallel, on threads with an event loop each.
+
+use std::panic;
+
+use net::{Clock, Handle, Runtime};
+
+use crate::{LocalBoxFuture, Stop, StopLevel};
+use measure::{ErrorClass, Failure};
+
+/// Runs `worker(index, handle)` on `threads` threads, each future on an event loop of its own, and waits
+/// for all. Workers share work through what they capture, such as an atomic counter.
+///
+/// # Errors
+/// The failure of the first worker (by index) that failed. A stop at once drops workers where they wait;
+/// workers must check for a graceful stop themselves.
+///
+/// # Panics
+/// When a worker panics.
+pub fn run<'env, M>(threads: usize, stop: &Stop, worker: M) -> Result<(), Failure>
+where
+    M: Fn(usize, Handle) -> LocalBoxFuture<'static, Result<(), Failure>> + Sync + 'env,
+{
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let worker_pool: Vec<_> = (0..threads)
+            .map(|index| {
+                let worker = &worker;
+                scope.spawn(move || run_one(stop, |handle| worker(index, handle)))
+            })
+            .collect();
+        worker_pool
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|cause| panic::resume_unwind(cause)))
+            .collect()
+    });
+    results.into_iter().collect()
+}
+
+/// How often `stop` is checked while a worker waits, ns.
+const POLL_PERIOD_NS: u64 = 50_000_000;
+
+/// Runs one future to its end on this thread.
+///
+/// # Errors
+/// The future's own failure, or that of the event loop.
+pub fn run_one<F>(stop: &Stop, job: F) -> Result<(), Failure>
+where
+    F: FnOnce(Handle) -> LocalBoxFuture<'static, Result<(), Failure>>,
+{
+    let mut runtime =
+        Runtime::new(Clock::monotonic()).map_err(|error| event_loop_failure(&error))?;
+    let handle = runtime.handle();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let future = job(handle.clone());
+    runtime.spawn(async move {
+        // The receiver lives until the loop has ended.
+        let _ = sender.send(future.await);
+    });
+    runtime
+        .run(|| (stop.level() < StopLevel::AtOnce).then(|| handle.now() + POLL_PERIOD_NS))
+        .map_err(|error| event_loop_failure(&error))?;
+    receiver
+        .try_recv()
+        .unwrap_or_else(|_| Err(Failure::new(ErrorClass::Connection, "", "interrupted")))
+}
+
+pub(crate) fn event_loop_failure(error: &std::io::Error) -> Failure {
+    Failure::new(ErrorClass::Connection, "", format!("the event loop failed: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn every_worker_runs_and_the_first_failure_is_returned() {
+        let runs = Arc::new(AtomicU64::new(0));
+        let outcome = run(3, &Stop::new(), |index, _| {
+            let runs = Arc::clone(&runs);
+            Box::pin(async move {
+                runs.fetch_add(1, Ordering::Relaxed);
+                if index == 0 {
+                    return Ok(());
+                }
+                Err(Failure::new(ErrorClass::Server, "1146", format!("member {index}")))
+            })
+        });
+        assert_eq!(runs.load(Ordering::Relaxed), 3);
+        assert_eq!(outcome.unwrap_err().message, "member 1");
+    }
+}

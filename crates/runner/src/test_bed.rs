@@ -1,0 +1,481 @@
+//! The test bed: the running system and the workload whose tables it holds.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use driver::{Demand, Shortage, Target, Timeouts};
+use engine::{Stop, worker_pool};
+use jiff::Timestamp;
+use measure::{Condition, Failure, LatencyHistogram, Phase};
+use net::Clock;
+use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
+use record::{Identity, PhaseRecord};
+use system::{Access, Running};
+use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
+
+use crate::cross_check::Check;
+use crate::experiment::TrialWorkload;
+use crate::phase_limit::PhaseLimit;
+use crate::trial_watch::WatchTargets;
+use crate::{Event, Experiment, RunListener, building, idle};
+
+/// How often progress is looked at.
+const POLL_PERIOD: Duration = Duration::from_millis(100);
+/// How long to wait for a managed server to exit after it has closed a connection. It may still write a
+/// stack trace and return its memory.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
+
+/// A running system and the tables of at most one workload.
+pub(crate) struct TestBed<'a> {
+    experiment: &'a Experiment,
+    instance: SystemInstance,
+    /// No load has run since the system started.
+    is_fresh: bool,
+    running: Running,
+    identity: Identity,
+    /// Statements around phases: the plan's, then the system's.
+    sql: PhaseSql,
+    loaded: Option<Loaded>,
+    stop: &'a Stop,
+}
+
+/// The workloads that own and last used the tables.
+#[derive(Clone, Copy)]
+struct Loaded {
+    /// The workload that made them, which alone may remove them.
+    maker: usize,
+    /// The workload that was last sure of them.
+    user: usize,
+}
+
+impl<'a> TestBed<'a> {
+    /// Starts or reaches a system of the plan.
+    pub(crate) fn make(
+        experiment: &'a Experiment,
+        instance: SystemInstance,
+        scratch: &Path,
+        stop: &'a Stop,
+        listener: &mut dyn RunListener,
+    ) -> Result<Self> {
+        let SystemInstance { system, .. } = instance;
+        let plan = &experiment.plan.systems[system];
+        listener.on_event(Event::SystemStarting { name: &plan.name });
+        building::provide(experiment.systems[system].as_ref(), stop, listener)
+            .with_context(|| format!("system {:?} is not available", plan.name))?;
+        let connect = experiment.plan.load.bounds.connect_timeout;
+        let timeouts = Timeouts { connect, query: None };
+        let running = experiment.systems[system]
+            .start(scratch, timeouts, &mut building::progress_listener(stop, listener))
+            .with_context(|| format!("system {:?} cannot be used", plan.name))?;
+        let identity = running.identity().clone();
+        listener.on_event(Event::SystemStarted { name: &plan.name, identity: &identity });
+        let sql = experiment.plan.sql_for(plan);
+        let (is_fresh, loaded) = (true, None);
+        Ok(Self { experiment, instance, is_fresh, running, identity, sql, loaded, stop })
+    }
+
+    pub(crate) fn instance(&self) -> SystemInstance {
+        self.instance
+    }
+
+    /// Whether the load to come is the first that is offered since the system is up.
+    pub(crate) fn takes_first_load(&mut self) -> bool {
+        std::mem::replace(&mut self.is_fresh, false)
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        self.running.access()
+    }
+
+    /// What is watched while load runs; `None` when the plan wants nothing to be.
+    pub(crate) fn watch_targets(&self) -> Option<WatchTargets> {
+        let plan = &self.experiment.plan;
+        let system = &plan.systems[self.instance.system];
+        plan.watch.is_on.then(|| WatchTargets::new(&plan.watch, system, &self.running, &plan.load))
+    }
+
+    /// Whether the data goes with the system when it is taken down.
+    pub(crate) fn is_managed(&self) -> bool {
+        !self.running.processes().is_empty()
+    }
+
+    /// Why a managed server is no longer there.
+    pub(crate) fn exited(&mut self) -> Option<String> {
+        self.running.exited()
+    }
+
+    /// The same after a connection to it was lost: its connections end a moment before it does.
+    pub(crate) fn exited_with_its_connections(&mut self) -> Option<String> {
+        let clock = Clock::monotonic();
+        while self.is_managed() && !self.stop.is_asked() {
+            let reason = self.exited();
+            if reason.is_some() || Duration::from_nanos(clock.now()) >= EXIT_GRACE {
+                return reason;
+            }
+            thread::sleep(POLL_PERIOD);
+        }
+        self.exited()
+    }
+
+    /// Why a managed server is no longer there, if that is why something failed: for this cause, and how it
+    /// ended.
+    pub(crate) fn crash(&mut self, cause: &anyhow::Error) -> Option<String> {
+        let is_lost = cause
+            .chain()
+            .filter_map(|one| one.downcast_ref::<Failure>())
+            .any(|failure| failure.key.class.breaks_connection());
+        let reason = if is_lost { self.exited_with_its_connections() } else { self.exited() }?;
+        Some(format!("{cause:#}; {reason}"))
+    }
+
+    /// Brings the data into the state that `trial` needs, and says how long that took.
+    pub(crate) fn make_ready(
+        &mut self,
+        trial: Trial,
+        listener: &mut dyn RunListener,
+    ) -> Result<Vec<PhaseRecord>> {
+        let experiment = self.experiment;
+        let TrialWorkload::Database(workload) = &experiment.workloads[trial.workload] else {
+            return Ok(Vec::new());
+        };
+        let mut phases = Vec::new();
+        match (self.loaded, experiment.plan.between) {
+            (None, _) => self.load(trial.workload, &mut phases, listener)?,
+            (Some(loaded), Between::Keep) if loaded.user == trial.workload => {}
+            (Some(loaded), Between::Keep) if self.same_data(loaded.maker, workload.as_ref()) => {
+                self.take_over(loaded.maker, trial.workload, &mut phases, listener)?;
+            }
+            (Some(loaded), Between::Restore) if loaded.user == trial.workload => {
+                self.restore(trial.workload, &mut phases, listener)?;
+            }
+            (Some(_), _) => self.reload(trial.workload, &mut phases, listener)?,
+        }
+        Ok(phases)
+    }
+
+    fn same_data(&self, loaded: usize, workload: &dyn Workload) -> bool {
+        match &self.experiment.workloads[loaded] {
+            TrialWorkload::Database(other) => {
+                other.dataset().is_some() && other.dataset() == workload.dataset()
+            }
+            TrialWorkload::Simulated => false,
+        }
+    }
+
+    /// Goes on with the tables of another workload that has the same, when they are still as they
+    /// should be.
+    fn take_over(
+        &mut self,
+        maker: usize,
+        index: usize,
+        phases: &mut Vec<PhaseRecord>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        match self.phase(Phase::Verify, index, listener) {
+            Ok(phase) => {
+                phases.push(phase);
+                self.loaded = Some(Loaded { maker, user: index });
+                Ok(())
+            }
+            Err(_) if self.stop.is_asked() => bail!("interrupted"),
+            Err(cause) => {
+                let text =
+                    format!("loading again, for the last workload changed the data: {cause}");
+                listener.on_event(Event::Note { text: &text });
+                self.reload(index, phases, listener)
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        index: usize,
+        phases: &mut Vec<PhaseRecord>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        phases.push(self.phase(Phase::Prepare, index, listener)?);
+        self.loaded = Some(Loaded { maker: index, user: index });
+        phases.push(self.phase(Phase::Verify, index, listener)?);
+        if self.experiment.plan.between == Between::Restore && self.later_trials(index) {
+            self.running.snapshot().context("the state after the load cannot be kept")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the workload has more than one trial on this system.
+    fn later_trials(&self, workload: usize) -> bool {
+        let plan = &self.experiment.plan;
+        let trials = plan.trials();
+        let mine =
+            |trial: &&Trial| plan.instance(**trial) == self.instance && trial.workload == workload;
+        trials.iter().filter(mine).count() > 1
+    }
+
+    fn restore(
+        &mut self,
+        index: usize,
+        phases: &mut Vec<PhaseRecord>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        let timer = PhaseTimer::start(Phase::Prepare);
+        listener.on_event(Event::PhaseBegins { phase: Phase::Prepare, planned: None });
+        self.running.restore().context("the state after the load cannot be restored")?;
+        phases.push(timer.stop());
+        phases.push(self.phase(Phase::Verify, index, listener)?);
+        Ok(())
+    }
+
+    fn reload(
+        &mut self,
+        index: usize,
+        phases: &mut Vec<PhaseRecord>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        phases.extend(self.clean_up(listener)?);
+        self.load(index, phases, listener)
+    }
+
+    /// Removes the tables that are there, those that dyno did not make excepted.
+    pub(crate) fn clean_up(
+        &mut self,
+        listener: &mut dyn RunListener,
+    ) -> Result<Option<PhaseRecord>> {
+        match self.loaded.take() {
+            None => Ok(None),
+            Some(loaded) => self.phase(Phase::Cleanup, loaded.maker, listener).map(Some),
+        }
+    }
+
+    /// Checks what must hold of the data after the load of workload `index`; `None` when it asks for nothing.
+    pub(crate) fn check_data(
+        &self,
+        index: usize,
+        listener: &mut dyn RunListener,
+    ) -> Result<Option<(PhaseRecord, Vec<Condition>)>> {
+        match &self.experiment.workloads[index] {
+            TrialWorkload::Database(workload) if workload.has_conditions() => {
+                let job = |workload: &dyn Workload, context: &WorkloadContext<'_>| {
+                    workload.check(context)
+                };
+                self.phase_of(Phase::Check, index, listener, job).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs one phase of a workload.
+    fn phase(
+        &self,
+        phase: Phase,
+        index: usize,
+        listener: &mut dyn RunListener,
+    ) -> Result<PhaseRecord> {
+        let job = |workload: &dyn Workload, context: &WorkloadContext<'_>| {
+            run_phase(phase, workload, context)
+        };
+        self.phase_of(phase, index, listener, job).map(|(record, ())| record)
+    }
+
+    /// Does a phase's job on a thread of its own and tells how far it has come.
+    fn phase_of<T: Send>(
+        &self,
+        phase: Phase,
+        index: usize,
+        listener: &mut dyn RunListener,
+        job: impl FnOnce(&dyn Workload, &WorkloadContext<'_>) -> Result<T, Failure> + Send,
+    ) -> Result<(PhaseRecord, T)> {
+        let TrialWorkload::Database(workload) = &self.experiment.workloads[index] else {
+            bail!("a simulated workload has no data");
+        };
+        listener.on_event(Event::PhaseBegins { phase, planned: None });
+        let progress = LoadProgress::new();
+        let timer = PhaseTimer::start(phase);
+        let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
+        let target = self.target(None)?;
+        let outcome =
+            self.with_context_of(&target, LoadKey::default(), &progress, &limit.stop, |context| {
+                thread::scope(|scope| {
+                    let looker = thread::current();
+                    let job = scope.spawn(move || {
+                        let outcome = job(workload.as_ref(), context);
+                        looker.unpark();
+                        outcome
+                    });
+                    let mut told_losses = 0;
+                    while !job.is_finished() {
+                        if progress.losses() > told_losses {
+                            told_losses = progress.losses();
+                            listener.on_event(Event::Note { text: &lost_batches(told_losses) });
+                        }
+                        let (stage, done, total) = progress.current();
+                        listener.on_event(Event::Progress { stage: &stage, done, total });
+                        limit.check_limits(timer.elapsed());
+                        thread::park_timeout(POLL_PERIOD);
+                    }
+                    job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
+                })
+            });
+        let done = outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
+            format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
+        })?;
+        Ok((PhaseRecord { loaded_again: progress.losses(), ..timer.stop() }, done))
+    }
+
+    fn bounds(&self) -> &Bounds {
+        &self.experiment.plan.load.bounds
+    }
+
+    /// Where the clients of a load connect to.
+    pub(crate) fn load_target(&self) -> Result<Target> {
+        self.target(self.bounds().query_timeout)
+    }
+
+    /// Round trips while there is no load.
+    pub(crate) fn idle_round_trips(&self) -> LatencyHistogram {
+        idle::round_trips(self.load_target().ok().as_ref(), self.stop)
+    }
+
+    /// A check of a load's statements with the server's own counters.
+    pub(crate) fn check(&self) -> Check {
+        let pages = self.running.statement_pages();
+        Check::new(self.load_target().ok(), pages, self.stop.clone())
+    }
+
+    /// Where sessions connect to whose statements may take so long. Those that load data may take
+    /// what they need: building an index is one statement.
+    fn target(&self, query: Option<Duration>) -> Result<Target> {
+        let Access::Database(target) = self.running.access() else {
+            bail!("a simulated system has no tables");
+        };
+        let connect = self.bounds().connect_timeout;
+        Ok(target.clone().with_timeouts(Timeouts { connect, query }))
+    }
+
+    /// Lends where a workload does its work.
+    pub(crate) fn with_context_of<T>(
+        &self,
+        target: &Target,
+        load_key: LoadKey,
+        progress: &LoadProgress,
+        stop: &Stop,
+        body: impl FnOnce(&WorkloadContext<'_>) -> T,
+    ) -> T {
+        let plan = &self.experiment.plan;
+        body(&WorkloadContext {
+            target,
+            loaders: loaders(),
+            existing: plan.existing,
+            seed: plan.seed,
+            load_key,
+            sql: &self.sql,
+            progress,
+            // A server of dyno's own that is gone does not come back.
+            reconnect_limit: self.bounds().reconnect_limit.filter(|_| !self.is_managed()),
+            stop,
+        })
+    }
+
+    /// Runs the statements that the plan wants before each trial.
+    pub(crate) fn before_run(&self) -> Result<(), Failure> {
+        if self.sql.before_run.is_empty() {
+            return Ok(());
+        }
+        let Ok(target) = self.target(None) else { return Ok(()) };
+        let statements = self.sql.before_run.clone();
+        worker_pool::run_one(self.stop, |handle| {
+            Box::pin(async move {
+                let mut session = target.connect(&handle, 0).await?;
+                for statement in &statements {
+                    session.run(statement).await?;
+                }
+                session.close().await;
+                Ok(())
+            })
+        })
+    }
+
+    /// Everything that there is too little of for `clients` clients of this workload, with its remedy.
+    pub(crate) fn shortages(&self, workload: &TrialWorkload, clients: usize) -> Vec<Shortage> {
+        let (Access::Database(target), TrialWorkload::Database(workload)) =
+            (self.running.access(), workload)
+        else {
+            return Vec::new();
+        };
+        let statements_per_client = workload.statements_per_client();
+        target.shortages(&self.running.limits(), Demand { clients, statements_per_client })
+    }
+
+    /// Stops what was started for the system.
+    pub(crate) fn take_down(self) -> Result<()> {
+        self.running.stop()
+    }
+}
+
+/// Sessions that load data. The work of loading is the server's: more sessions than cores cost it more
+/// CPU for the same rows (docs/sysbench.md).
+fn loaders() -> usize {
+    thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
+}
+
+/// What is said while pieces of a load are tried again.
+fn lost_batches(count: u64) -> String {
+    let batches = if count == 1 { "batch" } else { "batches" };
+    format!("connections were lost while loading: {count} {batches} so far must be loaded again")
+}
+
+fn run_phase(
+    phase: Phase,
+    workload: &dyn Workload,
+    context: &WorkloadContext<'_>,
+) -> Result<(), Failure> {
+    match phase {
+        Phase::Prepare => workload.prepare(context),
+        Phase::Verify => workload.verify(context),
+        Phase::Cleanup => workload.cleanup(context),
+        Phase::WarmUp | Phase::Measure | Phase::Check => Ok(()),
+    }
+}
+
+/// Times a phase by both clocks.
+pub(crate) struct PhaseTimer {
+    phase: Phase,
+    started: Timestamp,
+    clock: Clock,
+}
+
+impl PhaseTimer {
+    pub(crate) fn start(phase: Phase) -> Self {
+        Self { phase, started: Timestamp::now(), clock: Clock::monotonic() }
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    pub(crate) fn stop(&self) -> PhaseRecord {
+        let duration = self.elapsed();
+        PhaseRecord { phase: self.phase, started: self.started, duration, loaded_again: 0 }
+    }
+}
+
+/// A plan's part of the run in words.
+pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
+    let clients = if trial.clients == 1 { "client" } else { "clients" };
+    let mut title = format!(
+        "{} · {} · {} {clients}",
+        plan.systems[trial.system].name, plan.workloads[trial.workload].name, trial.clients
+    );
+    if let Some(rate) = plan.rate(trial) {
+        title.push_str(&format!(" · {rate}"));
+    }
+    if plan.repetitions > 1 {
+        title.push_str(&format!(" · repetition {}", trial.repetition + 1));
+    }
+    title
+}

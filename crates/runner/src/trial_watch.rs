@@ -1,0 +1,190 @@
+//! Watches hosts and servers while load runs, on threads of their own, far from the event loops.
+
+mod connections;
+mod host;
+mod log;
+mod plan;
+mod server;
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use measure::{Nanos, Server, nanos};
+use net::{Clock, TcpDiagnosis};
+use record::WatchWriter;
+use system::watch::{HostWatch, ServerWatch};
+
+use connections::ConnectionWatch;
+use log::WatchLog;
+pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
+
+/// How long the end of a trial waits for what is being read then.
+const END_BOUND: Duration = Duration::from_secs(2);
+
+/// Watches the hosts, connections and servers of one trial from the start of its load to the end.
+pub(crate) struct TrialWatch {
+    threads: Vec<WatchThread>,
+    log: WatchLog,
+    origin: Instant,
+}
+
+/// A thread that samples one source.
+struct WatchThread {
+    commands: Sender<WatchCommand>,
+    /// Disconnected when the thread has ended.
+    ended: Receiver<()>,
+}
+
+/// What a watch thread works with.
+struct WatchContext<'a> {
+    clock: &'a Clock,
+    commands: &'a Receiver<WatchCommand>,
+    log: &'a WatchLog,
+    period: Duration,
+}
+
+impl WatchContext<'_> {
+    /// The next whole period, so that readings keep to the rhythm of the intervals; the one after it
+    /// when it comes at once. What was missed meanwhile is not made up for.
+    fn next(&self) -> Nanos {
+        next(self.clock.now(), self.period)
+    }
+}
+
+/// A command to a watch thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WatchCommand {
+    /// A phase begins: figures at its edge are wanted.
+    Read,
+    /// The load is over: a last reading, and no more.
+    End,
+}
+
+impl TrialWatch {
+    /// Begins to watch, and to keep in `writer` what is seen; the trial's clock begins now.
+    ///
+    /// # Errors
+    /// When there is no thread for it.
+    pub(crate) fn begin(writer: WatchWriter, what: WatchTargets) -> Result<Self> {
+        let log = WatchLog::new(writer);
+        let mut trial_watch = Self { threads: Vec::new(), log, origin: net::origin() };
+        trial_watch.host(what.host, what.periods.host)?;
+        trial_watch.connections(what.peers, what.periods.host)?;
+        if !what.endpoints.is_empty() {
+            trial_watch.log.write(|writer| writer.server_kinds(system::server_kinds()));
+        }
+        for endpoint in what.endpoints {
+            trial_watch.server(endpoint, what.periods)?;
+        }
+        Ok(trial_watch)
+    }
+
+    /// A machine that does not tell is not watched, and the rest is.
+    fn host(&mut self, host: HostWatch, period: Duration) -> Result<()> {
+        let description = match host.describe() {
+            Ok(description) => description,
+            Err(cause) => {
+                self.log.report_failure(format!("{cause:#}"));
+                return Ok(());
+            }
+        };
+        let (number, _) = self.log.write(|writer| writer.host(&description));
+        self.spawn("host watcher", period, move |context| host::watch(number, host, context))
+    }
+
+    /// Where the kernel does not report connections, or there are none, it says why.
+    fn connections(&mut self, peers: Peers, period: Duration) -> Result<()> {
+        let addresses = match peers {
+            Peers::Tcp(addresses) => addresses,
+            Peers::None(reason) => {
+                self.log.write(|writer| writer.no_connections(reason));
+                return Ok(());
+            }
+        };
+        match TcpDiagnosis::open() {
+            Ok(diagnosis) => {
+                let watch = ConnectionWatch::new(diagnosis, addresses);
+                self.spawn("connection watcher", period, move |context| {
+                    watch.until_the_end(context)
+                })
+            }
+            Err(cause) => {
+                let reason = format!("the kernel does not report TCP connections: {cause}");
+                self.log.write(|writer| writer.no_connections(&reason));
+                Ok(())
+            }
+        }
+    }
+
+    /// Servers are declared before any is asked, so that they stand in the order of the plan.
+    fn server(&mut self, endpoint: Endpoint, periods: Periods) -> Result<()> {
+        let Endpoint { name, url } = endpoint;
+        let server = ServerWatch::new(&url, periods.answer);
+        let description = Server { name, url, ..Server::default() };
+        let (number, _) = self.log.write(|writer| writer.server(&description));
+        self.spawn("server watcher", periods.server, move |context| {
+            server::watch(number, server, context)
+        })
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        period: Duration,
+        watch: impl FnOnce(&WatchContext<'_>) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let (commands, inbox) = mpsc::channel();
+        let (ends, ended) = mpsc::channel();
+        let (log, origin) = (self.log.clone(), self.origin);
+        let work = move || {
+            let clock = Clock::since(origin);
+            let context = WatchContext { clock: &clock, commands: &inbox, log: &log, period };
+            if let Err(cause) = watch(&context) {
+                log.report_failure(format!("{cause:#}"));
+            }
+            // Tells by its end alone.
+            drop::<Sender<()>>(ends);
+        };
+        let thread = thread::Builder::new().name(name.to_owned());
+        thread.spawn(work).with_context(|| format!("no thread for the {name}"))?;
+        self.threads.push(WatchThread { commands, ended });
+        Ok(())
+    }
+
+    /// A phase of the load begins.
+    pub(crate) fn phase(&self) {
+        self.send(WatchCommand::Read);
+    }
+
+    fn send(&self, command: WatchCommand) {
+        for watch_thread in &self.threads {
+            // Who has ended need not be told.
+            let _ = watch_thread.commands.send(command);
+        }
+    }
+
+    /// Takes the final readings after the load and reports which sources failed. Who does not answer in
+    /// time is left behind.
+    ///
+    /// # Errors
+    /// When what was seen could not be written.
+    pub(crate) fn end(self) -> Result<Vec<String>> {
+        self.send(WatchCommand::End);
+        let clock = Clock::monotonic();
+        for watch_thread in &self.threads {
+            let passed = Duration::from_nanos(clock.now());
+            let _ = watch_thread.ended.recv_timeout(END_BOUND.saturating_sub(passed));
+        }
+        self.log.close()
+    }
+}
+
+fn next(now: Nanos, period: Duration) -> Nanos {
+    let period = nanos(period).max(1);
+    (now.saturating_add(period / 2) / period + 1).saturating_mul(period)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Watches dyno's TCP connections to the system: the kernel is asked for all of them each period, and tells
+//! of each that ends in between.
+
+mod totals;
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use measure::{Nanos, nanos};
+use net::{Clock, CloseNotice, TcpDiagnosis};
+
+use super::log::Continue;
+use super::{WatchCommand, WatchContext};
+use totals::ConnectionTotals;
+
+/// How long to listen for connections that end before looking for commands.
+const LISTEN: Duration = Duration::from_millis(50);
+/// How long the end of a connection that is gone may take to be told: the kernel does it in the background.
+const SETTLE: Duration = Duration::from_millis(500);
+
+/// The connections that are watched, and those who tell of them.
+pub(super) struct ConnectionWatch {
+    diagnosis: TcpDiagnosis,
+    addresses: Vec<SocketAddr>,
+    totals: ConnectionTotals,
+}
+
+impl ConnectionWatch {
+    pub(super) fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
+        Self { diagnosis, addresses, totals: ConnectionTotals::default() }
+    }
+
+    /// Watches until it is told to end.
+    pub(super) fn until_the_end(mut self, context: &WatchContext<'_>) -> Result<()> {
+        let mut continued = Continue::Yes;
+        let mut read_at: Nanos = 0;
+        while continued == Continue::Yes {
+            let command = context.commands.try_recv();
+            if command == Err(TryRecvError::Disconnected) {
+                return Ok(());
+            }
+            if command.is_ok() || read_at <= context.clock.now() {
+                let reading = self.read(context.clock)?;
+                continued = context.log.write(|writer| writer.connections(&reading)).1;
+                read_at = context.next();
+            }
+            if command == Ok(WatchCommand::End) {
+                return Ok(());
+            }
+            let wait = Duration::from_nanos(read_at.saturating_sub(context.clock.now()));
+            self.listen(wait.min(LISTEN))?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, clock: &Clock) -> Result<measure::ConnectionsReading> {
+        let mut found = Vec::new();
+        for address in &self.addresses {
+            let of_one = self.diagnosis.connections_to(*address);
+            found.extend(of_one.context("the kernel does not report TCP connections")?);
+        }
+        let at_ns = clock.now();
+        self.totals.take_in(&found, own_sockets);
+        // Close notices that arrived in time are counted, even if this thread was descheduled meanwhile.
+        let mut bound = LISTEN;
+        while self.totals.has_gone() && (self.listen(bound)? || !bound.is_zero()) {
+            if clock.now() >= at_ns + nanos(SETTLE) {
+                bound = Duration::ZERO;
+            }
+        }
+        Ok(self.totals.close(at_ns))
+    }
+
+    /// Listens for a connection that ends; whether there was one.
+    fn listen(&mut self, bound: Duration) -> Result<bool> {
+        let ended = self.diagnosis.next_ended(bound);
+        // What was missed is noticed at the next reading, where it is no longer there.
+        let CloseNotice::Connection(ended) =
+            ended.context("the kernel does not report closed connections")?
+        else {
+            return Ok(false);
+        };
+        self.totals.ended(&ended);
+        Ok(true)
+    }
+}
+
+/// The numbers of the sockets that this process holds.
+fn own_sockets() -> HashSet<u32> {
+    let Ok(files) = fs::read_dir("/proc/self/fd") else { return HashSet::new() };
+    let links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+    let number = |link: std::path::PathBuf| {
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    links.filter_map(number).collect()
+}
+
+#[cfg(test)]
+mod tests;

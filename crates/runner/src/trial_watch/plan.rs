@@ -1,0 +1,141 @@
+//! What is watched in a trial, and how often.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use measure::{Process, Side};
+use net::Endpoint as NetEndpoint;
+use plan::{Limit, LoadPlan, SystemPlan, WatchPlan};
+use system::watch::{HostWatch, server_processes};
+use system::{Access, Running};
+
+/// Hosts are read each second; with shorter intervals as often as these, but no more often than counters
+/// in ticks of 10 ms are worth.
+const HOST_PERIOD_MAX: Duration = Duration::from_secs(1);
+const HOST_PERIOD_MIN: Duration = Duration::from_millis(250);
+/// Servers are asked no more often than this: a long answer costs a server about 10 ms of CPU.
+const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
+/// And no more seldom than this.
+const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);
+/// So many answers are enough for a trial.
+const ANSWERS: u32 = 600;
+/// How long an answer may take.
+const ANSWER_BOUND: Duration = Duration::from_secs(10);
+
+/// Everything that is watched in one trial.
+pub(crate) struct WatchTargets {
+    pub(super) host: HostWatch,
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) peers: Peers,
+    pub(super) periods: Periods,
+}
+
+/// A server that reports its metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    pub(super) name: String,
+    pub(super) url: String,
+}
+
+/// The other ends of dyno's TCP connections to the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Peers {
+    /// Where its servers listen.
+    Tcp(Vec<SocketAddr>),
+    /// There are none, for this reason.
+    None(&'static str),
+}
+
+/// How often something is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Periods {
+    /// Between two readings of a host.
+    pub(super) host: Duration,
+    /// Between two questions to a server.
+    pub(super) server: Duration,
+    /// How long it may take to answer.
+    pub(super) answer: Duration,
+}
+
+impl WatchTargets {
+    /// This machine with dyno and the servers on it, the servers that the system knows of, and those
+    /// that the plan names.
+    pub(crate) fn new(
+        watch: &WatchPlan,
+        system: &SystemPlan,
+        running: &Running,
+        load: &LoadPlan,
+    ) -> Self {
+        let of_system = running.metrics().into_iter().map(|it| Endpoint {
+            name: format!("{} {}", it.role, it.address),
+            url: format!("http://{}{}", it.address, it.path),
+        });
+        let of_plan = system.endpoints.iter().chain(&watch.endpoints);
+        let of_plan = of_plan.map(|it| Endpoint { name: it.name.clone(), url: it.url.clone() });
+        let mut endpoints: Vec<Endpoint> = Vec::new();
+        for endpoint in of_system.chain(of_plan) {
+            if endpoints.iter().all(|known| known.url != endpoint.url) {
+                endpoints.push(endpoint);
+            }
+        }
+        Self {
+            host: HostWatch::new(processes(running)),
+            endpoints,
+            peers: Peers::of(running),
+            periods: Periods::of(load),
+        }
+    }
+}
+
+impl Peers {
+    fn of(running: &Running) -> Self {
+        let Access::Database(target) = running.access() else {
+            return Self::None("the system is simulated");
+        };
+        let mut addresses = Vec::new();
+        let endpoints = target.endpoints();
+        for endpoint in &endpoints {
+            match endpoint {
+                NetEndpoint::Tcp(address) if !addresses.contains(address) => {
+                    addresses.push(*address);
+                }
+                NetEndpoint::Tcp(_) | NetEndpoint::Unix(_) => {}
+            }
+        }
+        match (addresses.is_empty(), endpoints.is_empty()) {
+            (false, _) => Self::Tcp(addresses),
+            (true, false) => Self::None("dyno reaches the system over a unix socket"),
+            (true, true) => Self::None("the system runs inside dyno's process"),
+        }
+    }
+}
+
+/// The processes of a trial on this machine: dyno itself, and those of the system.
+fn processes(running: &Running) -> Vec<Process> {
+    let mut servers: Vec<Process> = running
+        .processes()
+        .into_iter()
+        .map(|it| Process { name: it.role, pid: it.pid, side: Side::Server })
+        .collect();
+    if servers.is_empty() {
+        servers = server_processes(&running.addresses());
+    }
+    let name = "dyno".to_owned();
+    let client = Process { name, pid: std::process::id(), side: Side::Client };
+    std::iter::once(client).chain(servers).collect()
+}
+
+impl Periods {
+    fn of(load: &LoadPlan) -> Self {
+        let time = match load.limit {
+            Limit::Time(time) => load.warm_up.saturating_add(time),
+            Limit::Events(_) => Duration::ZERO,
+        };
+        let server = load.interval.max(time / ANSWERS);
+        Self {
+            host: load.interval.clamp(HOST_PERIOD_MIN, HOST_PERIOD_MAX),
+            server: server.clamp(SERVER_PERIOD_MIN, SERVER_PERIOD_MAX),
+            answer: ANSWER_BOUND,
+        }
+    }
+}

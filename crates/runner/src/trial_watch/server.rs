@@ -1,0 +1,40 @@
+//! Watches a server that reports its metrics: it is asked each period, and at the edges of phases.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use anyhow::Result;
+use measure::{Gap, Nanos};
+use system::watch::ServerWatch;
+
+use super::log::Continue;
+use super::{WatchCommand, WatchContext};
+
+/// Watches server `number` of the notes until it is told to end. What it does not answer is a gap.
+pub(super) fn watch(
+    number: usize,
+    mut server: ServerWatch,
+    context: &WatchContext<'_>,
+) -> Result<()> {
+    let WatchContext { clock, commands, log, .. } = context;
+    let mut continued = Continue::Yes;
+    let mut ask_at: Nanos = 0;
+    while continued == Continue::Yes {
+        let wait = Duration::from_nanos(ask_at.saturating_sub(clock.now()));
+        let command = commands.recv_timeout(wait);
+        if command == Err(RecvTimeoutError::Disconnected) {
+            return Ok(());
+        }
+        let at_ns = clock.now();
+        let answer = server.ask(|| clock.now());
+        continued = match answer {
+            Ok(answer) => log.write(|writer| writer.answer(number, &answer)).1,
+            Err(reason) => log.write(|writer| writer.gap(number, &Gap { at_ns, reason })).1,
+        };
+        if command == Ok(WatchCommand::End) {
+            return Ok(());
+        }
+        ask_at = context.next();
+    }
+    Ok(())
+}

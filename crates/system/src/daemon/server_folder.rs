@@ -1,0 +1,208 @@
+//! The folder of a server, and what lies in it. It belongs to the account that the server runs as, and nobody
+//! else can enter it.
+
+use std::fs::{File, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use anyhow::{Context, bail};
+use nix::fcntl::OFlag;
+use tempfile::TempDir;
+
+use crate::Scratch;
+use crate::account::Account;
+use crate::private_file;
+
+/// A longer path does not fit the address of a unix socket.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+/// The name of a socket in its folder.
+const SOCKET: &str = "server.sock";
+
+/// A server's folder. Dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct ServerFolder {
+    folder: TempDir,
+    socket: PathBuf,
+    /// Where the socket lies when its path in the folder would be too long.
+    socket_folder: Option<Scratch>,
+    account: Option<Account>,
+}
+
+impl ServerFolder {
+    /// A folder below `scratch` for the server of this name, which runs as `account` or as we do.
+    ///
+    /// # Errors
+    /// When it cannot be made, or the account cannot reach it.
+    pub(super) fn make(
+        name: &str,
+        scratch: &Path,
+        account: Option<Account>,
+    ) -> anyhow::Result<Self> {
+        if let Some(account) = &account {
+            account.demand_way_to(scratch, "set TMPDIR to a folder that everyone can enter")?;
+        }
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("{}-", name.to_lowercase()))
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(scratch)
+            .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
+        let (socket, socket_folder) = socket_of(folder.path())?;
+        let server_folder = Self { folder, socket, socket_folder, account };
+        server_folder.give(server_folder.folder.path())?;
+        if let Some(folder) = &server_folder.socket_folder {
+            server_folder.give(folder.path())?;
+        }
+        server_folder.make_folder(&server_folder.temporary())?;
+        Ok(server_folder)
+    }
+
+    /// The server's data, which a snapshot copies. The recipe or the server makes the folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// For the server's temporary files; it is there.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.path().join("temporary")
+    }
+
+    /// What the server says on its standard streams.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.path().join("server.log")
+    }
+
+    /// A unix socket: in the folder, or in one of its own when that path is too long.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.socket.clone()
+    }
+
+    /// Statements that make the server's accounts, as far as it reads such a file.
+    pub(crate) fn accounts(&self) -> PathBuf {
+        self.folder.path().join("accounts.sql")
+    }
+
+    pub(super) fn kept(&self) -> PathBuf {
+        self.folder.path().join("kept")
+    }
+
+    /// The account that the server runs as; ours when `None`.
+    pub(crate) fn account(&self) -> Option<&Account> {
+        self.account.as_ref()
+    }
+
+    /// Makes a folder for the server alone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn make_folder(&self, path: &Path) -> anyhow::Result<()> {
+        private_file::create_folder(path)?;
+        self.give(path)
+    }
+
+    /// Writes a file for the server alone.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
+        private_file::create(path)
+            .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        self.give(path)
+    }
+
+    fn give(&self, path: &Path) -> anyhow::Result<()> {
+        self.account.as_ref().map_or(Ok(()), |account| account.own(path))
+    }
+
+    /// Takes the socket from everyone else: some servers open it to all, whatever the umask is.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub(super) fn close_socket(&self) -> anyhow::Result<()> {
+        let path = &self.socket;
+        close_socket(path).with_context(|| format!("cannot set the mode of {}", path.display()))
+    }
+}
+
+/// Sets the mode of a socket, if there is one. The file is held while it is looked at and changed: the account
+/// that the folder belongs to cannot put a link in its place meanwhile.
+fn close_socket(path: &Path) -> io::Result<()> {
+    let flags = (OFlag::O_PATH | OFlag::O_NOFOLLOW).bits();
+    let held = match File::options().read(true).custom_flags(flags).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        held => held?,
+    };
+    if !held.metadata()?.file_type().is_socket() {
+        return Ok(());
+    }
+    let held = format!("/proc/self/fd/{}", held.as_raw_fd());
+    fs::set_permissions(held, Permissions::from_mode(0o600))
+}
+
+/// Where the socket of a server in `folder` lies, and the folder that was made for it.
+fn socket_of(folder: &Path) -> anyhow::Result<(PathBuf, Option<Scratch>)> {
+    let socket = folder.join(SOCKET);
+    if fits(&socket) {
+        return Ok((socket, None));
+    }
+    let folder = Scratch::closed()?;
+    let socket = folder.path().join(SOCKET);
+    if !fits(&socket) {
+        bail!(
+            "the path of a unix socket has at most {SOCKET_PATH_BYTES_MAX} bytes, and {} is longer: set \
+             TMPDIR to a shorter path",
+            socket.display()
+        );
+    }
+    Ok((socket, Some(folder)))
+}
+
+fn fits(socket: &Path) -> bool {
+    socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.symlink_metadata().unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_long_scratch_path_puts_the_socket_into_a_closed_folder_of_its_own() {
+        let scratch = tempfile::tempdir().unwrap();
+        let near = ServerFolder::make("MariaDB", scratch.path(), None).unwrap();
+        assert_eq!(near.socket().parent(), near.log().parent());
+        let long = scratch.path().join("a".repeat(120));
+        fs::create_dir(&long).unwrap();
+        let server_folder = ServerFolder::make("MariaDB", &long, None).unwrap();
+        let socket = server_folder.socket();
+        assert!(fits(&socket), "{}", socket.display());
+        let folder = socket.parent().unwrap().to_owned();
+        assert_eq!(mode(&folder), 0o700);
+        drop(server_folder);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_socket_is_closed_and_a_link_in_its_place_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [socket, link, file] = ["socket", "link", "file"].map(|name| folder.path().join(name));
+        let _listener = UnixListener::bind(&socket).unwrap();
+        fs::set_permissions(&socket, Permissions::from_mode(0o777)).unwrap();
+        fs::write(&file, "").unwrap();
+        let before = mode(&file);
+        std::os::unix::fs::symlink(&socket, &link).unwrap();
+        for path in [&link, &file, &folder.path().join("none")] {
+            close_socket(path).unwrap();
+        }
+        assert_eq!((mode(&socket), mode(&file)), (0o777, before));
+        close_socket(&socket).unwrap();
+        assert_eq!(mode(&socket), 0o600);
+    }
+}

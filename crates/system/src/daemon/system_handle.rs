@@ -1,0 +1,38 @@
+//! A server as what stands behind a system of one server.
+
+use std::net::SocketAddr;
+
+use super::Daemon;
+use crate::ports::local;
+use crate::running::SystemHandle;
+use crate::{MetricsEndpoint, ServerProcess};
+
+impl SystemHandle for Daemon {
+    fn exited(&mut self) -> Option<String> {
+        Daemon::exited(self)
+    }
+
+    fn processes(&self) -> Vec<ServerProcess> {
+        vec![ServerProcess { role: self.recipe.name().to_lowercase(), pid: self.pid() }]
+    }
+
+    fn addresses(&self) -> Vec<SocketAddr> {
+        vec![local(self.port())]
+    }
+
+    fn metrics(&self) -> Vec<MetricsEndpoint> {
+        self.recipe.metrics(self.reserved.ports).into_iter().collect()
+    }
+
+    fn snapshot(&mut self) -> anyhow::Result<()> {
+        Daemon::snapshot(self)
+    }
+
+    fn restore(&mut self) -> anyhow::Result<()> {
+        Daemon::restore(self)
+    }
+
+    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+        Daemon::stop(*self)
+    }
+}

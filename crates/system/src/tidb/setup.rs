@@ -1,0 +1,96 @@
+//! What is said to servers that were just started, before anyone else speaks to them.
+
+use anyhow::Context;
+use driver::mysql::{Address, Config, StatementProtocol};
+use driver::{Facts, Password, Target, Timeouts};
+use net::Endpoint;
+use plan::OptionReader;
+
+use super::{DATABASE, USER};
+use crate::ProgressListener;
+use crate::ask::{ask, rows};
+use crate::mysql::PROTOCOLS;
+use crate::ports::local;
+
+/// Sets up new servers and connects to them.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerSetup {
+    /// The servers' own variables.
+    variables: Vec<(String, String)>,
+    protocol: StatementProtocol,
+}
+
+impl ServerSetup {
+    /// Reads `settings` and `ps`.
+    pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
+        Self {
+            variables: reader.settings("settings"),
+            protocol: reader.choice("ps", StatementProtocol::default(), &PROTOCOLS),
+        }
+    }
+
+    /// Sets the variables of the servers on these ports of 127.0.0.1, all with this password, of each, because only the one
+    /// that is told has a new value at once; asks the first what it is. Clients are shared out over all.
+    ///
+    /// # Errors
+    /// When a server cannot be reached, or does not like a variable.
+    pub(crate) fn say(
+        &self,
+        ports: &[u16],
+        password: &Password,
+        timeouts: Timeouts,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<(Target, Facts)> {
+        for port in ports {
+            let target = self.target(&[*port], password, timeouts);
+            for (name, value) in &self.variables {
+                rows(&target, &set(name, value), listener)
+                    .with_context(|| format!("setting {name} = {value}"))?;
+            }
+        }
+        ask(self.target(ports, password, timeouts), listener)
+    }
+
+    fn target(&self, ports: &[u16], password: &Password, timeouts: Timeouts) -> Target {
+        let address = |port: &u16| {
+            let address = local(*port);
+            Address { name: address.to_string(), endpoint: Endpoint::Tcp(address) }
+        };
+        let config = Config {
+            addresses: ports.iter().map(address).collect(),
+            user: USER.to_owned(),
+            password: password.clone(),
+            database: Some(DATABASE.to_owned()),
+            protocol: self.protocol,
+            ..Config::default()
+        };
+        Target::mysql(config).with_timeouts(timeouts)
+    }
+}
+
+/// The statement that sets a variable for all sessions to come; what is no number is a text.
+fn set(name: &str, value: &str) -> String {
+    let name = name.replace('`', "``");
+    match value.parse::<f64>() {
+        Ok(_) => format!("SET GLOBAL `{name}` = {value}"),
+        Err(_) => {
+            let value = value.replace('\\', "\\\\").replace('\'', "''");
+            format!("SET GLOBAL `{name}` = '{value}'")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_set_as_numbers_or_texts() {
+        assert_eq!(
+            set("tidb_mem_quota_query", "1073741824"),
+            "SET GLOBAL `tidb_mem_quota_query` = 1073741824"
+        );
+        assert_eq!(set("tidb_txn_mode", "optimistic"), "SET GLOBAL `tidb_txn_mode` = 'optimistic'");
+        assert_eq!(set("a`b", "it's"), "SET GLOBAL `a``b` = 'it''s'");
+    }
+}

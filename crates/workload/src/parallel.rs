@@ -1,0 +1,167 @@
+//! Work on sessions outside of the load: a single session for steps in order, a worker pool for the rest.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use driver::{Datum, Session};
+use engine::{LocalBoxFuture, Stop, worker_pool};
+use measure::{ErrorClass, Failure};
+
+use crate::WorkloadContext;
+use crate::loading::RetryPolicy;
+
+/// A failure that dyno itself reports: the data or the system does not fit the workload.
+pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
+    Failure::new(ErrorClass::Server, "", message)
+}
+
+/// The failure of a job that was asked to stop.
+pub(crate) fn interrupted() -> Failure {
+    Failure::new(ErrorClass::Connection, "", "interrupted")
+}
+
+/// Runs `job` on a new session, after the statements of the plan's `prepare_session`.
+pub(crate) fn on_session<T, J>(context: &WorkloadContext<'_>, job: J) -> Result<T, Failure>
+where
+    T: 'static,
+    J: AsyncFnOnce(&mut Session) -> Result<T, Failure> + 'static,
+{
+    let result = Rc::new(Cell::new(None));
+    let kept = Rc::clone(&result);
+    let target = context.target.clone();
+    let setup = context.sql.prepare_session.clone();
+    worker_pool::run_one(context.stop, move |handle| {
+        Box::pin(async move {
+            let mut session = target.connect(&handle, 0).await?;
+            run_all(&mut session, &setup).await?;
+            kept.set(Some(job(&mut session).await?));
+            session.close().await;
+            Ok(())
+        })
+    })?;
+    result.take().ok_or_else(interrupted)
+}
+
+/// Runs statements in order.
+pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
+    for statement in statements {
+        session.run(statement).await?;
+    }
+    Ok(())
+}
+
+/// A function that does job `number` on a session.
+pub(crate) trait Job:
+    for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>> + Send + Sync + 'static
+{
+}
+
+impl<J> Job for J where
+    J: for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>>
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// Does jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left or a
+/// stop is requested. Every job has its own session, so that the server frees the job's prepared statements.
+pub(crate) fn parallel_for(
+    context: &WorkloadContext<'_>,
+    workers: usize,
+    jobs: u64,
+    job: impl Job,
+) -> Result<(), Failure> {
+    run_jobs(context, None, (workers, jobs), job)
+}
+
+/// The same for batches of rows, each of which is one transaction, on as many sessions as the system takes. A
+/// batch is loaded again if its connection breaks.
+pub(crate) fn parallel_for_batches(
+    context: &WorkloadContext<'_>,
+    batches: u64,
+    job: impl Job,
+) -> Result<(), Failure> {
+    run_jobs(context, context.reconnect_limit, (workers(context), batches), job)
+}
+
+fn run_jobs(
+    context: &WorkloadContext<'_>,
+    reconnect_limit: Option<Duration>,
+    (workers, jobs): (usize, u64),
+    job: impl Job,
+) -> Result<(), Failure> {
+    let job = Arc::new(job);
+    let next = Arc::new(AtomicU64::new(0));
+    let failed = Stop::new();
+    let workers = workers.clamp(1, usize::try_from(jobs).unwrap_or(usize::MAX).max(1));
+    worker_pool::run(workers, context.stop, |index, handle| {
+        let (job, next, failed) = (Arc::clone(&job), Arc::clone(&next), failed.clone());
+        let (target, stop) = (context.target.clone(), context.stop.clone());
+        let setup = context.sql.prepare_session.clone();
+        let retry_policy = RetryPolicy {
+            limit: reconnect_limit,
+            stop: stop.clone(),
+            progress: context.progress.clone(),
+        };
+        Box::pin(async move {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= jobs || failed.is_asked() {
+                    return Ok(());
+                }
+                if stop.is_asked() {
+                    return Err(interrupted());
+                }
+                let attempt = async || {
+                    let mut session = target.connect(&handle, index).await?;
+                    run_all(&mut session, &setup).await?;
+                    job(&mut session, number).await?;
+                    session.close().await;
+                    Ok(())
+                };
+                if let Err(failure) = retry_policy.load(&handle, attempt).await {
+                    failed.ask();
+                    return Err(failure);
+                }
+            }
+        })
+    })
+}
+
+/// How many sessions may work side by side on this system.
+pub(crate) fn workers(context: &WorkloadContext<'_>) -> usize {
+    if context.target.capabilities().has_concurrent_writers { context.loaders.max(1) } else { 1 }
+}
+
+/// Names of a table's columns by a statement of the dialect that lists them, such as `list_columns`; empty
+/// when there is no such table.
+pub(crate) async fn columns(
+    session: &mut Session,
+    list: &str,
+    table: &str,
+) -> Result<Vec<String>, Failure> {
+    let rows = session.rows(&list.replace("{table}", table)).await?;
+    Ok(rows.iter().filter_map(|row| as_text(row.first())).collect())
+}
+
+/// An integer cell. Text protocols send integers as text.
+pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
+    match datum? {
+        Datum::Int(integer) => Some(*integer),
+        Datum::Text(text) => text.trim().parse().ok(),
+        Datum::Float(_) | Datum::Null => None,
+    }
+}
+
+/// A text cell.
+pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
+    match datum? {
+        Datum::Text(text) => Some(text.clone()),
+        Datum::Int(integer) => Some(integer.to_string()),
+        Datum::Float(_) | Datum::Null => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! Files of SQL on real databases.
+
+use std::fs;
+use std::path::Path;
+
+use driver::Datum;
+use plan::Existing;
+use tempfile::TempDir;
+
+use crate::Workload;
+use crate::testing::{TestSystem, message, try_workload};
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn of_files(kind: &str, options: &str, files: &[(&str, &str)]) -> Box<dyn Workload> {
+    try_workload(kind, options, folder(files).path())
+        .unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+/// Money that moves between accounts and never comes or goes.
+const BANK: &str = "
+\\set accounts 20
+\\prepare
+CREATE TABLE accounts (id INTEGER NOT NULL PRIMARY KEY, balance INTEGER NOT NULL, note VARCHAR(20));
+INSERT INTO accounts (id, balance) VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0);
+CREATE TABLE history (client INTEGER, amount DOUBLE PRECISION);
+\\verify
+SELECT COUNT(*) = 7 FROM accounts;
+SELECT SUM(balance) = 0 FROM accounts;
+\\cleanup
+DROP TABLE IF EXISTS accounts;
+DROP TABLE IF EXISTS history;
+\\transaction transfer 3
+\\set from random(1, 7)
+\\set to 1 + (:from + random(0, 5)) % 7
+\\set amount random_zipfian(1, 100, 0.8)
+\\set note template('##-@@')
+BEGIN;
+UPDATE accounts SET balance = balance - :amount, note = :note WHERE id = :from;
+UPDATE accounts SET balance = balance + :amount, note = :note WHERE id = :to;
+INSERT INTO history VALUES (:client_id, :amount / 2.0);
+COMMIT;
+\\transaction look
+\\set id random_gaussian(1, 7, 2.5)
+SELECT balance FROM accounts WHERE id = :id;
+";
+
+fn money_stays(test_system: &TestSystem) {
+    let bank = of_files("bank.sql", "", &[("bank.sql", BANK)]);
+    assert_eq!(bank.describe(), "bank.sql: transactions transfer, look");
+    bank.prepare(&test_system.context()).unwrap();
+    bank.verify(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*bank, 4, 400);
+    bank.verify(&test_system.context()).unwrap();
+    let names = [
+        "transfer",
+        "transfer.begin",
+        "transfer.update_accounts",
+        "transfer.update_accounts_2",
+        "transfer.insert_history",
+        "transfer.commit",
+        "look",
+    ];
+    assert_eq!(trial.names, names);
+    let counts = trial.counts();
+    let (transfers, looks) = (counts[0].1, counts[6].1);
+    assert_eq!(transfers + looks, 400);
+    assert!((250..=350).contains(&transfers), "three of four: {transfers}");
+    assert_eq!(counts[5].1, transfers, "each ends with a commit that succeeds");
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM history"), transfers as i64);
+    let clients = "SELECT COUNT(*) FROM history WHERE client NOT BETWEEN 0 AND 3";
+    assert_eq!(test_system.integer(clients), 0);
+    let notes = test_system.rows("SELECT note FROM accounts WHERE note IS NOT NULL");
+    for note in notes {
+        let Datum::Text(note) = &note[0] else { panic!("{note:?}") };
+        assert_eq!((note.len(), note.as_bytes()[2]), (5, b'-'));
+    }
+
+    let refused = of_files("bank.sql", "", &[("bank.sql", BANK)]);
+    let refused = message(refused.prepare(&test_system.context()));
+    assert!(refused.starts_with("bank.sql:4: "), "{refused}");
+    assert!(refused.contains("`--existing reuse`"), "{refused}");
+    bank.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM history"), 0, "made afresh");
+    bank.cleanup(&test_system.context()).unwrap();
+    assert!(bank.verify(&test_system.context()).is_err());
+}
+
+#[test]
+fn transactions_of_a_file_keep_their_invariants() {
+    money_stays(&TestSystem::sqlite());
+    let test_system = TestSystem::mysql("dyno_bank");
+    money_stays(&test_system);
+    test_system.drop_database("dyno_bank");
+}
+
+#[test]
+fn existing_tables_are_reused_and_kept() {
+    let test_system = TestSystem::sqlite();
+    let bank = of_files("bank.sql", "", &[("bank.sql", BANK)]);
+    bank.prepare(&test_system.context()).unwrap();
+    let test_system = test_system.with(Existing::Reuse);
+    let reusing = of_files("bank.sql", "", &[("bank.sql", BANK)]);
+    reusing.prepare(&test_system.context()).unwrap();
+    reusing.verify(&test_system.context()).unwrap();
+    reusing.cleanup(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM accounts"), 7);
+    test_system.run("DELETE FROM accounts WHERE id = 3");
+    let wrong = message(reusing.verify(&test_system.context()));
+    assert_eq!(wrong, "bank.sql:8: `SELECT COUNT(*) = 7 FROM accounts` answers Int(0), not true");
+}
+
+#[test]
+fn several_files_are_mixed_by_their_weights() {
+    let test_system = TestSystem::sqlite();
+    let files = [("one.sql", "SELECT 1;"), ("two.sql", "\\set n 5\nSELECT 2, :n;\nSELECT 3;")];
+    let mix = of_files("one.sql@1, two.sql@9", "", &files);
+    mix.prepare(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*mix, 1, 1000);
+    assert_eq!(trial.names, ["one", "two", "two.select", "two.select_2"]);
+    let ones = trial.counts()[0].1;
+    assert!((60..=140).contains(&ones), "one of ten: {ones}");
+    assert_eq!(trial.tally.queries.read, ones + 2 * (1000 - ones));
+}
+
+#[test]
+fn a_failing_expression_ends_the_client_with_its_position() {
+    let test_system = TestSystem::sqlite();
+    let text = "\\set a random(0, 1)\n\\set b 1 / :a\nSELECT :b;";
+    let workload = of_files("bad.sql", "", &[("bad.sql", text)]);
+    let trial = test_system.offer(&*workload.load(&test_system.context()), 1, 100);
+    let failure = trial.outcome.clients[0].failure.as_ref().unwrap();
+    assert_eq!(failure.message, "bad.sql:2: division by 0");
+}
+
+#[test]
+fn a_seed_repeats_the_values_of_a_file() {
+    let drawn = |seed| {
+        let mut test_system = TestSystem::sqlite();
+        test_system.seed = seed;
+        let text = "\\prepare\nCREATE TABLE t (a, b, c);\n\\transaction put\n\
+                    \\set a random_exponential(1, 1000000, 3)\n\\set b :a * 1.5\n\
+                    \\set c template('@@@@')\nINSERT INTO t VALUES (:a, :b, :c);";
+        let workload = of_files("put.sql", "", &[("put.sql", text)]);
+        workload.prepare(&test_system.context()).unwrap();
+        test_system.trial(&*workload, 1, 20);
+        test_system.rows("SELECT * FROM t")
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+}
+
+#[test]
+fn errors_of_plans_and_files_are_reported_before_the_load() {
+    let files = [("a.sql", "SELECT :x;"), ("b.sql", "\\set x 1\nSELECT :x;")];
+    let folder = folder(&files);
+    let cases = [
+        ("none.sql", ""),
+        ("a.sql", ""),
+        ("b.sql@0", ""),
+        ("b.sql,b.sql", ""),
+        ("b.sql", "variables = { y = 1 }"),
+        ("b.sql", "isolaton = \"serializable\""),
+    ];
+    let test_system = folder.path().display().to_string();
+    let mut said = String::new();
+    for (kind, options) in cases {
+        let Err(problems) = try_workload(kind, options, folder.path()) else { panic!("{kind}") };
+        for problem in problems {
+            said += &format!("{}\n    {}\n", problem.message, problem.help.unwrap_or_default());
+        }
+    }
+    insta::assert_snapshot!(said.replace(&test_system, "FOLDER"));
+    assert!(try_workload("a.sql", "variables = { x = 1 }", folder.path()).is_ok());
+    assert!(try_workload("b.sql", "variables = { x = 'text' }", Path::new(&test_system)).is_ok());
+}

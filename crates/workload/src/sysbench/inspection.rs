@@ -1,0 +1,79 @@
+//! Inspects existing tables before anything is changed.
+
+use measure::Failure;
+
+use super::rows::COLUMNS;
+use super::schema;
+use crate::WorkloadContext;
+pub(super) use crate::parallel::columns;
+use crate::parallel::{on_session, unsuitable};
+
+/// Which of tables sbtest1 to sbtest`tables` exist.
+///
+/// # Errors
+/// What the server says.
+pub(super) fn existing(context: &WorkloadContext<'_>, tables: u64) -> Result<Vec<u64>, Failure> {
+    let list_columns = context.target.dialect().list_columns;
+    on_session(context, async move |session| {
+        let mut existing = Vec::new();
+        for table in 1..=tables {
+            if !columns(session, list_columns, &schema::name(table)).await?.is_empty() {
+                existing.push(table);
+            }
+        }
+        Ok(existing)
+    })
+}
+
+/// Checks that a table has the columns that the statements use.
+///
+/// # Errors
+/// Which ones are missing.
+pub(super) fn check_columns(table: &str, found: &[String], needed: &[&str]) -> Result<(), Failure> {
+    let is_there = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let missing: Vec<&str> = needed.iter().copied().filter(|name| !is_there(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if found.is_empty() {
+        return Err(unsuitable(format!("there is no table {table}: prepare has to make it first")));
+    }
+    Err(unsuitable(format!(
+        "table {table} has no column {} (it has {}): it is not sysbench's; \
+         rename it, or have it dropped with `--existing replace`",
+        missing.join(", "),
+        found.join(", ")
+    )))
+}
+
+/// [`check_columns`] for the OLTP tables.
+///
+/// # Errors
+/// As there.
+pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Failure> {
+    check_columns(&schema::name(table), found, &COLUMNS)
+}
+
+/// Names the tables that are in the way, with options that help.
+pub(super) fn refusal(existing: &[u64]) -> Failure {
+    let shown = 5;
+    let mut names: Vec<String> = existing.iter().take(shown).map(|&t| schema::name(t)).collect();
+    if existing.len() > shown {
+        names.push(format!("{} more", existing.len() - shown));
+    }
+    let (noun, verb) = if existing.len() == 1 { ("table", "is") } else { ("tables", "are") };
+    unsuitable(format!(
+        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
+         `--existing replace` to have it dropped and made afresh",
+        names.join(", ")
+    ))
+}
+
+/// An existing table has more columns than `bulk_insert` fills.
+pub(super) fn not_for_bulk_insert(table: u64, found: &[String]) -> Failure {
+    unsuitable(format!(
+        "table sbtest{table} has columns {}, and bulk_insert fills a table of id and k only: have \
+         it made afresh with `--existing replace`",
+        found.join(", ")
+    ))
+}

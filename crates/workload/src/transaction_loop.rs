@@ -1,0 +1,168 @@
+//! The loop of a connected client: turns, and the handling of turns that fail.
+
+use engine::{ClientHandle, Turn};
+use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
+
+use net::Nanos;
+
+use crate::policy::{ErrorAction, ErrorPolicy};
+use crate::reconnect::ReconnectBackoff;
+
+/// The work of a client in its turns.
+pub(crate) trait WorkloadClient {
+    /// How long the client itself waits before its next transaction; 0 for most workloads.
+    fn pause_ns(&mut self) -> Nanos {
+        0
+    }
+
+    /// Draws the inputs of the next transaction that must stay the same in a retry.
+    fn draw(&mut self);
+
+    /// Runs the transaction that was drawn.
+    ///
+    /// # Errors
+    /// What the server says; a transaction may then be open.
+    async fn transact(
+        &mut self,
+        handle: &mut ClientHandle,
+    ) -> Result<OperationId, FailedTransaction>;
+
+    /// Ends a transaction that failed, if one is open.
+    ///
+    /// # Errors
+    /// If the session cannot be used any more.
+    async fn roll_back(&mut self, _handle: &mut ClientHandle) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Opens a new connection and prepares the statements of the transactions; drops the old connection.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses something.
+    async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure>;
+
+    /// The kind of the transaction's only statement, where a transaction has one statement that is not timed
+    /// apart from it.
+    fn single_statement(&self) -> Option<OperationKind> {
+        None
+    }
+
+    /// Bytes since the last call.
+    fn take_traffic(&mut self) -> Traffic;
+
+    /// Closes the connection in good order.
+    async fn close(self);
+}
+
+/// A transaction that failed.
+pub(crate) struct FailedTransaction {
+    /// Which operation it was.
+    pub(crate) operation: OperationId,
+    /// Why.
+    pub(crate) failure: Failure,
+}
+
+/// Takes turns until the load is over.
+///
+/// Rare branches are boxed, so that the memory of a successful turn lies close together: with many clients the
+/// load path waits for memory more than for anything else.
+///
+/// # Errors
+/// The failure that ends the client.
+pub(crate) async fn run_transactions<W: WorkloadClient>(
+    handle: &mut ClientHandle,
+    client: &mut W,
+    policy: &ErrorPolicy,
+) -> Result<(), Failure> {
+    let mut backoff = None;
+    while let Some(turn) = handle.next_after(client.pause_ns()).await {
+        client.draw();
+        let end = loop {
+            let result = client.transact(handle).await;
+            // A statement counts in the interval in which its transaction ends.
+            if let Some(kind) = client.single_statement() {
+                handle.count(kind);
+            }
+            let failed = match result {
+                Ok(operation) => {
+                    handle.finish(turn, operation);
+                    break TransactionEnd::Answered;
+                }
+                Err(failed) => failed,
+            };
+            if let Some(end) = Box::pin(after_failure(handle, turn, client, policy, failed)).await {
+                break end;
+            }
+        };
+        handle.traffic(client.take_traffic());
+        match end {
+            TransactionEnd::Answered if backoff.is_none() => {}
+            TransactionEnd::Answered => {
+                backoff = None;
+                handle.is_back();
+            }
+            TransactionEnd::Lost(failure) => {
+                let backoff = backoff.get_or_insert_with(|| ReconnectBackoff::since(handle.now()));
+                Box::pin(backoff.reconnect(handle, client, failure)).await?;
+            }
+            TransactionEnd::Fatal(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}
+
+/// How a turn ended.
+enum TransactionEnd {
+    /// The server answered the transaction, with success or failure.
+    Answered,
+    /// The client needs another connection.
+    Lost(Failure),
+    /// The client must end.
+    Fatal(Failure),
+}
+
+/// Handles a failed transaction by the policy; `None` if it is to be retried.
+async fn after_failure<W: WorkloadClient>(
+    handle: &mut ClientHandle,
+    turn: Turn,
+    client: &mut W,
+    policy: &ErrorPolicy,
+    failed: FailedTransaction,
+) -> Option<TransactionEnd> {
+    let FailedTransaction { operation, failure } = failed;
+    let key = &failure.key;
+    let action = policy.action(key);
+    if action == ErrorAction::Fatal {
+        handle.fail(turn, operation, key, Disposition::Fatal);
+        return Some(TransactionEnd::Fatal(failure));
+    }
+    if action == ErrorAction::Reconnect {
+        return Some(lose(handle, turn, operation, failure));
+    }
+    if let Err(broken) = client.roll_back(handle).await {
+        return Some(lose(handle, turn, operation, broken));
+    }
+    if action == ErrorAction::Ignore {
+        handle.fail(turn, operation, key, Disposition::Ignored);
+        return Some(TransactionEnd::Answered);
+    }
+    handle.retry(key);
+    // Yields to the event loop, which checks the time and requests to stop: a blocking driver would otherwise
+    // retry for as long as another process keeps the database busy.
+    handle.net().sleep_until(handle.now() + 1).await;
+    None
+}
+
+/// Abandons the transaction together with its connection.
+#[cold]
+fn lose(
+    handle: &mut ClientHandle,
+    turn: Turn,
+    operation: OperationId,
+    failure: Failure,
+) -> TransactionEnd {
+    let goes_on = handle.reconnect_limit_ns().is_some();
+    let how = if goes_on { Disposition::Ignored } else { Disposition::Fatal };
+    handle.fail(turn, operation, &failure.key, how);
+    TransactionEnd::Lost(failure)
+}

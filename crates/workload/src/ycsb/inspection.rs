@@ -1,0 +1,236 @@
+//! What is in a table that is there.
+
+use driver::Session;
+use measure::{Condition, ConditionResult, Failure};
+
+use super::key::KeyScheme;
+use super::load::value_generator;
+use super::schema::KEY;
+use super::settings::Settings;
+use super::statements::{Checker, present, read_all};
+use crate::parallel::{as_integer, columns, unsuitable};
+use crate::random::Random;
+
+/// Records that are looked at in a sample.
+const SAMPLED: u64 = 200;
+/// Newest records that are looked at after a load.
+const NEWEST: u64 = 5_000;
+
+/// The result of inspecting a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundTable {
+    /// Whose keys it has.
+    pub(super) key_scheme: KeyScheme,
+    /// Rows in it.
+    pub(super) rows: u64,
+    pub(super) holds: TableContents,
+}
+
+/// Which of the wanted records a table holds, judging by a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableContents {
+    All,
+    /// Some of them, or none and nothing else either.
+    Part,
+    /// None, but others.
+    Others,
+}
+
+/// Looks at the table's columns, keys and rows; `None` when there is none.
+///
+/// # Errors
+/// When it is no table for these properties.
+pub(super) async fn inspect(
+    session: &mut Session,
+    settings: &Settings,
+    list_columns: &str,
+) -> Result<Option<FoundTable>, Failure> {
+    let table = &settings.table;
+    let found = columns(session, list_columns, &table.name).await?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let is_there = |name: &&str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let missing: Vec<&str> = table.columns().into_iter().filter(|name| !is_there(name)).collect();
+    if !missing.is_empty() {
+        return Err(unsuitable(format!(
+            "table {} has no column {} (it has {}): set fieldcount to what is there, or have it \
+             dropped with `--existing replace`",
+            table.name,
+            missing.join(", "),
+            found.join(", ")
+        )));
+    }
+    let counted = session.rows(&format!("SELECT COUNT(*) FROM {}", table.name)).await?;
+    let rows = as_integer(counted.first().and_then(|row| row.first()));
+    let rows = rows.map_or(0, i64::unsigned_abs);
+    let (key_scheme, known) = recognize(session, settings).await?;
+    let numbers: Vec<u64> = sample(settings, 0).collect();
+    let there = present(session, table, &settings.format(key_scheme), &numbers).await?;
+    let holds = match (known, there.into_iter().all(|there| there)) {
+        (_, true) if rows >= settings.insert_count => TableContents::All,
+        (0, _) if rows > 0 => TableContents::Others,
+        _ => TableContents::Part,
+    };
+    Ok(Some(FoundTable { key_scheme, rows, holds }))
+}
+
+/// Whose keys the table has, and how many of the records that were looked at have such keys: the tool's
+/// that the properties name, or the one that more records have.
+async fn recognize(
+    session: &mut Session,
+    settings: &Settings,
+) -> Result<(KeyScheme, usize), Failure> {
+    let end = settings.insert_start + settings.insert_count;
+    let firsts = [0, settings.insert_start].map(|first| first..(first + SAMPLED).min(end));
+    let mut random = Random::new(0);
+    let mut numbers: Vec<u64> = (0..SAMPLED).map(|_| random.below(end)).collect();
+    numbers.extend(firsts.into_iter().flatten());
+    let mut best = (settings.key_scheme.unwrap_or(KeyScheme::ALL[0]), 0);
+    for key_scheme in KeyScheme::ALL
+        .into_iter()
+        .filter(|key_scheme| settings.key_scheme.is_none_or(|it| it == *key_scheme))
+    {
+        let there =
+            present(session, &settings.table, &settings.format(key_scheme), &numbers).await?;
+        let count = there.into_iter().filter(|there| *there).count();
+        if count > best.1 {
+            best = (key_scheme, count);
+        }
+    }
+    Ok(best)
+}
+
+/// Numbers of records to look at.
+fn sample(settings: &Settings, seed: u64) -> impl Iterator<Item = u64> {
+    let mut random = Random::new(seed);
+    let (start, count) = (settings.insert_start, settings.insert_count);
+    (0..SAMPLED.min(count)).map(move |_| start + random.below(count))
+}
+
+/// Says that a table holds other records than those that the properties describe.
+pub(super) fn not_ours(settings: &Settings, found: FoundTable) -> Failure {
+    unsuitable(format!(
+        "table {} has {} rows, and none that was looked for has a key like {}: see insertorder, zeropadding,          keyprefix and compatibility, or have it made afresh with `--existing replace`",
+        settings.table.name,
+        found.rows,
+        settings.format(found.key_scheme).key(settings.insert_start)
+    ))
+}
+
+/// Checks that the records are there, by their number and by a sample of them, and their values where
+/// these can be checked.
+///
+/// # Errors
+/// What is missing or wrong.
+pub(super) async fn check(
+    session: &mut Session,
+    settings: &Settings,
+    found: FoundTable,
+    seed: u64,
+) -> Result<(), Failure> {
+    let name = &settings.table.name;
+    let wanted = settings.insert_count;
+    if found.rows < wanted {
+        return Err(unsuitable(format!(
+            "table {name} has {} rows, not {wanted}: `--existing reuse` loads those that are missing, \
+             `--existing replace` all",
+            found.rows
+        )));
+    }
+    let format = settings.format(found.key_scheme);
+    let numbers: Vec<u64> = sample(settings, seed).collect();
+    let there = present(session, &settings.table, &format, &numbers).await?;
+    if let Some(at) = there.iter().position(|there| !there) {
+        return Err(unsuitable(format!(
+            "table {name} has no {KEY} {}, the key of record {} by {}: other keys were loaded; see \
+             insertorder, zeropadding, keyprefix and insertstart, or have it made afresh with \
+             `--existing replace`",
+            format.key(numbers[at]),
+            numbers[at],
+            if settings.is_hashed { found.key_scheme.name() } else { "its number" }
+        )));
+    }
+    if settings.checks_integrity {
+        check_values(session, settings, found.key_scheme, &numbers).await.map_err(|failure| {
+            let message = format!(
+                "table {name} was not loaded with dataintegrity: {}; leave that out, or have it made \
+                 afresh with `--existing replace`",
+                failure.message
+            );
+            failure.with_message(message)
+        })?;
+    }
+    Ok(())
+}
+
+/// Compares records with what their keys make of them.
+async fn check_values(
+    session: &mut Session,
+    settings: &Settings,
+    key_scheme: KeyScheme,
+    numbers: &[u64],
+) -> Result<(), Failure> {
+    let (values, format) = (value_generator(settings, key_scheme), settings.format(key_scheme));
+    let statement = session.prepare(&read_all(&settings.table)).await?;
+    let mut checker = Checker::new();
+    let made = (&settings.table, &values);
+    for number in numbers {
+        checker.read(session, &statement, made, &format.key(*number), None).await?;
+    }
+    Ok(())
+}
+
+/// What must hold after a load that has inserted every record below `end`: all of them are there, and
+/// their values where these can be checked.
+///
+/// # Errors
+/// What the server says.
+pub(super) async fn conditions(
+    session: &mut Session,
+    settings: &Settings,
+    key_scheme: KeyScheme,
+    end: u64,
+) -> Result<Vec<Condition>, Failure> {
+    let mut conditions = vec![records_are_there(session, settings, key_scheme, end).await?];
+    if settings.checks_integrity {
+        let mut numbers: Vec<u64> = sample(settings, end).collect();
+        numbers.extend(newest(settings, end));
+        let checked = check_values(session, settings, key_scheme, &numbers).await;
+        let verdict = match checked {
+            Ok(()) => ConditionResult::Holds,
+            Err(failure) if failure.key.code.is_empty() => return Err(failure),
+            Err(failure) => ConditionResult::Broken(failure.message.clone()),
+        };
+        let meaning = "values are what their keys make of them".to_owned();
+        conditions.push(Condition { name: "values".to_owned(), meaning, verdict });
+    }
+    Ok(conditions)
+}
+
+/// The newest records that clients inserted and that are sure to be there.
+fn newest(settings: &Settings, end: u64) -> std::ops::Range<u64> {
+    end.saturating_sub(NEWEST).max(settings.records)..end.max(settings.records)
+}
+
+async fn records_are_there(
+    session: &mut Session,
+    settings: &Settings,
+    key_scheme: KeyScheme,
+    end: u64,
+) -> Result<Condition, Failure> {
+    let numbers: Vec<u64> = sample(settings, end).chain(newest(settings, end)).collect();
+    let format = settings.format(key_scheme);
+    let there = present(session, &settings.table, &format, &numbers).await?;
+    let missing = numbers.iter().zip(there).find(|(_, there)| !there).map(|(number, _)| *number);
+    let verdict = match missing {
+        None => ConditionResult::Holds,
+        Some(number) => ConditionResult::Broken(format!(
+            "record {number}, {}, is not there",
+            format.key(number)
+        )),
+    };
+    let meaning =
+        "records that were loaded, or whose insert was acknowledged, are there".to_owned();
+    Ok(Condition { name: "records".to_owned(), meaning, verdict })
+}

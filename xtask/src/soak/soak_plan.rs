@@ -1,0 +1,242 @@
+//! The soak test's plan, and when a disturbance may start.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use plan::{Plan, Source};
+
+/// Everything is done once in each of four cycles, so that the quarters of a run do the same work and
+/// can be compared.
+const CYCLES: usize = 4;
+/// What a trial takes beside its load: connecting, the server's counters, writing.
+const BETWEEN_TRIALS: Duration = Duration::from_millis(1_200);
+/// Trials are about this long.
+const TRIAL_S: u64 = 28;
+const WARM_UP: Duration = Duration::from_secs(1);
+/// A shorter one would hardly ever be disturbed and hardly ever be left alone.
+const TIME_MIN: Duration = Duration::from_secs(5);
+/// A disturbance takes no longer than this, the server's start included.
+const DISTURBANCE_MAX: Duration = Duration::from_secs(12);
+/// dyno gives up a statement after this: less than the shortest of the long pauses.
+pub(super) const QUERY_TIMEOUT: Duration = Duration::from_millis(900);
+/// The server's answer to a write when it is read-only: the transaction is given up, the client stays.
+pub(super) const READ_ONLY_CODE: &str = "1290";
+
+/// How load is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loop {
+    Closed,
+    Open,
+}
+
+impl Loop {
+    pub(super) const ALL: [Self; 2] = [Self::Closed, Self::Open];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// Workloads: a name, a kind and more options.
+const WORKLOADS: [(&str, &str, &str); 4] = [
+    ("read_write", "sysbench/oltp_read_write", "point_selects = 2\nrange_selects = false\n"),
+    ("point_select", "sysbench/oltp_point_select", ""),
+    ("bank", "bank.sql", ""),
+    ("read_only", "sysbench/oltp_read_only", "point_selects = 3\n"),
+];
+
+/// Transactions of one's own: several statements and single ones.
+const BANK: &str = "\\set accounts 1000
+\\prepare
+CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, balance BIGINT NOT NULL);
+INSERT INTO account
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :accounts)
+  SELECT i, 1000 FROM n;
+\\verify
+SELECT SUM(balance) = 1000 * :accounts FROM account;
+\\cleanup
+DROP TABLE IF EXISTS account;
+\\transaction pay 2
+\\set payer random(1, :accounts)
+\\set payee random(1, :accounts)
+BEGIN;
+UPDATE account SET balance = balance - 1 WHERE id = :payer;
+UPDATE account SET balance = balance + 1 WHERE id = :payee;
+COMMIT;
+\\transaction look 1
+\\set id random(1, :accounts)
+SELECT balance FROM account WHERE id = :id;
+";
+
+/// A plan in a folder of its own.
+#[derive(Debug)]
+pub(super) struct SoakPlan {
+    pub path: PathBuf,
+    pub plan: Plan,
+}
+
+impl SoakPlan {
+    /// Writes a plan that takes about `length` on the server at `url`.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is wrong.
+    pub(super) fn write_to(
+        folder: &Path,
+        offered: Loop,
+        url: &str,
+        length: Duration,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let path = folder.join("plan.toml");
+        fs::write(&path, text(offered, url, length, seed))?;
+        fs::write(folder.join("bank.sql"), BANK)?;
+        let source = Source::read(&path).context("the soak's plan")?;
+        let plan = Plan::parse(source).map_err(|problems| anyhow!("{problems}"))?;
+        Ok(Self { path, plan })
+    }
+
+    /// Warm-up and measured load of one trial.
+    pub(super) fn trial_length(&self) -> Duration {
+        match self.plan.load.limit {
+            plan::Limit::Time(time) => self.plan.load.warm_up + time,
+            plan::Limit::Events(_) => self.plan.load.warm_up,
+        }
+    }
+
+    /// Whether a disturbance may begin when the newest trial is `newest` and was seen so long ago. It
+    /// may not when it could meet the loading of another workload's data: a server that goes away then
+    /// leaves nothing to measure.
+    pub(super) fn may_disturb(&self, newest: Option<usize>, seen: Duration) -> bool {
+        let trials = self.plan.trials();
+        let Some(newest) = newest.and_then(|index| trials.get(index)) else { return false };
+        let later = &trials[newest.index + 1..];
+        let same = later.iter().take_while(|trial| trial.workload == newest.workload).count();
+        let length = self.trial_length();
+        let left = length.saturating_sub(seen) + length * u32::try_from(same).unwrap_or(u32::MAX);
+        left >= DISTURBANCE_MAX
+    }
+}
+
+fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
+    let Shape { workloads, levels, repetitions, time } = Shape::of(length);
+    let (load, protocol) = match offered {
+        Loop::Closed => {
+            let clients = if levels == 1 { "16" } else { "[16, 64]" };
+            (format!("clients = {clients}\nthink_time = \"100ms\"\n"), "on")
+        }
+        Loop::Open => {
+            let rates = if levels == 1 { "60" } else { "[40, 120]" };
+            (format!("clients = 64\nrate = {rates}\n"), "off")
+        }
+    };
+    let mut text = format!(
+        "title = \"Soak, {} loop\"\nseed = {seed}\nrepetitions = {repetitions}\n\
+         existing = \"replace\"\ncleanup = true\n\n\
+         [load]\n{load}time = \"{}ms\"\nwarm_up = \"{}ms\"\nquery_timeout = \"{}ms\"\n\
+         reconnect_limit = \"60s\"\n\n\
+         [systems.server]\nkind = \"mysql\"\nurl = \"{url}?ps={protocol}\"\n",
+        offered.name(),
+        time.as_millis(),
+        WARM_UP.as_millis(),
+        QUERY_TIMEOUT.as_millis(),
+    );
+    for cycle in 1..=CYCLES {
+        for (name, kind, options) in &WORKLOADS[..workloads] {
+            text.push_str(&format!("\n[workloads.cycle{cycle}_{name}]\nkind = \"{kind}\"\n"));
+            text.push_str(&format!("ignore_errors = \"{READ_ONLY_CODE}\"\n{options}"));
+            if kind.starts_with("sysbench/") {
+                text.push_str("tables = 2\ntable_size = 2000\n");
+            }
+        }
+    }
+    text
+}
+
+/// How much of everything fits into a run.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    workloads: usize,
+    /// Numbers of clients, or rates.
+    levels: usize,
+    repetitions: usize,
+    /// Measured load of each trial.
+    time: Duration,
+}
+
+impl Shape {
+    fn of(length: Duration) -> Self {
+        let shortest = TIME_MIN + WARM_UP + BETWEEN_TRIALS;
+        let most = usize::try_from(length.as_millis() / shortest.as_millis()).unwrap_or(0);
+        let levels = if most < 2 * CYCLES { 1 } else { 2 };
+        let workloads = (most / (CYCLES * levels)).clamp(1, WORKLOADS.len());
+        let kinds = CYCLES * levels * workloads;
+        let wanted = usize::try_from(length.as_secs() / TRIAL_S).unwrap_or(0);
+        let repetitions = (wanted / kinds).max(1);
+        let trials = u32::try_from(kinds * repetitions).unwrap_or(u32::MAX);
+        let time = (length / trials).saturating_sub(WARM_UP + BETWEEN_TRIALS).max(TIME_MIN);
+        Self { workloads, levels, repetitions, time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn soak_plan(minutes: u64) -> SoakPlan {
+        let folder = tempfile::tempdir().unwrap();
+        let length = Duration::from_secs(60 * minutes);
+        SoakPlan::write_to(folder.path(), Loop::Closed, "mysql://soak@127.0.0.1:1/test", length, 1)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_plan_fits_its_time_and_has_equal_quarters() {
+        for (minutes, trials) in [(1, 8), (2, 16), (10, 32), (30, 64), (240, 512)] {
+            let soak_plan = soak_plan(minutes);
+            let all = soak_plan.plan.trials();
+            assert_eq!(all.len(), trials, "{minutes} minutes");
+            let load = soak_plan.plan.estimate().unwrap();
+            let whole = load + BETWEEN_TRIALS * u32::try_from(trials).unwrap();
+            let planned = Duration::from_secs(60 * minutes);
+            assert!(whole.abs_diff(planned) < planned / 20, "{whole:?} in {minutes} minutes");
+            let kinds = |quarter: usize| -> Vec<_> {
+                let part = &all[quarter * trials / 4..(quarter + 1) * trials / 4];
+                let kind = |trial: &plan::Trial| {
+                    let workload = &soak_plan.plan.workloads[trial.workload];
+                    (workload.kind.clone(), trial.clients, trial.repetition)
+                };
+                part.iter().map(kind).collect()
+            };
+            assert!((1..4).all(|quarter| kinds(quarter) == kinds(0)), "{minutes} minutes");
+        }
+    }
+
+    #[test]
+    fn plans_of_both_loops_are_valid() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = "mysql://soak@127.0.0.1:1/test";
+        let length = Duration::from_secs(1_800);
+        let soak_plan = SoakPlan::write_to(folder.path(), Loop::Open, url, length, 1).unwrap();
+        assert_eq!(soak_plan.plan.trials().len(), 64);
+        assert!(soak_plan.plan.rate(soak_plan.plan.trials()[1]).is_some());
+    }
+
+    #[test]
+    fn loading_is_not_disturbed() {
+        let soak_plan = soak_plan(30);
+        let seconds = Duration::from_secs;
+        assert!(!soak_plan.may_disturb(None, seconds(0)), "the first data is being loaded");
+        // Trials of a workload: two repetitions at two levels.
+        assert!(soak_plan.may_disturb(Some(0), seconds(0)));
+        assert!(soak_plan.may_disturb(Some(2), seconds(60)), "the next trial has the same data");
+        assert!(soak_plan.may_disturb(Some(3), seconds(5)));
+        assert!(!soak_plan.may_disturb(Some(3), seconds(20)), "the next workload comes soon");
+        assert!(soak_plan.may_disturb(Some(4), seconds(0)), "its data is there");
+        assert!(!soak_plan.may_disturb(Some(63), seconds(20)), "nor is the cleanup at the end");
+    }
+}

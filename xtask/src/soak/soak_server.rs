@@ -1,0 +1,173 @@
+//! The server of the soak test, and the disturbances applied to it.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use driver::mysql::{LoginSources, Url};
+use driver::{Datum, Target};
+use jiff::Timestamp;
+use net::{Clock, Runtime};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use system::Daemon;
+use system::mariadb::{self, DATABASE, Settings};
+
+use super::proxy::Proxy;
+use super::schedule::Disturbance;
+
+/// The account of the load: one that may not write to a server that is read-only.
+const LOAD_USER: &str = "soak";
+/// Killed processes are looked for so often, and for ten seconds at most.
+const POLL_PERIOD: Duration = Duration::from_millis(10);
+const POLLS_MAX: usize = 1_000;
+
+/// A disturbance that was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AppliedDisturbance {
+    pub disturbance: Disturbance,
+    /// From just before it began until just after it was over.
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// A MariaDB behind a proxy.
+#[derive(Debug)]
+pub(super) struct SoakServer {
+    server: Daemon,
+    proxy: Proxy,
+    /// A login that may do everything, over the server's socket.
+    root: Target,
+}
+
+impl SoakServer {
+    /// Starts both, with an account for the load.
+    ///
+    /// # Errors
+    /// When the server does not start.
+    pub(super) fn start(scratch: &Path) -> anyhow::Result<Self> {
+        let arguments = ["innodb-flush-log-at-trx-commit=2", "innodb-buffer-pool-size=64M"];
+        let arguments = arguments.map(str::to_owned).to_vec();
+        let server = mariadb::start(Settings { arguments, ..Settings::default() }, scratch)?;
+        let proxy = Proxy::start(server.port())?;
+        let login = Url::parse(&server.url())?;
+        let over_socket = Url { hosts: Vec::new(), socket: Some(server.socket()), ..login };
+        let root = Target::mysql(over_socket.resolve(&LoginSources::default())?);
+        let soak_server = Self { server, proxy, root };
+        soak_server.ask(&format!("CREATE USER {LOAD_USER}@localhost"))?;
+        soak_server.ask(&format!("GRANT ALL ON {DATABASE}.* TO {LOAD_USER}@localhost"))?;
+        Ok(soak_server)
+    }
+
+    /// Where dyno finds it.
+    pub(super) fn url(&self) -> String {
+        format!("mysql://{LOAD_USER}@127.0.0.1:{}/{DATABASE}", self.proxy.port())
+    }
+
+    pub(super) fn proxy(&self) -> &Proxy {
+        &self.proxy
+    }
+
+    /// Does it to the server, and returns when it is over.
+    ///
+    /// # Errors
+    /// When the server is gone for another reason, or does not come back.
+    pub(super) fn apply(&mut self, disturbance: Disturbance) -> anyhow::Result<AppliedDisturbance> {
+        if let Some(why) = self.server.exited() {
+            bail!("the server went by itself: {why}");
+        }
+        let from = Timestamp::now();
+        match disturbance {
+            Disturbance::Stop(length) => {
+                self.signal(Signal::SIGSTOP)?;
+                thread::sleep(length);
+                self.signal(Signal::SIGCONT)?;
+            }
+            Disturbance::Kill(away) => self.kill(away)?,
+            Disturbance::Stall(length) => {
+                self.proxy.hold();
+                thread::sleep(length);
+                self.proxy.release();
+            }
+            Disturbance::Cut(percent) => self.cut(percent)?,
+            Disturbance::ReadOnly(length) => {
+                self.ask("SET GLOBAL read_only = ON")?;
+                thread::sleep(length);
+                self.ask("SET GLOBAL read_only = OFF")?;
+            }
+        }
+        Ok(AppliedDisturbance { disturbance, from, until: Timestamp::now() })
+    }
+
+    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let pid = Pid::from_raw(self.server.pid().cast_signed());
+        kill(pid, signal).with_context(|| format!("cannot send {signal} to the server, {pid}"))
+    }
+
+    fn kill(&mut self, away: Duration) -> anyhow::Result<()> {
+        self.signal(Signal::SIGKILL)?;
+        for _ in 0..POLLS_MAX {
+            if self.server.exited().is_some() {
+                thread::sleep(away);
+                return self.server.start_again().context("the server does not come back");
+            }
+            thread::sleep(POLL_PERIOD);
+        }
+        bail!("the server is still there though it was killed");
+    }
+
+    /// Ends so many of a hundred of the load's connections.
+    fn cut(&self, percent: usize) -> anyhow::Result<()> {
+        let connections: Vec<i64> =
+            self.ask("SHOW PROCESSLIST")?.iter().filter_map(|row| connection(row)).collect();
+        let count = (connections.len() * percent).div_ceil(100);
+        let kills: Vec<String> =
+            connections[..count].iter().map(|id| format!("KILL CONNECTION {id}")).collect();
+        // One that has gone by itself meanwhile is no longer known: nobody is left to be cut.
+        self.all(&kills).map(drop)
+    }
+
+    fn ask(&self, sql: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
+        let mut answers = self.all(&[sql.to_owned()])?;
+        answers.pop().context("one statement has one answer")?.map_err(|failure| anyhow!(failure))
+    }
+
+    /// Runs statements over one connection, which is gone afterwards, whatever comes of them.
+    fn all(
+        &self,
+        statements: &[String],
+    ) -> anyhow::Result<Vec<Result<Vec<Vec<Datum>>, measure::Failure>>> {
+        let mut runtime = Runtime::new(Clock::monotonic())?;
+        let handle = runtime.handle();
+        let (target, statements) = (self.root.clone(), statements.to_vec());
+        let asked = runtime.block_on(async move {
+            let mut session = target.connect(&handle, 0).await?;
+            let mut answers = Vec::with_capacity(statements.len());
+            for sql in &statements {
+                answers.push(session.rows(sql).await);
+            }
+            session.close().await;
+            Ok::<_, measure::Failure>(answers)
+        });
+        asked?.context("the server does not take the soak's own statements")
+    }
+}
+
+/// The number of a connection of the load: the first columns of SHOW PROCESSLIST are number and user.
+fn connection(row: &[Datum]) -> Option<i64> {
+    match row {
+        [Datum::Text(id), Datum::Text(user), ..] if user == LOAD_USER => id.parse().ok(),
+        [Datum::Int(id), Datum::Text(user), ..] if user == LOAD_USER => Some(*id),
+        _ => None,
+    }
+}
+
+impl Drop for SoakServer {
+    fn drop(&mut self) {
+        // A server that stands still would not hear that it shall end.
+        if self.server.exited().is_none() {
+            let _ = self.signal(Signal::SIGCONT);
+        }
+    }
+}

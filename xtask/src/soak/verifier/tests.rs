@@ -1,0 +1,481 @@
+//! A run that is right, and one wrong run for each thing that the judgement looks at.
+
+use std::sync::atomic::Ordering;
+
+use jiff::SignedDuration;
+use measure::{
+    Disposition, ErrorClass, ErrorKey, Interval, Nanos, Operation, OperationId, OperationKind,
+    Outage, Phase, QueryCounts, Tally,
+};
+use record::{
+    ClientRecord, Counted, CrossCheck, Identity, LoadRecord, PhaseRecord, TrialEnd, TrialHeader,
+    WorkloadRecord,
+};
+
+use super::*;
+use crate::soak::process::Sample;
+use crate::soak::schedule::Disturbance;
+
+const EVENT: OperationId = OperationId(0);
+const SECOND: Nanos = 1_000_000_000;
+const SECONDS: u64 = 6;
+/// From the beginning of a trial's load to that of the next one's.
+const PACE_S: i64 = 8;
+const TRIALS: usize = 3;
+
+fn began() -> Timestamp {
+    Timestamp::from_second(1_700_000_000).unwrap()
+}
+
+/// So many milliseconds after the beginning of the second trial's load.
+fn at(millis: i64) -> Timestamp {
+    load_of(1) + SignedDuration::from_millis(millis)
+}
+
+fn load_of(trial: i64) -> Timestamp {
+    began() + SignedDuration::from_secs(2 + PACE_S * trial)
+}
+
+/// Two transactions of one statement a second, of two clients.
+fn trial(index: usize) -> TrialRecord {
+    let mut trial = TrialRecord::new(TrialHeader {
+        index,
+        system: "server".to_owned(),
+        variant: None,
+        identity: Identity::default(),
+        is_embedded: false,
+        workload: WorkloadRecord { name: "points".to_owned(), ..WorkloadRecord::default() },
+        operations: vec![Operation::new("points", OperationKind::Transaction)],
+        clients: 2,
+        repetition: u32::try_from(index).unwrap(),
+        load: LoadRecord::default(),
+    });
+    let started = load_of(i64::try_from(index).unwrap());
+    let duration = Duration::from_secs(SECONDS);
+    trial.phases.push(PhaseRecord { phase: Phase::Measure, started, duration, loaded_again: 0 });
+    (0..SECONDS).for_each(|second| trial.add(&interval(second, &working())));
+    let counts = QueryCounts { read: 2 * SECONDS, ..QueryCounts::default() };
+    trial.end = Some(TrialEnd {
+        status: TrialStatus::Complete,
+        measure_started: Some(started),
+        measure_ended: Some(started + duration + SignedDuration::from_millis(5)),
+        clients: vec![ClientRecord { events: SECONDS, failure: None }; 2],
+        cross_check: Some(CrossCheck::Counted(Counted {
+            by_dyno: counts,
+            by_server: counts,
+            counters: vec![("Com_select".to_owned(), counts.read)],
+        })),
+        ..TrialEnd::failed("")
+    });
+    trial
+}
+
+fn working() -> Tally {
+    let mut tally = Tally::new(1);
+    for _ in 0..2 {
+        tally.success(EVENT, OperationKind::Transaction, 1_000_000);
+        tally.count(OperationKind::Read);
+    }
+    tally
+}
+
+fn interval(second: u64, tally: &Tally) -> Interval {
+    Interval {
+        phase: Phase::Measure,
+        start_ns: second * SECOND,
+        end_ns: (second + 1) * SECOND,
+        tally: tally.clone(),
+    }
+}
+
+/// A connection that is opened then sends so many statements.
+fn send(sent: &Meter, opened: Timestamp, statements: u64) {
+    sent.connection(opened).fetch_add(statements, Ordering::Relaxed);
+}
+
+/// What these trials sent, over connections that were opened before their loads.
+fn sent_by(trials: impl IntoIterator<Item = usize>) -> Meter {
+    let sent = Meter::default();
+    for trial in trials {
+        let load = load_of(i64::try_from(trial).unwrap());
+        send(&sent, load - SignedDuration::from_millis(50), 2 * SECONDS);
+    }
+    sent
+}
+
+/// A run of three trials and what is known of it.
+struct Case {
+    trials: Vec<TrialRecord>,
+    done: Vec<AppliedDisturbance>,
+    sent: Meter,
+    ending: DynoExit,
+    took: Duration,
+    memory: Option<Memory>,
+}
+
+impl Case {
+    fn right() -> Self {
+        Self {
+            trials: (0..TRIALS).map(trial).collect(),
+            done: Vec::new(),
+            sent: sent_by(0..TRIALS),
+            ending: DynoExit::Exited(Some(0)),
+            took: Duration::from_secs(30),
+            memory: memory(|_| 10_000_000),
+        }
+    }
+
+    /// The middle one, which is disturbed where one is.
+    fn trial(&mut self) -> &mut TrialRecord {
+        &mut self.trials[1]
+    }
+
+    fn end(&mut self) -> &mut TrialEnd {
+        self.trial().end.as_mut().unwrap()
+    }
+
+    fn disturbed_by(&mut self, disturbance: Disturbance, from_ms: i64, until_ms: i64) {
+        self.done.push(AppliedDisturbance { disturbance, from: at(from_ms), until: at(until_ms) });
+    }
+
+    /// The middle trial's server counted so many more than dyno.
+    fn server_counted(&mut self, more: i64) {
+        let Some(CrossCheck::Counted(counted)) = &mut self.end().cross_check else { panic!() };
+        counted.by_server.read = counted.by_server.read.checked_add_signed(more).unwrap();
+    }
+
+    /// The middle trial lost connections.
+    fn lost(&mut self, start_ms: u64, end_ms: u64, failures: u64) {
+        let ns = |millis: u64| millis * 1_000_000;
+        self.trial().outages.push(Outage {
+            start_ns: ns(start_ms),
+            end_ns: Some(ns(end_ms)),
+            failures,
+            reconnects: failures,
+        });
+    }
+
+    fn verified(&self) -> Verification {
+        let planned = |index: usize| Planned {
+            workload: "points".to_owned(),
+            clients: 2,
+            repetition: u32::try_from(index).unwrap(),
+            length: Duration::from_secs(SECONDS),
+        };
+        verify(&Evidence {
+            planned: &(0..TRIALS).map(planned).collect::<Vec<_>>(),
+            trials: &self.trials,
+            done: &self.done,
+            sent: &self.sent,
+            began: began(),
+            ended: load_of(i64::try_from(TRIALS).unwrap()),
+            ending: &self.ending,
+            took: self.took,
+            due: Duration::from_secs(60),
+            memory: self.memory,
+        })
+    }
+
+    /// What is wrong, by what was looked at.
+    fn wrong(&self) -> Vec<Check> {
+        self.verified().violations.iter().map(|violation| violation.check).collect()
+    }
+}
+
+/// Half an hour of it.
+fn memory(bytes: impl Fn(u64) -> u64) -> Option<Memory> {
+    let at = |second: u64| began() + Duration::from_secs(second);
+    let sample = |second| Sample { at: at(second), resident_bytes: bytes(second) };
+    let samples: Vec<Sample> = (0..1_800).map(sample).collect();
+    Memory::of(&samples, began(), at(1_800))
+}
+
+#[test]
+fn a_correct_run_has_no_violations() {
+    let verification = Case::right().verified();
+    assert_eq!(verification.violations, []);
+    let figures = verification.figures;
+    assert_eq!((figures.complete, figures.equal), (3, 3));
+    assert_eq!((figures.transactions, figures.statements), (36, 36));
+}
+
+#[test]
+fn hangs_wrong_exit_codes_and_late_exits_are_found() {
+    let mut case = Case::right();
+    case.ending = DynoExit::Killed("its record has not grown for 90 s".to_owned());
+    assert_eq!(case.wrong(), [Check::Process]);
+    case.ending = DynoExit::Exited(Some(1));
+    assert_eq!(case.wrong(), [Check::Process]);
+    case.ending = DynoExit::Exited(None);
+    assert_eq!(case.wrong(), [Check::Process]);
+    let mut case = Case::right();
+    case.took = Duration::from_secs(61);
+    assert_eq!(case.wrong(), [Check::Process]);
+}
+
+#[test]
+fn missing_wrong_and_unfinished_trials_are_found() {
+    let mut case = Case::right();
+    case.trials.pop();
+    assert_eq!(case.wrong(), [Check::Trials]);
+    let mut case = Case::right();
+    case.trial().header.clients = 3;
+    assert_eq!(case.wrong(), [Check::Trials]);
+    let mut case = Case::right();
+    case.trials[2].end = None;
+    case.ending = DynoExit::Exited(Some(1));
+    assert_eq!(case.wrong(), [Check::Trials]);
+}
+
+/// A trial that could not begin.
+fn bare(trial: &TrialRecord) -> TrialRecord {
+    let mut bare = TrialRecord::new(trial.header.clone());
+    bare.end = Some(TrialEnd::failed("client 1 of 2 could not start"));
+    bare
+}
+
+/// The middle trial could not begin.
+fn failed() -> Case {
+    let mut case = Case::right();
+    case.trials[1] = bare(&case.trials[1]);
+    case.sent = sent_by([0, 2]);
+    case.ending = DynoExit::Exited(Some(1));
+    case
+}
+
+#[test]
+fn a_trial_may_fail_only_when_it_was_disturbed() {
+    let mut case = failed();
+    assert_eq!(case.wrong(), [Check::Trials]);
+    case.disturbed_by(Disturbance::Kill(Duration::ZERO), -1_500, -500);
+    assert_eq!(case.wrong(), []);
+    assert_eq!(case.verified().figures.failed, 1);
+    case.ending = DynoExit::Exited(Some(0));
+    assert_eq!(case.wrong(), [Check::Process], "dyno says by its exit code that a trial failed");
+}
+
+#[test]
+fn a_disturbance_excuses_exactly_one_failed_trial() {
+    let mut case = failed();
+    case.trials[2] = bare(&case.trials[2]);
+    case.sent = sent_by([0]);
+    case.disturbed_by(Disturbance::Kill(Duration::ZERO), -1_500, 9_000);
+    assert_eq!(case.wrong(), [Check::Trials], "dyno should have waited for the server");
+    case.disturbed_by(Disturbance::Cut(100), 9_500, 9_510);
+    assert_eq!(case.wrong(), []);
+}
+
+#[test]
+fn mismatched_transaction_counts_are_found() {
+    let mut case = Case::right();
+    case.trial().total.transactions += 1;
+    assert!(case.wrong().iter().all(|check| *check == Check::Counts) && !case.wrong().is_empty());
+    let mut case = Case::right();
+    case.end().clients[0].events -= 1;
+    assert_eq!(case.wrong(), [Check::Counts]);
+    let mut case = Case::right();
+    case.trial().total.failed_transactions += 1;
+    assert!(case.wrong().contains(&Check::Counts));
+    let mut case = Case::right();
+    case.trial().total.queries.read += 1;
+    assert_eq!(case.wrong(), [Check::Counts], "a statement without a transaction");
+}
+
+#[test]
+fn gaps_between_intervals_and_a_window_that_is_too_short_are_found() {
+    let mut case = Case::right();
+    case.trial().intervals[2].start_ns += 1;
+    assert_eq!(case.wrong(), [Check::Counts]);
+    let mut case = Case::right();
+    case.trial().intervals[5].end_ns -= 1;
+    assert_eq!(case.wrong(), [Check::Counts]);
+}
+
+#[test]
+fn a_client_that_left_is_found() {
+    let mut case = Case::right();
+    let failure = measure::Failure::new(ErrorClass::Server, "1317", "interrupted");
+    case.end().clients[1].failure = Some(failure);
+    assert_eq!(case.wrong(), [Check::Counts]);
+}
+
+#[test]
+fn a_difference_of_one_server_statement_is_found() {
+    for more in [1, -1] {
+        let mut case = Case::right();
+        case.server_counted(more);
+        assert_eq!(case.wrong(), [Check::Server], "{more}");
+    }
+}
+
+#[test]
+fn the_soak_tests_own_statements_are_subtracted() {
+    let mut case = Case::right();
+    let Some(CrossCheck::Counted(counted)) = &mut case.end().cross_check else { panic!() };
+    counted.by_server.other += 3;
+    counted.counters.push(("Com_kill".to_owned(), 2));
+    counted.counters.push(("Com_show_processlist".to_owned(), 1));
+    assert_eq!(case.wrong(), []);
+}
+
+#[test]
+fn the_allowed_difference_is_the_number_of_lost_connections() {
+    let mut case = Case::right();
+    case.disturbed_by(Disturbance::Cut(100), 2_000, 2_010);
+    case.lost(2_000, 2_020, 2);
+    case.server_counted(-2);
+    assert_eq!(case.wrong(), []);
+    assert_eq!((case.verified().figures.bounded, case.verified().figures.lost), (1, 2));
+    case.server_counted(-1);
+    assert_eq!(case.wrong(), [Check::Server]);
+    case.server_counted(4);
+    assert_eq!(case.wrong(), [Check::Server], "a lost statement is never one more");
+}
+
+#[test]
+fn writes_that_a_read_only_server_refused_may_be_missing_on_it() {
+    let mut case = Case::right();
+    let key = ErrorKey::new(ErrorClass::Server, "1290");
+    let tally = &mut case.trial().intervals[3].tally;
+    tally.error(&key, Disposition::Ignored);
+    case.server_counted(-1);
+    assert_eq!(case.wrong(), []);
+    case.server_counted(-1);
+    assert_eq!(case.wrong(), [Check::Server]);
+}
+
+#[test]
+fn each_client_may_have_one_unanswered_statement_at_the_end() {
+    let mut case = Case::right();
+    (0..5).for_each(|_| case.end().unfinished.latencies.record(SECOND));
+    case.end().unfinished.unanswered = 5;
+    case.server_counted(2);
+    assert_eq!(case.wrong(), []);
+    case.server_counted(1);
+    assert_eq!(case.wrong(), [Check::Server], "there are two clients");
+}
+
+/// The middle trial's server was killed, and dyno says that it cannot compare.
+fn restarted() -> Case {
+    let mut case = Case::right();
+    case.disturbed_by(Disturbance::Kill(Duration::from_secs(1)), 2_000, 3_500);
+    case.lost(2_001, 3_600, 2);
+    case.end().cross_check = Some(CrossCheck::Missing {
+        reason: "the server was started anew".to_owned(),
+        by_dyno: QueryCounts { read: 2 * SECONDS, ..QueryCounts::default() },
+    });
+    case
+}
+
+#[test]
+fn after_a_restart_only_wire_counts_are_checked() {
+    let case = restarted();
+    assert_eq!(case.wrong(), []);
+    assert_eq!(case.verified().figures.by_wire, 1);
+    let mut unseen = restarted();
+    unseen.end().cross_check = trial(1).end.unwrap().cross_check;
+    assert_eq!(unseen.wrong(), [Check::Server], "a restart that dyno did not notice");
+    let mut missing = restarted();
+    missing.end().cross_check = None;
+    assert_eq!(missing.wrong(), [Check::Server]);
+}
+
+#[test]
+fn a_check_may_be_missing_only_when_the_trial_was_disturbed() {
+    let mut case = restarted();
+    case.done.clear();
+    assert_eq!(case.wrong(), [Check::Server]);
+}
+
+#[test]
+fn statements_that_were_not_sent_or_not_counted_are_found_on_the_wire() {
+    let more = |sent: u64| {
+        let case = restarted();
+        send(&case.sent, at(1_000), sent);
+        case
+    };
+    assert_eq!(more(1).wrong(), [Check::Wire], "sent, and not counted");
+    let fewer = |dyno_counted: u64| {
+        let mut case = restarted();
+        let Some(CrossCheck::Missing { by_dyno, .. }) = &mut case.end().cross_check else {
+            panic!()
+        };
+        by_dyno.read += dyno_counted;
+        case
+    };
+    assert_eq!(fewer(2).wrong(), [], "one on each connection that was lost may not have gone out");
+    assert_eq!(fewer(3).wrong(), [Check::Wire]);
+}
+
+#[test]
+fn idle_round_trips_are_excluded_from_wire_counts() {
+    let idle = |timed: u64, sent: u64| {
+        let mut case = Case::right();
+        (0..timed).for_each(|_| case.end().idle_round_trips.record(1_000));
+        send(&case.sent, at(1_000), sent);
+        case
+    };
+    assert_eq!(idle(50, 51).wrong(), []);
+    assert_eq!(idle(50, 52).wrong(), [Check::Wire], "nothing disturbed them");
+    assert_eq!(idle(50, 50).wrong(), [Check::Wire]);
+}
+
+#[test]
+fn statements_before_the_load_are_not_counted() {
+    let mut case = Case::right();
+    let started = at(-800);
+    let duration = Duration::from_millis(300);
+    case.trial()
+        .phases
+        .insert(0, PhaseRecord { phase: Phase::Verify, started, duration, loaded_again: 0 });
+    send(&case.sent, at(-600), 40);
+    assert_eq!(case.wrong(), []);
+}
+
+#[test]
+fn statements_of_a_failed_trial_do_not_count_for_the_next() {
+    let mut case = failed();
+    case.disturbed_by(Disturbance::Cut(100), -400, -390);
+    let (started, duration) = (at(-800), Duration::from_millis(300));
+    case.trial().phases.push(PhaseRecord {
+        phase: Phase::Verify,
+        started,
+        duration,
+        loaded_again: 0,
+    });
+    send(&case.sent, at(-600), 25);
+    assert_eq!(case.wrong(), []);
+}
+
+#[test]
+fn an_outage_that_is_not_in_the_record_is_found() {
+    let stop = Disturbance::Stop(Duration::from_millis(1_500));
+    let mut case = Case::right();
+    case.disturbed_by(stop, 2_000, 3_500);
+    assert_eq!(case.wrong(), [Check::Outages]);
+    case.lost(4_000, 4_100, 1);
+    assert_eq!(case.wrong(), [Check::Outages], "another time");
+    case.lost(2_950, 3_510, 2);
+    assert_eq!(case.wrong(), []);
+    assert_eq!(case.verified().figures.outages, 1);
+}
+
+#[test]
+fn short_disturbances_need_no_recorded_outage() {
+    let mut case = Case::right();
+    case.disturbed_by(Disturbance::Stall(Duration::from_millis(500)), 1_000, 1_500);
+    case.disturbed_by(Disturbance::ReadOnly(Duration::from_secs(2)), 2_000, 4_000);
+    // Most of it lies after the load.
+    case.disturbed_by(Disturbance::Stall(Duration::from_secs(2)), 5_500, 7_500);
+    assert_eq!(case.wrong(), []);
+    assert_eq!(case.verified().figures.outages, 0);
+}
+
+#[test]
+fn growing_or_unsampled_memory_is_found() {
+    let mut case = Case::right();
+    case.memory = memory(|second| 10_000_000 + 1_000 * second);
+    assert_eq!(case.wrong(), [Check::Memory]);
+    case.memory = None;
+    assert_eq!(case.wrong(), [Check::Memory]);
+}
