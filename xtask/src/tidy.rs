@@ -1,7 +1,8 @@
-//! What no compiler checks: who may import whom, how files open, how long they are, and words that
-//! do not belong in a room. The invariants stand in ARCHITECTURE.md.
+//! What no compiler checks: which crate may import which, how files open, how long they are, words that do
+//! not belong in a room, and names that the project no longer uses. The invariants stand in ARCHITECTURE.md.
 
 mod imports;
+mod names;
 mod shape;
 mod source;
 mod words;
@@ -55,6 +56,7 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     for source in sources(root)? {
         findings.extend(shape::check(&source));
         findings.extend(words::check(&source));
+        findings.extend(names::check(&source));
     }
     findings.sort();
     Ok(findings)
