@@ -94,11 +94,14 @@ impl Logged {
     }
 }
 
-/// The statement of a line of TiDB's log, if the line is one of the general log.
+/// The statement in a line of TiDB's log, if there is one: the general log has all but those that change the
+/// schema, which are logged as crucial operations. One without blanks, such as COMMIT, is not quoted and is left
+/// out.
 fn logged_sql(line: &str) -> Option<String> {
-    let sql = line.split_once("[GENERAL_LOG]")?.1.split_once("[sql=")?.1;
-    let sql = sql.strip_suffix(']')?;
-    Some(serde_json::from_str(sql).unwrap_or_else(|_| sql.to_owned()))
+    let is_statement = line.contains("GENERAL_LOG") || line.contains("CRUCIAL OPERATION");
+    let (_, sql) = line.split_once("[sql=\"").filter(|_| is_statement)?;
+    let quoted = format!("\"{sql}");
+    serde_json::Deserializer::from_str(&quoted).into_iter().next()?.ok()
 }
 
 fn sysbench(url: &str, arguments: &[&str]) {
