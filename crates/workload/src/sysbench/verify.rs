@@ -21,7 +21,7 @@ const SAMPLED_ROWS: usize = 100;
 pub(super) struct Expected {
     pub(super) rows: u64,
     pub(super) row_count: RowCount,
-    /// The highest allowed value of column k: the table's size until updates.
+    /// The highest allowed value of column k: the table's size if nothing was updated.
     pub(super) highest_k: i64,
     /// Whether the table must have an index on k.
     pub(super) has_index_on_k: bool,

@@ -101,7 +101,7 @@ impl Figures {
         &'a mut self,
         rows: &'a [Vec<Datum>],
     ) -> impl Iterator<Item = (&'a mut District, &'a Vec<Datum>)> {
-        // Each row is of a different district, so none is lent twice. Rows of invalid districts are ignored.
+        // Each district is paired with at most one row, so none is lent twice. Rows of invalid districts are ignored.
         let mut by_district: [Option<&Vec<Datum>>; DISTRICTS] = [None; DISTRICTS];
         for row in rows {
             let place = as_integer(row.first()).and_then(|id| usize::try_from(id - 1).ok());

@@ -121,7 +121,7 @@ pub(super) fn not_ours(settings: &Settings, found: FoundTable) -> Failure {
 /// Checks that the records exist, by their number and by a sample, and checks their values where possible.
 ///
 /// # Errors
-/// The first missing or wrong record; the server's error.
+/// If records are missing or wrong; the server's error.
 pub(super) async fn check(
     session: &mut Session,
     settings: &Settings,
