@@ -31,7 +31,7 @@ fn think_mean_ns(kind: Kind) -> Nanos {
 
 /// A think time: -log(r) times the mean, cut at ten times the mean (clause 5.2.5.4).
 pub(super) fn think_ns(kind: Kind, random: &mut Random) -> Nanos {
-    // 1 - U lies in (0, 1], whose logarithm is finite.
+    // 1 - U is in (0, 1], so its logarithm is finite.
     let times = -(1.0 - random.next_f64()).ln();
     (times.min(THINK_CUT) * think_mean_ns(kind) as f64) as Nanos
 }

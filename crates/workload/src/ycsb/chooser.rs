@@ -103,7 +103,7 @@ impl Chooser {
                 }
             }
             Distribution::Exponential { mean } => loop {
-                // 1 - U lies in (0, 1], whose logarithm is finite.
+                // 1 - U is in (0, 1], so its logarithm is finite.
                 let age = (-(1.0 - random.next_f64()).ln() * *mean) as u64;
                 if age < there {
                     return first + there - 1 - age;

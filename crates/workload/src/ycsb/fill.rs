@@ -135,7 +135,7 @@ impl Row {
         Self { key: String::new(), fields: vec![String::new(); table.fields.len()] }
     }
 
-    /// Makes the row of a record. It depends only on the seed and the record's number, so any session may load it.
+    /// Generates the row of a record. It depends only on the seed and the record's number, so any session may load it.
     fn make(&mut self, fill_job: &FillJob, (key, number): &(String, u64)) {
         let mut random = Random::of_part(fill_job.seed, &[*number]);
         self.key.clone_from(key);

@@ -51,8 +51,8 @@ impl Preset {
         }
     }
 
-    /// The properties of its file as brianfrankcooper/YCSB publishes it. go-ycsb's copies differ: they
-    /// ask for `requestdistribution=uniform`, and E for scans of one record.
+    /// The properties of its file as brianfrankcooper/YCSB publishes it. go-ycsb's copies differ: they set
+    /// `requestdistribution=uniform`, and E scans one record.
     pub(crate) fn properties(self) -> Vec<(&'static str, &'static str)> {
         let own: &[(&str, &str)] = match self {
             Self::A => &[("readproportion", "0.5"), ("updateproportion", "0.5")],

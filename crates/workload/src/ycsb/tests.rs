@@ -242,7 +242,7 @@ fn interrupted_inserts_are_repeated() {
                    insertproportion = 0.5\nrequestdistribution = 'latest'";
     let workload = workload("ycsb/core", options);
     workload.prepare(&test_system.context()).unwrap();
-    // A trial left out 101 and 103.
+    // A trial that was cut short has not inserted 101 and 103.
     for number in [100, 102, 104] {
         test_system.run(&format!("INSERT INTO usertable (YCSB_KEY) VALUES ('user{number}')"));
     }
