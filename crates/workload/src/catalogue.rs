@@ -17,9 +17,9 @@ use crate::{OptionInfo, Workload};
 pub struct WorkloadInfo {
     /// Its kind in a plan, such as `sysbench/oltp_read_write`.
     pub kind: String,
-    /// What it does, in a line.
+    /// Its description in one line.
     pub summary: &'static str,
-    /// What can be set.
+    /// Its options.
     pub options: Vec<OptionInfo>,
 }
 
@@ -27,13 +27,13 @@ pub struct WorkloadInfo {
 const SYSBENCH: &str = "sysbench/";
 /// The folder of YCSB's workloads.
 const YCSB: &str = "ycsb/";
-/// TPC-C.
+/// The kind of TPC-C.
 const TPCC: &str = "tpcc";
 const BULK_INSERT: &str = "bulk_insert";
-/// The ending of a user's own workload, which no built-in workload has.
+/// The file name suffix of user-defined workloads; no built-in workload has it.
 const SQL_SUFFIX: &str = ".sql";
 
-/// Every workload, in the order of help texts.
+/// All workloads, in the order of help texts.
 pub fn catalogue() -> Vec<WorkloadInfo> {
     let oltp_options = [infos(sysbench::OPTIONS), infos(random::OPTIONS)].concat();
     let mut all: Vec<WorkloadInfo> = Script::ALL
@@ -67,10 +67,10 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all
 }
 
-/// Reads a workload of the plan; paths of SQL files count from `folder`.
+/// Reads a workload of the plan; paths of SQL files are relative to `folder`.
 ///
 /// # Errors
-/// Unknown names and options, each with its place and the nearest known spelling.
+/// Unknown names and options, each with its place and the nearest known name.
 pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec<Problem>> {
     let kind = plan.kind.as_str();
     // A weight may follow the name, as in `pay.sql@3`.

@@ -11,13 +11,13 @@ use crate::LoadProgress;
 pub struct Export<'a> {
     /// The folder for the files; it exists.
     pub folder: PathBuf,
-    /// The first part of each file's name, which bulk loaders take for the database.
+    /// The first part of each file's name, which bulk loaders use as the database name.
     pub database: String,
-    /// The SQL of the system that the files are for.
+    /// The SQL dialect of the system that will load the files.
     pub dialect: &'static Dialect,
-    /// The seed that all data comes from, as in a plan.
+    /// The seed of all data, as in a plan.
     pub seed: u64,
-    /// The time that rows are stamped with, as `2026-11-22 01:02:03`.
+    /// The time that rows contain, such as `2026-11-22 01:02:03`.
     pub now: String,
     /// Threads that write in parallel.
     pub writers: usize,

@@ -1,7 +1,7 @@
-//! Workloads: the sysbench set, YCSB, TPC-C and SQL files of users, and the random distributions they draw from.
+//! Workloads: the sysbench set, YCSB, TPC-C and users' SQL files, and the random distributions that they draw from.
 //!
-//! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] says which there are. A
-//! workload asks the driver for the system's dialect and capabilities, never for the product's name.
+//! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] lists all workloads. A workload gets
+//! the system's dialect and capabilities from the driver, and never depends on the product's name.
 
 mod catalogue;
 mod export;

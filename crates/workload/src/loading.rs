@@ -103,8 +103,8 @@ pub(crate) struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Loads a batch by `attempt`, which opens a connection, and repeats that while connections break and the
-    /// limit allows it.
+    /// Loads a batch with `attempt`, which opens a connection, and retries it while connections break and the limit
+    /// allows it.
     ///
     /// # Errors
     /// The last failure.

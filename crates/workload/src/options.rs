@@ -1,4 +1,4 @@
-//! Options of workloads. Each is declared once: its help text and its reader have the same name and default.
+//! Options of workloads. Each is declared once: its help text and its reader share the name and the default.
 
 use std::ops::RangeInclusive;
 
@@ -9,13 +9,13 @@ use plan::OptionReader;
 pub struct OptionInfo {
     /// Its name in a plan; on the command line with `-` for `_`.
     pub name: &'static str,
-    /// The value when none is given; empty where there is none.
+    /// The default; empty if there is none.
     pub default: String,
     /// What it sets, in one line.
     pub meaning: &'static str,
 }
 
-/// An option that can be shown.
+/// An option that help texts can list.
 pub(crate) trait Described: Sync {
     /// Its name, default and meaning.
     fn info(&self) -> OptionInfo;
@@ -24,7 +24,7 @@ pub(crate) trait Described: Sync {
 /// Options in the order of their help.
 pub(crate) type OptionList = &'static [&'static dyn Described];
 
-/// Options as help shows them.
+/// The options as help shows them.
 pub(crate) fn infos(options: OptionList) -> Vec<OptionInfo> {
     options.iter().map(|option| option.info()).collect()
 }
@@ -61,7 +61,7 @@ impl Number<u64> {
         self.read_or(reader, self.default.unwrap_or_default())
     }
 
-    /// The same with `default` for an option without a default of its own.
+    /// The same, with `default` for an option without a default of its own.
     pub(crate) fn read_or(&self, reader: &mut OptionReader<'_>, default: u64) -> u64 {
         reader.integer(self.name, default, self.allowed.clone())
     }
@@ -107,13 +107,13 @@ impl Described for Flag {
 /// One of several words.
 pub(crate) struct Choice<T: 'static> {
     name: &'static str,
-    /// The word for it, empty for none, and its value.
+    /// The default's word (empty if it has no word) and its value.
     default: (&'static str, T),
     choices: &'static [(&'static str, T)],
     meaning: &'static str,
 }
 
-/// One of several words; the word of the default is empty where no word stands for it.
+/// One of several words; the word of the default is empty if no word stands for it.
 pub(crate) const fn choice<T: Copy>(
     name: &'static str,
     default: (&'static str, T),
@@ -152,7 +152,7 @@ impl Text {
         reader.text(self.name).unwrap_or_else(|| self.default.to_owned())
     }
 
-    /// All texts that the plan gives, split at commas; empty when it gives none.
+    /// All texts in the plan, split at commas; empty if there are none.
     pub(crate) fn read_list(&self, reader: &mut OptionReader<'_>) -> Vec<String> {
         let given = reader.texts(self.name);
         let words = given.iter().flat_map(|text| text.split(',')).map(str::trim);
@@ -170,9 +170,9 @@ impl Described for Text {
 /// A size in bytes.
 pub(crate) struct Size {
     pub(crate) name: &'static str,
-    /// As people write it, and in bytes.
+    /// As text for help and messages, and in bytes.
     pub(crate) default: (&'static str, u64),
-    /// As people write it, and in bytes.
+    /// As text for help and messages, and in bytes.
     pub(crate) allowed: (&'static str, RangeInclusive<u64>),
     pub(crate) meaning: &'static str,
 }

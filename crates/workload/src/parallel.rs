@@ -1,4 +1,4 @@
-//! Work on sessions outside of the load: a single session for steps in order, a worker pool for the rest.
+//! Runs work on sessions outside of the load: a single session for sequential steps, a worker pool for the rest.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
     Failure::new(ErrorClass::Server, "", message)
 }
 
-/// The failure of a job that was asked to stop.
+/// The failure of a job that was stopped on request.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(ErrorClass::Connection, "", "interrupted")
 }
@@ -53,7 +53,7 @@ pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Res
     Ok(())
 }
 
-/// A function that does job `number` on a session.
+/// A function that runs job `number` on a session.
 pub(crate) trait Job:
     for<'s> Fn(&'s mut Session, u64) -> LocalBoxFuture<'s, Result<(), Failure>> + Send + Sync + 'static
 {
@@ -67,8 +67,8 @@ impl<J> Job for J where
 {
 }
 
-/// Does jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left or a
-/// stop is requested. Every job has its own session, so that the server frees the job's prepared statements.
+/// Runs jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left or a stop is
+/// requested. Every job has its own session, so that the server frees the job's prepared statements.
 pub(crate) fn parallel_for(
     context: &WorkloadContext<'_>,
     workers: usize,
@@ -78,7 +78,7 @@ pub(crate) fn parallel_for(
     run_jobs(context, None, (workers, jobs), job)
 }
 
-/// The same for batches of rows, each of which is one transaction, on as many sessions as the system takes. A
+/// The same for batches of rows, each of which is one transaction, on as many sessions as the system supports. A
 /// batch is loaded again if its connection breaks.
 pub(crate) fn parallel_for_batches(
     context: &WorkloadContext<'_>,
@@ -132,13 +132,13 @@ fn run_jobs(
     })
 }
 
-/// How many sessions may work side by side on this system.
+/// The number of sessions that can work in parallel on this system.
 pub(crate) fn workers(context: &WorkloadContext<'_>) -> usize {
     if context.target.capabilities().has_concurrent_writers { context.loaders.max(1) } else { 1 }
 }
 
-/// Names of a table's columns by a statement of the dialect that lists them, such as `list_columns`; empty
-/// when there is no such table.
+/// The names of a table's columns, by a statement of the dialect such as `list_columns`; empty if the table does not
+/// exist.
 pub(crate) async fn columns(
     session: &mut Session,
     list: &str,

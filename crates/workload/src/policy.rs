@@ -47,8 +47,8 @@ impl ErrorPolicy {
         }
     }
 
-    /// How to handle an error of this kind. A duplicate key is always ignored, because a retry would meet it
-    /// again. An error that breaks the connection is never ignored, and a refused login ends the client.
+    /// How to handle an error of this kind. A duplicate key is always ignored, because a retry would meet it again.
+    /// An error that breaks the connection is never ignored, and a refused login ends the client.
     pub(crate) fn action(&self, key: &ErrorKey) -> ErrorAction {
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
         if key.class.breaks_connection() {

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts the work that is done and the work in all. One job writes it and a display reads it; clones share
-/// one count.
+/// Counts the completed work and the total work. One job writes it and a display reads it; clones share one count.
 #[derive(Clone, Debug, Default)]
 pub struct LoadProgress(Arc<Counts>);
 
@@ -17,7 +16,7 @@ struct Counts {
 }
 
 impl LoadProgress {
-    /// No stage has begun.
+    /// Creates a progress without a stage.
     pub fn new() -> Self {
         Self::default()
     }
@@ -34,7 +33,7 @@ impl LoadProgress {
         self.0.done.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// Takes back units that were counted as done.
+    /// Subtracts units that were counted as done.
     pub(crate) fn take_back(&self, units: u64) {
         self.0.done.fetch_sub(units, Ordering::Relaxed);
     }
@@ -49,7 +48,7 @@ impl LoadProgress {
         self.0.losses.load(Ordering::Relaxed)
     }
 
-    /// The stage, units done, units in all.
+    /// The stage, completed units, total units.
     pub fn current(&self) -> (String, u64, u64) {
         let stage = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (stage, self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! How a client reconnects to a system that is away.
+//! How a client reconnects to an unavailable system.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use net::{Handle, Nanos};
 
 use crate::transaction_loop::WorkloadClient;
 
-/// The pause before the first try; it doubles with each.
+/// The pause before the first attempt; it doubles with each attempt.
 const PAUSE_FIRST_NS: Nanos = 10_000_000;
-/// A longer pause would only notice later that the server is back.
+/// A longer pause would only delay noticing that the server is available again.
 const PAUSE_MAX_NS: Nanos = 1_000_000_000;
 
 /// The reconnect backoff of a client, from the loss of its connection to the next answered transaction.
@@ -21,7 +21,7 @@ pub(crate) struct ReconnectBackoff {
 }
 
 impl ReconnectBackoff {
-    /// From `since` on.
+    /// A backoff that starts at `since`.
     pub(crate) fn since(since: Nanos) -> Self {
         Self { since, pause_ns: PAUSE_FIRST_NS }
     }
@@ -29,7 +29,7 @@ impl ReconnectBackoff {
     /// Opens a new connection, with retries until the trial's reconnect limit.
     ///
     /// # Errors
-    /// The last failure, if there was no connection within the limit. Without retries if the trial has no
+    /// The last failure, if no connection was opened within the limit. There are no retries if the trial has no
     /// reconnect limit, or if the server refuses the login, as with a wrong password.
     pub(crate) async fn reconnect<W: WorkloadClient>(
         &mut self,
@@ -60,7 +60,7 @@ impl ReconnectBackoff {
         }
     }
 
-    /// Waits until the next try; `false` if the limit is reached.
+    /// Waits until the next attempt; `false` if the limit is reached.
     pub(crate) async fn wait(&mut self, handle: &Handle, limit: Duration) -> bool {
         let limit_ns = nanos(limit);
         let deadline = self.since.saturating_add(limit_ns);
@@ -69,7 +69,7 @@ impl ReconnectBackoff {
         handle.now() < deadline
     }
 
-    /// How long to wait before the next try.
+    /// The pause before the next attempt.
     fn pause(&mut self) -> Nanos {
         let pause = self.pause_ns;
         self.pause_ns = (pause * 2).min(PAUSE_MAX_NS);

@@ -1,4 +1,4 @@
-//! Sessions of clients: connected and set up as the plan says.
+//! Sessions of clients, connected and configured by the plan.
 
 use driver::{Isolation, Session, Target};
 use engine::ClientHandle;
@@ -8,7 +8,7 @@ use crate::WorkloadContext;
 use crate::options::{Choice, choice};
 use crate::parallel::{run_all, unsuitable};
 
-/// The option that chooses a level of isolation.
+/// The option that selects an isolation level.
 pub(crate) const ISOLATION: Choice<Option<Isolation>> = choice(
     "isolation",
     ("", None),
@@ -26,7 +26,7 @@ pub(crate) const ISOLATION: Choice<Option<Isolation>> = choice(
 pub(crate) struct Connector {
     pub(crate) target: Target,
     isolation: Option<Isolation>,
-    /// Statements of the plan for each session.
+    /// The plan's statements for each session.
     setup: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Connector {
     /// Connects a client and sets its session up.
     ///
     /// # Errors
-    /// When the server cannot be reached or refuses something.
+    /// If the server cannot be reached or refuses a statement or the login.
     pub(crate) async fn open(&self, handle: &ClientHandle) -> Result<Session, Failure> {
         let mut session = self.target.connect(handle.net(), handle.index()).await?;
         if let Some(level) = self.isolation {
@@ -50,10 +50,10 @@ impl Connector {
     }
 }
 
-/// Refuses an isolation level on a system that has none to choose from.
+/// Refuses an isolation level on a system without isolation levels.
 ///
 /// # Errors
-/// What to leave out.
+/// The option to leave out.
 pub(crate) fn check_isolation(
     target: &Target,
     isolation: Option<Isolation>,

@@ -1,4 +1,4 @@
-//! Adapts a workload to the engine: clients that share one load and take their turns.
+//! Adapts a workload to the engine: clients that share one load and run their turns.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub(crate) trait Shared: Send + Sync + 'static {
     /// How errors are handled.
     fn errors(&self) -> &ErrorPolicy;
 
-    /// Counts a client. All clients exist before the first one takes a turn.
+    /// Counts a client. All clients exist before the first turn.
     fn count_client(&self) {}
 
     /// Connects client `index`.
     ///
     /// # Errors
-    /// When the server cannot be reached or refuses something.
+    /// If the server cannot be reached or refuses a request.
     async fn open(
         self: Arc<Self>,
         index: usize,
@@ -33,7 +33,7 @@ pub(crate) trait Shared: Send + Sync + 'static {
     ) -> Result<Self::WorkloadClient, Failure>;
 }
 
-/// The load as the engine drives it.
+/// The load in the form that the engine runs.
 pub(crate) struct SharedLoad<S>(pub(crate) Arc<S>);
 
 impl<S> SharedLoad<S> {
@@ -53,7 +53,7 @@ impl<S: Shared> Load for SharedLoad<S> {
             shared.count_client();
             let shared = Arc::clone(&shared);
             async move {
-                // Boxed, so that work done once takes no space in the state that every turn uses.
+                // Boxed, so that one-time work takes no space in the state that every turn uses.
                 let index = handle.index();
                 let mut client = Box::pin(Arc::clone(&shared).open(index, &handle)).await?;
                 run_transactions(&mut handle, &mut client, shared.errors()).await?;

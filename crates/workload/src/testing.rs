@@ -1,4 +1,4 @@
-//! What tests share: systems to work on, and trials whose numbers can be looked at.
+//! Helpers that tests share: test systems, and trials with readable counts.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::{LoadKey, LoadProgress, Workload, WorkloadContext, parallel, read};
 
-/// A system to work on, empty at first.
+/// A test system, initially empty.
 pub(crate) struct TestSystem {
     pub(crate) target: Target,
     pub(crate) existing: Existing,
@@ -21,12 +21,12 @@ pub(crate) struct TestSystem {
     pub(crate) sql: PhaseSql,
     pub(crate) stop: Stop,
     pub(crate) progress: LoadProgress,
-    /// Keeps a database file alive.
+    /// Keeps the database file until the test ends.
     _folder: Option<TempDir>,
 }
 
 impl TestSystem {
-    /// A SQLite file that vanishes with the test.
+    /// An SQLite file that is deleted after the test.
     pub(crate) fn sqlite() -> Self {
         let folder = TempDir::new().unwrap();
         let mut config = sqlite::Config::new(folder.path().join("test.db"));
@@ -34,7 +34,7 @@ impl TestSystem {
         Self::new(Target::sqlite(config), Some(folder))
     }
 
-    /// A database of its own on the server that `cargo xtask test` provides.
+    /// A separate database on the server that `cargo xtask test` provides.
     pub(crate) fn mysql(database: &str) -> Self {
         let test_system = Self::new(mysql_target(None, None), None);
         test_system.run(&format!("DROP DATABASE IF EXISTS {database}"));
@@ -42,7 +42,7 @@ impl TestSystem {
         Self::new(mysql_target(Some(database), None), None)
     }
 
-    /// The same server, another user without a password.
+    /// The same server with another user, who has no password.
     pub(crate) fn mysql_as(user: &str, database: &str) -> Self {
         Self::new(mysql_target(Some(database), Some(user)), None)
     }
@@ -100,7 +100,7 @@ impl TestSystem {
         self.run(&format!("DROP DATABASE {database}"));
     }
 
-    /// Runs a trial of so many transactions; every client must last.
+    /// Runs a trial of `events` transactions; every client must run to the end.
     pub(crate) fn trial(&self, workload: &dyn Workload, clients: usize, events: u64) -> Trial {
         let load = workload.load(&self.context());
         let trial = self.offer(&*load, clients, events);
@@ -146,7 +146,7 @@ fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
     Target::mysql(config)
 }
 
-/// All intervals together.
+/// The sum of all intervals.
 struct Sum(Tally);
 
 impl TrialObserver for Sum {

@@ -1,4 +1,4 @@
-//! The loop of a connected client: turns, and the handling of turns that fail.
+//! The loop of a connected client: its turns, and the handling of failed turns.
 
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
@@ -8,20 +8,20 @@ use net::Nanos;
 use crate::policy::{ErrorAction, ErrorPolicy};
 use crate::reconnect::ReconnectBackoff;
 
-/// The work of a client in its turns.
+/// The transactions of a client.
 pub(crate) trait WorkloadClient {
     /// How long the client itself waits before its next transaction; 0 for most workloads.
     fn pause_ns(&mut self) -> Nanos {
         0
     }
 
-    /// Draws the inputs of the next transaction that must stay the same in a retry.
+    /// Draws those inputs of the next transaction that must stay the same in a retry.
     fn draw(&mut self);
 
     /// Runs the transaction that was drawn.
     ///
     /// # Errors
-    /// What the server says; a transaction may then be open.
+    /// The server's error; a transaction may then be open.
     async fn transact(
         &mut self,
         handle: &mut ClientHandle,
@@ -38,11 +38,10 @@ pub(crate) trait WorkloadClient {
     /// Opens a new connection and prepares the statements of the transactions; drops the old connection.
     ///
     /// # Errors
-    /// When the server cannot be reached or refuses something.
+    /// If the server cannot be reached or refuses a request.
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure>;
 
-    /// The kind of the transaction's only statement, where a transaction has one statement that is not timed
-    /// apart from it.
+    /// The kind of the transaction's only statement, if it has only one and this is not timed separately.
     fn single_statement(&self) -> Option<OperationKind> {
         None
     }
@@ -50,22 +49,22 @@ pub(crate) trait WorkloadClient {
     /// Bytes since the last call.
     fn take_traffic(&mut self) -> Traffic;
 
-    /// Closes the connection in good order.
+    /// Closes the connection in an orderly way.
     async fn close(self);
 }
 
 /// A transaction that failed.
 pub(crate) struct FailedTransaction {
-    /// Which operation it was.
+    /// The operation of the transaction.
     pub(crate) operation: OperationId,
-    /// Why.
+    /// The error.
     pub(crate) failure: Failure,
 }
 
-/// Takes turns until the load is over.
+/// Runs turns until the load ends.
 ///
-/// Rare branches are boxed, so that the memory of a successful turn lies close together: with many clients the
-/// load path waits for memory more than for anything else.
+/// Rare branches are boxed, so that the state of a successful turn is compact in memory: with many clients the load
+/// path waits for memory more than for anything else.
 ///
 /// # Errors
 /// The failure that ends the client.

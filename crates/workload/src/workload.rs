@@ -23,7 +23,7 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Identifies the load among those on the same data; of no meaning in phases without load.
     pub load_key: LoadKey,
-    /// Statements around phases.
+    /// Statements before and after phases.
     pub sql: &'a PhaseSql,
     /// Receives the progress of prepare and verify.
     pub progress: &'a LoadProgress,
@@ -35,8 +35,8 @@ pub struct WorkloadContext<'a> {
 
 /// Identifies one load among those on the same data.
 ///
-/// Each load draws queries of its own: a second trial with the queries of the first would write values that are
-/// there already, which servers skip. Systems that are compared get the same loads, and so the same queries.
+/// Each load draws different queries: a second trial with the queries of the first would write values that already
+/// exist, which servers skip. Systems that are compared get the same loads, and therefore the same queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadKey {
     /// Which repetition, from 0.
@@ -74,16 +74,16 @@ pub trait Workload: Send + Sync {
     /// How many statements each client prepares, to compare with the server's limit.
     fn statements_per_client(&self) -> usize;
 
-    /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] says.
+    /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
     ///
     /// # Errors
-    /// The server's error; tables that are in the way, with options that help.
+    /// The server's error; existing tables that prevent it, with options that help.
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Checks that the data fits the workload: row counts and sampled values.
     ///
     /// # Errors
-    /// What does not fit.
+    /// If the data does not fit; the server's error.
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Whether [`Workload::check`] has anything to check.
@@ -108,7 +108,7 @@ pub trait Workload: Send + Sync {
     /// Drops the tables that `prepare` created, and no others.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
     /// Writes the rows that [`Workload::prepare`] would load to files for a bulk loader.

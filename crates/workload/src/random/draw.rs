@@ -1,15 +1,15 @@
-//! Drawing whole numbers from a range.
+//! Draws whole numbers from a range.
 
 use std::f64::consts::PI;
 
 use super::zipfian::Zipfian;
 use super::{Random, Shape};
 
-/// A distribution over a range of whole numbers, with its constants worked out once.
+/// A distribution over a range of whole numbers, with precomputed constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Draw {
     low: i64,
-    /// Numbers in the range, less one.
+    /// The size of the range, minus one.
     last: u64,
     formula: Formula,
 }
@@ -27,7 +27,7 @@ enum Formula {
 }
 
 impl Draw {
-    /// A `shape` over `low..=high`; when `high` is below `low`, always `low`.
+    /// A `shape` over `low..=high`; always `low` if `high` is below `low`.
     pub fn new(shape: Shape, low: i64, high: i64) -> Self {
         let last = high.max(low).abs_diff(low);
         let formula = match shape {
@@ -50,10 +50,10 @@ impl Draw {
         Self { low, last, formula }
     }
 
-    /// A number of the range.
+    /// Draws a number of the range.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> i64 {
-        // Wrapping: a range may be wider than i64 counts; the sum is always within it.
+        // Wrapping: a range may be wider than an i64; the sum is always within the range.
         self.low.wrapping_add_unsigned(self.offset(random))
     }
 
@@ -80,7 +80,7 @@ impl Draw {
             }
             Formula::Normal { deviations } => count * normal_within(deviations, random),
         };
-        // Rounding down; sums of rounded terms may reach the end of the range by a hair.
+        // Rounded down; sums of rounded terms may barely reach the end of the range.
         (offset as u64).min(self.last)
     }
 
@@ -93,18 +93,18 @@ impl Draw {
     }
 }
 
-/// The mean of so many uniform draws from [0, 1).
+/// The mean of `rounds` uniform draws from [0, 1).
 #[inline]
 fn mean_of(rounds: u32, random: &mut Random) -> f64 {
     let sum: f64 = (0..rounds).map(|_| random.next_f64()).sum();
     sum / f64::from(rounds.max(1))
 }
 
-/// A normal deviate cut off at `deviations` either side, mapped to [0, 1). G. Box and M. Muller, "A
-/// Note on the Generation of Random Normal Deviates", Annals of Mathematical Statistics 29, 1958.
+/// A normal deviate truncated at `deviations` on either side, mapped to [0, 1). G. Box and M. Muller, "A Note on the
+/// Generation of Random Normal Deviates", Annals of Mathematical Statistics 29, 1958.
 fn normal_within(deviations: f64, random: &mut Random) -> f64 {
     loop {
-        // 1 - U lies in (0, 1], whose logarithm is finite.
+        // 1 - U is in (0, 1], so its logarithm is finite.
         let radius = (-2.0 * (1.0 - random.next_f64()).ln()).sqrt();
         let deviate = radius * (2.0 * PI * random.next_f64()).sin();
         if deviate >= -deviations && deviate < deviations {

@@ -14,14 +14,14 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream of a seed.
+    /// The stream for a seed.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         Self { state: std::array::from_fn(|_| split_mix::next(&mut state)) }
     }
 
-    /// The stream of one part of what a seed makes, such as client 7, or row 12 of table 3. Streams
-    /// of different parts have nothing to do with each other.
+    /// The stream for one part of a seed's data, such as client 7, or row 12 of table 3. Streams of different parts
+    /// are independent.
     pub fn of_part(seed: u64, part: &[u64]) -> Self {
         let mut state = seed;
         for &number in part {
@@ -47,9 +47,9 @@ impl Random {
         (self.next_u64() >> 11) as f64 * STEP
     }
 
-    /// A number in `0..count`, each as likely as the other to within `count` / 2^64 (the high half of
-    /// a 64 x 64 bit product; D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS
-    /// 29(1), 2019, without its rejection). 0 when `count` is 0.
+    /// A number in `0..count`. All are equally likely to within `count` / 2^64 (the high half of a 64 x 64 bit
+    /// product; D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019, without its
+    /// rejection). 0 if `count` is 0.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         let product = u128::from(self.next_u64()) * u128::from(count);
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn it_follows_its_published_definition() {
-        // The first outputs from the state 1, 2, 3, 4, worked out from the paper's formulas:
-        // rotl(1 + 4, 23) + 1, and so on; they are those that crate rand_xoshiro tests against too.
+        // The first outputs from the state 1, 2, 3, 4, computed from the paper's formulas: rotl(1 + 4, 23) + 1, and
+        // so on. The tests of crate rand_xoshiro use the same ones.
         let mut random = Random { state: [1, 2, 3, 4] };
         let first: Vec<u64> = (0..4).map(|_| random.next_u64()).collect();
         assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);

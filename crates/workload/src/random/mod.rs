@@ -1,8 +1,9 @@
-//! Random choices: a generator that a seed repeats, and the distributions that workloads draw from.
+//! Random choices: a generator that gives the same numbers for the same seed, and the distributions that workloads
+//! draw from.
 //!
-//! Each client has a stream of its own, made from the trial's seed and the client's number, so that
-//! what one client asks does not depend on how fast another one is. Each row of a table has a stream
-//! of its own too, so that any loader may make any row.
+//! Each client has a stream of its own, made from the trial's seed and the client's number, so that its draws do not
+//! depend on the speed of other clients. Each row of a table has a stream of its own too, so that any loader may
+//! generate any row.
 
 mod draw;
 mod generator;

@@ -1,4 +1,4 @@
-//! The options that choose a distribution, named and ranged as sysbench's.
+//! The options that choose a distribution, with sysbench's names and ranges.
 
 use plan::OptionReader;
 
@@ -38,7 +38,7 @@ const RAND_ZIPFIAN_EXP: Number<f64> = number(
     "zipfian: exponent; 0 is uniform, larger is more skewed",
 );
 
-/// Options of every workload that draws from a chosen distribution.
+/// Options of every workload that draws from a selectable distribution.
 pub(crate) const OPTIONS: OptionList = &[
     &RAND_TYPE,
     &RAND_SPEC_ITER,

@@ -1,18 +1,18 @@
-//! A keyed one-to-one map of whole numbers, for spreading what is popular over a key space.
+//! A keyed one-to-one map of whole numbers, to spread popular records over a key space.
 
 use plan::split_mix::mix;
 
-/// Passes over both halves. Three make a Feistel network a pseudo-random permutation when its round
-/// functions are random (M. Luby and C. Rackoff, "How to Construct Pseudorandom Permutations from
-/// Pseudorandom Functions", SIAM J. Comput. 17(2), 1988); ours are only well mixed, so there are more.
+/// Rounds over both halves. Three make a Feistel network a pseudo-random permutation if its round functions are
+/// random (M. Luby and C. Rackoff, "How to Construct Pseudorandom Permutations from Pseudorandom Functions", SIAM J.
+/// Comput. 17(2), 1988). These round functions are only well mixed, so there are more rounds.
 const ROUNDS: usize = 6;
 
-/// A permutation of `0..count` that a key chooses.
+/// A permutation of `0..count` that a key selects.
 ///
-/// It is an unbalanced Feistel network over as many bits as `count` needs. What it maps beyond the end is
-/// mapped again until it falls within (cycle walking: J. Black and P. Rogaway, "Ciphers with Arbitrary
-/// Finite Domains", CT-RSA 2002), fewer than two passes on average. Hashing a number into the range
-/// instead would let some meet and leave others out, which changes the distribution that is spread.
+/// It is an unbalanced Feistel network over as many bits as `count` needs. A result beyond the end is mapped again
+/// until it is within the range (cycle walking: J. Black and P. Rogaway, "Ciphers with Arbitrary Finite Domains",
+/// CT-RSA 2002), with fewer than two passes on average. A hash of the number would instead map several numbers to one
+/// and leave others out, which changes the distribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutation {
     count: u64,
@@ -23,7 +23,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `0..count` that `key` chooses.
+    /// The permutation of `0..count` that `key` selects.
     pub fn new(count: u64, key: u64) -> Self {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
         let right_bits = bits.div_ceil(2);
@@ -37,7 +37,7 @@ impl Permutation {
         }
     }
 
-    /// Where `index`, which is below the count, goes.
+    /// The image of `index`, which is below the count.
     #[inline]
     pub fn of(&self, index: u64) -> u64 {
         if index >= self.count {
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn the_first_hundred_are_spread_evenly() {
-        // Where the hundred most popular of a million go, for many keys: uniform over ten parts by
-        // chi-square with 9 degrees of freedom, whose 99.9 % point is 27.9.
+        // The images of the hundred most popular of a million, for many keys: uniform over ten parts by chi-square
+        // with 9 degrees of freedom, whose 99.9 % point is 27.9.
         let mut seen = [0_u32; 10];
         for key in 0..200 {
             let permutation = Permutation::new(1_000_000, key);

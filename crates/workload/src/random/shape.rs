@@ -1,14 +1,13 @@
 //! The shapes of distributions, each with the formula that defines it.
 
-/// How a whole number in `low..=high` is drawn.
+/// The distribution of a whole number in `low..=high`.
 ///
-/// In the formulas U is uniform in [0, 1), drawn afresh each time it is written, n = high - low + 1
-/// numbers lie in the range, and [x] is x rounded down. The first five are sysbench 1.0's (its
-/// `src/sb_rand.c`), the last two pgbench's (PostgreSQL 15 documentation, pgbench, "Built-In
-/// Functions").
+/// In the formulas U is uniform in [0, 1), drawn again at each occurrence, the range has n = high - low + 1 numbers,
+/// and [x] is x rounded down. The first five are sysbench 1.0's (its `src/sb_rand.c`), the last two pgbench's
+/// (PostgreSQL 15 documentation, pgbench, "Built-In Functions").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// Every number is as likely: low + [n U].
+    /// Every number is equally likely: low + [n U].
     Uniform,
     /// A bell around the middle, the mean of `rounds` uniform draws (Bates' distribution):
     /// low + [n (U + ... + U) / rounds].
@@ -26,11 +25,11 @@ pub enum Shape {
         rounds: u32,
         /// Width of the middle, percent of the range: `rand-spec-pct`.
         center_width_percent: f64,
-        /// Share of draws that fall there, percent: `rand-spec-res`.
+        /// Share of draws in the middle, percent: `rand-spec-res`.
         center_share_percent: f64,
     },
-    /// Few numbers at the low end are drawn often: low + [n U^p], p = ln h / ln (1 - h): a share h
-    /// of the numbers gets 1 - h of the draws.
+    /// Few numbers at the low end are drawn often: low + [n U^p], p = ln h / ln (1 - h). A share h of the numbers
+    /// gets 1 - h of the draws.
     Pareto {
         /// Between 0 and 1: `rand-pareto-h`.
         h: f64,
@@ -40,16 +39,16 @@ pub enum Shape {
         /// At least 0 (0 is uniform): `rand-zipfian-exp`.
         exponent: f64,
     },
-    /// Falls off exponentially from the low end: probability proportional to
-    /// exp(-`decay` (x - low) / n), over x in [low, high + 1) rounded down.
+    /// Decreases exponentially from the low end: probability proportional to exp(-`decay` (x - low) / n), over x in
+    /// [low, high + 1) rounded down.
     Exponential {
-        /// Greater than 0: how many times the density falls by e over the range.
+        /// Greater than 0: how often the density falls by a factor of e over the range.
         decay: f64,
     },
-    /// The normal distribution cut off at `deviations` standard deviations on either side of the
-    /// middle, stretched over the range and rounded down.
+    /// The normal distribution truncated at `deviations` standard deviations on either side of the middle, stretched
+    /// over the range and rounded down.
     Normal {
-        /// Greater than 0; pgbench asks for at least 2.
+        /// Greater than 0; pgbench requires at least 2.
         deviations: f64,
     },
 }

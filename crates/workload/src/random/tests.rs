@@ -6,8 +6,8 @@ use super::{Draw, Random, Shape};
 
 const DRAWS: u32 = 200_000;
 
-/// The p-value of `DRAWS` draws from 1..=n against the probability of each number. Neighbours are
-/// lumped together until at least ten are expected, as the chi-square approximation asks.
+/// The p-value of `DRAWS` draws from 1..=n against the probability of each number. Adjacent numbers are merged until
+/// each cell expects at least ten, as the chi-square approximation requires.
 fn p_value(shape: Shape, probabilities: &[f64]) -> f64 {
     let draw = Draw::new(shape, 1, probabilities.len() as i64);
     let mut random = Random::new(20_261_121);

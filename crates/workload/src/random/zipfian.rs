@@ -4,21 +4,19 @@ use super::Random;
 
 /// Draws i in 1..=n with probability proportional to 1 / i^e, e >= 0, in constant time and space.
 ///
-/// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", ACM TOMACS 6(3), 1996: a point is drawn uniformly under the hat function
-/// h(x) = x^-e by inverting its integral H, rounded to the nearest i, and accepted when it lies in
-/// the last h(i) of that i's share of H. H is taken as (x^(1-e) - 1) / (1 - e), whose limit at
-/// e = 1 is ln x, so that every exponent works; sysbench 1.1 does the same.
+/// W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM
+/// TOMACS 6(3), 1996: a point is drawn uniformly under the hat function h(x) = x^-e by inverting its integral H,
+/// rounded to the nearest i, and accepted if it is in the last h(i) of that i's share of H. H is (x^(1-e) - 1) / (1 -
+/// e), whose limit at e = 1 is ln x, so that every exponent works; sysbench 1.1 does the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Zipfian {
     count: f64,
     exponent: f64,
-    /// Where H begins: H(1.5) - h(1), so that 1 is never rejected.
+    /// The lower end of H: H(1.5) - h(1), so that 1 is never rejected.
     hat_low: f64,
-    /// Where H ends: H(n + 0.5).
+    /// The upper end of H: H(n + 0.5).
     hat_high: f64,
-    /// A rounded value that lies this close above the point is accepted without computing H: the
-    /// paper's s.
+    /// A rounded value within this distance above the point is accepted without computing H: the paper's s.
     shortcut: f64,
 }
 
@@ -35,14 +33,14 @@ impl Zipfian {
         }
     }
 
-    /// The same law over another number of items, without working out what does not depend on it.
+    /// The same law over another number of items; constants that do not depend on it are kept.
     #[inline]
     pub(crate) fn resize(&mut self, count: u64) {
         self.count = count.max(1) as f64;
         self.hat_high = integral(self.count + 0.5, self.exponent);
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(crate) fn count(&self) -> u64 {
         self.count as u64
     }
@@ -62,8 +60,8 @@ impl Zipfian {
     }
 }
 
-/// Below this distance from 1 an exponent counts as 1; (x^q - 1) / q then differs from ln x by less
-/// than its own rounding.
+/// Exponents closer to 1 than this are treated as 1; (x^q - 1) / q then differs from ln x by less than its own
+/// rounding.
 const NEARLY_ONE: f64 = 1e-12;
 
 fn hat(x: f64, exponent: f64) -> f64 {
@@ -82,6 +80,6 @@ fn inverse_integral(area: f64, exponent: f64) -> f64 {
     if q.abs() < NEARLY_ONE {
         return area.exp();
     }
-    // Rounding may carry the product past -1, where no x has so small an integral.
+    // Rounding may move the product past -1; no x has so small an integral.
     ((q * area).max(-1.0).ln_1p() / q).exp()
 }

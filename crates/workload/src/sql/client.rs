@@ -24,7 +24,7 @@ pub(super) struct SqlLoad {
     connector: Connector,
     errors: ErrorPolicy,
     mix: Arc<Mix>,
-    /// For each transaction its operation and those of its statements.
+    /// For each transaction: its operation and those of its statements.
     ids: Vec<TransactionIds>,
     seed: u64,
 }
@@ -54,7 +54,7 @@ impl SqlLoad {
     }
 }
 
-/// Operations of all transactions: each transaction, followed by its statements.
+/// The operations of all transactions: each transaction is followed by its statements.
 fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
     let mut all = Vec::new();
     let mut add = |name: &str, kind| {
@@ -82,7 +82,7 @@ fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionI
     (all, ids)
 }
 
-/// Names of statements; those that would have the same are numbered.
+/// Names of statements. Equal names get numbers.
 fn statement_names(statements: &[Statement]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     statements
@@ -128,9 +128,9 @@ impl Shared for SqlLoad {
     }
 }
 
-/// A statement as this session runs it.
+/// A statement in the form in which this session runs it.
 enum SessionStatement {
-    /// As text, because it has no parameters and may not be prepared everywhere.
+    /// Sent as text, because it has no parameters and not every system can prepare it.
     Text(String),
     Prepared(Prepared),
 }
@@ -143,13 +143,13 @@ pub(super) struct SqlClient {
     memory: Variables,
     /// The current transaction.
     drawn: usize,
-    /// Why it cannot run: the error of an expression.
+    /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,
     is_in_transaction: bool,
 }
 
 impl SqlClient {
-    /// Runs statement `number` of the transaction in hand.
+    /// Runs statement `number` of the current transaction.
     async fn statement(&mut self, handle: &mut ClientHandle, number: usize) -> Result<(), Failure> {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
@@ -188,8 +188,8 @@ impl SqlClient {
     }
 }
 
-/// A failure with the place of the statement that the server refused. After a broken connection or a time-out no
-/// place is added, because any statement may meet those.
+/// Adds the place of the statement that the server refused. Failures by a broken connection or a time-out get no
+/// place, because any statement may meet them.
 fn at_place(statement: &Statement, failure: Failure) -> Failure {
     if matches!(failure.key.class, ErrorClass::Connection | ErrorClass::Timeout) {
         return failure;
@@ -238,7 +238,7 @@ async fn make_ready(
     })
 }
 
-/// Parameters that are lent to the driver without an allocation.
+/// The most parameters that are lent to the driver without an allocation.
 const INLINE: usize = 16;
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Files of SQL on real databases.
+//! SQL files on real databases.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn of_files(kind: &str, options: &str, files: &[(&str, &str)]) -> Box<dyn Worklo
         .unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
-/// Money that moves between accounts and never comes or goes.
+/// Transfers between accounts; the total never changes.
 const BANK: &str = "
 \\set accounts 20
 \\prepare

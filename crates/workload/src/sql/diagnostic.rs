@@ -1,4 +1,4 @@
-//! What is wrong with a file of SQL, and in which line.
+//! Errors in an SQL file, with their lines.
 
 use plan::Problem;
 
@@ -7,7 +7,7 @@ use plan::Problem;
 pub(super) struct Diagnostic {
     /// Line of the file, from 1.
     pub(super) line: usize,
-    /// What was seen.
+    /// The problem.
     pub(super) message: String,
     /// What is allowed, or what to do.
     pub(super) help: String,
@@ -18,7 +18,7 @@ impl Diagnostic {
         Self { line, message: message.into(), help: help.into() }
     }
 
-    /// An unknown word of some kind, with the nearest right one.
+    /// An unknown word of some kind, with the nearest known word.
     pub(super) fn unknown(line: usize, kind: &str, word: &str, allowed: &[&str]) -> Self {
         let list = allowed.join(", ");
         let help = match plan::nearest(word, allowed) {
@@ -29,7 +29,7 @@ impl Diagnostic {
         Self::new(line, format!("unknown {kind} `{word}`"), help)
     }
 
-    /// As a problem of the plan that names the file.
+    /// The error as a problem of the plan that names the file.
     pub(super) fn of_file(self, file: &str) -> Problem {
         let message = format!("{file}:{}: {}", self.line, self.message);
         Problem { span: None, message, help: Some(self.help) }

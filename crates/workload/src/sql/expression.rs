@@ -1,4 +1,4 @@
-//! Expressions of `\set`, and what they compute to.
+//! The expressions of `\set`, and their evaluation.
 
 use driver::Value;
 
@@ -14,7 +14,7 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    /// A number as such; `None` for a text.
+    /// The value as a number; `None` for a text.
     pub(super) fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Int(number) => Some(*number as f64),
@@ -23,7 +23,7 @@ impl Cell {
         }
     }
 
-    /// Lent to a driver.
+    /// The value, lent to a driver.
     #[inline]
     pub(super) fn as_value(&self) -> Value<'_> {
         match self {
@@ -33,7 +33,7 @@ impl Cell {
         }
     }
 
-    /// As SQL writes it.
+    /// The value as an SQL literal.
     pub(super) fn as_sql(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -43,7 +43,7 @@ impl Cell {
     }
 }
 
-/// What an operator does.
+/// An arithmetic operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Add,
@@ -53,15 +53,15 @@ pub(super) enum Operator {
     Remainder,
 }
 
-/// A parsed expression; variables are places in the client's memory.
+/// A parsed expression; variables are slots in the client's memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Constant(Cell),
-    /// A variable that another `\set` filled.
+    /// A variable that another `\set` has set.
     Slot(usize),
     Negative(Box<Expression>),
     Binary(Operator, Box<Expression>, Box<Expression>),
-    /// A draw whose range and shape are constants.
+    /// A draw with constant range and shape.
     Draw(Draw),
     Template(String),
     Call(Function, Vec<Expression>),
@@ -70,15 +70,15 @@ pub(super) enum Expression {
 /// The slot that holds the client's number.
 pub(super) const CLIENT_ID: usize = 0;
 
-/// Where expressions are computed.
+/// The variables of a client, in which expressions are evaluated.
 pub(super) struct Variables {
-    /// Variables; [`CLIENT_ID`] is the first.
+    /// The values of variables; [`CLIENT_ID`] is the first.
     pub(super) slots: Vec<Cell>,
     pub(super) random: Random,
 }
 
 impl Variables {
-    /// Computes `expression` into slot `slot`.
+    /// Evaluates `expression` into slot `slot`.
     ///
     /// # Errors
     /// Division by 0, numbers that are too large, empty ranges.
@@ -86,7 +86,7 @@ impl Variables {
         if let (Expression::Template(pattern), Cell::Text(text)) =
             (expression, &mut self.slots[slot])
         {
-            // The text is written where it stands, so that nothing is allocated.
+            // The text is written into the existing buffer, so that nothing is allocated.
             write_template(pattern, &mut self.random, text);
             return Ok(());
         }
@@ -135,7 +135,7 @@ pub(super) fn negative(cell: &Cell) -> Result<Cell, String> {
     }
 }
 
-/// Whole numbers stay whole, as in pgbench: 7 / 2 is 3.
+/// Integer operands give an integer, as in pgbench: 7 / 2 is 3.
 pub(super) fn apply(operator: Operator, left: &Cell, right: &Cell) -> Result<Cell, String> {
     if let (Cell::Int(left), Cell::Int(right)) = (left, right) {
         return apply_whole(operator, *left, *right).map(Cell::Int);
@@ -163,7 +163,7 @@ fn apply_whole(operator: Operator, left: i64, right: i64) -> Result<i64, String>
         Operator::Subtract => left.checked_sub(right),
         Operator::Multiply => left.checked_mul(right),
         Operator::Divide => left.checked_div(right),
-        // The least number has no positive counterpart, yet leaves no remainder with -1.
+        // The lowest integer has no positive counterpart, but its remainder with -1 is 0.
         Operator::Remainder => Some(left.wrapping_rem(right)),
     };
     result.ok_or_else(too_large)

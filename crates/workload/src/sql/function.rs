@@ -1,9 +1,9 @@
-//! The functions of expressions, with pgbench's names where pgbench has them.
+//! The functions of expressions, named as in pgbench if pgbench has them.
 
 use super::expression::Cell;
 use crate::random::{Draw, Random, Shape};
 
-/// A function of numbers.
+/// A function for expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Random,
@@ -36,7 +36,7 @@ impl Function {
         ("greatest", Self::Greatest),
     ];
 
-    /// The function of that name; names take any case.
+    /// The function of that name, in upper or lower case.
     pub(super) fn of(name: &str) -> Option<Self> {
         let is_named = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(name);
         Self::ALL.iter().find(is_named).map(|(_, function)| *function)
@@ -50,7 +50,7 @@ impl Function {
         Self::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
     }
 
-    /// How many arguments it takes, for the reader and in words.
+    /// The number of arguments, for the parser and as text.
     pub(super) fn arguments(self) -> (std::ops::RangeInclusive<usize>, &'static str) {
         match self {
             Self::Random | Self::RandomSpecial => (2..=2, "(low, high)"),
@@ -112,7 +112,7 @@ impl Function {
         }
     }
 
-    /// The value of a call that draws nothing.
+    /// The value of a call without random draws.
     pub(super) fn compute(self, arguments: &[Cell]) -> Result<Cell, String> {
         let numbers = || {
             let all: Option<Vec<f64>> = arguments.iter().map(Cell::as_f64).collect();
@@ -133,7 +133,7 @@ impl Function {
         })
     }
 
-    /// The least or greatest of its arguments, of the type that it was given with.
+    /// The least or greatest argument, with the type of that argument.
     fn extreme(self, arguments: &[Cell], numbers: &[f64]) -> Cell {
         let sign = if self == Self::Least { 1.0 } else { -1.0 };
         let best = (0..numbers.len())
@@ -143,7 +143,7 @@ impl Function {
     }
 }
 
-/// Writes `pattern` with a random digit for each `#` and a random small letter for each `@`.
+/// Writes `pattern`, with a random digit for each `#` and a random lower-case letter for each `@`.
 pub(super) fn write_template(pattern: &str, random: &mut Random, text: &mut String) {
     text.clear();
     for letter in pattern.chars() {

@@ -1,8 +1,8 @@
-//! One's own SQL as a workload: files in the manner of pgbench's scripts.
+//! User-defined SQL as a workload: files like pgbench's scripts.
 //!
-//! A file goes through four hands: [`source`] splits it into statements and backslash commands,
-//! [`expression`] parses and computes what `\set` draws, [`script`] puts both together into
-//! transactions and sections, and [`client`] runs them. The page docs/sql-workloads.md tells users.
+//! A file goes through four modules: [`source`] splits it into statements and backslash commands, [`expression`]
+//! parses and evaluates `\set`, [`script`] combines both into transactions and sections, and [`client`] runs them.
+//! docs/sql-workloads.md is the user documentation.
 
 mod client;
 mod diagnostic;

@@ -1,4 +1,4 @@
-//! Parses expressions; what is constant is computed at once, so that it is checked before the load.
+//! Parses expressions. Constant parts are evaluated at once, so that errors appear before the load.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::function::Function;
 use super::token::{Token, tokens};
 use crate::random::Random;
 
-/// What the names of variables stand for.
+/// The names of variables and their values or slots.
 pub(super) type Scope = BTreeMap<String, Expression>;
 
-/// Parses an expression in which `scope`'s variables may be used.
+/// Parses an expression that may use the variables of `scope`.
 ///
 /// # Errors
-/// What cannot be understood, unknown names with the nearest one, constants that do not compute.
+/// Syntax errors, unknown names with the nearest known name, constants that cannot be evaluated.
 pub(super) fn parse(text: &str, scope: &Scope, line: usize) -> Result<Expression, Diagnostic> {
     let tokens = tokens(text, line)?;
     if tokens.len() > LONGEST {
@@ -30,9 +30,9 @@ pub(super) fn parse(text: &str, scope: &Scope, line: usize) -> Result<Expression
     }
 }
 
-/// Words of an expression, at most.
+/// The most words of an expression.
 const LONGEST: usize = 1000;
-/// Brackets and signs within each other, at most.
+/// The most nested brackets and signs.
 const DEEPEST: usize = 100;
 
 struct Parser<'a> {
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Computes what has only constants in it.
+    /// Evaluates an expression if all of its operands are constants.
     fn fold(&self, expression: Expression) -> Result<Expression, Diagnostic> {
         let is_constant = match &expression {
             Expression::Negative(inner) => constant(inner).is_some(),
@@ -217,10 +217,10 @@ fn constant(expression: &Expression) -> Option<Cell> {
     }
 }
 
-/// What a variable stands for.
+/// The value or slot of a variable.
 ///
 /// # Errors
-/// When it was not set, with the nearest one that was.
+/// If it was not set before; the error has the nearest known name.
 pub(super) fn find(scope: &Scope, name: &str, line: usize) -> Result<Expression, Diagnostic> {
     scope.get(name).cloned().ok_or_else(|| {
         let known: Vec<&str> = scope.keys().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Puts a file's statements and commands together into transactions and sections.
+//! Combines a file's statements and commands into transactions and sections.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::token::name_length;
 
 /// The context in which a file is parsed.
 pub(super) struct ParseContext<'a> {
-    /// The file as messages name it.
+    /// The file's name in messages.
     pub(super) file: &'a str,
     /// The name of a transaction that has no name of its own.
     pub(super) stem: &'a str,
-    /// Variables that the plan sets; they go before `\set` at the head of the file.
+    /// Variables that the plan sets; they override `\set` before the first section of the file.
     pub(super) variables: &'a BTreeMap<String, Cell>,
 }
 
-/// Reads a file; new variables get places at the end of `slots`.
+/// Reads a file; appends slots for new variables to `slots`.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first error.
 pub(super) fn read(
     text: &str,
     reading: &ParseContext<'_>,
@@ -39,7 +39,7 @@ pub(super) fn read(
     builder.finish(text.lines().count().max(1))
 }
 
-/// Where statements go.
+/// The section of the file that receives statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     /// Before any section: one transaction, or variables for several.
@@ -57,11 +57,11 @@ struct Builder<'a> {
     slots: &'a mut Slots,
     script: Script,
     section: Section,
-    /// Variables of the head, which every transaction begins with.
+    /// Variables of the head, with which every transaction begins.
     head_scope: Scope,
     head_sets: Vec<Set>,
     head_statements: Vec<Statement>,
-    /// Variables of the transaction in hand.
+    /// Variables of the current transaction.
     scope: Scope,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A setup statement, its parameters written out: they must be constants.
+    /// A setup statement with its parameters replaced by their values, which must be constants.
     fn setup(&self, text: &Text) -> Result<Setup, Diagnostic> {
         let mut values = Vec::new();
         for (name, line) in &text.parameters {
@@ -219,8 +219,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Reads `name expression` into `scope`. A constant is kept as such; for anything else a place is
-/// made, a new one for each `\set`, so that all can be computed before the transaction begins.
+/// Reads `name expression` into `scope`. A constant is kept as such. Any other expression gets a slot, a new one for
+/// each `\set`, so that all can be evaluated before the transaction begins.
 fn assign(
     reading: &ParseContext<'_>,
     slots: &mut Slots,
@@ -242,7 +242,7 @@ fn assign(
     Ok(Some(Set { place, slot, expression }))
 }
 
-/// Finds the place of each parameter.
+/// Finds the slot of each parameter.
 fn bind(
     reading: &ParseContext<'_>,
     slots: &mut Slots,
@@ -257,7 +257,7 @@ fn bind(
                 parameters.push(slots.len());
                 slots.push(cell);
             }
-            // Variables stand for places and constants only.
+            // Variables are slots or constants only.
             _ => return Err(Diagnostic::new(*line, format!("`{name}` has no value"), "set it")),
         }
     }

@@ -3,13 +3,13 @@
 use super::expression::{Cell, Expression};
 use super::statement::{Text, Verb};
 
-/// A transaction that clients do.
+/// A transaction that clients run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transaction {
     pub(super) name: String,
-    /// Its share within its file.
+    /// Its weight within its file.
     pub(super) weight: u64,
-    /// What is computed before it begins, in order.
+    /// The variables that are evaluated before it begins, in order.
     pub(super) sets: Vec<Set>,
     pub(super) statements: Vec<Statement>,
 }
@@ -60,5 +60,5 @@ impl Transaction {
     }
 }
 
-/// The variables' places, filled with what they hold before the first `\set`.
+/// The slots of variables, with their values before the first `\set`.
 pub(super) type Slots = Vec<Cell>;

@@ -3,25 +3,25 @@
 use super::diagnostic::Diagnostic;
 use super::statement::Text;
 
-/// One thing of a file.
+/// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A line that begins with a backslash.
     Command {
         line: usize,
-        /// What follows the backslash.
+        /// The word after the backslash.
         word: String,
         /// The rest of the line.
         rest: String,
     },
-    /// SQL up to a semicolon, which is not part of it.
+    /// SQL up to a semicolon, without the semicolon.
     Statement(Text),
 }
 
 /// Splits a file.
 ///
 /// # Errors
-/// Quotes and comments that do not end, and `?`, which dyno itself needs.
+/// Unterminated quotes and comments, and `?`, which dyno reserves for parameters.
 pub(super) fn split(text: &str) -> Result<Vec<Item>, Diagnostic> {
     let mut scanner = Scanner { rest: text, line: 1 };
     let mut items = Vec::new();
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         taken
     }
 
-    /// Takes up to and with `end`; `None` when it is not there.
+    /// Takes the text up to and including `end`; `None` if it has no `end`.
     fn take_through(&mut self, skip: usize, end: &str) -> Option<&'a str> {
         let at = self.rest.get(skip..)?.find(end)?;
         Some(self.take(skip + at + end.len()))
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
             .ok_or_else(|| Diagnostic::new(line, "a comment does not end", "end it with */"))
     }
 
-    /// A command; a backslash at the end of its line carries it on in the next.
+    /// A command; a backslash at the end of a line continues the command in the next line.
     fn command(&mut self) -> Item {
         let line = self.line;
         self.take(1);
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
         Item::Command { line, word: word.to_owned(), rest: rest.trim().to_owned() }
     }
 
-    /// A statement up to its semicolon or the end of the file; `None` for a lone semicolon.
+    /// A statement up to its semicolon or the end of the file; `None` for an empty statement.
     fn statement(&mut self) -> Result<Option<Text>, Diagnostic> {
         let mut statement = Text::new(self.line);
         loop {
@@ -138,7 +138,7 @@ impl<'a> Scanner<'a> {
         Ok((!statement.is_blank()).then_some(statement))
     }
 
-    /// Text in quotes; a doubled quote within reads as two texts side by side.
+    /// Text in quotes; a doubled quote inside is read as two adjacent texts.
     fn quoted(&mut self, quote: char) -> Result<&'a str, Diagnostic> {
         let line = self.line;
         self.take_through(1, quote.encode_utf8(&mut [0; 4])).ok_or_else(|| {
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// A parameter, or a colon that means something else, as in `x::int` and `@a := 1`.
+    /// A parameter, or a colon with another meaning, as in `x::int` and `@a := 1`.
     fn colon(&mut self, statement: &mut Text) {
         let line = self.line;
         if self.rest.starts_with("::") {

@@ -1,13 +1,13 @@
-//! One SQL statement: its text between parameters, what it does and what it is called.
+//! One SQL statement: its text between parameters, its kind and its name.
 
 use measure::OperationKind;
 
-/// A statement as it was written.
+/// A statement as in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// Where it begins.
+    /// The line in which it begins.
     pub(super) line: usize,
-    /// The text before, between and after the parameters: one batch more than there are parameters.
+    /// The text before, between and after the parameters: one part more than there are parameters.
     batches: Vec<String>,
     /// Names of parameters and their lines.
     pub(super) parameters: Vec<(String, usize)>,
@@ -33,7 +33,7 @@ impl Text {
         self.parameters.is_empty() && self.batches.iter().all(|batch| batch.trim().is_empty())
     }
 
-    /// The statement with something for each parameter.
+    /// The statement with each parameter replaced by the result of `parameter`.
     pub(super) fn fill(&self, mut parameter: impl FnMut(usize) -> String) -> String {
         let mut text = String::new();
         for (i, batch) in self.batches.iter().enumerate() {
@@ -50,7 +50,7 @@ impl Text {
         self.fill(|_| "?".to_owned())
     }
 
-    /// What it does.
+    /// The kind of the statement.
     pub(super) fn verb(&self) -> Verb {
         let text = self.marked();
         let words: Vec<String> = words(&text).take(200).collect();
@@ -104,12 +104,12 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// Starts a transaction without saying how: the system's own way is used.
+    /// Starts a transaction without options; the system's own statement is used instead.
     Begin,
-    /// Starts a transaction in a way of its own.
+    /// Starts a transaction with options of its own.
     BeginAs,
     Commit,
-    /// PostgreSQL's other word for COMMIT, which not every system knows.
+    /// PostgreSQL's synonym of COMMIT, which not every system supports.
     End,
     Rollback,
     Read,

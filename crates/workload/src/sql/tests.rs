@@ -1,4 +1,4 @@
-//! Files are read as pgbench's users expect, and what is wrong is said with its line.
+//! Files are parsed as pgbench's users expect, and errors name their line.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn sql_of(script: &Script, transaction: usize) -> Vec<String> {
     statements.iter().map(|one| one.text.fill(|i| format!("<{i}>"))).collect()
 }
 
-/// TPC-B as pgbench's manual has it.
+/// TPC-B as in pgbench's manual.
 const TPC_B: &str = r"
 \set scale 10
 \set aid random(1, 100000 * :scale)

@@ -1,4 +1,4 @@
-//! The words of an expression.
+//! The tokens of an expression.
 
 use super::diagnostic::Diagnostic;
 
@@ -15,7 +15,7 @@ pub(super) enum Token {
     Sign(char),
 }
 
-/// Splits an expression into its words.
+/// Splits an expression into its tokens.
 ///
 /// # Errors
 /// Characters that have no meaning in an expression, numbers out of range.
@@ -46,7 +46,7 @@ pub(super) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Diagnostic> 
     Ok(tokens)
 }
 
-/// Length of the name that a text begins with; 0 when it begins otherwise.
+/// The length of the name at the start of a text; 0 if there is none.
 pub(super) fn name_length(text: &str) -> usize {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return 0;
@@ -87,7 +87,7 @@ fn digits(text: &str) -> usize {
     text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())
 }
 
-/// A text in single quotes; two of them within stand for one.
+/// A text in single quotes; a doubled quote inside stands for one quote.
 fn text_literal(text: &str, line: usize) -> Result<(Token, usize), Diagnostic> {
     let mut literal = String::new();
     let mut at = 1;

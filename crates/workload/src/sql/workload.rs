@@ -1,4 +1,4 @@
-//! Files of SQL as a workload.
+//! SQL files as a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -29,7 +29,7 @@ const VARIABLES: Text = text(
 
 /// One or several files.
 pub(crate) struct SqlWorkload {
-    /// As the plan names them.
+    /// The files as the plan names them.
     kind: String,
     shared: Arc<Mix>,
     prepare: Vec<Setup>,
@@ -41,10 +41,10 @@ pub(crate) struct SqlWorkload {
     prepared: Mutex<BTreeSet<String>>,
 }
 
-/// All transactions with their shares.
+/// All transactions with their weights.
 pub(super) struct Mix {
     pub(super) transactions: Vec<Transaction>,
-    /// For each transaction the sum of the shares up to and with it; the last is 1.
+    /// For each transaction: the sum of the shares up to and including it; the last is 1.
     pub(super) cumulative: Vec<f64>,
     pub(super) slots: Slots,
 }
@@ -62,7 +62,7 @@ impl SqlWorkload {
     /// Reads the files that `kind` names, separated by commas, each with an optional `@weight`.
     ///
     /// # Errors
-    /// Options and lines of files that are not right.
+    /// Invalid options and lines of files.
     pub(crate) fn read(kind: &str, folder: &Path, options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let given = variables(&mut reader);
@@ -173,7 +173,7 @@ impl FileName<'_> {
     }
 }
 
-/// Reads `variables`: numbers, and texts for what is no number.
+/// Reads `variables`: numbers, and texts for everything else.
 fn variables(reader: &mut OptionReader<'_>) -> BTreeMap<String, Cell> {
     let given = reader.settings(VARIABLES.name);
     given
@@ -206,7 +206,7 @@ fn refuse_namesakes(transactions: &[Transaction]) -> Result<(), Problem> {
     }
 }
 
-/// Sums of the shares so far, as parts of the whole.
+/// The cumulative sums of the shares, divided by their total.
 fn cumulate(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().sum();
     let mut so_far = 0.0;
@@ -219,8 +219,8 @@ fn cumulate(shares: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Runs setup statements in order; a failure names its file and line. What makes something heeds a
-/// request to stop between two statements; what takes it away is brought to its end.
+/// Runs setup statements in order; a failure names its file and line. `\prepare` checks for a request to stop before
+/// each statement; `\cleanup` always runs to its end.
 fn run_setup(context: &WorkloadContext<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
     if setup.is_empty() {
         return Ok(());
@@ -272,8 +272,8 @@ impl Workload for SqlWorkload {
         self.shared.transactions.iter().map(|transaction| transaction.statements.len()).sum()
     }
 
-    /// `refuse` runs the `\prepare` sections as they are, `reuse` leaves them out, and `replace`
-    /// runs `\cleanup` before them, as does a second call.
+    /// `refuse` runs the `\prepare` sections, `reuse` skips them, and `replace` runs `\cleanup` before them. A second
+    /// call runs `\cleanup` first too.
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         use plan::Existing::{Refuse, Replace, Reuse};
         check_isolation(context.target, self.isolation)?;
@@ -304,7 +304,7 @@ impl Workload for SqlWorkload {
         on_session(context, async move |session| run_all(session, &statements).await)
     }
 
-    /// Each statement of `\verify` must answer a row whose first value is true: neither 0 nor NULL.
+    /// Each statement of `\verify` must return a row whose first value is true: neither 0 nor NULL.
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         if self.verify.is_empty() {
             return Ok(());

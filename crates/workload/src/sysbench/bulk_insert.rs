@@ -104,7 +104,7 @@ fn write_insert(text: &mut String, table: usize, bytes: usize, next_id: &AtomicU
     }
 }
 
-/// How many rows fit. Assumes ids somewhat longer than the next one, because other clients take ids too.
+/// How many rows fit. Assumes ids somewhat larger than the next one, because other clients take ids too.
 fn rows_that_fit(bytes: usize, next_id: &AtomicU64) -> u64 {
     let ahead = next_id.load(Ordering::Relaxed).saturating_add(bytes as u64);
     let digits = ahead.max(1).ilog10() as usize + 1;

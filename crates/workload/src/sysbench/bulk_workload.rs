@@ -1,4 +1,4 @@
-//! `bulk_insert` as a workload: tables of two numbers that grow.
+//! `bulk_insert` as a workload: growing tables of two integer columns.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) const BULK_OPTIONS: OptionList =
 
 const TABLES: Number<u64> =
     number("tables", 16, 1..=100_000, "tables, sbtest1 and so on; clients take them in turn");
-/// By default as much as sysbench's INSERT holds at most.
+/// The default is the longest INSERT of sysbench.
 const STATEMENT_BYTES: Size = Size {
     name: "statement_bytes",
     default: ("512KiB", 512 << 10),
@@ -46,7 +46,7 @@ impl BulkInsert {
     /// Reads its options.
     ///
     /// # Errors
-    /// Options that are not known, or not right.
+    /// Unknown or invalid options.
     pub(crate) fn read(options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let statement_bytes = STATEMENT_BYTES.read(&mut reader);
@@ -87,7 +87,7 @@ impl Tables for BulkInsert {
         Vec::new()
     }
 
-    /// The INSERTs name no columns, so there must be two.
+    /// The INSERTs name no columns, so each table must have exactly two.
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
         let list_columns = context.target.dialect().list_columns;
         let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
@@ -113,7 +113,7 @@ impl Workload for BulkInsert {
     }
 
     fn statements_per_client(&self) -> usize {
-        // Each INSERT is text of its own.
+        // No statement is prepared: each INSERT is sent as text.
         0
     }
 

@@ -1,4 +1,4 @@
-//! One client of an OLTP script. An event allocates nothing: values are drawn in place and lent to the driver.
+//! One client of an OLTP script. Events allocate no memory: values are drawn in place and lent to the driver.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) struct OltpClient {
     load: Arc<OltpLoad>,
     connection: Connection,
     values: Values,
-    /// The random stream as it was at the start of the current transaction.
+    /// The state of the random stream at the start of the current transaction.
     random_at_start: Random,
 }
 
@@ -98,7 +98,7 @@ impl OltpClient {
 }
 
 impl Values {
-    /// Draws what `statement` of `step` needs, and sends it.
+    /// Draws the values of `statement` of `step`, and sends the statement.
     #[inline]
     fn start<'c>(
         &mut self,
@@ -124,7 +124,7 @@ impl Values {
                 connection.start(statement, &row)
             }
             Query::Insert => {
-                // The deleted row is put back.
+                // The deleted row is inserted again.
                 let puts_back = matches!(step, ScriptStep::DeleteInsert { .. });
                 let id = if puts_back { self.id } else { new_id(load) };
                 let k = load.id.draw(&mut self.random);
@@ -138,8 +138,7 @@ impl Values {
     }
 }
 
-/// An id for a new row. As in sysbench, a 32-bit integer of the whole range, or 0 where the table numbers its
-/// rows.
+/// An id for a new row. As in sysbench it is any 32-bit integer, or 0 if the table numbers its rows.
 fn new_id(load: &OltpLoad) -> i64 {
     if load.makes_ids { i64::from(load.unique.take()) + i64::from(i32::MIN) } else { 0 }
 }
@@ -154,7 +153,7 @@ fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
     }
 }
 
-/// Skips ids that the tables have already. One client does so for all, because no client starts its load before
+/// Skips ids that already exist in the tables. One client does so for all, because no client starts its load before
 /// all are connected.
 async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Failure> {
     let mut rows = 0;

@@ -28,7 +28,7 @@ pub(super) struct Operations {
     /// The operation of each [`Query`]. `None` if the query is the transaction's only statement, which is not
     /// timed twice.
     queries: [Option<OperationId>; Query::COUNT],
-    /// The kind of that only statement.
+    /// The kind of the only statement, if the transaction has only one.
     pub(super) single: Option<OperationKind>,
     begin: OperationId,
     commit: OperationId,
@@ -93,7 +93,7 @@ pub(super) struct ConnectionPlan<'a> {
     pub(super) settings: &'a Settings,
     pub(super) steps: &'a [ScriptStep],
     pub(super) bracket: TransactionFrame,
-    /// Whether INSERT leaves the id to the table.
+    /// Whether INSERT omits the id, so that the table assigns it.
     pub(super) omits_id: bool,
 }
 
@@ -196,7 +196,7 @@ impl Connection {
     }
 }
 
-/// Every query of the script is prepared on every table, so this is a bug in dyno.
+/// Every query of the script is prepared for every table, so this failure is a bug in dyno.
 #[cold]
 fn not_prepared(query: Query, table: u64) -> Failure {
     unsuitable(format!("{} on table {table} was not prepared", query.name()))

@@ -1,11 +1,11 @@
-//! Remembers which tables this process made on which system, because only those may be dropped.
+//! Remembers which tables this process created on which system, because only those may be dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use driver::Target;
 
-/// Tables made and still there, for each system that the workload ran on.
+/// Created tables that still exist, for each system that the workload ran on.
 #[derive(Debug, Default)]
 pub(super) struct CreatedTables(Mutex<BTreeMap<String, Tables>>);
 
@@ -18,7 +18,7 @@ struct Tables {
 }
 
 impl CreatedTables {
-    /// Tables were made.
+    /// Records created tables.
     pub(super) fn add(&self, target: &Target, tables: &[u64]) {
         let mut all = self.lock();
         let here = all.entry(key(target)).or_default();
@@ -26,19 +26,19 @@ impl CreatedTables {
         here.were_used = false;
     }
 
-    /// Notes that clients are about to change the tables.
+    /// Records that clients are about to change the tables.
     pub(super) fn use_up(&self, target: &Target) {
         self.lock().entry(key(target)).or_default().were_used = true;
     }
 
-    /// Tables were dropped.
+    /// Removes dropped tables.
     pub(super) fn forget(&self, target: &Target, tables: &[u64]) {
         if let Some(here) = self.lock().get_mut(&key(target)) {
             here.created_tables.retain(|table| !tables.contains(table));
         }
     }
 
-    /// Tables that were made here.
+    /// Tables that this process created on this system.
     pub(super) fn tables(&self, target: &Target) -> Vec<u64> {
         let all = self.lock();
         all.get(&key(target))
@@ -46,7 +46,7 @@ impl CreatedTables {
             .unwrap_or_default()
     }
 
-    /// Whether tables 1 to `tables` were all made here and no client changed them since.
+    /// Whether this process created tables 1 to `tables`, and no client has changed them since.
     pub(super) fn is_pristine(&self, target: &Target, tables: u64) -> bool {
         self.lock().get(&key(target)).is_some_and(|here| {
             !here.were_used && (1..=tables).all(|t| here.created_tables.contains(&t))
@@ -58,7 +58,7 @@ impl CreatedTables {
     }
 }
 
-/// The text of a target, which identifies its place.
+/// The text of a target, which identifies the system.
 fn key(target: &Target) -> String {
     target.to_string()
 }

@@ -14,7 +14,7 @@ use crate::parallel::parallel_for_batches;
 use crate::random::Draw;
 use crate::{LoadProgress, WorkloadContext};
 
-/// Rows in one transaction: 5 MB, so that the wait for the disk at its end costs little.
+/// Rows in one transaction: 5 MB, so that the disk write at its commit costs little.
 const BATCH_ROWS: u64 = 25_000;
 
 /// The rows of each batch. Consecutive batches belong to different tables, if there are several, so that
@@ -39,7 +39,7 @@ impl Batches {
     }
 }
 
-/// Puts `table_size` rows into each table.
+/// Loads `table_size` rows into each table.
 pub(super) fn fill(
     context: &WorkloadContext<'_>,
     settings: &Settings,

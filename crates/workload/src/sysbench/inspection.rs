@@ -11,7 +11,7 @@ use crate::parallel::{on_session, unsuitable};
 /// Which of tables sbtest1 to sbtest`tables` exist.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(super) fn existing(context: &WorkloadContext<'_>, tables: u64) -> Result<Vec<u64>, Failure> {
     let list_columns = context.target.dialect().list_columns;
     on_session(context, async move |session| {
@@ -28,7 +28,7 @@ pub(super) fn existing(context: &WorkloadContext<'_>, tables: u64) -> Result<Vec
 /// Checks that a table has the columns that the statements use.
 ///
 /// # Errors
-/// Which ones are missing.
+/// The missing columns.
 pub(super) fn check_columns(table: &str, found: &[String], needed: &[&str]) -> Result<(), Failure> {
     let is_there = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
     let missing: Vec<&str> = needed.iter().copied().filter(|name| !is_there(name)).collect();
@@ -49,12 +49,12 @@ pub(super) fn check_columns(table: &str, found: &[String], needed: &[&str]) -> R
 /// [`check_columns`] for the OLTP tables.
 ///
 /// # Errors
-/// As there.
+/// Like [`check_columns`].
 pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Failure> {
     check_columns(&schema::name(table), found, &COLUMNS)
 }
 
-/// Names the tables that are in the way, with options that help.
+/// The failure that names existing tables and the options that help.
 pub(super) fn refusal(existing: &[u64]) -> Failure {
     let shown = 5;
     let mut names: Vec<String> = existing.iter().take(shown).map(|&t| schema::name(t)).collect();
@@ -69,7 +69,7 @@ pub(super) fn refusal(existing: &[u64]) -> Failure {
     ))
 }
 
-/// An existing table has more columns than `bulk_insert` fills.
+/// The failure for an existing table with more columns than `bulk_insert` fills.
 pub(super) fn not_for_bulk_insert(table: u64, found: &[String]) -> Failure {
     unsuitable(format!(
         "table sbtest{table} has columns {}, and bulk_insert fills a table of id and k only: have \

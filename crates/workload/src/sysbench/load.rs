@@ -18,11 +18,11 @@ pub(super) struct OltpLoad {
     pub(super) seed: u64,
     /// Draws the ids of rows.
     pub(super) id: Draw,
-    /// From the first id of a range to its last.
+    /// The distance from the first id of a range to its last.
     pub(super) range_reach: i64,
-    /// INSERT does not name the id, so that the table numbers the row.
+    /// Whether INSERT omits the id, so that the table numbers the row.
     pub(super) omits_id: bool,
-    /// Clients generate ids, because the table does not number its rows.
+    /// Whether clients generate ids, because the table does not number its rows.
     pub(super) makes_ids: bool,
     pub(super) unique: UniqueNumbers,
 }

@@ -1,11 +1,11 @@
-//! The statements of every script, as the server logs them, against those of sysbench 1.0.20.
+//! Compares the statements of every script, as the server logs them, with those of sysbench 1.0.20.
 
 use driver::Datum;
 
 use crate::testing::{TestSystem, workload};
 
-/// What sysbench 1.0.20 sends in one event with one table, as MariaDB's general log has it: numbers
-/// as N, texts as T, white space as one space, and how often in a row.
+/// The statements of one event of sysbench 1.0.20 with one table, from MariaDB's general log: numbers as N, texts as
+/// T, white space as one space, with the number of repetitions.
 const SYSBENCH: [(&str, &[(usize, &str)]); 10] = [
     ("oltp_point_select", &[(1, POINT)]),
     (
@@ -75,7 +75,7 @@ const NON_INDEX_UPDATE: &str = "UPDATE sbtestN SET c='T' WHERE id=N";
 const DELETE: &str = "DELETE FROM sbtestN WHERE id=N";
 const INSERT: &str = "INSERT INTO sbtestN (id, k, c, pad) VALUES (N, N, 'T', 'T')";
 
-/// Takes the values out of a statement.
+/// Replaces the values of a statement by placeholders.
 fn shape(statement: &str) -> String {
     let mut shape = String::new();
     let mut is_in_text = false;
@@ -99,7 +99,7 @@ fn shape(statement: &str) -> String {
     shape.split_whitespace().collect::<Vec<_>>().join(" ").replace("-N", "N")
 }
 
-/// Statements in a row that have the same shape.
+/// Groups consecutive statements of the same shape.
 fn runs(log: &[Vec<Datum>]) -> Vec<(usize, String)> {
     let mut runs: Vec<(usize, String)> = Vec::new();
     for row in log {
@@ -116,7 +116,7 @@ fn runs(log: &[Vec<Datum>]) -> Vec<(usize, String)> {
 #[test]
 fn statements_are_those_of_sysbench_in_the_same_order() {
     let root = TestSystem::mysql("dyno_log");
-    // The server may know this host by its name, and have an anonymous user for it.
+    // The server may know this host by name, and may have an anonymous user for it.
     for host in ["%", "localhost"] {
         root.run(&format!("DROP USER IF EXISTS dyno_log@'{host}'"));
         root.run(&format!("CREATE USER dyno_log@'{host}'"));

@@ -1,8 +1,8 @@
-//! The sysbench set: its tables, its values and its transactions, statement for statement.
+//! The sysbench set: its tables, values and transactions, with the same statements.
 //!
-//! What each script does was learnt from sysbench 1.0.20 and is checked against its query log; all
-//! words here are our own. A script is a [`script::Script`], a value; one client loop does them all,
-//! except for `bulk_insert` and the two `select_random_*`, which have loops of their own.
+//! The scripts' behaviour was learnt from sysbench 1.0.20 and is checked against its query log; all text here is our
+//! own. A script is a [`script::Script`], a value. One client loop runs all scripts except `bulk_insert` and the two
+//! `select_random_*`, which have loops of their own.
 
 mod bulk_insert;
 mod bulk_workload;

@@ -28,7 +28,7 @@ impl Oltp {
     /// Reads the options of `script`.
     ///
     /// # Errors
-    /// Options that are not known, or not right.
+    /// Unknown or invalid options.
     pub(crate) fn read(script: Script, options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let settings = Settings::read(&mut reader);

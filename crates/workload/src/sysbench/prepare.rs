@@ -15,10 +15,10 @@ use crate::parallel::{interrupted, on_session, parallel_for, run_all, workers};
 
 /// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
-    /// How many there are: sbtest1 and so on.
+    /// The number of tables: sbtest1 and so on.
     fn tables(&self) -> u64;
 
-    /// CREATE TABLE.
+    /// The CREATE TABLE statement.
     ///
     /// # Errors
     /// If the system does not support such a table.
@@ -27,20 +27,20 @@ pub(super) trait Tables: Send + Sync {
     /// Adds the rows to new tables.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     fn fill(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure>;
 
     /// Statements for one table after its rows are loaded.
     fn finish(&self, table: u64) -> Vec<String>;
 
-    /// Checks tables that existed before.
+    /// Checks tables that already existed.
     ///
     /// # Errors
-    /// Why they cannot be used.
+    /// If they cannot be used.
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure>;
 }
 
-/// Creates the missing tables, as [`WorkloadContext::existing`] says.
+/// Creates the missing tables, as [`WorkloadContext::existing`] defines.
 pub(super) fn prepare(
     context: &WorkloadContext<'_>,
     wanted: &dyn Tables,

@@ -1,4 +1,4 @@
-//! The statements that the scripts are made of.
+//! The statements of the scripts.
 
 use measure::OperationKind;
 
@@ -17,7 +17,7 @@ pub(super) enum Query {
 }
 
 impl Query {
-    /// How many there are.
+    /// The number of queries.
     pub(super) const COUNT: usize = Self::Insert as usize + 1;
 
     /// Its name as an operation.
@@ -48,7 +48,7 @@ impl Query {
         }
     }
 
-    /// Its text for table `sbtest{table}`, parameters as `?`.
+    /// Its SQL for table `sbtest{table}`, with `?` for parameters.
     pub(super) fn sql(self, table: u64) -> String {
         let range = format!("FROM sbtest{table} WHERE id BETWEEN ? AND ?");
         match self {

@@ -1,4 +1,4 @@
-//! The rows that tables are filled with: each can be made by itself, from seed, table and id.
+//! The rows of the tables: each depends only on seed, table and id.
 
 use driver::Value;
 
@@ -16,7 +16,7 @@ pub(super) struct RowGenerator {
     pub(super) k: Draw,
 }
 
-/// A row, kept in place and made again and again.
+/// A row in reused memory.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     id: i64,
@@ -30,7 +30,7 @@ impl Row {
         Self { id: 0, k: 0, c: Digits::new(), pad: Digits::new() }
     }
 
-    /// Becomes row `id` of table `sbtest{table}`.
+    /// Generates row `id` of table `sbtest{table}` in place.
     #[inline]
     pub(super) fn make(&mut self, generator: &RowGenerator, table: u64, id: u64) {
         let mut random = Random::of_part(generator.seed, &[table, id]);

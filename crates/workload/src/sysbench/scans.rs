@@ -1,4 +1,4 @@
-//! `select_random_points` and `select_random_ranges`: one statement by many values of column k.
+//! `select_random_points` and `select_random_ranges`: one statement with many values of column k.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::shared::Shared;
 use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
 impl Script {
-    /// Whether it has a client of its own, in this file.
+    /// Whether the script uses the client in this file.
     pub(super) fn is_scan(self) -> bool {
         matches!(self, Self::RandomPoints | Self::RandomRanges)
     }
@@ -34,7 +34,7 @@ pub(super) struct ScanLoad {
     seed: u64,
     shape: Shape,
     table_size: u64,
-    /// Values in a query: points, or beginnings of ranges.
+    /// Values in a query: points, or first values of ranges.
     values: usize,
     /// Width of a range; `None` for points.
     delta: Option<i64>,
@@ -128,7 +128,7 @@ pub(super) struct ScanClient {
     session: Session,
     statement: Statement,
     random: Random,
-    /// The client's part of the table, known from the first turn on.
+    /// The client's part of the table, set in the first turn.
     segment: Option<Draw>,
     values: Vec<Value<'static>>,
 }

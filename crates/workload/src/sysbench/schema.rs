@@ -11,10 +11,10 @@ pub(super) fn name(table: u64) -> String {
     format!("sbtest{table}")
 }
 
-/// CREATE TABLE for table `number`.
+/// The CREATE TABLE statement for table `number`.
 ///
 /// # Errors
-/// When the options ask for what the system does not have.
+/// If the options require a feature that the system does not have.
 pub(super) fn create_table(
     table: u64,
     settings: &Settings,
@@ -24,8 +24,8 @@ pub(super) fn create_table(
     let key = match (settings.secondary, settings.auto_inc) {
         (true, true) => ", KEY xid (id)",
         (false, false) => ", PRIMARY KEY (id)",
-        // The type of a column that numbers rows has the primary key in it. A secondary index alone is
-        // made after the rows.
+        // With auto-increment the type of the id column includes the primary key. The secondary index alone is
+        // created after the rows are loaded.
         (false, true) | (true, false) => "",
     };
     let tail = table_tail(&settings.make, dialect)?;
@@ -49,10 +49,10 @@ fn id_column(settings: &Settings, dialect: &Dialect) -> Result<&'static str, Fai
     }
 }
 
-/// What comes after the columns: engine and options.
+/// The end of the statement: engine and options.
 ///
 /// # Errors
-/// When the plan names an engine and the system has none.
+/// If the plan names an engine and the system has no engines.
 pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, Failure> {
     let mut tail = String::new();
     if dialect.has_engine_clause {
@@ -70,7 +70,7 @@ pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, 
     Ok(tail)
 }
 
-/// The indexes to make once the rows are in.
+/// The indexes that are created after the rows are loaded.
 pub(super) fn indexes(table: u64, settings: &Settings) -> Vec<String> {
     let mut indexes = Vec::new();
     if settings.secondary && !settings.auto_inc {

@@ -1,9 +1,9 @@
-//! What one event of each script does.
+//! The steps of one event of each script.
 
 use super::query::Query;
 use super::settings::Settings;
 
-/// A script of the sysbench set that works on sysbench's OLTP tables.
+/// A script of the sysbench set that uses sysbench's OLTP tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Script {
     PointSelect,
@@ -21,17 +21,17 @@ pub(crate) enum Script {
 /// One part of an event. Its table is drawn once for all repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScriptStep {
-    /// A read or an update, repeated, each time with a new id.
+    /// A read or an update, repeated with a new id each time.
     Repeat { query: Query, times: u64 },
-    /// A row deleted and inserted again with other values, repeated.
+    /// Deletes a row and inserts it again with other values, repeated.
     DeleteInsert { times: u64 },
-    /// A row deleted.
+    /// Deletes a row.
     Delete,
-    /// A new row.
+    /// Inserts a new row.
     Insert,
 }
 
-/// How the row counts of the tables may differ after a script has run.
+/// How the tables' row counts may differ after a script has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowCount {
     Exactly,
@@ -80,7 +80,7 @@ impl Script {
         }
     }
 
-    /// What it does, in a line.
+    /// Its description in one line.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::PointSelect => "reads one row by its key",
@@ -118,8 +118,8 @@ impl Script {
         }
     }
 
-    /// The parts of one event, in order, between BEGIN and COMMIT where it has them; empty for the
-    /// scripts with a loop of their own.
+    /// The steps of one event, in order, between BEGIN and COMMIT if the script has them; empty for the scripts with
+    /// a loop of their own.
     pub(super) fn steps(self, settings: &Settings) -> Vec<ScriptStep> {
         let repeat = |query, times| ScriptStep::Repeat { query, times };
         let mut steps = Vec::new();
@@ -152,7 +152,7 @@ impl Script {
 }
 
 impl ScriptStep {
-    /// The statements that it uses, in the order in which they are sent.
+    /// The statements that it sends, in order.
     #[inline]
     pub(super) fn queries(&self) -> &[Query] {
         match self {
@@ -163,7 +163,7 @@ impl ScriptStep {
         }
     }
 
-    /// How often it sends them.
+    /// How often it repeats them.
     #[inline]
     pub(super) fn times(self) -> u64 {
         match self {

@@ -1,4 +1,4 @@
-//! The options of the OLTP scripts, named as sysbench's.
+//! The options of the OLTP scripts, named as in sysbench.
 
 use driver::Isolation;
 use plan::OptionReader;
@@ -51,7 +51,7 @@ const fn times(name: &'static str, default: u64, meaning: &'static str) -> Numbe
     number(name, default, 0..=MOST_STATEMENTS, meaning)
 }
 
-/// The options of the OLTP scripts, beside those of the random distribution.
+/// The options of the OLTP scripts, without those of the random distribution.
 pub(crate) const OPTIONS: OptionList = &[
     &TABLES,
     &TABLE_SIZE,
@@ -107,7 +107,7 @@ pub(crate) struct Settings {
     pub(crate) shape: Shape,
 }
 
-/// How tables are created, beyond their columns.
+/// How tables are created, apart from their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableMake {
     /// The storage engine.

@@ -1,4 +1,4 @@
-//! Every script on real databases: what it makes, sends, counts and leaves behind.
+//! Every script on real databases: its tables, statements and counts, and the data afterwards.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn sysbench(script: &str, options: &str) -> Box<dyn Workload> {
     workload(&format!("sysbench/{script}"), options)
 }
 
-/// A script's whole life; the tables are gone in the end.
+/// Runs a script from prepare to cleanup, which drops the tables.
 fn run_lifecycle(test_system: &TestSystem, script: &str, options: &str) -> Trial {
     let workload = sysbench(script, options);
     workload
@@ -88,7 +88,7 @@ fn run_all_scripts(test_system: &TestSystem) {
     for options in ["auto_inc = false", "create_secondary = false", "skip_trx = true"] {
         let options = format!("table_size = 50\n{options}");
         for script in ["oltp_read_write", "oltp_insert"] {
-            // Without transactions two clients may delete the same row and both put it back.
+            // Without transactions two clients may delete the same row and both insert it again.
             let tally = run_lifecycle(test_system, script, &options).tally;
             let mut classes = tally.errors.keys().map(|key| key.class);
             assert!(classes.all(|class| class == ErrorClass::DuplicateKey || class.is_transient()));
@@ -99,7 +99,7 @@ fn run_all_scripts(test_system: &TestSystem) {
 
 fn counts_a_transaction_statement_by_statement(test_system: &TestSystem) {
     let trial = run_lifecycle(test_system, "oltp_read_write", "tables = 3\ntable_size = 500");
-    // Nothing was tried again or given up, or counts would differ.
+    // No transaction was retried or abandoned; otherwise counts would differ.
     let transient: u64 = trial.tally.errors.values().map(|counts| counts.total()).sum();
     let expected: Vec<(&str, u64)> =
         READ_WRITE.iter().map(|(name, count)| (*name, count * 60)).collect();
@@ -194,7 +194,7 @@ fn a_second_prepare_recreates_its_own_tables() {
 #[test]
 fn a_failed_prepare_drops_its_tables() {
     let test_system = TestSystem::sqlite();
-    // In SQLite names of indexes are unique over all tables, so the one of sbtest2 is taken.
+    // In SQLite index names are unique over all tables, so the name of sbtest2's index is taken.
     test_system.run("CREATE TABLE other (a INTEGER)");
     test_system.run("CREATE INDEX k_2 ON other (a)");
     let options = "tables = 3\ntable_size = 300";
@@ -256,7 +256,7 @@ fn verify_finds_tables_that_lost_an_index() {
     assert!(wrong.contains("table sbtest1 has no index on id"), "{wrong}");
 }
 
-/// What is in a table after a trial by one client.
+/// The contents of a table after a trial with one client.
 fn outcome(seed: u64) -> (Vec<Vec<driver::Datum>>, Vec<Vec<driver::Datum>>) {
     let mut test_system = TestSystem::sqlite();
     test_system.seed = seed;
@@ -314,7 +314,7 @@ fn generated_ids_continue_after_the_last_trial() {
 #[test]
 fn conflicts_are_retried_and_counted_without_loss() {
     let test_system = TestSystem::mysql("dyno_conflicts");
-    // Every client writes the same few rows, in an order of its own.
+    // Every client writes the same few rows, each in a different order.
     let options =
         "table_size = 4\nrand_type = \"uniform\"\nindex_updates = 4\nrange_selects = false";
     let workload = sysbench("oltp_write_only", options);

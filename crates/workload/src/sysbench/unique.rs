@@ -1,4 +1,4 @@
-//! Ids that are never drawn twice, in an order that looks random.
+//! Ids that never repeat, in an order that looks random.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,9 +7,9 @@ use crate::random::Random;
 /// The largest prime below 2^32 that is 3 modulo 4.
 const PRIME: u64 = 4_294_967_291;
 
-/// Maps 0..2^32 one to one onto itself. Squares modulo a prime p = 3 mod 4 are distinct for
-/// 0..=p/2, and so are their negatives for the rest (J. Preshing, "How to Generate a Sequence of
-/// Unique Random Integers", 2012); the five numbers past the prime stay where they are.
+/// Maps 0..2^32 one to one onto itself. Squares modulo a prime p = 3 mod 4 are distinct for 0..=p/2, and so are their
+/// negatives for the rest (J. Preshing, "How to Generate a Sequence of Unique Random Integers", 2012); the five
+/// numbers past the prime are not changed.
 fn permute(number: u32) -> u32 {
     let x = u64::from(number);
     if x >= PRIME {
@@ -20,8 +20,8 @@ fn permute(number: u32) -> u32 {
     image as u32
 }
 
-/// A sequence of all 32-bit numbers without repetition, shared by the clients of a trial: which
-/// client gets which number depends on their speed, the sequence itself on the seed alone.
+/// A sequence of all 32-bit numbers without repetition, shared by the clients of a trial. Which client gets which
+/// number depends on their speed; the sequence depends only on the seed.
 #[derive(Debug)]
 pub(super) struct UniqueNumbers {
     next: AtomicU32,
@@ -35,8 +35,8 @@ impl UniqueNumbers {
         Self { next: AtomicU32::new(0), first: bits as u32, offset: (bits >> 32) as u32 }
     }
 
-    /// Skips the first `count` numbers, unless more are taken already: an earlier trial with the same seed has
-    /// inserted rows with them.
+    /// Skips the first `count` numbers, unless more are taken already: an earlier trial with the same seed has used
+    /// them for rows.
     pub(super) fn skip(&self, count: u64) {
         self.next.fetch_max(count.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
     }

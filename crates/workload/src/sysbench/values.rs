@@ -4,7 +4,7 @@ use crate::random::Random;
 
 /// Digits of one group.
 const GROUP_DIGITS: usize = 11;
-/// 10^11: as many groups as there are.
+/// 10^11: the number of different groups.
 const GROUPS: u64 = 100_000_000_000;
 /// Every pair of digits, 00 to 99.
 const PAIRS: [u8; 200] = pairs();
@@ -25,7 +25,7 @@ pub(super) const C_LENGTH: usize = 119;
 /// Length of `pad`: five groups.
 pub(super) const PAD_LENGTH: usize = 59;
 
-/// A value of a template, in memory that is filled again for each row.
+/// A value of a template, in memory that is reused for each row.
 #[derive(Clone, Debug)]
 pub(super) struct Digits<const LENGTH: usize>([u8; LENGTH]);
 
@@ -34,7 +34,7 @@ impl<const LENGTH: usize> Digits<LENGTH> {
         Self([b'-'; LENGTH])
     }
 
-    /// Draws every digit anew.
+    /// Draws new digits.
     #[inline]
     pub(super) fn fill(&mut self, random: &mut Random) {
         for group in self.0.chunks_mut(GROUP_DIGITS + 1) {
@@ -45,12 +45,12 @@ impl<const LENGTH: usize> Digits<LENGTH> {
     /// The value as text.
     #[inline]
     pub(super) fn as_str(&self) -> &str {
-        // Digits and dashes are always valid.
+        // Digits and dashes are always valid UTF-8.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
-/// Writes eleven digits; a dash after them stays.
+/// Writes eleven digits, and keeps the dash after them.
 #[inline]
 fn write_group(group: &mut [u8], mut number: u64) {
     for at in [9, 7, 5, 3, 1] {

@@ -1,4 +1,4 @@
-//! Checks that tables hold what the scripts need: columns, row counts and sampled values.
+//! Checks that tables fit the scripts: columns, row counts and sampled values.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ const SAMPLED_ROWS: usize = 100;
 pub(super) struct Expected {
     pub(super) rows: u64,
     pub(super) row_count: RowCount,
-    /// The highest value that column k may have: the table's size as long as nothing was updated.
+    /// The highest allowed value of column k: the table's size if nothing was updated.
     pub(super) highest_k: i64,
-    /// Whether the table is to have an index on k.
+    /// Whether the table must have an index on k.
     pub(super) has_index_on_k: bool,
-    /// Which rows are sampled.
+    /// Selects the sampled rows.
     pub(super) seed: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn verify(
     })
 }
 
-/// Checks the indexes: without them a table gives the same answers, but reads all of its rows.
+/// Checks the indexes: without them a table gives the same answers, but the server reads all rows.
 fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result<(), Failure> {
     let has = |name: &str| indexed.iter().any(|column| column.eq_ignore_ascii_case(name));
     let again = "have it made afresh with `--existing replace`";
@@ -70,7 +70,7 @@ fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result
     Ok(())
 }
 
-/// Row count and ids.
+/// Checks the row count and the ids.
 async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Result<(), Failure> {
     let sql = format!("SELECT COUNT(*), MIN(id), MAX(id) FROM sbtest{table}");
     let answer = session.rows(&sql).await?;
@@ -102,7 +102,7 @@ async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Re
     Ok(())
 }
 
-/// Values of some rows.
+/// Checks the values of some rows.
 async fn check_sample(session: &mut Session, table: u64, wanted: Expected) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Rows for a table or a file, in memory that is reused.
+//! Rows for a table or a file, in reused memory.
 
 use driver::Value;
 
@@ -57,7 +57,7 @@ impl RowBuffer {
         self.cells.push(Cell::Text(from, self.text.len()));
     }
 
-    /// Every row, its cells lent to a driver.
+    /// All rows; their cells are lent to a driver.
     pub(super) fn rows(
         &self,
         columns: usize,
@@ -71,8 +71,8 @@ impl RowBuffer {
         })
     }
 
-    /// Appends the rows as CSV (RFC 4180, lines ended by LF, NULL as `\N`, which bulk loaders of the MySQL
-    /// world take for it). No text of ours holds a character that needs quotes.
+    /// Appends the rows as CSV (RFC 4180, lines ended by LF, NULL as `\N`, which bulk loaders of MySQL-compatible
+    /// systems read as NULL). No generated text contains a character that needs quotes.
     pub(super) fn append_csv(&self, out: &mut Vec<u8>, columns: usize) {
         for row in self.cells.chunks(columns) {
             for (place, cell) in row.iter().enumerate() {
@@ -94,13 +94,13 @@ impl RowBuffer {
     }
 }
 
-/// Appends a number of so many `units`, a power of ten, with a point before those.
+/// Appends a number in units of 1 / `units`, where `units` is a power of ten, as a decimal fraction.
 fn push_fixed(out: &mut String, number: i64, units: u64) {
     if number < 0 {
         out.push('-');
     }
     let mut size = number.unsigned_abs();
-    // The most digits that 64 bits have, and the point.
+    // The most digits of a 64-bit number, and the point.
     let mut places = [b'0'; 21];
     let (mut at, mut unit) = (places.len(), units);
     while size > 0 || unit > 0 {

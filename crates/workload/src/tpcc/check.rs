@@ -1,5 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2. Each warehouse has statements of its own that follow its
-//! keys; several warehouses and conditions are checked in parallel.
+//! The twelve consistency conditions of clause 3.3.2. Each warehouse has statements of its own that use its keys;
+//! several warehouses and conditions are checked in parallel.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::settings::Settings;
 use crate::WorkloadContext;
 use crate::parallel::{as_integer, parallel_for, unsuitable, workers};
 
-/// What each condition says, for each warehouse, district, order or customer.
+/// The meaning of each condition, for each warehouse, district, order or customer.
 const MEANINGS: [&str; 12] = [
     "W_YTD = sum(D_YTD)",
     "D_NEXT_O_ID - 1 = max(O_ID) = max(NO_O_ID)",
@@ -29,7 +29,7 @@ const MEANINGS: [&str; 12] = [
     "C_BALANCE + C_YTD_PAYMENT = sum(OL_AMOUNT) of delivered lines",
 ];
 
-/// How many broken places of a condition are reported.
+/// How many broken places are reported for each condition.
 const PLACES_MAX: usize = 3;
 
 /// The conditions that one session checks for a warehouse.
@@ -49,7 +49,7 @@ enum CheckQuery {
 const CHECK_QUERIES: [CheckQuery; 4] =
     [CheckQuery::Balances, CheckQuery::Lines, CheckQuery::Figures, CheckQuery::NewOrders];
 
-/// Broken places of each condition: how many, and the first few in words.
+/// Broken places of each condition: their number, and the first few as text.
 #[derive(Debug, Default)]
 struct BrokenPlaces(BTreeMap<usize, (u64, Vec<String>)>);
 
@@ -74,7 +74,7 @@ impl BrokenPlaces {
     }
 }
 
-/// Checks all twelve conditions, and names those that cannot be checked.
+/// Checks all twelve conditions, and reports those that cannot be checked.
 pub(super) fn check(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -113,7 +113,7 @@ pub(super) fn check(
     Ok(conditions)
 }
 
-/// Clause 2.1.6.1 relates the constant that last names are drawn with to the one they were loaded with.
+/// Clause 2.1.6.1 relates the last-name constants of the load and of the run.
 fn constant(context: &WorkloadContext<'_>, created: &CreatedDatabases) -> Condition {
     let verdict = match created.freshness_of(context.target) {
         Some(_) => ConditionResult::Holds,
@@ -133,7 +133,7 @@ fn constant(context: &WorkloadContext<'_>, created: &CreatedDatabases) -> Condit
 /// Refuses data that breaks a condition.
 ///
 /// # Errors
-/// Which conditions, and where.
+/// The broken conditions, and where they are broken.
 pub(super) fn demand(conditions: &[Condition]) -> Result<(), Failure> {
     let broken: Vec<String> = conditions
         .iter()
@@ -172,10 +172,10 @@ impl CheckQuery {
     }
 }
 
-/// More broken rows of one warehouse than this are not read.
+/// At most this number of broken rows of a warehouse is read.
 const ROWS_MAX: usize = 1_000;
 
-/// Condition 5, from both sides.
+/// Condition 5, in both directions.
 async fn new_orders(
     session: &mut Session,
     warehouse: u64,
@@ -246,7 +246,7 @@ async fn lines(session: &mut Session, warehouse: u64) -> Result<Vec<(usize, Stri
     Ok(broken)
 }
 
-/// A missing number breaks a condition, but no comparison with NULL is true in SQL.
+/// NULL where a number is required breaks a condition, but no comparison with NULL is true in SQL.
 fn null() -> String {
     "NULL".to_owned()
 }

@@ -1,11 +1,11 @@
-//! Every condition finds the row that breaks it, and a sound database breaks none.
+//! Each condition finds the row that breaks it, and a consistent database breaks none.
 
 use measure::{Condition, ConditionResult};
 
 use crate::Workload;
 use crate::testing::{TestSystem, message, workload};
 
-/// A statement that breaks something, one that mends it, and which conditions are broken in between.
+/// A statement that breaks conditions, one that repairs them, and the conditions broken in between.
 struct Violation {
     by: &'static str,
     mended_by: &'static str,
@@ -13,7 +13,7 @@ struct Violation {
     told: &'static str,
 }
 
-/// One for each condition, which it breaks with as few others as there can be.
+/// One for each condition, breaking as few others as possible.
 const BREAKS: [Violation; 12] = [
     Violation {
         by: "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 1",
@@ -110,7 +110,7 @@ const BREAKS: [Violation; 12] = [
     },
 ];
 
-/// Numbers that are not there; the last of the conditions that each breaks tells of it.
+/// Numbers that are NULL; the message is that of the last condition that each breaks.
 const NULLS: [Violation; 5] = [
     Violation {
         by: "UPDATE warehouse SET w_ytd = NULL",
@@ -191,7 +191,7 @@ fn every_condition_finds_the_row_that_breaks_it() {
     );
 }
 
-/// One district has a new order left, another three; all others have many. Clause 2.7.4.2.
+/// One district has one new order left, another three; all others have many. Clause 2.7.4.2.
 fn tells_deliveries_that_find_nothing_apart(test_system: &TestSystem) {
     test_system.run(
         "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 3 AND no_o_id < \
@@ -211,7 +211,7 @@ fn tells_deliveries_that_find_nothing_apart(test_system: &TestSystem) {
     assert_eq!(share.operations.len(), 2, "skipped ones are of the mix: {share:?}");
 }
 
-/// Data that breaks a condition is not run on.
+/// A run is refused on data that breaks a condition.
 fn refused_before_a_run(test_system: &TestSystem, tpcc: &dyn Workload) {
     test_system.run(BREAKS[1].by);
     let told = message(tpcc.verify(&test_system.context()));
@@ -220,7 +220,7 @@ fn refused_before_a_run(test_system: &TestSystem, tpcc: &dyn Workload) {
     tpcc.verify(&test_system.context()).unwrap();
 }
 
-/// What one client does, in exact numbers: the same seed always does the same.
+/// The work of one client, in exact numbers: the same seed always gives the same work.
 fn runs_and_stays_consistent(test_system: &TestSystem, tpcc: &dyn Workload) {
     let trial = test_system.trial(tpcc, 1, 460);
     let counts = trial.counts();
@@ -232,7 +232,7 @@ fn runs_and_stays_consistent(test_system: &TestSystem, tpcc: &dyn Workload) {
     assert_eq!(broken(&tpcc.check(&test_system.context()).unwrap()), Vec::<usize>::new());
     let committed = count("new_order").cast_signed();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM orders"), 30_000 + committed);
-    // A rolled back order leaves nothing.
+    // A rolled back order leaves no change.
     assert_eq!(test_system.integer("SELECT SUM(d_next_o_id) FROM district"), 30_010 + committed);
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM history"), 30_200);
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM new_order"), 9_000 + committed - 200);

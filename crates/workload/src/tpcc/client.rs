@@ -22,7 +22,7 @@ use crate::random::Random;
 use crate::shared::Shared;
 use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 
-/// What a client's stream is drawn from, apart from those that data is made from.
+/// The random stream of clients, independent of those of the data.
 const STREAM: u64 = 0x7e41;
 
 impl Shared for TpccLoad {
@@ -52,7 +52,7 @@ pub(super) struct TpccClient {
     input_generator: InputGenerator,
     cards: TransactionPicker,
     random: Random,
-    /// The next kind, if it was drawn before its turn.
+    /// The next kind, if it has been drawn already.
     next: Option<Kind>,
     /// The kind of the last transaction.
     last: Option<Kind>,
@@ -91,7 +91,7 @@ impl TpccClient {
         &mut self,
         handle: &mut ClientHandle,
     ) -> Result<OperationId, (OperationId, Failure)> {
-        // Every transaction was drawn before it is done.
+        // Every transaction is drawn before it runs.
         let Some((kind, inputs)) = &self.inputs else { return Ok(ROLLED_BACK) };
         let tpcc_session = &mut self.tpcc_session;
         let done = match inputs {

@@ -22,8 +22,8 @@ use crate::parallel::{interrupted, unsuitable};
 /// Size of the write buffer of a file.
 const WRITE_BYTES: usize = 256 * 1024;
 
-/// Writes `DATABASE.TABLE.WAREHOUSE.csv` for every table and warehouse, `DATABASE.item.csv`, and
-/// `schema.sql` with the statements that make the tables.
+/// Writes `DATABASE.TABLE.WAREHOUSE.csv` for every table and warehouse, `DATABASE.item.csv`, and `schema.sql` with
+/// the statements that create the tables.
 pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {
     let warehouses = settings.warehouses;
     write_schema(settings, export)?;
@@ -71,7 +71,7 @@ fn write_job(export: &Export<'_>, generator: &RowGenerator, job: u64) -> Result<
     files.close()
 }
 
-/// Runs a future that only writes files, and so never waits.
+/// Runs a future that only writes files, and therefore never waits.
 pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

@@ -12,7 +12,7 @@ pub(super) enum Kind {
     StockLevel,
 }
 
-/// How many kinds there are.
+/// The number of kinds.
 pub(super) const TYPES: usize = 5;
 
 impl Kind {
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Its least share of all transactions, percent (clause 5.2.3); New-Order has the rest.
+    /// Its minimum share of all transactions, in percent (clause 5.2.3); New-Order has the rest.
     pub(super) fn least_percent(self) -> Option<f64> {
         match self {
             Self::NewOrder => None,
@@ -43,18 +43,17 @@ impl Kind {
 /// How the next kind is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mix {
-    /// From a deck of 23 cards that is shuffled whenever it is used up (clause 5.2.4.2).
+    /// Drawn from a deck of 23 cards that is reshuffled when it is used up (clause 5.2.4.2).
     Deck,
-    /// Each by itself, with these weights (clause 5.2.4.1).
+    /// Drawn independently, with these weights (clause 5.2.4.1).
     Weights([u32; TYPES]),
 }
 
-/// Cards of each kind in a deck (clause 5.2.4.2): it keeps the required mix with as many New-Orders as
-/// it allows.
+/// Cards of each kind in a deck (clause 5.2.4.2): the required mix with the highest possible share of New-Orders.
 const CARDS: [usize; TYPES] = [10, 10, 1, 1, 1];
 const DECK: usize = 23;
 
-/// One client's source of kinds.
+/// Selects the kinds of one client's transactions.
 #[derive(Clone, Debug)]
 pub(super) struct TransactionPicker {
     mix: Mix,
@@ -84,7 +83,8 @@ impl TransactionPicker {
         self.deck[self.drawn - 1]
     }
 
-    /// Shuffles the deck; every order is equally likely (R. Durstenfeld, Algorithm 235: Random permutation, CACM 7(7), 1964).
+    /// Shuffles the deck; every order is equally likely (R. Durstenfeld, Algorithm 235: Random permutation, CACM
+    /// 7(7), 1964).
     fn shuffle(&mut self, random: &mut Random) {
         for last in (1..DECK).rev() {
             self.deck.swap(last, random.below(last as u64 + 1) as usize);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn decks_are_shuffled() {
         let (mut cards, mut random) = (TransactionPicker::new(Mix::Deck), Random::new(3));
-        // Where the one Delivery lies: every place as likely.
+        // The position of the one Delivery: each is equally likely.
         let mut places = [0_u32; DECK];
         for _ in 0..2_300 {
             let deck: Vec<Kind> = (0..DECK).map(|_| cards.draw(&mut random)).collect();

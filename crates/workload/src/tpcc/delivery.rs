@@ -1,8 +1,8 @@
 //! The Delivery transaction: clause 2.7.
 //!
 //! Clause 2.7.2 lets a terminal queue a Delivery and continue at once. Here the client runs it itself, as other
-//! drivers do, and its latency is that of the work. One transaction delivers to all ten districts, which clause
-//! 2.7.2 allows.
+//! drivers do, and its latency is that of the work. One transaction delivers to all ten districts; clause 2.7.2
+//! allows this.
 
 use driver::Value;
 use engine::ClientHandle;
@@ -19,7 +19,7 @@ const DISTRICTS: usize = 10;
 pub(super) enum Delivered {
     /// An order of each district.
     Everywhere,
-    /// At least one district had no order outstanding and was skipped; clause 2.7.4.2 wants to know how often.
+    /// At least one district had no order outstanding and was skipped; clause 2.7.4.2 requires the share of these.
     NotEverywhere,
 }
 
@@ -33,11 +33,11 @@ pub(super) async fn delivery(
     let warehouse = Value::Int(delivery.warehouse);
     let orders = oldest(tpcc_session, handle, warehouse).await?;
     if orders.iter().all(|order| *order == 0) {
-        // Clause 2.7.4.2: where no order is outstanding, the delivery is skipped.
+        // Clause 2.7.4.2: districts without an outstanding order are skipped, here all of them.
         tpcc_session.commit(handle).await?;
         return Ok(Delivered::NotEverywhere);
     }
-    // The warehouse and the orders follow behind one more value, which only one statement takes.
+    // The warehouse and the orders follow one more value, which only one statement uses.
     let mut values = [Value::Int(0); DISTRICTS + 2];
     values[0] = Value::Int(delivery.carrier);
     values[1] = warehouse;
@@ -81,7 +81,7 @@ async fn oldest(
     Ok(orders)
 }
 
-/// A number for each district from rows that begin with the district; 0 where there is no row.
+/// A number for each district, from rows that begin with the district; 0 where there is no row.
 fn by_district(
     tpcc_session: &TpccSession,
     number: impl Fn(usize, &TpccSession) -> Option<i64>,

@@ -1,5 +1,5 @@
-//! Sums and counts of one warehouse by district, and the conditions that follow from them alone: 3.3.2.1 to
-//! 3.3.2.4, 3.3.2.8, 3.3.2.9 and 3.3.2.11.
+//! Sums and counts of one warehouse by district, and the conditions that depend on them alone: 3.3.2.1 to 3.3.2.4,
+//! 3.3.2.8, 3.3.2.9 and 3.3.2.11.
 
 use driver::{Datum, Session};
 use measure::Failure;
@@ -10,7 +10,7 @@ use crate::parallel::as_integer;
 /// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
-/// Sums and counts of one warehouse. Money in cents.
+/// Sums and counts of one warehouse. Money is in cents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     /// W_YTD.
@@ -32,7 +32,7 @@ pub(super) struct District {
     pub(super) orders: i64,
     /// The sum of O_OL_CNT.
     pub(super) lines_of_orders: i64,
-    /// NO_O_ID, the lowest and the highest.
+    /// Rows of NEW-ORDER, and their lowest and highest NO_O_ID.
     pub(super) new_orders: i64,
     pub(super) first_new_order: i64,
     pub(super) last_new_order: i64,
@@ -44,7 +44,7 @@ pub(super) struct District {
     pub(super) deliveries: i64,
 }
 
-/// Reads them, each by one statement that follows the primary key.
+/// Reads the sums and counts, each with one statement that uses the primary key.
 pub(super) async fn read(session: &mut Session, warehouse: u64) -> Result<Figures, Failure> {
     let mut figures = Figures::default();
     let sql = format!("SELECT w_ytd FROM warehouse WHERE w_id = {warehouse}");
@@ -96,12 +96,12 @@ pub(super) async fn read(session: &mut Session, warehouse: u64) -> Result<Figure
 }
 
 impl Figures {
-    /// Rows that begin with a district's number, each with its district.
+    /// Pairs rows that begin with a district's number with their districts.
     fn rows<'a>(
         &'a mut self,
         rows: &'a [Vec<Datum>],
     ) -> impl Iterator<Item = (&'a mut District, &'a Vec<Datum>)> {
-        // No two rows have the same district, so no district is lent twice; what is no district is left out.
+        // Each district is paired with at most one row, so none is lent twice. Rows of invalid districts are ignored.
         let mut by_district: [Option<&Vec<Datum>>; DISTRICTS] = [None; DISTRICTS];
         for row in rows {
             let place = as_integer(row.first()).and_then(|id| usize::try_from(id - 1).ok());
@@ -113,7 +113,7 @@ impl Figures {
         pairs.filter_map(|(district, row)| Some((district, row?)))
     }
 
-    /// Where a condition, by the last part of its clause's number, is broken.
+    /// Where the condition with this number (the last part of its clause) is broken.
     pub(super) fn broken(&self, condition: usize) -> Vec<String> {
         let districts = || self.districts.iter().zip(1..);
         match condition {
@@ -165,7 +165,7 @@ impl District {
         }
     }
 
-    /// 3.3.2.2; without new orders, which it then says nothing about.
+    /// 3.3.2.2; without new orders the condition says nothing about NO_O_ID.
     fn last_orders(&self) -> Option<String> {
         let wanted = self.next_order - 1;
         let is_new_wrong = self.new_orders > 0 && self.last_new_order != wanted;
@@ -177,8 +177,8 @@ impl District {
         })
     }
 
-    /// 3.3.2.11: orders less new orders are 2,100 in a new database; every delivery adds one, and
-    /// C_DELIVERY_CNT counts those.
+    /// 3.3.2.11: orders less new orders are 2,100 in a new database; every delivery adds one and is counted in
+    /// C_DELIVERY_CNT.
     fn delivered(&self) -> Option<String> {
         let first = FIRST_NEW_ORDER.cast_signed() - 1;
         (self.orders - self.new_orders != first + self.deliveries).then(|| {
@@ -190,7 +190,7 @@ impl District {
     }
 }
 
-/// An integer cell; 0 for NULL, which is the sum of no rows.
+/// An integer cell; 0 for NULL, the sum of no rows.
 fn integer(row: &[Datum], column: usize) -> i64 {
     as_integer(row.get(column)).or_else(|| number(row.get(column)).map(|it| it as i64)).unwrap_or(0)
 }
@@ -204,7 +204,7 @@ fn number(datum: Option<&Datum>) -> Option<f64> {
     }
 }
 
-/// Money in cents. What a system sums in binary fractions is right to far less than half a cent.
+/// Money in cents. Sums in binary fractions are exact to far less than half a cent.
 pub(super) fn cents(datum: Option<&Datum>) -> Option<i64> {
     number(datum).map(|money| (money * 100.0).round() as i64)
 }
@@ -219,7 +219,7 @@ pub(super) fn money(cents: i64) -> String {
 mod tests {
     use super::*;
 
-    /// A new database's.
+    /// The sums and counts of a new database.
     fn figures() -> Figures {
         let district = District {
             ytd: 3_000_000,

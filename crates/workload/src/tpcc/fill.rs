@@ -16,21 +16,21 @@ use crate::loading::{self, BatchWriter};
 use crate::parallel::{on_session, parallel_for_batches, unsuitable};
 use crate::{LoadProgress, WorkloadContext};
 
-/// Items, and stocks of a warehouse, that one session loads in one transaction.
+/// Items, or stocks of one warehouse, that one session loads in one transaction.
 const BATCH: u64 = 20_000;
 
 /// One batch, which a session loads in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batch {
-    /// So many items from this one on.
+    /// [`BATCH`] items from this one on.
     Items(u64),
     /// A warehouse with its districts.
     Warehouse(u64),
     /// The customers of a district with their first payment.
     Customers(DistrictKey),
-    /// So many stocks of a warehouse from this item on.
+    /// [`BATCH`] stocks of a warehouse from this item on.
     Stock(u64, u64),
-    /// The orders of a district with their lines, and which of them are new.
+    /// The orders of a district, their lines, and their rows of NEW-ORDER.
     Orders(DistrictKey),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn stages(warehouses: u64) -> [Vec<Batch>; 3] {
 
 /// Receives the rows of one table.
 pub(super) trait Sink {
-    /// Takes the newest rows: one, or those of one order.
+    /// Stores the newest rows: one row, or the rows of one order.
     ///
     /// # Errors
     /// If they cannot be stored.
@@ -73,10 +73,10 @@ impl Batch {
         }
     }
 
-    /// Makes its rows of one of its tables.
+    /// Generates the rows of one of its tables.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub(super) async fn make(
         self,
         table: Table,
@@ -119,7 +119,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What the rows of one of its tables are numbered by; lines by their orders.
+    /// The numbers of the rows of one of its tables; of lines, the numbers of their orders.
     fn numbers(self, table: Table) -> RangeInclusive<u64> {
         match (self, table) {
             (Self::Items(first) | Self::Stock(_, first), _) => first..=first + BATCH - 1,
@@ -156,7 +156,7 @@ pub(super) fn fill(context: &WorkloadContext<'_>, settings: &Settings) -> Result
     Ok(())
 }
 
-/// With foreign keys the stages in their order. Without them a single stage, the longest batches first, so that
+/// With foreign keys: the stages in their order. Without: a single stage with the longest batches first, so that
 /// sessions wait for each other only at the end.
 fn order(stages: [Vec<Batch>; 3], has_foreign_keys: bool) -> Vec<Vec<Batch>> {
     if has_foreign_keys {
@@ -166,7 +166,7 @@ fn order(stages: [Vec<Batch>; 3], has_foreign_keys: bool) -> Vec<Vec<Batch>> {
     }
 }
 
-/// The current time of the system, as it writes times.
+/// The current time of the system, in the system's format.
 fn now(context: &WorkloadContext<'_>) -> Result<String, Failure> {
     on_session(context, async move |session| {
         let rows = session.rows("SELECT CURRENT_TIMESTAMP").await?;

@@ -6,21 +6,21 @@ use crate::random::Random;
 
 /// The most lines of an order (clause 2.4.1.3).
 pub(super) const LINES_MAX: usize = 15;
-/// An item that is not in the table, for orders that roll back (clause 2.4.1.5).
+/// An item that does not exist, for orders that roll back (clause 2.4.1.5).
 const UNUSED_ITEM: i64 = 100_001;
 const DISTRICTS: i64 = 10;
 
-/// The place of a terminal.
+/// The warehouse and the district of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terminal {
     pub(super) warehouse: i64,
-    /// Of the Stock-Level transaction, the same for the whole run (clause 2.8.1.1).
+    /// The district of the Stock-Level transaction, the same for the whole run (clause 2.8.1.1).
     pub(super) district: i64,
 }
 
 impl Terminal {
-    /// Terminals take the warehouses in turn, and then the districts, so that each of the first ten of a
-    /// warehouse has a district of its own.
+    /// Assigns terminals to the warehouses in turn, and then to the districts, so that the first ten of a warehouse
+    /// have ten different districts.
     pub(super) fn of_client(index: usize, warehouses: u64) -> Self {
         let index = index as u64;
         let warehouse = index % warehouses + 1;
@@ -29,7 +29,7 @@ impl Terminal {
     }
 }
 
-/// One transaction's inputs.
+/// The inputs of one transaction.
 #[expect(
     clippy::large_enum_variant,
     reason = "one for each client, and nothing is allocated for an event"
@@ -48,7 +48,7 @@ pub(super) struct NewOrder {
     pub(super) warehouse: i64,
     pub(super) district: i64,
     pub(super) customer: i64,
-    /// Those that count are at the front, in the order in which stocks are locked.
+    /// The first `count` lines are used, in the order in which stocks are locked.
     pub(super) lines: [Line; LINES_MAX],
     pub(super) count: usize,
 }
@@ -61,11 +61,11 @@ pub(super) struct Line {
     pub(super) quantity: i64,
 }
 
-/// How a customer is named.
+/// How a customer is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Customer {
     Id(i64),
-    /// By last name; its number.
+    /// By last name, which is given by its number.
     LastName(u64),
 }
 
@@ -141,7 +141,7 @@ impl InputGenerator {
         let district = uniform(random, 1, DISTRICTS);
         let customer = self.constants.customer(random);
         let count = uniform(random, 5, 15) as usize;
-        // 2.4.1.4: one order in a hundred is entered wrongly.
+        // 2.4.1.4: one order in a hundred has an input error.
         let is_wrong = uniform(random, 1, 100) == 1;
         let mut lines = [Line::default(); LINES_MAX];
         for line in &mut lines[..count] {
@@ -153,7 +153,7 @@ impl InputGenerator {
             *line = Line { item, supply_warehouse, quantity: uniform(random, 1, 10) };
         }
         if is_wrong {
-            // 2.4.1.5.1: the last item is one that is not used.
+            // 2.4.1.5.1: the last item is an unused one.
             lines[count - 1].item = UNUSED_ITEM;
         }
         // All clients lock stocks in the same order, so that two orders never wait for each other's stocks. The
@@ -188,7 +188,7 @@ impl InputGenerator {
         }
     }
 
-    /// Another warehouse, each as likely; the same when there is no other.
+    /// Another warehouse, each equally likely; the same one if there is no other.
     fn other(&self, warehouse: i64, random: &mut Random) -> i64 {
         if self.warehouses == 1 {
             return warehouse;
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Whether a share lies within four standard deviations of what was asked.
+    /// Whether a share is within four standard deviations of the expected one.
     fn is_near(hits: usize, of: usize, percent: f64) -> bool {
         let (of, share) = (of as f64, percent / 100.0);
         (hits as f64 - of * share).abs() < 4.0 * (of * share * (1.0 - share)).sqrt()

@@ -8,21 +8,21 @@ use super::settings::Settings;
 use crate::WorkloadContext;
 use crate::session::Connector;
 
-/// Orders that were rolled back by intent: an operation of its own after the five types, so that reports show
-/// their number.
+/// Orders that were rolled back intentionally: a separate operation after the five types, so that reports show their
+/// number.
 pub(super) const ROLLED_BACK: OperationId = OperationId(TYPES as u16);
 
-/// Deliveries that skipped a district, for the same reason: with weights of the user's own, new orders may run
+/// Deliveries that skipped a district; separate for the same reason. With user-defined weights new orders may run
 /// out, and a Delivery without new orders has little to do.
 pub(super) const SKIPPED: OperationId = OperationId(TYPES as u16 + 1);
 
-/// The operation of a kind.
+/// The operation of a transaction type.
 pub(super) fn operation(kind: Kind) -> OperationId {
     OperationId(kind as u16)
 }
 
-/// The most New-Orders per minute that one warehouse can have with the waits of clause 5.2.5: ten terminals,
-/// 18 s of keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
+/// The highest rate of New-Orders per minute and warehouse with the waits of clause 5.2.5: ten terminals, 18 s of
+/// keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
 const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
 
 /// The load of TPC-C: the state that its clients share.

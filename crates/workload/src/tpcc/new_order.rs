@@ -15,7 +15,7 @@ use super::text::ORIGINAL;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OrderResult {
     Committed,
-    /// It names an item that does not exist, and was rolled back as required (clause 2.4.2.3).
+    /// The order names an item that does not exist, and was rolled back as required (clause 2.4.2.3).
     RolledBack,
 }
 
@@ -27,14 +27,14 @@ const DIST: usize = 24;
 struct Filled {
     /// I_PRICE in cents; `None` for an item that does not exist.
     price: Option<i64>,
-    /// Whether I_DATA holds the word.
+    /// Whether I_DATA contains [`ORIGINAL`].
     is_original: bool,
     dist: [u8; DIST],
     dist_length: usize,
 }
 
-/// Clause 2.4.2.2. The sequence of its steps is free (clause 2.4.2.3, comment 2): the district, which other
-/// terminals wait for, is locked as late as can be.
+/// Clause 2.4.2.2. The sequence of its steps is free (clause 2.4.2.3, comment 2): the district, for which other
+/// terminals wait, is locked as late as possible.
 pub(super) async fn new_order(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -72,7 +72,7 @@ pub(super) async fn new_order(
     Ok(OrderResult::Committed)
 }
 
-/// I_PRICE, I_NAME and I_DATA of every item, by one statement.
+/// Reads I_PRICE, I_NAME and I_DATA of every item with one statement.
 async fn read_items(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -100,7 +100,7 @@ async fn read_items(
     Ok(filled)
 }
 
-/// Locks and updates the stocks of the lines whose items exist, all that one warehouse supplies together.
+/// Locks and updates the stocks of the lines whose items exist, with the lines of one supply warehouse together.
 async fn take_stock(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -114,8 +114,7 @@ async fn take_stock(
             from += 1;
             continue;
         }
-        // Lines are sorted; an item that is ordered twice is a step of its own, as its stock is then taken
-        // twice.
+        // Lines are sorted. An item that is ordered twice starts another step, because its stock is reduced twice.
         let mut to = from + 1;
         while to < order.count
             && lines[to].supply_warehouse == lines[from].supply_warehouse
@@ -130,7 +129,7 @@ async fn take_stock(
     Ok(())
 }
 
-/// The stocks of lines `from..to`, which one warehouse supplies.
+/// Updates the stocks of lines `from..to`, which one warehouse supplies.
 async fn take_from_one(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -157,7 +156,7 @@ async fn take_from_one(
             found += 1;
             quantities[at] = left(quantity, lines[at].quantity);
             let line = &mut filled[from + at];
-            // Brand or generic, as the terminal shows it: both must hold the word.
+            // Brand or generic, as the terminal shows it: brand if both texts contain the word.
             let is_original = rows.text(row, 2).is_some_and(|data| data.contains(ORIGINAL));
             black_box(line.is_original && is_original);
             line.keep_dist(rows.text(row, 3).unwrap_or_default());
@@ -174,13 +173,13 @@ async fn take_from_one(
         .map(drop)
 }
 
-/// What is left of a stock: ten or more, else it is filled up by 91 (clause 2.4.2.2).
+/// The new quantity of a stock: if fewer than ten would remain, 91 are added (clause 2.4.2.2).
 #[inline]
 fn left(stock: i64, ordered: i64) -> i64 {
     if stock >= ordered + 10 { stock - ordered } else { stock - ordered + 91 }
 }
 
-/// The values of [`LineQuery::UpdateStocks`]; returns how many.
+/// Fills in the values of [`LineQuery::UpdateStocks`]; returns their number.
 fn stock_values(
     values: &mut [Value<'_>],
     lines: &[Line],
@@ -199,7 +198,7 @@ fn stock_values(
     used
 }
 
-/// Rows of ORDER and NEW-ORDER.
+/// Inserts the rows of ORDER and NEW-ORDER.
 async fn insert_order(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -220,7 +219,7 @@ async fn insert_order(
     tpcc_session.run(handle, Query::InsertNewOrder, &values[..3]).await.map(drop)
 }
 
-/// Rows of ORDER-LINE for the items that exist, by one statement; returns the sum of OL_AMOUNT, cents.
+/// Inserts rows of ORDER-LINE for the items that exist, with one statement; returns the sum of OL_AMOUNT in cents.
 async fn insert_lines(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -260,7 +259,7 @@ impl Filled {
     }
 
     fn dist(&self) -> &str {
-        // A text that was cut within a character is left out.
+        // A text that was cut within a character is dropped.
         std::str::from_utf8(&self.dist[..self.dist_length]).unwrap_or_default()
     }
 }

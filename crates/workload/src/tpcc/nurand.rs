@@ -1,8 +1,8 @@
-//! Numbers that are not drawn evenly: NURand of clause 2.1.6, and its constants.
+//! Non-uniform random numbers: NURand of clause 2.1.6, and its constants.
 
 use crate::random::Random;
 
-/// The constants C of clause 2.1.6, one for each field, the same for the whole of a run.
+/// The constants C of clause 2.1.6, one for each field; they stay the same for a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
     /// For the last names of customers, A = 255.
@@ -13,20 +13,20 @@ pub(super) struct Constants {
     pub(super) item: u64,
 }
 
-/// A for last names, numbers of customers, numbers of items (clause 2.1.6).
+/// The constants A for last names, numbers of customers, numbers of items (clause 2.1.6).
 const LAST_NAME_A: u64 = 255;
 const CUSTOMER_A: u64 = 1023;
 const ITEM_A: u64 = 8191;
 
-/// The distance between the constants for last names that data is loaded with and that a run uses. Clause
-/// 2.1.6.1 wants 65 to 119, but not 96 and not 112.
+/// The distance between the last-name constants of the load and of the run. Clause 2.1.6.1 requires 65 to 119, but
+/// not 96 and not 112.
 const LAST_NAME_DELTA: u64 = 85;
 
-/// What the constants are drawn from, apart from everything else that a seed makes.
+/// The random stream of the constants, independent of other draws from the seed.
 const STREAM: u64 = 0xC;
 
 impl Constants {
-    /// Those that data of this seed is loaded with.
+    /// The constants for loading data of this seed.
     pub(super) fn of_load(seed: u64) -> Self {
         let mut random = Random::of_part(seed, &[STREAM]);
         Self {
@@ -36,8 +36,8 @@ impl Constants {
         }
     }
 
-    /// Those that a run on data of this seed uses: clause 2.1.6.1 relates the ones for last names, and
-    /// leaves the others free.
+    /// The constants for running on data of this seed. Clause 2.1.6.1 relates the last-name constants of load and
+    /// run, and leaves the others free.
     pub(super) fn of_run(seed: u64) -> Self {
         let load = Self::of_load(seed);
         let raised = load.last_name + LAST_NAME_DELTA;
@@ -73,7 +73,7 @@ fn nurand(a: u64, x: u64, y: u64, c: u64, random: &mut Random) -> u64 {
     ((few | all) + c) % (y - x + 1) + x
 }
 
-/// A whole number from `low` to `high`, each as likely.
+/// A whole number from `low` to `high`, each equally likely.
 #[inline]
 pub(super) fn uniform(random: &mut Random, low: i64, high: i64) -> i64 {
     low + random.below((high - low + 1).cast_unsigned()).cast_signed()
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-    /// How probable each of x..=y is, by going through every pair of the two draws.
+    /// The probability of each of x..=y, by enumerating every pair of the two draws.
     fn probabilities(a: u64, x: u64, y: u64, c: u64) -> Vec<f64> {
         let count = y - x + 1;
         let mut pairs = vec![0_u64; count as usize];
@@ -97,7 +97,7 @@ mod tests {
         pairs.into_iter().map(|pairs| pairs as f64 / all).collect()
     }
 
-    /// The probability of a worse fit, neighbours merged until each cell expects at least ten.
+    /// The probability of a worse fit. Adjacent cells are merged until each expects at least ten.
     fn p_value(seen: &[u64], probabilities: &[f64]) -> f64 {
         let draws = seen.iter().sum::<u64>() as f64;
         let (mut statistic, mut cells) = (0.0, 0.0);
@@ -128,7 +128,7 @@ mod tests {
     fn draws_follow_the_definition() {
         fits(LAST_NAME_A, 0, 999, 123, 200_000);
         fits(CUSTOMER_A, 1, 3_000, 259, 300_000);
-        // All pairs of the items are too many for a test; a part of them has the same form.
+        // A test cannot enumerate all pairs of the items; a part of them has the same form.
         fits(511, 1, 10_000, 77, 400_000);
     }
 

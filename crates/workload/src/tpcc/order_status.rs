@@ -10,7 +10,7 @@ use super::inputs::{Customer, OrderStatus};
 use super::session::{TpccSession, missing};
 use super::statements::Query;
 
-/// Clause 2.6.2.2: a customer, its last order, and the lines of that.
+/// Clause 2.6.2.2: reads a customer, its last order, and the lines of that order.
 pub(super) async fn order_status(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,

@@ -11,7 +11,7 @@ use super::inputs::Payment;
 use super::session::{TpccSession, missing, money};
 use super::statements::Query;
 
-/// Clause 2.5.2.2. The rows that others wait for, of the district and of the warehouse, are changed last.
+/// Clause 2.5.2.2. The contended rows, of the district and of the warehouse, are changed last.
 pub(super) async fn payment(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,
@@ -19,7 +19,7 @@ pub(super) async fn payment(
 ) -> Result<(), Failure> {
     tpcc_session.begin(handle).await?;
     let home = [Value::Int(payment.warehouse), Value::Int(payment.district)];
-    // Names and addresses; H_DATA is both names, four spaces apart.
+    // Names and addresses; H_DATA is both names, separated by four spaces.
     tpcc_session.run(handle, Query::WarehouseAndDistrict, &home).await?;
     let rows = tpcc_session.session.fetched();
     let (Some(warehouse), Some(district)) = (rows.text(0, 0), rows.text(0, 6)) else {
@@ -46,7 +46,7 @@ pub(super) async fn payment(
     tpcc_session.commit(handle).await
 }
 
-/// C_BALANCE, C_YTD_PAYMENT and C_PAYMENT_CNT, and C_DATA of a customer of bad credit; then the row is read
+/// Updates C_BALANCE, C_YTD_PAYMENT and C_PAYMENT_CNT, and C_DATA of a customer with bad credit; then reads the row
 /// for the terminal.
 async fn pay(
     tpcc_session: &mut TpccSession,
@@ -55,7 +55,7 @@ async fn pay(
     customer: i64,
 ) -> Result<(), Failure> {
     let amount = money(payment.cents);
-    // What is put before C_DATA of a customer of bad credit.
+    // The text that is put before C_DATA of a customer with bad credit.
     let mut data = Data::new();
     data.write(format_args!(
         "{customer} {} {} {} {} {}.{:02} ",
@@ -81,7 +81,7 @@ async fn pay(
     Ok(())
 }
 
-/// A short text in place.
+/// A short text, stored inline.
 struct Data {
     bytes: [u8; 96],
     length: usize,
@@ -93,7 +93,7 @@ impl Data {
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
-        // What does not fit is left out: H_DATA is cut at the length of its column all the same.
+        // Text that does not fit is dropped: H_DATA is cut at the length of its column anyway.
         let _ = self.write_fmt(text);
     }
 

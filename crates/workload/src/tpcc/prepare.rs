@@ -18,7 +18,7 @@ use crate::parallel::{
 };
 use crate::session::check_isolation;
 
-/// Remembers on which systems this process made the tables, because only those may be dropped.
+/// Remembers on which systems this process created the tables, because only those may be dropped.
 #[derive(Debug, Default)]
 pub(super) struct CreatedDatabases(Mutex<BTreeMap<String, Freshness>>);
 
@@ -35,7 +35,7 @@ impl CreatedDatabases {
         self.lock().get(&target.to_string()).copied()
     }
 
-    /// Notes that clients are about to change the tables.
+    /// Records that clients are about to change the tables.
     pub(super) fn use_up(&self, target: &Target) {
         if let Some(freshness) = self.lock().get_mut(&target.to_string()) {
             *freshness = Freshness::Used;
@@ -55,7 +55,7 @@ impl CreatedDatabases {
     }
 }
 
-/// Makes and fills the tables, as [`WorkloadContext::existing`] says.
+/// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
 pub(super) fn prepare(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -191,7 +191,7 @@ fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
     })
 }
 
-/// Drops tables, each before those that its foreign keys name.
+/// Drops tables, each before the tables that its foreign keys refer to.
 fn drop_tables(context: &WorkloadContext<'_>, tables: &[Table]) -> Result<(), Failure> {
     if tables.is_empty() {
         return Ok(());
@@ -205,7 +205,7 @@ fn drop_tables(context: &WorkloadContext<'_>, tables: &[Table]) -> Result<(), Fa
     on_session(context, async move |session| run_all(session, &drops).await)
 }
 
-/// Removes the tables that this process made.
+/// Drops the tables that this process created.
 pub(super) fn clean_up(
     context: &WorkloadContext<'_>,
     created: &CreatedDatabases,

@@ -1,7 +1,7 @@
 //! The rows of the initial database: clause 4.3.3.1.
 //!
-//! Each row comes from the seed and its own place alone, so that loaders may make rows in any order, and the
-//! same seed makes the same database.
+//! Each row depends only on the seed and its own place, so that loaders may generate rows in any order, and the same
+//! seed gives the same database.
 
 use super::buffer::RowBuffer;
 use super::nurand::{Constants, uniform};
@@ -9,7 +9,7 @@ use super::schema::Table;
 use super::text;
 use crate::random::Random;
 
-/// How much there is of each: clause 1.2.1.
+/// Rows of each kind: clause 1.2.1.
 pub(super) const ITEMS: u64 = 100_000;
 pub(super) const DISTRICTS: u64 = 10;
 pub(super) const CUSTOMERS: u64 = 3_000;
@@ -17,7 +17,7 @@ pub(super) const CUSTOMERS: u64 = 3_000;
 pub(super) const ORDERS: u64 = 3_000;
 /// The first order that is not delivered yet (clause 4.3.3.1): the last 900 are new.
 pub(super) const FIRST_NEW_ORDER: u64 = 2_101;
-/// In one row of ten, data is original or credit is bad.
+/// In one row of ten, data contains the word for original, or credit is bad.
 const ONE_IN: u64 = 10;
 
 /// Generates rows.
@@ -25,7 +25,7 @@ const ONE_IN: u64 = 10;
 pub(super) struct RowGenerator {
     seed: u64,
     constants: Constants,
-    /// When the database was loaded, as the system writes times.
+    /// When the database was loaded, in the system's format of times.
     now: String,
 }
 
@@ -41,14 +41,13 @@ impl RowGenerator {
         Self { seed, constants: Constants::of_load(seed), now }
     }
 
-    /// The stream of one row.
+    /// The random stream of one row.
     fn random(&self, table: Table, part: [u64; 3]) -> Random {
         let [a, b, c] = part;
         Random::of_part(self.seed, &[table as u64, a, b, c])
     }
 
-    /// Whether row `number`, from 1, is the one of its ten that is chosen: exactly a tenth of all rows,
-    /// selected at random.
+    /// Whether row `number`, from 1, is the selected one of its ten: exactly a tenth of all rows, selected at random.
     fn is_chosen(&self, table: Table, part: [u64; 2], number: u64) -> bool {
         let ten = (number - 1) / ONE_IN;
         let mut random = Random::of_part(self.seed, &[!(table as u64), part[0], part[1], ten]);
@@ -89,7 +88,7 @@ impl RowGenerator {
         let DistrictKey { warehouse, district } = at;
         let mut random = self.random(Table::Customer, [warehouse, district, customer]);
         let has_bad_credit = self.is_chosen(Table::Customer, [warehouse, district], customer);
-        // The first thousand have every last name once.
+        // The first thousand contain every last name once.
         let name =
             if customer <= 1_000 { customer - 1 } else { self.constants.last_name(&mut random) };
         out.int(customer.cast_signed());
@@ -137,7 +136,7 @@ impl RowGenerator {
         out.written(|data| text::push_data(data, &mut random, is_original));
     }
 
-    /// Who placed each order of a district: the customers in random order, so that each placed one.
+    /// The customer of each order of a district: the customers in random order, one order each.
     pub(super) fn customers_of_orders(&self, at: DistrictKey) -> Vec<u64> {
         let mut random = self.random(Table::Orders, [at.warehouse, at.district, 0]);
         let mut customers: Vec<u64> = (1..=CUSTOMERS).collect();
@@ -147,7 +146,7 @@ impl RowGenerator {
         customers
     }
 
-    /// How many lines an order has, 5 to 15.
+    /// The number of lines of an order, 5 to 15.
     pub(super) fn lines(&self, at: DistrictKey, order: u64) -> u64 {
         5 + self.random(Table::OrderLine, [at.warehouse, at.district, order]).below(11)
     }
@@ -174,10 +173,10 @@ impl RowGenerator {
         out.int(at.warehouse.cast_signed());
     }
 
-    /// Every line of an order.
+    /// All lines of an order.
     pub(super) fn order_lines(&self, out: &mut RowBuffer, at: DistrictKey, order: u64) {
         let mut random = self.random(Table::OrderLine, [at.warehouse, at.district, order]);
-        // The number of lines is the stream's first draw, in `lines` too.
+        // The number of lines is the stream's first draw, as in `lines`.
         let lines = 5 + random.below(11);
         let is_delivered = order < FIRST_NEW_ORDER;
         for number in 1..=lines {

@@ -1,6 +1,7 @@
 //! The nine tables of clause 1.3, in the system's dialect.
 //!
-//! Names and types of columns are those of go-tpc, so that both tools can work on each other's databases. Fixed texts are CHAR, money is DECIMAL(12,2), as clause 1.3.1 wants.
+//! Names and types of columns are those of go-tpc, so that both tools can use each other's databases. Fixed texts are
+//! CHAR and money is DECIMAL(12,2), as clause 1.3.1 requires.
 
 use driver::Dialect;
 use measure::Failure;
@@ -25,11 +26,11 @@ pub(super) enum Table {
 use Table::{Customer, District, History, Item, NewOrder, OrderLine, Orders, Stock, Warehouse};
 
 impl Table {
-    /// Every table; each after those that its foreign keys name.
+    /// All tables; each after the tables that its foreign keys refer to.
     pub(super) const ALL: [Self; 9] =
         [Item, Warehouse, District, Customer, History, Stock, Orders, NewOrder, OrderLine];
 
-    /// Its name. ORDER is a word of SQL, so that table is `orders`.
+    /// Its name. ORDER is an SQL keyword, so that table is `orders`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Item => "item",
@@ -44,7 +45,7 @@ impl Table {
         }
     }
 
-    /// Its columns with their types, in the order in which rows are made.
+    /// Its columns with their types, in the order in which rows are generated.
     fn columns(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Item => ITEM,
@@ -79,7 +80,7 @@ impl Table {
         }
     }
 
-    /// The column by which it is partitioned; ITEM, which is only read, is not.
+    /// The column by which it is partitioned; ITEM, which is only read, is not partitioned.
     fn partition_column(self) -> Option<&'static str> {
         match self {
             Item => None,
@@ -94,7 +95,7 @@ impl Table {
         }
     }
 
-    /// Indexes beside the primary key: name and columns.
+    /// Indexes besides the primary key: name and columns.
     pub(super) fn indexes(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Customer => &[("idx_customer", "c_w_id, c_d_id, c_last, c_first")],
@@ -104,7 +105,7 @@ impl Table {
         }
     }
 
-    /// Its foreign keys (clause 1.3.1): columns, and what they name.
+    /// Its foreign keys (clause 1.3.1): their columns, and the columns that they refer to.
     fn foreign_keys(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Item | Warehouse => &[],
@@ -125,7 +126,7 @@ impl Table {
     }
 }
 
-/// The most columns of a table: CUSTOMER's.
+/// The largest number of columns of a table: CUSTOMER's.
 pub(super) const COLUMNS_MAX: usize = CUSTOMER.len();
 
 const ITEM: &[(&str, &str)] = &[
@@ -244,10 +245,10 @@ const ORDER_LINE: &[(&str, &str)] = &[
     ("ol_dist_info", "CHAR(24)"),
 ];
 
-/// CREATE TABLE.
+/// The CREATE TABLE statement.
 ///
 /// # Errors
-/// When the options ask for what the system does not have.
+/// If the options require a feature that the system does not have.
 pub(super) fn create_table(
     table: Table,
     settings: &Settings,
@@ -274,7 +275,7 @@ pub(super) fn create_table(
     Ok(text)
 }
 
-/// The indexes of a table, to be made once its rows are in.
+/// The indexes of a table, created after its rows are loaded.
 pub(super) fn create_indexes(table: Table) -> Vec<String> {
     let indexes = table.indexes().iter();
     let name = table.name();

@@ -16,7 +16,7 @@ pub(super) struct TpccSession {
     pub(super) begin_write: &'static str,
     pub(super) begin_read: &'static str,
     pub(super) is_in_transaction: bool,
-    /// A last name or another short text, in memory that is reused.
+    /// A last name or another short text, in reused memory.
     pub(super) text: String,
 }
 
@@ -26,7 +26,7 @@ impl TpccSession {
         self.start(handle, self.begin_write).await
     }
 
-    /// Starts one that only reads.
+    /// Starts a transaction that only reads.
     pub(super) async fn begin_reading(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         self.start(handle, self.begin_read).await
     }
@@ -55,7 +55,7 @@ impl TpccSession {
         self.session.run("ROLLBACK").await.map(drop)
     }
 
-    /// Runs a statement and counts it. [`TpccSession::rows`] has the rows of one that reads. Await the
+    /// Runs a statement and counts it. After a statement that reads, [`TpccSession::rows`] has its rows. Await the
     /// result for the answer.
     #[inline]
     pub(super) fn run(
@@ -68,7 +68,7 @@ impl TpccSession {
         begin(&mut self.session, handle, (query.kind(), statement), values)
     }
 
-    /// The same with a statement for a number of lines.
+    /// The same, with a statement for a number of lines.
     #[inline]
     pub(super) fn run_lines(
         &mut self,
@@ -86,8 +86,8 @@ impl TpccSession {
         self.session.fetched()
     }
 
-    /// Finds a customer by last name with `query`, whose rows are ordered by first name. Returns the index of its
-    /// row: of n rows the one at n / 2, rounded up (clauses 2.5.2.2 and 2.6.2.2).
+    /// Finds a customer by last name with `query`, whose rows are ordered by first name. Returns the index of the
+    /// customer's row: of n rows the one at n / 2, rounded up (clauses 2.5.2.2 and 2.6.2.2).
     pub(super) async fn read_by_name(
         &mut self,
         handle: &mut ClientHandle,
@@ -108,7 +108,7 @@ impl TpccSession {
         }
     }
 
-    /// The number of a customer who is named by number or by last name.
+    /// The number of a customer who is selected by number or by last name.
     pub(super) async fn customer_id(
         &mut self,
         handle: &mut ClientHandle,
@@ -126,7 +126,7 @@ impl TpccSession {
     }
 }
 
-/// Counts a statement and starts it; one that reads keeps its rows.
+/// Counts a statement and starts it; if the statement reads, its rows are kept.
 #[inline]
 fn begin<'s>(
     session: &'s mut Session,
@@ -150,13 +150,13 @@ pub(super) fn missing(what: &str) -> Failure {
     ))
 }
 
-/// A number of a DECIMAL column in its smallest unit, of which `units` make 1.
+/// A DECIMAL value as an integer number of its smallest unit; `units` of these make 1.
 #[inline]
 pub(super) fn scaled(rows: &Rows, (row, column): (usize, usize), units: f64) -> Option<i64> {
     rows.float(row, column).map(|number| (number * units).round() as i64)
 }
 
-/// Cents as the number that a DECIMAL column takes.
+/// Cents as the value of a DECIMAL column.
 #[inline]
 pub(super) fn money(cents: i64) -> Value<'static> {
     Value::Float(cents as f64 / 100.0)

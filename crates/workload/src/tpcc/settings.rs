@@ -8,9 +8,9 @@ use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 
-/// More than any test bed holds; numbers stay far from the ends of INT.
+/// More than fits on any test bed; numbers stay far below the limit of INT.
 const MOST_WAREHOUSES: u64 = 1_000_000;
-/// The most that the servers have.
+/// The servers' maximum.
 const MOST_PARTITIONS: u64 = 8_192;
 
 const WAREHOUSES: Number<u64> =

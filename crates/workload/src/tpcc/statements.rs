@@ -1,4 +1,4 @@
-//! The statements that the transactions are made of, prepared once for each client.
+//! The statements of the transactions, prepared once for each client.
 
 use driver::{Session, Statement};
 use measure::{Failure, OperationKind};
@@ -43,7 +43,7 @@ pub(super) enum Query {
     CountLowStocks,
 }
 
-/// A statement for so many lines of an order.
+/// A statement for a given number of lines of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineQuery {
     Items,
@@ -102,7 +102,7 @@ impl Query {
         }
     }
 
-    /// Its text, parameters as `?`.
+    /// Its SQL, with `?` for parameters.
     pub(super) fn sql(self, row_lock: &str) -> String {
         if self == Self::OldestNewOrder {
             return format!(
@@ -117,7 +117,7 @@ impl Query {
         .unwrap_or_else(|| self.of_all_districts())
     }
 
-    /// Statements that read one place; `None` for those about all districts.
+    /// Statements that read rows of one district or customer; `None` for those about all districts.
     fn reading(self) -> Option<&'static str> {
         Some(match self {
             Self::BuyerAndTax => {
@@ -170,7 +170,7 @@ impl Query {
         })
     }
 
-    /// Statements that write in one place; `None` for those about all districts.
+    /// Statements that write rows of one district or customer; `None` for those about all districts.
     fn writing(self) -> Option<&'static str> {
         Some(match self {
             Self::TakeOrderNumber => {
@@ -203,9 +203,9 @@ impl Query {
         })
     }
 
-    /// Delivery's statements about one order, or one customer, of each district (clause 2.7.4.2). Each
-    /// district has a term of its own: every system turns that into look-ups by the primary key, which not
-    /// all do for lists of tuples. What does not exist, number 0, matches nothing.
+    /// Delivery's statements about one order, or one customer, of each district (clause 2.7.4.2). Each district has a
+    /// term of its own: every system turns such terms into look-ups by the primary key, but not every system does so
+    /// for lists of tuples. Where an order does not exist, its number is 0, which matches nothing.
     fn of_all_districts(self) -> String {
         let each = |district: &str, id: &str| {
             let terms: Vec<String> = (1..=DISTRICTS)
@@ -260,7 +260,7 @@ impl LineQuery {
         }
     }
 
-    /// Whether there can be so many: only items are never fewer than five.
+    /// Whether this number of lines can occur: only the number of items is never below five.
     fn takes(self, lines: usize) -> bool {
         match self {
             Self::Items => lines >= 5,
@@ -269,7 +269,7 @@ impl LineQuery {
         }
     }
 
-    /// Its text, parameters as `?`.
+    /// Its SQL, with `?` for parameters.
     pub(super) fn sql(self, lines: usize, row_lock: &str) -> String {
         let marks = vec!["?"; lines].join(", ");
         match self {
@@ -277,7 +277,7 @@ impl LineQuery {
                 format!("SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({marks})")
             }
             Self::LockStocks => {
-                // S_DIST_xx of the order's district alone.
+                // S_DIST_xx of the order's district only.
                 let dist: String =
                     (1..=9).map(|number| format!(" WHEN {number} THEN s_dist_0{number}")).collect();
                 format!(
@@ -305,15 +305,15 @@ impl LineQuery {
     }
 }
 
-/// Every statement of one client.
+/// All statements of one client.
 pub(super) struct Statements {
     fixed: Vec<Statement>,
-    /// For each [`LineQuery`] and number of lines from 1; those that are never needed are of `fixed`.
+    /// For each [`LineQuery`] and number of lines from 1; entries that are never used hold a statement of `fixed`.
     by_lines: Vec<Statement>,
 }
 
 impl Statements {
-    /// How many a client has on the server.
+    /// The number of statements that a client prepares on the server.
     pub(super) fn count() -> usize {
         let by_lines = LineQuery::ALL
             .iter()
@@ -324,7 +324,7 @@ impl Statements {
     /// Prepares all of them; `lock` ends a SELECT that locks its rows.
     ///
     /// # Errors
-    /// What the server says about one.
+    /// The server's error.
     pub(super) async fn prepare(session: &mut Session, lock: &str) -> Result<Self, Failure> {
         let mut fixed = Vec::with_capacity(Query::ALL.len());
         for query in Query::ALL {

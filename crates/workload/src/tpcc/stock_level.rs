@@ -10,10 +10,10 @@ use super::inputs::StockLevel;
 use super::session::{TpccSession, missing};
 use super::statements::Query;
 
-/// How many of the last orders are looked at (clause 2.8.2.2).
+/// The number of last orders that the transaction inspects (clause 2.8.2.2).
 const ORDERS: i64 = 20;
 
-/// Clause 2.8.2.2: how many items of the district's last twenty orders are low in stock.
+/// Clause 2.8.2.2: counts the items of the district's last twenty orders that are low in stock.
 pub(super) async fn stock_level(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,

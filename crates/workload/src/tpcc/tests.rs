@@ -1,4 +1,4 @@
-//! The population of clause 4.3, options, and what stands in the way.
+//! The population of clause 4.3, the options, and tables that already exist.
 
 use std::path::Path;
 

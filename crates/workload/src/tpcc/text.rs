@@ -4,11 +4,11 @@ use crate::random::Random;
 
 /// Letters and digits of an a-string (clause 4.3.2.2).
 const ALPHANUMERIC: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-/// What a string of letters is made of.
+/// The characters of a string of letters.
 const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// What an n-string is made of.
+/// The characters of an n-string.
 const DIGITS: &[u8; 10] = b"0123456789";
-/// What the data of one item in ten, and of one stock in ten, contains (clause 4.3.3.1).
+/// The word in the data of one item in ten, and of one stock in ten (clause 4.3.3.1).
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
 /// The syllables of last names (clause 4.3.2.3).
@@ -30,13 +30,13 @@ pub(super) fn push_alphanumeric(out: &mut String, random: &mut Random, least: u6
     push_of(out, random, ALPHANUMERIC, length);
 }
 
-/// So many capital letters.
+/// The given number of capital letters.
 #[inline]
 pub(super) fn push_letters(out: &mut String, random: &mut Random, length: u64) {
     push_of(out, random, LETTERS, length);
 }
 
-/// So many digits.
+/// The given number of digits.
 #[inline]
 pub(super) fn push_digits(out: &mut String, random: &mut Random, length: u64) {
     push_of(out, random, DIGITS, length);
@@ -48,7 +48,7 @@ pub(super) fn push_zip(out: &mut String, random: &mut Random) {
     out.push_str("11111");
 }
 
-/// An a-string of 26 to 50; when it is an original one, it holds that word somewhere.
+/// An a-string of 26 to 50; an original one contains [`ORIGINAL`] at a random place.
 #[inline]
 pub(super) fn push_data(out: &mut String, random: &mut Random, is_original: bool) {
     if !is_original {
@@ -62,8 +62,8 @@ pub(super) fn push_data(out: &mut String, random: &mut Random, is_original: bool
     push_of(out, random, ALPHANUMERIC, rest - before);
 }
 
-/// Each character from 16 random bits: with at most 62 characters to choose from none is more likely than
-/// another by more than one part in a thousand.
+/// Each character uses 16 random bits. With at most 62 characters to choose from, none is more likely than another by
+/// more than one part in a thousand.
 #[inline]
 fn push_of<const N: usize>(out: &mut String, random: &mut Random, of: &[u8; N], length: u64) {
     let mut left = length;

@@ -10,8 +10,8 @@ use super::settings::Settings;
 use crate::WorkloadContext;
 use crate::parallel::{as_integer, columns, on_session, parallel_for, unsuitable, workers};
 
-/// Columns of every table, and the counts that never change: items, and of each warehouse its districts,
-/// customers and stocks. More warehouses than asked for do no harm.
+/// The columns of every table, and the counts that never change: items, and the districts, customers and stocks of
+/// each warehouse. More warehouses than requested are accepted.
 pub(super) fn verify_shape(
     context: &WorkloadContext<'_>,
     settings: &Settings,

@@ -24,7 +24,7 @@ impl Tpcc {
     /// Reads its options.
     ///
     /// # Errors
-    /// Options that are not known, or not right.
+    /// Unknown or invalid options.
     pub(crate) fn read(options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let settings = Settings::read(&mut reader);

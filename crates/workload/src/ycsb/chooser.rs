@@ -39,7 +39,8 @@ pub(super) struct Range {
 }
 
 impl Chooser {
-    /// For one client. All clients of a trial share `sequence`; `key` decides which records are popular.
+    /// Creates the chooser of one client. All clients of a trial share `sequence`; `key` decides which records are
+    /// popular.
     pub(super) fn new(request: Request, range: Range, key: u64, sequence: &Arc<AtomicU64>) -> Self {
         let Range { first, count, .. } = range;
         let way = match request {
@@ -71,7 +72,7 @@ impl Chooser {
         Self { first, way }
     }
 
-    /// The number of a record below `end`, which is the first record without an acknowledged insert.
+    /// The number of a record below `end`, the first record without an acknowledged insert.
     #[inline]
     pub(super) fn draw(&mut self, random: &mut Random, end: u64) -> u64 {
         let first = self.first;
@@ -102,7 +103,7 @@ impl Chooser {
                 }
             }
             Distribution::Exponential { mean } => loop {
-                // 1 - U lies in (0, 1], whose logarithm is finite.
+                // 1 - U is in (0, 1], so its logarithm is finite.
                 let age = (-(1.0 - random.next_f64()).ln() * *mean) as u64;
                 if age < there {
                     return first + there - 1 - age;

@@ -1,4 +1,4 @@
-//! One client. An operation allocates nothing: keys and values are made in place and lent to the driver.
+//! One client. Operations allocate no memory: keys and values are built in place and lent to the driver.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ struct DrawnOperation {
     scan: i64,
     /// The values of an update or insert: one, or one for each field.
     values: Vec<String>,
-    /// The number of a new record, which this client keeps until the insert is acknowledged.
+    /// The number of a new record. This client keeps it until the insert is acknowledged.
     pending: Option<u64>,
     random: Random,
     value_random: Random,
@@ -126,7 +126,7 @@ impl DrawnOperation {
         }
     }
 
-    /// Draws the field, unless the operation takes all.
+    /// Draws the field, unless the operation uses all fields.
     #[inline]
     fn draw_field(&mut self, are_all: bool, settings: &Settings) {
         if !are_all {
@@ -157,7 +157,7 @@ impl DrawnOperation {
 }
 
 impl YcsbClient {
-    /// Which of the statements by field is meant.
+    /// The index of the statement: there is one for each field, or one for all fields.
     #[inline]
     fn slot(&self, are_all: bool) -> usize {
         if are_all { 0 } else { self.drawn.field }
@@ -200,7 +200,7 @@ impl YcsbClient {
         let running =
             with_values(values.len() + 1, value, |values| session.execute(statement, values));
         let answer = running.await;
-        // The record exists: an earlier attempt succeeded without an answer.
+        // On a duplicate key the record exists: an earlier attempt succeeded, but its answer was lost.
         let is_there = match &answer {
             Ok(_) => true,
             Err(failure) => failure.key.class == ErrorClass::DuplicateKey,
@@ -219,7 +219,7 @@ impl YcsbClient {
         if rows == 0 { Err(not_found(&self.drawn.key)) } else { Ok(()) }
     }
 
-    /// Two statements, each with its own latency beside that of the whole.
+    /// Runs two statements. Each has its own latency, in addition to that of the whole operation.
     async fn read_modify_write(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         let [read, update] = self.load.timed.parts;
         let started = handle.now();
@@ -268,7 +268,7 @@ impl WorkloadClient for YcsbClient {
         done.map(|()| operation).map_err(|failure| FailedTransaction { operation, failure })
     }
 
-    /// Nothing to do: each statement commits itself, so no transaction is ever open.
+    /// Nothing to do: each statement commits by itself, so no transaction is ever open.
     async fn roll_back(&mut self, _handle: &mut ClientHandle) -> Result<(), Failure> {
         Ok(())
     }
@@ -291,7 +291,7 @@ impl WorkloadClient for YcsbClient {
     }
 }
 
-/// Draws how many records a scan asks for.
+/// Draws the number of records of a scan.
 struct ScanDraw {
     length: ScanLength,
     ranks: Zipfian,

@@ -19,10 +19,10 @@ use crate::{LoadProgress, WorkloadContext};
 /// Approximate size of a batch, which is one transaction.
 const BATCH_BYTES: usize = 5_000_000;
 const MOST_BATCH_ROWS: usize = 10_000;
-/// Bytes of a row beside its values: the length of each value.
+/// Bytes of a row besides its values: the length of each value.
 const OVERHEAD_BYTES: usize = 32;
 
-/// Whether records may be there already.
+/// Whether records may already exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     /// The table is empty.
@@ -98,7 +98,7 @@ impl FillJob {
         self.load_rows(session, &records).await
     }
 
-    /// Numbers with their keys, ordered by key, so that neighbouring rows of the table are inserted in order.
+    /// Numbers with their keys, ordered by key, so that adjacent rows of the table are inserted in order.
     fn sorted(&self, numbers: &[u64]) -> Vec<(String, u64)> {
         let mut records: Vec<(String, u64)> =
             numbers.iter().map(|number| (self.format.key(*number), *number)).collect();
@@ -124,7 +124,7 @@ impl FillJob {
     }
 }
 
-/// A row, in memory that each record reuses.
+/// A row, in memory that is reused for every record.
 struct Row {
     key: String,
     fields: Vec<String>,
@@ -135,7 +135,7 @@ impl Row {
         Self { key: String::new(), fields: vec![String::new(); table.fields.len()] }
     }
 
-    /// Makes the row of a record. It depends only on the seed and the record's number, so any session may load it.
+    /// Generates the row of a record. It depends only on the seed and the record's number, so any session may load it.
     fn make(&mut self, fill_job: &FillJob, (key, number): &(String, u64)) {
         let mut random = Random::of_part(fill_job.seed, &[*number]);
         self.key.clone_from(key);

@@ -3,33 +3,33 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many inserts may be on their way at once, beside the oldest that is not acknowledged: a number is
-/// noted in a place that it shares with those this far away.
+/// How many numbers may follow the oldest unacknowledged insert. Numbers that differ by a multiple of this share an
+/// entry.
 const WINDOW: usize = 1 << 20;
 
-/// Hands out the numbers of new records, and tracks the first record without an acknowledged insert. All
-/// operations are atomic, and none waits.
+/// Hands out the numbers of new records, and tracks the first record without an acknowledged insert. All operations
+/// are atomic, and none blocks.
 #[derive(Debug)]
 pub(super) struct Inserts {
     start: OnceLock<Start>,
     taken: AtomicU64,
     /// Every record before this one exists.
     end: AtomicU64,
-    /// For each number modulo the window, the last one of those that was acknowledged, plus 1.
+    /// For each number modulo the window: the last such number that was acknowledged, plus 1.
     acknowledged: Box<[AtomicU64]>,
 }
 
 /// The content of the table at the start of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Start {
-    /// Numbers below `next` that are not there: inserts of an earlier trial that was cut short.
+    /// Missing numbers below `next`: inserts of an earlier trial that was cut short.
     pub(super) missing: Vec<u64>,
-    /// Above the highest that is there.
+    /// The number after the highest existing record.
     pub(super) next: u64,
 }
 
 impl Inserts {
-    /// For a table that holds every record below `end`, as far as is known before anyone looks.
+    /// For a table that is expected to hold every record below `end`; no query has confirmed it yet.
     pub(super) fn new(end: u64, are_offered: bool) -> Self {
         let places = if are_offered { WINDOW } else { 1 };
         Self {
@@ -40,14 +40,14 @@ impl Inserts {
         }
     }
 
-    /// Says what is in the table, once, before the first record is asked for.
+    /// Sets the content of the table, once, before the first record is taken.
     pub(super) fn begin(&self, start: Start) {
         let end = start.missing.first().copied().unwrap_or(start.next);
         self.end.store(end, Ordering::SeqCst);
         for there in (end..start.next).filter(|number| !start.missing.contains(number)) {
             self.note(there);
         }
-        // Only the first client of a trial begins.
+        // Only the first client of a trial sets it.
         let _ = self.start.set(start);
     }
 
@@ -62,13 +62,12 @@ impl Inserts {
         }
     }
 
-    /// Notes that the record of this number exists.
+    /// Records that this number exists.
     #[inline]
     pub(super) fn acknowledge(&self, number: u64) {
         self.note(number);
-        // The client that notes the number at the end moves the end forward, over all noted numbers that
-        // follow. Notes and reads have one order for all clients, so of two at the same time one sees the
-        // other's note.
+        // The client whose number is at the end moves the end forward, over all recorded numbers that follow. Stores
+        // and loads have one order for all clients, so of two simultaneous clients one sees the other's store.
         loop {
             let end = self.end.load(Ordering::SeqCst);
             if self.place(end).load(Ordering::SeqCst) != end + 1 {
@@ -84,7 +83,7 @@ impl Inserts {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// The first number that is not handed out.
+    /// The first number that has not been handed out.
     pub(super) fn next(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
         match self.start.get() {

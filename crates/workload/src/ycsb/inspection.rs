@@ -1,4 +1,4 @@
-//! What is in a table that is there.
+//! Inspects an existing table.
 
 use driver::Session;
 use measure::{Condition, ConditionResult, Failure};
@@ -11,35 +11,35 @@ use super::statements::{Checker, present, read_all};
 use crate::parallel::{as_integer, columns, unsuitable};
 use crate::random::Random;
 
-/// Records that are looked at in a sample.
+/// Records in a sample.
 const SAMPLED: u64 = 200;
-/// Newest records that are looked at after a load.
+/// The number of newest records that are checked after a load.
 const NEWEST: u64 = 5_000;
 
 /// The result of inspecting a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundTable {
-    /// Whose keys it has.
+    /// The tool whose key scheme the table uses.
     pub(super) key_scheme: KeyScheme,
-    /// Rows in it.
+    /// The number of rows.
     pub(super) rows: u64,
     pub(super) holds: TableContents,
 }
 
-/// Which of the wanted records a table holds, judging by a sample.
+/// Which of the wanted records a table holds, judged by a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableContents {
     All,
-    /// Some of them, or none and nothing else either.
+    /// Some of them; or the table is empty.
     Part,
-    /// None, but others.
+    /// None of them, but other records.
     Others,
 }
 
-/// Looks at the table's columns, keys and rows; `None` when there is none.
+/// Inspects the table's columns, keys and rows; `None` if the table does not exist.
 ///
 /// # Errors
-/// When it is no table for these properties.
+/// If the table does not fit these properties.
 pub(super) async fn inspect(
     session: &mut Session,
     settings: &Settings,
@@ -75,8 +75,8 @@ pub(super) async fn inspect(
     Ok(Some(FoundTable { key_scheme, rows, holds }))
 }
 
-/// Whose keys the table has, and how many of the records that were looked at have such keys: the tool's
-/// that the properties name, or the one that more records have.
+/// The table's key scheme, and how many of the inspected records have such keys. If the properties name no tool, the
+/// scheme with more matches.
 async fn recognize(
     session: &mut Session,
     settings: &Settings,
@@ -101,14 +101,14 @@ async fn recognize(
     Ok(best)
 }
 
-/// Numbers of records to look at.
+/// Numbers of the records to inspect.
 fn sample(settings: &Settings, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Random::new(seed);
     let (start, count) = (settings.insert_start, settings.insert_count);
     (0..SAMPLED.min(count)).map(move |_| start + random.below(count))
 }
 
-/// Says that a table holds other records than those that the properties describe.
+/// The failure for a table that holds other records than the properties describe.
 pub(super) fn not_ours(settings: &Settings, found: FoundTable) -> Failure {
     unsuitable(format!(
         "table {} has {} rows, and none that was looked for has a key like {}: see insertorder, zeropadding,          keyprefix and compatibility, or have it made afresh with `--existing replace`",
@@ -118,11 +118,10 @@ pub(super) fn not_ours(settings: &Settings, found: FoundTable) -> Failure {
     ))
 }
 
-/// Checks that the records are there, by their number and by a sample of them, and their values where
-/// these can be checked.
+/// Checks that the records exist, by their number and by a sample, and checks their values where possible.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// If records are missing or wrong; the server's error.
 pub(super) async fn check(
     session: &mut Session,
     settings: &Settings,
@@ -164,7 +163,7 @@ pub(super) async fn check(
     Ok(())
 }
 
-/// Compares records with what their keys make of them.
+/// Compares records with the values generated from their keys.
 async fn check_values(
     session: &mut Session,
     settings: &Settings,
@@ -181,11 +180,11 @@ async fn check_values(
     Ok(())
 }
 
-/// What must hold after a load that has inserted every record below `end`: all of them are there, and
-/// their values where these can be checked.
+/// The conditions after a load that has inserted every record below `end`: all of them exist, and their values are
+/// right where they can be checked.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(super) async fn conditions(
     session: &mut Session,
     settings: &Settings,
@@ -208,7 +207,7 @@ pub(super) async fn conditions(
     Ok(conditions)
 }
 
-/// The newest records that clients inserted and that are sure to be there.
+/// The newest records that clients inserted and that must exist.
 fn newest(settings: &Settings, end: u64) -> std::ops::Range<u64> {
     end.saturating_sub(NEWEST).max(settings.records)..end.max(settings.records)
 }

@@ -1,10 +1,10 @@
 //! Keys of records: the values of the table's key column.
 
-/// The tool whose data it is. The tools hash numbers into keys differently, and generate different values for
+/// The tool that defines the data. The tools hash numbers into keys differently, and generate different values for
 /// `dataintegrity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyScheme {
-    /// go-ycsb 1.0.1: the bytes of the number from the highest to the lowest.
+    /// go-ycsb 1.0.1: hashes the bytes of the number from the highest to the lowest.
     GoYcsb,
     /// brianfrankcooper/YCSB: from the lowest to the highest.
     Ycsb,
@@ -25,7 +25,7 @@ impl KeyScheme {
 /// The format of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyFormat {
-    /// `user`, unless said otherwise.
+    /// `user` by default.
     pub(super) prefix: String,
     /// The fewest digits, with leading zeros.
     pub(super) padding: usize,
@@ -38,7 +38,7 @@ pub(super) struct KeyFormat {
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// FNV-1a of bytes, going on from `hash`.
+/// FNV-1a of bytes, continued from `hash`.
 #[inline]
 pub(super) fn fnv_on(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
@@ -51,7 +51,7 @@ pub(super) fn fnv(bytes: &[u8]) -> u64 {
 }
 
 impl KeyFormat {
-    /// Puts the key of record `number` in place of what `key` holds.
+    /// Replaces the content of `key` by the key of record `number`.
     #[inline]
     pub(super) fn write(&self, number: u64, key: &mut String) {
         let shown = match self.hash {
@@ -81,7 +81,7 @@ fn magnitude(hash: u64) -> u64 {
     hash.cast_signed().unsigned_abs()
 }
 
-/// Of 2^64 - 1.
+/// The number of decimal digits of 2^64 - 1.
 const MOST_DIGITS: usize = 20;
 
 #[inline]
@@ -95,7 +95,7 @@ fn decimal(mut number: u64, digits: &mut [u8; MOST_DIGITS]) -> &str {
             break;
         }
     }
-    // Digits are always valid.
+    // ASCII digits are always valid UTF-8.
     std::str::from_utf8(&digits[at..]).unwrap_or_default()
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_the_tools() {
-        // YCSB's record 0 is known from many a trace: user6284781860667377211.
+        // YCSB's record 0 appears in many traces: user6284781860667377211.
         assert_eq!(format(Some(KeyScheme::Ycsb), 1).key(0), "user6284781860667377211");
         assert_eq!(format(Some(KeyScheme::GoYcsb), 1).key(0), "user6284781860667377211");
         assert_ne!(

@@ -9,7 +9,7 @@ use crate::random::{Random, Zipfian};
 
 /// The exponent of Zipf's law: YCSB's constant.
 pub(super) const ZIPFIAN_EXPONENT: f64 = 0.99;
-/// The longest value that fits into one packet by the servers' defaults.
+/// The longest value that fits into one packet with the servers' defaults.
 pub(super) const MOST_BYTES: u64 = 1 << 20;
 
 pub(super) const FIELD_LENGTH: Number<u64> =
@@ -33,13 +33,13 @@ pub(super) const HISTOGRAM: Text =
 /// `fieldlengthdistribution`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Lengths {
-    /// All the same.
+    /// All values have the same length.
     Constant(usize),
-    /// From the first to the second, each as likely.
+    /// From the first to the second, each equally likely.
     Uniform(usize, usize),
-    /// From `low` on; the i-th length is drawn with a probability proportional to 1 / i^0.99.
+    /// At least `low`; the i-th length is drawn with a probability proportional to 1 / i^0.99.
     Zipfian { low: usize, ranks: Zipfian },
-    /// A length with the number of draws up to it, from a file.
+    /// Each length with the cumulated number of draws up to it, from a file.
     Histogram(Vec<(usize, u64)>),
 }
 

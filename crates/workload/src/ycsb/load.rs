@@ -21,9 +21,9 @@ pub(super) struct YcsbLoad {
     pub(super) values: ValueGenerator,
     pub(super) timed: OperationTimes,
     pub(super) seed: u64,
-    /// The seed of random values, another one for each trial. A server writes nothing when the new value equals
-    /// the old one, so a second trial with the values of the first would measure something else. Records, fields
-    /// and operations come from the plan's seed.
+    /// The seed of random values, different for each trial. A server writes nothing when the new value equals the old
+    /// one, so a second trial with the values of the first would measure something else. Records, fields and
+    /// operations come from the plan's seed.
     pub(super) value_seed: u64,
     pub(super) inserts: Arc<Inserts>,
     /// Approximate number of the first new record.

@@ -1,8 +1,8 @@
-//! YCSB's core workload, A to F and one's own: its properties, its table, its operations.
+//! YCSB's core workload, A to F and user-defined: its properties, its table, its operations.
 //!
-//! What it does was learnt from the paper (B. Cooper et al., "Benchmarking Cloud Serving Systems with
-//! YCSB", SoCC 2010), the core properties page of brianfrankcooper/YCSB and the published workload
-//! files; what go-ycsb 1.0.1 does otherwise stands beside it. All words and code here are our own.
+//! Sources of its behaviour: the paper (B. Cooper et al., "Benchmarking Cloud Serving Systems with YCSB", SoCC 2010),
+//! the core properties page of brianfrankcooper/YCSB and the published workload files. Comments name the differences
+//! of go-ycsb 1.0.1. All text and code here are our own.
 
 mod chooser;
 mod client;

@@ -55,7 +55,7 @@ const fn share(name: &'static str, default: f64, meaning: &'static str) -> Numbe
 /// Shares of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mix {
-    /// In the order of [`OperationChoice::ALL`], summing up to 1.
+    /// In the order of [`OperationChoice::ALL`]; their sum is 1.
     shares: [f64; 5],
 }
 

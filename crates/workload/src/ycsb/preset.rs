@@ -9,7 +9,7 @@ pub(crate) enum Preset {
     D,
     E,
     F,
-    /// Only the properties that are given, above the core workload's defaults.
+    /// No properties but the given ones and the core workload's defaults.
     Core,
 }
 
@@ -21,11 +21,11 @@ const COMMON: [(&str, &str); 3] = [
 ];
 
 impl Preset {
-    /// Every one, in the order of help texts.
+    /// All presets, in the order of help texts.
     pub(crate) const ALL: [Self; 7] =
         [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::Core];
 
-    /// Its name behind `ycsb/`.
+    /// Its name after `ycsb/`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::A => "a",
@@ -38,7 +38,7 @@ impl Preset {
         }
     }
 
-    /// What it does, in a line.
+    /// Its description in one line.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::A => "half reads, half updates",
@@ -51,8 +51,8 @@ impl Preset {
         }
     }
 
-    /// The properties of its file as brianfrankcooper/YCSB publishes it. go-ycsb's copies differ: they
-    /// ask for `requestdistribution=uniform`, and E for scans of one record.
+    /// The properties of its file as brianfrankcooper/YCSB publishes it. go-ycsb's copies differ: they set
+    /// `requestdistribution=uniform`, and E scans one record.
     pub(crate) fn properties(self) -> Vec<(&'static str, &'static str)> {
         let own: &[(&str, &str)] = match self {
             Self::A => &[("readproportion", "0.5"), ("updateproportion", "0.5")],

@@ -1,5 +1,5 @@
-//! Property files: the text format of Java's `Properties.load`, which YCSB's workload files have. A plan's
-//! options stand above the files that it names, and these above the preset.
+//! Property files: the text format of Java's `Properties.load`, which YCSB's workload files use. A plan's options
+//! override the files that it names, and the files override the preset.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::options::{Text, text};
 pub(super) const PROPERTIES: Text =
     text("properties", "", "YCSB property files to read; options go before them");
 
-/// The plan's options above the properties of files, which count from `folder`, and these above those of
-/// `preset`; and for each file that cannot be read why.
+/// Merges the plan's options, the properties of files (relative to `folder`) and those of `preset`; earlier ones
+/// override later ones. Also returns a message for each file that cannot be read.
 pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Options, Vec<String>) {
     let mut lines: Vec<Line> =
         preset.properties().into_iter().map(|it| of_preset(preset, it)).collect();
@@ -35,10 +35,10 @@ fn of_preset(preset: Preset, (name, value): (&str, &str)) -> Line {
     Line { name: name.to_owned(), value: value.to_owned(), place }
 }
 
-/// How the names begin of what bindings to databases read: go-ycsb's, and YCSB's JDBC.
+/// Prefixes of the properties of database bindings: go-ycsb's, and YCSB's JDBC binding.
 const OF_BINDINGS: [&str; 3] = ["mysql.", "jdbc.", "db."];
 
-/// Refuses properties that a binding to a database reads: the plan says where its systems are.
+/// Refuses the properties of database bindings: the plan names its systems.
 pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
     for name in reader.unasked() {
         if OF_BINDINGS.iter().any(|beginning| name.starts_with(beginning)) {
@@ -49,13 +49,13 @@ pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
     }
 }
 
-/// Refuses a property that has another place in a plan, or no meaning in dyno.
+/// Refuses a property that belongs elsewhere in a plan, or that has no meaning in dyno.
 pub(super) fn refuse(reader: &mut OptionReader<'_>, name: &str, help: &str) {
     let key = name.replace('.', "_");
     reader.refuse(&key, format!("`{name}` is not offered here"), help);
 }
 
-/// A property with the line that it begins in, from 1.
+/// A property with the number of its first line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Property {
     pub(super) name: String,
@@ -70,11 +70,11 @@ impl Property {
     }
 }
 
-/// Every property of a file, in its order; of two with one name the later holds.
+/// All properties of a file, in their order; a later one replaces an earlier one with the same name.
 ///
-/// A line is `name=value`, `name: value` or `name value`; `#` and `!` begin comments, a backslash at the
-/// end goes on in the next line, and `\t`, `\n`, `\r`, `\f` and `\uXXXX` stand for letters. Source: the
-/// documentation of `java.util.Properties`.
+/// A line is `name=value`, `name: value` or `name value`. `#` and `!` begin comments, a backslash at the end
+/// continues the line, and `\t`, `\n`, `\r`, `\f` and `\uXXXX` are escapes. Source: the documentation of
+/// `java.util.Properties`.
 pub(super) fn parse(text: &str) -> Vec<Property> {
     let mut all = Vec::new();
     let mut lines = text.lines().enumerate();
@@ -94,12 +94,12 @@ pub(super) fn parse(text: &str) -> Vec<Property> {
     all
 }
 
-/// Whether an odd number of backslashes ends the line: an even one stands for backslashes.
+/// Whether an odd number of backslashes ends the line; an even number stands for backslashes.
 fn goes_on(line: &str) -> bool {
     line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// The name ends at the first `=`, `:` or blank that no backslash stands before.
+/// Splits at the first `=`, `:` or blank without a backslash before it.
 fn split(line: &str) -> (&str, &str) {
     let mut is_escaped = false;
     let end = line.char_indices().find(|(_, letter)| {
@@ -110,7 +110,7 @@ fn split(line: &str) -> (&str, &str) {
     let Some((end, _)) = end else { return (line, "") };
     let rest = line[end..].trim_start();
     let value = rest.strip_prefix(['=', ':']).unwrap_or(rest);
-    // Blanks behind a value belong to it in Java; nobody means them in a number or a word.
+    // Java keeps blanks after a value, but they are never intended in a number or a word.
     (&line[..end], value.trim())
 }
 

@@ -1,4 +1,4 @@
-//! The choice of records for operations: `requestdistribution`.
+//! Selects the records of operations: `requestdistribution`.
 
 use plan::OptionReader;
 
@@ -34,25 +34,24 @@ pub(super) const EXPONENTIAL_FRACTION: Number<f64> = number(
     ".. that fall on this newest share of recordcount",
 );
 
-/// How records are chosen. In the definitions n records are in the range, numbered from its first one,
-/// and the last one is the newest whose insert, and that of all before it, was acknowledged.
+/// How records are chosen. In these definitions the range has n records, numbered from its first one. The last record
+/// is the newest for which the insert, and all inserts before it, were acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Request {
     /// Each record is equally likely.
     Uniform,
-    /// All clients together take one record after the other, and the first again after the last.
+    /// All clients together take the records in order, and start again after the last.
     Sequential,
-    /// The record of rank i, i = 1..n, with a probability proportional to 1 / i^0.99; a permutation
-    /// decides which record has which rank.
+    /// The record of rank i, i = 1..n, with a probability proportional to 1 / i^0.99; a permutation assigns the
+    /// ranks.
     Zipfian,
     /// The same law, with rank 1 for the last record, rank 2 for the one before it, and so on.
     Latest,
-    /// A share `operations` of all choices falls on the first `data` n records (rounded down), the
-    /// others on the rest; within both each is as likely.
+    /// The first `data` n records (rounded down) get a share `operations` of all choices, the others the rest. Within
+    /// each part every record is equally likely.
     Hotspot { data: f64, operations: f64 },
-    /// The k-th record before the last, k = 0, 1, .., with a probability proportional to e^(-g k), where
-    /// g = -ln(1 - `percentile` / 100) / (`fraction` recordcount): `percentile` % of all choices fall on
-    /// that fraction.
+    /// The k-th record before the last, k = 0, 1, .., with a probability proportional to e^(-g k), where g = -ln(1 -
+    /// `percentile` / 100) / (`fraction` recordcount): `percentile` % of all choices fall on that fraction.
     Exponential { percentile: f64, fraction: f64 },
 }
 

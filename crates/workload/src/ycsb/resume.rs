@@ -8,15 +8,15 @@ use super::key::KeyFormat;
 use super::settings::Settings;
 use super::statements::present;
 
-/// Numbers to either side of the guess that are looked at: more than clients ever had inserts on their
-/// way when a trial was cut short.
+/// Numbers on either side of the guess that are checked: more than the inserts that clients could have in flight when
+/// a trial was cut short.
 const REACH: u64 = 1_024;
 
-/// Which new record comes next, and which before it were never inserted. `guess` is about where they
-/// end; one that is too low costs time.
+/// The next new record, and the earlier ones that were never inserted. `guess` is approximately the end of the
+/// records; one that is too low costs time.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(super) async fn find_start(
     session: &mut Session,
     settings: &Settings,
@@ -30,7 +30,7 @@ pub(super) async fn find_start(
         let numbers: Vec<u64> = (low..middle + REACH).collect();
         let are_there = present(session, &settings.table, format, &numbers).await?;
         match are_there.iter().rposition(|there| *there) {
-            // Far up: there may be more above.
+            // Near the upper bound: higher records may exist.
             Some(last) if numbers[last] >= middle + REACH / 2 => middle += REACH,
             Some(last) => {
                 let below = numbers.iter().zip(&are_there).take(last);

@@ -5,7 +5,7 @@ use plan::OptionReader;
 
 use crate::options::{Number, Text, number, text};
 
-/// The column of keys.
+/// The key column.
 pub(super) const KEY: &str = "YCSB_KEY";
 const MOST_FIELDS: u64 = 1_000;
 
@@ -19,7 +19,7 @@ pub(super) const FIELD_NAME_PREFIX: Text =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: String,
-    /// Names of the columns behind the key.
+    /// Names of the columns after the key.
     pub(super) fields: Vec<String>,
     /// Names of the fields in values that can be checked.
     pub(super) field_names: Vec<String>,
@@ -43,7 +43,7 @@ impl Table {
         Self { name, fields, field_names, field_bytes }
     }
 
-    /// CREATE TABLE.
+    /// The CREATE TABLE statement.
     pub(super) fn create(&self, dialect: &Dialect) -> String {
         let kind = dialect.text_type(self.field_bytes, self.fields.len());
         let fields: String = self.fields.iter().map(|field| format!(", {field} {kind}")).collect();

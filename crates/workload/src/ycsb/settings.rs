@@ -26,7 +26,7 @@ use crate::session::ISOLATION;
 const MOST_RECORDS: u64 = 1 << 62;
 /// The key column is 64 letters wide.
 const KEY_LETTERS: u64 = 64;
-/// Of a prefix and the digits of any number, so that they fit into the key column.
+/// The longest key prefix: with the digits of any number it fits into the key column.
 const MOST_PADDING: u64 = 40;
 const MOST_PREFIX: usize = 20;
 
@@ -101,7 +101,7 @@ pub(super) struct Settings {
     pub(super) prefix: String,
     pub(super) padding: usize,
     pub(super) is_hashed: bool,
-    /// Whose keys and values; `None`: whose the table has, and go-ycsb's where a table is made.
+    /// The tool that defines keys and values. `None`: that of an existing table, go-ycsb for a new one.
     pub(super) key_scheme: Option<KeyScheme>,
     pub(super) records: u64,
     pub(super) insert_start: u64,
@@ -113,23 +113,23 @@ pub(super) struct Settings {
     pub(super) mix: Mix,
     pub(super) request: Request,
     pub(super) scan: ScanLength,
-    /// `operationcount`; 0 when nobody says.
+    /// `operationcount`; 0 if not given.
     pub(super) operations: u64,
-    /// `maxexecutiontime`; 0 when nobody says.
+    /// `maxexecutiontime`; 0 if not given.
     pub(super) time: Duration,
-    /// How often a load that failed goes on, and after how long.
+    /// How often a failed load is retried, and after how long.
     pub(super) retries: u64,
     pub(super) retry_pause: Duration,
     pub(super) isolation: Option<Isolation>,
     pub(super) errors: ErrorPolicy,
 }
 
-/// How many records a scan asks for.
+/// The number of records of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanLength {
     pub(super) least: u64,
     pub(super) most: u64,
-    /// By Zipf's law with exponent 0.99 from the least on, instead of uniformly.
+    /// Zipf's law with exponent 0.99, the least length being the most likely, instead of a uniform distribution.
     pub(super) is_zipfian: bool,
 }
 
@@ -137,7 +137,7 @@ impl Settings {
     /// Reads the properties of `preset`, of files and of the plan.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
+    /// All problems of the properties.
     pub(super) fn read(
         preset: Preset,
         options: &Options,
@@ -158,7 +158,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// How keys are written in data of that maker.
+    /// The key format of data of that tool.
     pub(super) fn format(&self, key_scheme: KeyScheme) -> KeyFormat {
         KeyFormat {
             prefix: self.prefix.clone(),
@@ -167,8 +167,7 @@ impl Settings {
         }
     }
 
-    /// New records that clients insert, as far as that can be known: YCSB's own estimate, twice the
-    /// share of inserts.
+    /// The estimated number of records that clients insert. It is YCSB's own estimate: twice the share of inserts.
     pub(super) fn expected_inserts(&self) -> u64 {
         (self.operations as f64 * self.mix.share_of_inserts() * 2.0) as u64
     }
@@ -206,7 +205,7 @@ fn read(preset: Preset, reader: &mut OptionReader<'_>, folder: &Path) -> Setting
     }
 }
 
-/// What dyno itself finds wrong with an answer ends its operation and not the client.
+/// A failure that dyno finds in an answer ends the operation, but not the client.
 fn read_errors(reader: &mut OptionReader<'_>) -> ErrorPolicy {
     let mut errors = ErrorPolicy::read(reader);
     errors.ignored.extend([NOT_FOUND.to_owned(), UNEXPECTED_STATE.to_owned()]);
@@ -223,7 +222,7 @@ impl ScanLength {
     }
 }
 
-/// What properties say together.
+/// Checks properties that depend on each other.
 fn check(settings: &Settings, reader: &mut OptionReader<'_>) {
     let Settings { records, insert_start, insert_count, scan, .. } = settings;
     if insert_start.saturating_add(*insert_count) > *records {
@@ -259,7 +258,7 @@ fn check(settings: &Settings, reader: &mut OptionReader<'_>) {
     }
 }
 
-/// Names that are properties of YCSB or go-ycsb and are said elsewhere here, or mean nothing.
+/// Properties of YCSB or go-ycsb that belong elsewhere in a plan or mean nothing in dyno.
 const REFUSED: &[(&str, &str)] = &[
     ("table_size", "say recordcount, YCSB's own name: `-o recordcount=100k`"),
     ("tables", "leave it out: the core workload has one table"),
@@ -362,7 +361,7 @@ const OPTIONS: OptionList = &[
     &IGNORE_ERRORS,
 ];
 
-/// The options of a preset, with its own values as defaults.
+/// The options of a preset, with the preset's values as defaults.
 pub(crate) fn options(preset: Preset) -> Vec<OptionInfo> {
     let own = |info: OptionInfo| match preset.value_of(info.name) {
         Some(value) => OptionInfo { default: value.to_owned(), ..info },

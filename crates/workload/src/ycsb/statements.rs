@@ -1,4 +1,4 @@
-//! The statements of the operations, made ready on a client's session.
+//! The statements of the operations, prepared on a client's session.
 
 use driver::{Session, Statement, Value};
 use measure::{ErrorClass, Failure};
@@ -10,12 +10,12 @@ use super::settings::Settings;
 use super::values::ValueGenerator;
 use crate::random::Random;
 
-/// Code of a failure: a record that must be there is not. YCSB calls it so.
+/// Failure code: a required record does not exist. The name is YCSB's.
 pub(super) const NOT_FOUND: &str = "NOT_FOUND";
-/// Code of a failure: a value is not what it has to be.
+/// Failure code: a value is wrong.
 pub(super) const UNEXPECTED_STATE: &str = "UNEXPECTED_STATE";
 
-/// Statements of one session; of those by field one for each field, in their order.
+/// Statements of one session. Where a statement names a field, there is one for each field, in their order.
 pub(super) struct Statements {
     pub(super) read: Vec<Statement>,
     pub(super) update: Vec<Statement>,
@@ -23,7 +23,7 @@ pub(super) struct Statements {
     pub(super) insert: Vec<Statement>,
 }
 
-/// What one operation needs, as text with `?`.
+/// The statements of one operation, with `?` for parameters.
 fn texts(act: OperationChoice, settings: &Settings) -> Vec<String> {
     let Table { name, fields, .. } = &settings.table;
     let chosen = |reads_all: bool| match reads_all {
@@ -61,17 +61,17 @@ fn is_needed(act: OperationChoice, settings: &Settings) -> bool {
     settings.mix.has(act) || (is_part && settings.mix.has(OperationChoice::ReadModifyWrite))
 }
 
-/// How many statements each session makes ready.
+/// How many statements each session prepares.
 pub(super) fn count(settings: &Settings) -> usize {
     let needed = OperationChoice::ALL.into_iter().filter(|act| is_needed(*act, settings));
     needed.map(|act| texts(act, settings).len()).sum()
 }
 
 impl Statements {
-    /// Makes ready what the mix needs.
+    /// Prepares the statements that the mix needs.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub(super) async fn prepare(
         session: &mut Session,
         settings: &Settings,
@@ -93,21 +93,21 @@ impl Statements {
     }
 }
 
-/// Keys that a statement holds as text: all their letters are plain.
+/// Keys as SQL literals. They need no escapes: no key holds a special character.
 pub(super) fn quoted(keys: &[String]) -> String {
     let quoted: Vec<String> = keys.iter().map(|key| format!("'{key}'")).collect();
     quoted.join(", ")
 }
 
-/// A record that has to be there was not found.
+/// The failure for a required record that was not found.
 #[cold]
 pub(super) fn not_found(key: &str) -> Failure {
     Failure::new(ErrorClass::Server, NOT_FOUND, format!("there is no record {key}"))
 }
 
-/// Compares fields of records with what their keys make of them.
+/// Compares fields of records with the values generated from their keys.
 pub(super) struct Checker {
-    /// What is wanted, made in place.
+    /// The expected value, built in place.
     wanted: String,
     random: Random,
 }
@@ -117,10 +117,10 @@ impl Checker {
         Self { wanted: String::new(), random: Random::new(0) }
     }
 
-    /// Reads the record `key` by `statement`, which asks for `field`, or for all of them.
+    /// Reads the record `key` with `statement`, which selects `field`, or all fields for `None`.
     ///
     /// # Errors
-    /// What the server says; a record that is not there, a value that is another one.
+    /// The server's error; a missing record; a wrong value.
     pub(super) async fn read(
         &mut self,
         session: &mut Session,
@@ -154,15 +154,15 @@ fn unexpected(field: &str, key: &str, seen: Option<&str>, wanted: &str) -> Failu
     Failure::new(ErrorClass::Server, UNEXPECTED_STATE, message)
 }
 
-/// A read of all fields by key, as text with `?`.
+/// A read of all fields by key, with `?` for the parameter.
 pub(super) fn read_all(table: &Table) -> String {
     format!("SELECT {} FROM {} WHERE {KEY} = ?", table.fields.join(", "), table.name)
 }
 
-/// Which of `numbers` are in the table, in their order.
+/// Whether each of `numbers` is in the table, in their order.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(super) async fn present(
     session: &mut Session,
     table: &Table,
@@ -180,13 +180,13 @@ pub(super) async fn present(
     Ok(keys.iter().map(|key| found.contains(key)).collect())
 }
 
-/// 26 KB of text.
+/// Keys in one query: 26 KB of text.
 const KEYS_A_QUESTION: usize = 1_000;
 
-/// Parameters on the stack up to so many, for nothing is allocated for an operation.
+/// Up to this number, parameters are on the stack, because operations allocate no memory.
 pub(super) const FEW: usize = 32;
 
-/// Lends `count` parameters that `value` makes to `send`.
+/// Calls `send` with `count` parameters made by `value`.
 #[inline]
 pub(super) fn with_values<'v, T>(
     count: usize,

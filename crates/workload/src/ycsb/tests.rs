@@ -1,4 +1,4 @@
-//! Properties as people write them, and all workloads on the embedded database.
+//! Properties as users write them, and all workloads on the embedded database.
 
 use std::fs;
 use std::path::Path;
@@ -131,8 +131,8 @@ fn a_read_modify_write_counts_as_one_beside_its_two_statements() {
     assert_eq!([of("read_modify_write.read"), of("read_modify_write.update")], [whole; 2]);
     let queries = trial.tally.queries;
     assert_eq!((queries.read, queries.write, queries.other), (500, whole, 0));
-    // Which of the 500 are chosen depends on how the clients share them: 250, and five standard deviations
-    // of 11.2 to either side.
+    // Which of the 500 are chosen depends on how the clients share them: 250, plus or minus five standard deviations
+    // of 11.2.
     assert!((194..=306).contains(&whole), "half of all: {whole}");
 }
 
@@ -164,12 +164,12 @@ fn updates_change_what_they_should_and_inserts_go_on_after_those_of_the_last_tri
         let of_the_first = "usertable WHERE YCSB_KEY < 'user000200'";
         test_system.integer(&format!("SELECT COUNT(*) FROM {of_the_first} AND LENGTH({field}) = 5"))
     });
-    // One field each, of which the same may be drawn again: how often depends on how the two clients share
-    // the events.
+    // Each update writes one field, and several updates may write the same field. How often depends on how the two
+    // clients share the events.
     let fields: i64 = changed.iter().sum();
     assert!((updates / 4..=updates).contains(&fields), "{fields} of {updates}");
-    // A third each, of about 180: 60, with a standard deviation of 6.5 of the draws and of which meet again. A
-    // sixth of all is more than five of the difference's standard deviations, 5.6, below.
+    // Each field has a third of about 180: 60. The standard deviation is 6.5, from the draws and from updates of the
+    // same field. A sixth of all is lower by more than five standard deviations of the difference (5.6).
     assert!(changed.iter().all(|it| *it > fields / 6), "{changed:?}");
 }
 
@@ -242,7 +242,7 @@ fn interrupted_inserts_are_repeated() {
                    insertproportion = 0.5\nrequestdistribution = 'latest'";
     let workload = workload("ycsb/core", options);
     workload.prepare(&test_system.context()).unwrap();
-    // A trial left out 101 and 103.
+    // A trial that was cut short has not inserted 101 and 103.
     for number in [100, 102, 104] {
         test_system.run(&format!("INSERT INTO usertable (YCSB_KEY) VALUES ('user{number}')"));
     }

@@ -1,24 +1,24 @@
-//! What stands in fields.
+//! The values of fields.
 
 use super::key::{KeyScheme, fnv};
 use super::lengths::Lengths;
 use crate::random::Random;
 
-/// Letters of random values: 64 of them, six bits each, which no character set and no quoting changes.
+/// The 64 letters of random values, six bits each. No character set and no quoting changes them.
 const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-/// Letters from 64 random bits.
+/// The number of letters from 64 random bits.
 const LETTERS_A_DRAW: usize = 10;
 
-/// How values are made.
+/// Generates values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueGenerator {
     pub(super) lengths: Lengths,
-    /// Values follow from key and field (`dataintegrity`), as this tool makes them; random when `None`.
+    /// With `dataintegrity`, values follow from key and field as this tool defines it; `None`: random values.
     pub(super) checkable: Option<KeyScheme>,
 }
 
 impl ValueGenerator {
-    /// Puts a value for field `field` (in lower case) of the record `key` in place of what `value` holds.
+    /// Replaces the content of `value` by a value for field `field` (in lower case) of the record `key`.
     #[inline]
     pub(super) fn write(&self, key: &str, field: &str, random: &mut Random, value: &mut String) {
         let length = self.lengths.draw(random);
@@ -41,14 +41,13 @@ fn write_random(length: usize, random: &mut Random, value: &mut String) {
             letter
         });
         let taken = left.min(LETTERS_A_DRAW);
-        // Letters are always valid.
+        // These letters are always valid UTF-8.
         value.push_str(std::str::from_utf8(&letters[..taken]).unwrap_or_default());
         left -= taken;
     }
 }
 
-/// `key:field`, and then a colon and the hash of all that stands so far, again and again, cut at the
-/// length.
+/// `key:field`, then repeatedly a colon and the hash of the text so far, cut at the length.
 fn write_checkable(
     key_scheme: KeyScheme,
     key: &str,
@@ -99,7 +98,7 @@ mod tests {
     fn values_that_can_be_checked_follow_from_key_and_field() {
         assert_eq!(value(Some(KeyScheme::Ycsb), 12), "user1:field0");
         assert_eq!(value(Some(KeyScheme::Ycsb), 5), "user1");
-        // "a" is 97 to Java, "ab" 31 * 97 + 98.
+        // Java hashes "a" to 97 and "ab" to 31 * 97 + 98.
         assert_eq!((java_hash("a"), java_hash("ab")), (97, 3105));
         let long = value(Some(KeyScheme::Ycsb), 100);
         assert!(

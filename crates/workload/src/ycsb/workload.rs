@@ -34,21 +34,21 @@ pub(crate) struct Ycsb {
 /// Facts about the table on one system.
 #[derive(Clone, Debug, Default)]
 struct KnownTable {
-    /// Whether this process made it, so that it may drop it.
+    /// Whether this process created the table, so that it may drop it.
     is_made: bool,
     found: Option<FoundTable>,
-    /// Inserts of the last trial: they tell about where the next one's begin.
+    /// Inserts of the last trial. The next trial's inserts begin near their end.
     inserts: Option<Arc<Inserts>>,
 }
 
-/// How often a pause looks whether someone asked for the end.
+/// How often a pause checks for a request to stop.
 const POLL_PERIOD: Duration = Duration::from_millis(50);
 
 impl Ycsb {
-    /// Reads the properties of `preset`; files count from `folder`.
+    /// Reads the properties of `preset`; paths of files are relative to `folder`.
     ///
     /// # Errors
-    /// Properties that are not known, or not right.
+    /// Unknown or invalid properties.
     pub(crate) fn read(
         preset: Preset,
         options: &Options,
@@ -96,7 +96,7 @@ impl Ycsb {
         self.load_all(context, self.settings.key_scheme.unwrap_or(KeyScheme::GoYcsb), Goal::All)
     }
 
-    /// Loads, and goes on after failures as often as the properties say.
+    /// Loads the records, with as many retries after failures as the properties allow.
     fn load_all(
         &self,
         context: &WorkloadContext<'_>,
@@ -139,7 +139,7 @@ impl Ycsb {
         Ok(())
     }
 
-    /// A table that someone else made, or an earlier run that was interrupted.
+    /// Handles a table from another tool or from an interrupted run.
     fn take_over(&self, context: &WorkloadContext<'_>, found: FoundTable) -> Result<(), Failure> {
         let name = &self.settings.table.name;
         match context.existing {

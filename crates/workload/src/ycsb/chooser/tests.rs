@@ -6,7 +6,7 @@ use super::*;
 
 const DRAWS: u32 = 200_000;
 const RECORDS: u64 = 500;
-/// The popular records are chosen by this key.
+/// This key decides which records are popular.
 const KEY: u64 = 11;
 
 const RANGE: Range = Range { first: 100, count: RECORDS, expected: 0, records: 100 + RECORDS };
@@ -15,7 +15,7 @@ fn chooser(request: Request, range: Range) -> Chooser {
     Chooser::new(request, range, KEY, &Arc::default())
 }
 
-/// How often each record from the first on is drawn, when `there` of them are there.
+/// How often each record is drawn, from the first on, when `there` records exist.
 fn draws(request: Request, range: Range, there: u64) -> Vec<u32> {
     let mut chooser = chooser(request, range);
     let mut random = Random::new(20_261_122);
@@ -26,8 +26,8 @@ fn draws(request: Request, range: Range, there: u64) -> Vec<u32> {
     seen
 }
 
-/// The p-value of those counts against weights of records. Neighbours are lumped together until at
-/// least ten are expected, as the chi-square approximation asks.
+/// The p-value of the counts against the weights of records. Adjacent records are merged until each cell expects at
+/// least ten, as the chi-square approximation requires.
 fn p_value(seen: &[u32], weights: &[f64]) -> f64 {
     assert_eq!(seen.len(), weights.len());
     let scale = f64::from(DRAWS) / weights.iter().sum::<f64>();
@@ -57,7 +57,7 @@ fn zipf(exponent: f64, count: u64) -> Vec<f64> {
     (1..=count).map(|rank| (rank as f64).powf(-exponent)).collect()
 }
 
-/// Zipf's law where [`Permutation`] puts each rank.
+/// Zipf's law with the ranks assigned by [`Permutation`].
 fn spread(weights: &[f64]) -> Vec<f64> {
     let permutation = Permutation::new(weights.len() as u64, KEY);
     let mut spread = vec![0.0; weights.len()];
@@ -99,7 +99,8 @@ fn latest_follows_the_last_acknowledged_record() {
 
 #[test]
 fn latest_adjusts_its_distribution_to_every_insert() {
-    // One insert a draw: what is drawn is counted by its age, and each age by the laws that held.
+    // The distribution changes with the inserts. Draws are counted by the record's age, and the expected counts sum
+    // the laws in force.
     let mut chooser = chooser(Request::Latest, RANGE);
     let mut random = Random::new(3);
     let mut seen = vec![0_u32; 50];
