@@ -28,7 +28,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Number of statements that only the server counted; negative when dyno counted more.
+    /// Statements that the server counted minus those that dyno counted.
     pub fn difference(&self) -> i64 {
         difference(self.by_server.total(), self.by_dyno.total())
     }
