@@ -72,7 +72,7 @@ pub enum RecordError {
         path: PathBuf,
         /// The line, from 1; 0 when the error has no line.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
 }

@@ -65,7 +65,7 @@ pub(crate) fn encode(histogram: &LatencyHistogram) -> String {
 /// Decodes the text that [`encode`] made.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A description of the error in the text.
 pub(crate) fn decode(text: &str) -> Result<LatencyHistogram, String> {
     if text.is_empty() {
         return Ok(LatencyHistogram::new());

@@ -26,7 +26,7 @@ pub struct RunSummary {
     pub ended: Option<Timestamp>,
     /// How it ended.
     pub status: RunStatus,
-    /// How many trials were planned.
+    /// Number of planned trials.
     pub trials_planned: usize,
 }
 

@@ -14,7 +14,7 @@ pub struct RunHeader {
     pub plan_name: String,
     /// The plan's title.
     pub title: Option<String>,
-    /// Where the plan came from, for people.
+    /// Origin of the plan, as shown to people.
     pub plan_origin: String,
     /// The plan as given, without its secrets (`Source::scrubbed`).
     pub plan_text: String,
@@ -22,7 +22,7 @@ pub struct RunHeader {
     pub command: String,
     /// When the run began, by the wall clock.
     pub started: Timestamp,
-    /// Where it ran.
+    /// The environment in which it ran.
     pub environment: Environment,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct RunHeader {
     pub seed: u64,
     /// The dyno that ran the plan.
     pub dyno: Dyno,
-    /// How many trials were planned.
+    /// Number of planned trials.
     pub trials_planned: usize,
 }
 

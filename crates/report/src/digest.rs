@@ -334,7 +334,7 @@ fn sort_variants(points: &mut [Point<'_>]) {
     }
 }
 
-/// Trials that did not end as planned count only when all trials of a point failed to do so.
+/// Trials that did not end as planned count only when the point has no complete trial.
 fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
     // Trials with nothing but time-outs have figures too: their percentiles are lower bounds of the wait.
     let with_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();

@@ -11,7 +11,7 @@ use crate::number::{count, latency_ns, number, percent, percentile_name, signed_
 #[derive(Debug)]
 pub(crate) struct Group {
     severity: Severity,
-    /// What was found.
+    /// The observation.
     pub(crate) headline: &'static str,
     /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,

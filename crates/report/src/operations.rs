@@ -61,7 +61,7 @@ fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
     [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
 }
 
-/// The time of day, with the date only when a time is not on the day on which the run began.
+/// The time of day, with the date when any of the times is not on the day on which the run began.
 fn time_format(digest: &Digest<'_>, trials: &[&Trial<'_>]) -> &'static str {
     let day = |time: Timestamp| time.strftime("%F").to_string();
     let first = day(digest.run.header.started);
@@ -83,7 +83,7 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
     without_empty_time_outs(table)
 }
 
-/// Removes the column of time-outs when it is empty: few workloads have a time limit.
+/// Removes the column of time-outs when it has no counts: few workloads have a time limit.
 fn without_empty_time_outs(table: Table) -> Table {
     table.without_columns(|head, cells| {
         head == "timed out" && cells.iter().all(|cell| matches!(*cell, "0" | ""))

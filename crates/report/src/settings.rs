@@ -37,7 +37,7 @@ pub(crate) fn system_settings(digest: &Digest<'_>) -> Table {
     table
 }
 
-/// What each workload does.
+/// The description of each workload.
 pub(crate) fn workloads(digest: &Digest<'_>) -> Table {
     let mut table = Table::new().words("workload").words("kind").words("description");
     for name in digest.workloads() {
