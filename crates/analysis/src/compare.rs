@@ -34,6 +34,7 @@ pub enum Significance {
 }
 
 /// The ratio `variant / baseline` over the rounds that have both; `None` when no round has.
+///
 /// Each round measured both within a short time and in a shuffled order. Disturbances of the machine affect
 /// both about equally, and a drift cancels. In a table with many comparisons, one in twenty shows a difference
 /// that does not exist.
