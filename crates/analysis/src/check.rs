@@ -1,4 +1,4 @@
-//! What a reader must know before trusting a trial or a run.
+//! Checks that show how far a trial or a run can be trusted.
 
 mod run;
 mod schedule;
@@ -10,20 +10,20 @@ use measure::{ErrorClass, ErrorKey, Outage, TrialStatus};
 use crate::{Code, Finding, Measured, Subject, Summary, Value};
 pub use run::{RunFacts, check_run};
 
-/// From this part of the CPU on that the load generator could use, it may be what limits throughput.
+/// From this part of its available CPU on, the load generator may limit throughput.
 const CLIENT_CPU_MAX: f64 = 0.9;
-/// More mismatch than this in Little's law means that load was lost somewhere.
+/// A larger mismatch in Little's law means that some load is missing from the figures.
 const LITTLES_LAW_MAX: f64 = 0.05;
-/// Clients whose shares differ by more than this are not served evenly.
+/// Above this variation between clients, they are not served evenly.
 const UNFAIRNESS_MAX: f64 = 0.1;
-/// A drift of throughput by more than this within the window means that it had not settled.
+/// A larger drift of throughput within the window means that it had not settled.
 const TREND_MAX: f64 = 0.1;
-/// Throughput of intervals that varies by more than this has dips that a mean hides.
+/// Above this variation, the throughput of intervals has dips that a mean hides.
 const VARIATION_MAX: f64 = 0.2;
-/// A percentile that rests on fewer values above it than this is mostly luck.
+/// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
 
-/// Everything that weakens what a trial says. `summary` is that of `measured`.
+/// Every finding that weakens the figures of a trial. `summary` is that of `measured`.
 pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     let figures = [
         ending(measured),
@@ -84,7 +84,7 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
     })
 }
 
-/// Of several outages the longest is named too.
+/// With several outages, the longest is given too.
 fn outages(measured: &Measured<'_>) -> Option<Finding> {
     let lengths = || measured.outages.iter().map(|one| one.length_ns(measured.load_end_ns));
     let longest_ns = lengths().max()?;
@@ -100,10 +100,10 @@ fn outages(measured: &Measured<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Statements whose answer dyno did not see may have run or not: one for each transaction that was
-/// unanswered at the end makes the server's count higher, one for each that was lost makes it lower, and
-/// so does one that the server refused before it ran, as a write when it is read-only.
-/// A client that connects again sends more than its load, so that after an outage nothing can be said.
+/// A statement whose answer dyno did not see may have run or not. The server's count may be higher by one for
+/// each transaction that was unanswered at the end. It may be lower by one for each that was lost, and for each
+/// that the server refused before it ran, such as a write on a read-only server. A client that reconnects sends
+/// more than its load, so the check is skipped after an outage.
 fn other_statements(measured: &Measured<'_>) -> Option<Finding> {
     let difference = measured.server_difference.filter(|_| measured.outages.is_empty())?;
     let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
@@ -148,7 +148,7 @@ fn retries(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// An embedded system shares the process, so that a busy process is what one wants to see.
+/// An embedded system shares the process, so a busy process is the intended state.
 fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     let usage = measured.usage.filter(|_| !measured.is_embedded)?;
     let used = summary.client_cpu_threads?;
@@ -160,8 +160,8 @@ fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Clients without a connection are in no transaction, nor are those that left, so after either of these the
-/// law says nothing.
+/// Clients without a connection and clients that left are in no transaction, so the law does not apply after
+/// outages or lost clients.
 fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     if !measured.outages.is_empty() || measured.clients_lost > 0 {
         return None;
@@ -173,7 +173,7 @@ fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     Some(finding.with("mismatch", Value::Change(law.mismatch)))
 }
 
-/// In an open loop clients take turns at the arrivals; how many each had says nothing.
+/// In an open loop clients take turns at the arrivals, so their shares have no meaning.
 fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     if measured.open.is_some() {
         return None;
@@ -183,7 +183,7 @@ fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
         .then(|| Finding::new(Code::Unfair).with("variation", Value::Part(variation)))
 }
 
-/// A rate that changes is meant to drift.
+/// A rate that changes makes throughput drift on purpose.
 fn drift(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     if measured.open.is_some_and(|offered| !offered.is_constant) {
         return None;
@@ -193,7 +193,7 @@ fn drift(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     is_drift.then(|| Finding::new(Code::Trend).with("change", Value::Change(trend.change)))
 }
 
-/// A drift is named as such and not twice.
+/// Throughput that drifts is reported as a drift only.
 fn unsteadiness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     let allowed = VARIATION_MAX.hypot(schedule::variation(measured));
     let variation = summary.throughput_variation.filter(|variation| *variation > allowed)?;

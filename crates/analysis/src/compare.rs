@@ -1,43 +1,43 @@
-//! Whether one variant of a system differs from another, from rounds that measured both.
+//! Whether one variant of a system differs from another, based on rounds that measured both.
 
 use crate::ratio::{Ratio, paired_ratio};
 
 /// A figure of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundFigure {
-    /// Which round.
+    /// Number of the round.
     pub round: u32,
-    /// Its figure; one that is not positive counts as missing.
+    /// Its value; a value that is not positive counts as missing.
     pub value: f64,
 }
 
 /// The result of a comparison over rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// How many times the baseline's figure the variant's is.
+    /// The variant's figure divided by the baseline's.
     pub ratio: Ratio,
-    /// What may be said of it.
+    /// Whether the ratio is significant.
     pub verdict: Significance,
 }
 
 /// Whether a ratio differs from 1 with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// The whole interval lies above 1.
+    /// The whole interval is above 1.
     Higher,
-    /// The whole interval lies below 1.
+    /// The whole interval is below 1.
     Lower,
-    /// The interval holds 1: a difference, if there is one, is smaller than these rounds can show.
+    /// The interval includes 1: a difference, if there is one, is smaller than these rounds can show.
     NoDifferenceShown,
     /// One round has no spread to judge by.
     TooFewRounds,
 }
 
-/// The ratio `variant / baseline` over the rounds that have both; `None` when none has.
+/// The ratio `variant / baseline` over the rounds that have both; `None` when no round has.
 ///
-/// Each round measured both within a short time and in a shuffled order, so what the machine did to one
-/// it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
-/// twenty shows a difference that is not there.
+/// Each round measured both within a short time and in a shuffled order. Disturbances of the machine affect
+/// both about equally, and a drift cancels. In a table with many comparisons, one in twenty shows a difference
+/// that does not exist.
 pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comparison> {
     let (mut numerators, mut denominators) = (Vec::new(), Vec::new());
     for theirs in variant {
@@ -57,8 +57,8 @@ pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comp
     Some(Comparison { ratio, verdict })
 }
 
-/// One figure for each round out of several that were measured in it: the geometric mean, of rounds in
-/// which every one of them is there.
+/// One value for each round out of several points: their geometric mean. Only rounds with a value for every
+/// point are included.
 pub fn over_points(points: &[Vec<RoundFigure>]) -> Vec<RoundFigure> {
     let Some((first, others)) = points.split_first() else { return Vec::new() };
     let whole = |base: &RoundFigure| {

@@ -1,4 +1,4 @@
-//! What dyno's TCP connections to the system did over time: from what the kernel counted to rates.
+//! Rates of dyno's TCP connections to the system over time, from the kernel's counters.
 
 use measure::{Connections, ConnectionsReading, TcpCounters};
 
@@ -13,7 +13,7 @@ metrics! {
         |it| it.counted(|tcp| tcp.segments_sent);
     DataSegmentsSent = "data_segments_sent_per_s", "segments with data sent", PerSecond,
         |it| it.counted(|tcp| tcp.data_segments_sent);
-    /// Acknowledgements, beginnings and ends.
+    /// Acknowledgements, and segments that open and close connections.
     EmptySegmentsSent = "empty_segments_sent_per_s", "segments without data sent", PerSecond,
         |it| it.counted(|tcp| tcp.segments_sent.saturating_sub(tcp.data_segments_sent));
     SegmentsReceived = "segments_received_per_s", "segments received", PerSecond,
@@ -34,7 +34,7 @@ metrics! {
 }
 
 impl Between<'_, ConnectionsReading> {
-    /// The growth of counters in a second. One that went back has not grown.
+    /// The growth of counters in a second; a counter that decreased counts as unchanged.
     fn counted(&self, of: fn(&TcpCounters) -> u64) -> Option<f64> {
         Some(of(&self.to.counters.since(&self.from.counters)) as f64 / self.seconds)
     }

@@ -1,5 +1,5 @@
-//! What a query costs the servers: CPU, context switches and bytes that disks read and wrote, for each
-//! statement that was answered. Source: Mark Callaghan's cpu/o, cs/o, rkb/o and wkb/o (Small Datum).
+//! Server-side cost of a query: CPU, context switches, and bytes read from and written to disks, for each
+//! answered statement. Source: Mark Callaghan's cpu/o, cs/o, rkb/o and wkb/o (Small Datum).
 
 use measure::{Host, MetricFunction, MetricQuery, Nanos, Server};
 
@@ -7,7 +7,7 @@ use crate::figure::metrics;
 use crate::{HostFigure, ProcessFigure, SampleWindow, evaluate, mean_peak};
 
 metrics! {
-    /// What a query costs a server.
+    /// Server-side cost of a query.
     CostFigure: fn(&Work) -> Option<f64>;
 
     /// CPU time in user mode and in the kernel, us.
@@ -22,18 +22,19 @@ metrics! {
         |it| it.per_query(it.written_bytes_per_s, 1e-3);
 }
 
-/// The measured load that servers worked for.
+/// The measured load that the servers processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServedLoad {
-    /// From when, on the trial's clock.
+    /// Start, on the trial's clock.
     pub from_ns: Nanos,
-    /// Until when.
+    /// End, on the trial's clock.
     pub to_ns: Nanos,
-    /// Statements that were answered, 1/s.
+    /// Answered statements, 1/s.
     pub queries_per_s: f64,
 }
 
-/// What something did in a second of the measured load, on average; `None` what it does not report.
+/// Mean resource use of a process, host or server in a second of the measured load; `None` for values that it
+/// does not report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Work {
     /// Hardware threads that it kept busy.
@@ -44,12 +45,12 @@ pub struct Work {
     pub read_bytes_per_s: Option<f64>,
     /// Bytes written to disks.
     pub written_bytes_per_s: Option<f64>,
-    /// Statements that were answered meanwhile.
+    /// Answered statements.
     pub queries_per_s: f64,
 }
 
 impl Work {
-    /// Of a process, by its number in its host.
+    /// Of a process, by its index in its host.
     pub fn of_process(host: &Host, number: usize, load: ServedLoad) -> Option<Self> {
         let mean = |figure: ProcessFigure| load.mean(&figure.of(host, number));
         Self {
@@ -62,7 +63,7 @@ impl Work {
         .known()
     }
 
-    /// Of a whole host, with everything that runs on it.
+    /// Of a whole host, with all its programs.
     pub fn of_host(host: &Host, load: ServedLoad) -> Option<Self> {
         let mean = |figure: HostFigure| load.mean(&figure.of(host));
         Self {
@@ -75,8 +76,8 @@ impl Work {
         .known()
     }
 
-    /// Of a server that has metrics of its own, by the CPU time that every client library of Prometheus
-    /// exposes for its process.
+    /// Of a server with metrics of its own, by the CPU time that every client library of Prometheus exposes for
+    /// its process.
     pub fn of_server(server: &Server, load: ServedLoad) -> Option<Self> {
         let cpu = MetricQuery::new(MetricFunction::Rate, "process_cpu_seconds_total");
         let cpu = evaluate(&cpu, server);
@@ -90,7 +91,7 @@ impl Work {
         .known()
     }
 
-    /// Of several together; `None` where one of them does not report it.
+    /// Sums of several; a value is `None` when one of them does not report it.
     pub fn sum(all: impl IntoIterator<Item = Self>) -> Option<Self> {
         let both = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
         all.into_iter().reduce(|one, other| Self {
@@ -102,7 +103,7 @@ impl Work {
         })
     }
 
-    /// Itself, and `None` when nothing is known of it or no statement was answered.
+    /// Returns `None` when no value is known or no statement was answered.
     fn known(self) -> Option<Self> {
         let is_known = CostFigure::ALL.iter().any(|figure| (figure.metric().get)(&self).is_some());
         is_known.then_some(self)

@@ -1,13 +1,13 @@
-//! One figure out of several repetitions, and how sure it is.
+//! One figure from several repetitions, and its uncertainty.
 
 use crate::moments::{mean, median_of_sorted};
 use crate::student::half_width_95;
 
-/// From so many repetitions on, the interval needs no assumption about how the values are spread:
-/// with fewer, even the whole range covers the median with less than 95 %, as 1 - 2^(1 - n).
+/// From this number of repetitions on, the interval needs no assumption about the distribution of the values.
+/// With fewer, even the whole range covers the median with less than 95 %, as 1 - 2^(1 - n).
 const RANKS_FROM: usize = 6;
 
-/// A figure from repetitions.
+/// A figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The median of the repetitions.
@@ -16,40 +16,38 @@ pub struct Estimate {
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// How many repetitions.
+    /// Number of repetitions.
     pub count: usize,
-    /// Where the figure lies with 95 % confidence; `None` of one repetition, and of few with a zero among
-    /// them.
+    /// The 95 % interval; `None` for one repetition, and for fewer than six with a zero among them.
     pub interval: Option<Interval95>,
 }
 
-/// An interval with 95 % confidence (at least, when it goes by ranks).
+/// An interval with 95 % confidence (at least 95 % with [`Method::Ranks`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval95 {
     /// Lower end.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// How it was made.
+    /// How it was computed.
     pub method: Method,
 }
 
-/// How an interval was made.
+/// Method of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Geometric mean with Student's t over the logarithms, for 2 to 5 values; supposes that these are
-    /// spread normally, which so few cannot show. Rates and times are positive, and so is all of the
-    /// interval, which it is not over the values themselves. Sources: Student, The Probable Error of a
-    /// Mean, Biometrika 6 (1908); Limpert, Stahel and Abbt, Log-normal Distributions across the
-    /// Sciences, BioScience 51 (2001), for the logarithms.
+    /// Geometric mean with Student's t over the logarithms, for 2 to 5 values. Assumes that the logarithms are
+    /// normally distributed, which so few values cannot show. Rates and times are positive, and logarithms keep
+    /// the whole interval positive; an interval over the values themselves could include negative ones.
+    /// Sources: Student, The Probable Error of a Mean, Biometrika 6 (1908); Limpert, Stahel and Abbt,
+    /// Log-normal Distributions across the Sciences, BioScience 51 (2001), for the logarithms.
     StudentT,
-    /// Order statistics around the median, from 6 values on; supposes nothing but independence.
-    /// Source: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems, SC 2015,
-    /// section 3.1.3.
+    /// Order statistics around the median, for 6 values or more; assumes only independence. Source: Hoefler and
+    /// Belli, Scientific Benchmarking of Parallel Computing Systems, SC 2015, section 3.1.3.
     Ranks,
 }
 
-/// Median and 95 % interval of the repetitions of a figure that is never negative; `None` of nothing.
+/// Median and 95 % interval of the repetitions of a figure that is never negative; `None` without values.
 /// Values that are not finite are left out.
 pub fn over_repetitions(values: &[f64]) -> Option<Estimate> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
@@ -64,8 +62,8 @@ pub fn over_repetitions(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// `None` when one of few is zero too, such as the throughput of a trial in which nothing was done: zero has
-/// no logarithm, and what makes it is no spread around the others.
+/// `None` when one of the values is zero, such as the throughput of a trial in which nothing was done: zero has
+/// no logarithm, and its cause is not random spread.
 fn by_student(values: &[f64]) -> Option<Interval95> {
     if values.iter().any(|value| *value <= 0.0) {
         return None;
@@ -83,8 +81,8 @@ fn by_ranks(sorted: &[f64]) -> Option<Interval95> {
     Some(Interval95 { low, high, method: Method::Ranks })
 }
 
-/// How many values may be left out at each end so that the rest still covers the median with 95 %:
-/// the largest k with P(B <= k - 1) <= 2.5 %, minus one, where B counts heads of n fair coins.
+/// Number of values that can be left out at each end so that the rest still covers the median with 95 %: the
+/// largest k with P(B <= k - 1) <= 2.5 %, minus one, where B is the number of heads of n fair coins.
 fn skipped_ranks(n: usize) -> usize {
     let mut probability = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
     let mut below = 0.0;
@@ -107,7 +105,7 @@ mod tests {
         let estimate = over_repetitions(&[20.0, 10.0, 40.0]).unwrap();
         assert_eq!((estimate.median, estimate.count), (20.0, 3));
         let interval = estimate.interval.unwrap();
-        // The logarithms are ln 20 and ln 2 to both sides of it, so that their deviation is ln 2:
+        // The logarithms are ln 20 and ln 20 -+ ln 2, so that their deviation is ln 2:
         // 20 x 2 ^ (-+ 4.3027 / sqrt 3).
         assert!((interval.low - 3.5746).abs() < 0.001, "{interval:?}");
         assert!((interval.high - 111.90).abs() < 0.01, "{interval:?}");
@@ -116,7 +114,7 @@ mod tests {
 
     #[test]
     fn log_interval_of_two_values_stays_above_zero() {
-        // Over the values themselves it would be 100 -+ 12.706 x 20, from below zero.
+        // Over the values themselves it would be 100 -+ 12.706 x 20, with a negative low end.
         let interval = over_repetitions(&[80.0, 120.0]).unwrap().interval.unwrap();
         // The logarithms differ by ln 1.5: sqrt 9600 x 1.5 ^ (-+ 12.7062 / 2).
         assert!((interval.low - 7.4544).abs() < 0.001, "{interval:?}");
@@ -137,8 +135,8 @@ mod tests {
         assert!((interval.high - 1002.484).abs() < 0.01, "{interval:?}");
     }
 
-    /// Source: the table of ranks for the median in W. J. Conover, Practical Nonparametric
-    /// Statistics: n = 6 and 8 take the whole range, 9 skips one value at each end, 12 two, 20 five.
+    /// Source: the table of ranks for the median in W. J. Conover, Practical Nonparametric Statistics: n = 6
+    /// and 8 use the whole range, 9 skips one value at each end, 12 two, 20 five.
     #[test]
     fn interval_ranks_match_the_published_table() {
         let table = [(6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (25, 7)];

@@ -1,5 +1,4 @@
-//! A figure, declared once: its key, its label, its unit and how it is read. Every view shows it from
-//! this declaration.
+//! A figure, declared once for every view: its key, its label, its unit and the function that reads it.
 
 use measure::{Nanos, Quantity};
 
@@ -8,17 +7,17 @@ use crate::SampleWindow;
 /// A figure. `Get` is the function that reads it.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<Get> {
-    /// For programs; the unit stands last, where it is not a number of things.
+    /// Name for programs; it ends with the unit, unless the value is a count.
     pub key: &'static str,
-    /// For people.
+    /// Name for people.
     pub label: &'static str,
-    /// What its values are.
+    /// Kind of its values.
     pub unit: Quantity,
-    /// How it is read; `None` where it is not known.
+    /// Reads the value; `None` when it is not known.
     pub get: Get,
 }
 
-/// Two readings, one after the other, between which a figure has one value.
+/// Two successive readings, between which a figure has one value.
 #[derive(Clone, Copy, Debug)]
 pub struct Between<'a, R> {
     pub(crate) from: &'a R,
@@ -28,17 +27,17 @@ pub struct Between<'a, R> {
     pub(crate) memory_bytes: Option<u64>,
 }
 
-/// How a figure is read from two readings.
+/// Reads a figure from two readings.
 pub type OverTime<R> = fn(&Between<'_, R>) -> Option<f64>;
 
 impl<R> Between<'_, R> {
-    /// The growth of a counter in a second; `None` when it is not known or was set back.
+    /// The growth of a counter in a second; `None` when it is not known or was reset.
     pub(crate) fn rate(&self, of: impl Fn(&R) -> Option<u64>) -> Option<f64> {
         Some(of(self.to)?.checked_sub(of(self.from)?)? as f64 / self.seconds)
     }
 }
 
-/// One sample window for each two readings that are apart in time, where the figure is known.
+/// One sample window for each two readings at different times, if the figure is known.
 pub(crate) fn over_time<R>(
     readings: &[R],
     at_ns: impl Fn(&R) -> Nanos,
@@ -54,8 +53,8 @@ pub(crate) fn over_time<R>(
         .collect()
 }
 
-/// Declares the figures of something, each in one place: an enum of their names, the list of all in the
-/// order of tables, and the [`Metric`] of each. The label documents the name.
+/// Declares a set of figures: an enum of their names, the list of all in the order of tables, and the
+/// [`Metric`] of each. The label is the documentation of the name.
 macro_rules! metrics {
     (
         $(#[$of:meta])* $figures:ident: $get:ty;
@@ -69,7 +68,7 @@ macro_rules! metrics {
             /// All of them, in the order of tables.
             pub const ALL: &'static [Self] = &[$(Self::$figure),+];
 
-            /// What it is called, its unit and how it is read.
+            /// Its key, label, unit and reading function.
             pub fn metric(self) -> $crate::Metric<$get> {
                 match self {
                     $(Self::$figure => $crate::Metric::<$get> {

@@ -1,34 +1,33 @@
-//! What a check found: a code, how much it matters, what it is about, and its figures. The words for people
-//! are the report's.
+//! The result of a check: a code, a severity, a subject and figures. The report has the words for people.
 
 use measure::Nanos;
 
-/// Something that a reader must know before trusting a trial or a run.
+/// A reason to trust a trial or a run less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What was found.
+    /// Kind of finding.
     pub code: Code,
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
-    /// Its figures by name; a unit stands last in the name.
+    /// Its figures by name; a name ends with the unit.
     pub values: Vec<(&'static str, Value)>,
 }
 
-/// How much a finding takes from the figures, the most first.
+/// Effect of a finding on the figures, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Figures are missing, or not those of the system under test.
+    /// Figures are missing, or are not those of the system under test.
     Error,
     /// Figures may mislead.
     Warning,
-    /// Figures hold, with something to know beside them.
+    /// Figures are valid, with a remark.
     Note,
 }
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The run as a whole, and the machine that it ran on.
+    /// The run as a whole, and its machine.
     Run,
     /// A trial.
     Trial,
@@ -38,28 +37,28 @@ pub enum Subject {
     Server(String),
     /// A condition on the data, by its name.
     Condition(String),
-    /// Operations that must have a share of the mix, by their name.
+    /// Operations with a required share of the mix, by their common name.
     Operations(String),
 }
 
 /// One figure of a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// How many.
+    /// A count.
     Count(u64),
     /// A small number, such as one of clients or of hardware threads.
     Small(u64),
-    /// How many more; negative when fewer.
+    /// A difference of counts; negative when lower.
     Difference(i64),
     /// Any number.
     Number(f64),
-    /// A number of percent, as it was measured.
+    /// A measured percentage.
     Percent(f64),
-    /// A number of percent, as someone has set it.
+    /// A percentage from a setting.
     PercentSet(f64),
     /// A part of a whole, 0 to 1.
     Part(f64),
-    /// A change as a part of what was before.
+    /// A change relative to the earlier value.
     Change(f64),
     /// A length of time.
     Nanos(Nanos),
@@ -69,54 +68,55 @@ pub enum Value {
     Text(String),
 }
 
-/// Everything that a check may find.
+/// Kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The trial could not go on.
+    /// The trial could not continue.
     Failed,
-    /// The server that was started for the trial ended while it ran.
+    /// The server that was started for the trial exited during the trial.
     Crashed,
-    /// dyno or the machine went down while the trial ran.
+    /// dyno or the machine crashed during the trial.
     Cut,
-    /// Someone asked for the trial's end.
+    /// The user ended the trial.
     Interrupted,
-    /// Nothing succeeded.
+    /// No transaction succeeded.
     NothingMeasured,
     /// Clients had lost the system for a while.
     Outages,
-    /// Some clients left early, and the rest had the server to themselves.
+    /// Some clients left early, and the others had less competition.
     ClientsLeft,
     /// All clients left early.
     EveryClientLeft,
-    /// Transactions were given up.
+    /// Transactions failed for good.
     Failures,
-    /// Transactions were tried again.
+    /// Transactions were retried.
     Retries,
     /// The load generator was nearly out of CPU, so the figures may be its own limit.
     ClientSaturated,
-    /// Less was answered than was offered in an open loop.
+    /// In an open loop, fewer transactions were answered than offered.
     RateMissed,
-    /// The load generator did not keep to its schedule, so that latencies are partly its own.
+    /// The load generator was late for its schedule, so that latencies include its own delay.
     GeneratorLate,
-    /// Throughput and latency do not account for the clients that were there.
+    /// Throughput and latency do not account for all clients.
     LittlesLaw,
     /// A condition on the data did not hold after the load.
     ConditionBroken,
-    /// The workload did not keep the mix that it must keep.
+    /// The workload did not keep the required mix.
     MixMissed,
     /// Clients were not served evenly.
     Unfair,
     /// Throughput drifted within the window.
     Trend,
-    /// Throughput went up and down.
+    /// Throughput fluctuated.
     Unsteady,
     /// The server counted more statements than dyno sent.
     OtherStatements,
     /// The server counted fewer statements than dyno sent.
     FewerStatements,
-    /// Requests were never answered: they count at the time that they had waited, and would have taken longer.
+    /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
+    /// latency.
     Unfinished,
-    /// A percentile rests on very few values.
+    /// A percentile is based on very few values.
     FewValues,
     /// The hypervisor took CPU.
     CpuStolen,
@@ -124,15 +124,15 @@ pub enum Code {
     CpuUsedByOthers,
     /// One of several servers takes far more than its share of a load.
     LoadUneven,
-    /// A member of the cluster takes load and is not watched, though others are.
+    /// A member of the cluster has load and is not watched, although others are.
     MemberNotWatched,
-    /// A server did not always answer when it was asked for its metrics.
+    /// A server did not always answer when its metrics were read.
     ServerGaps,
-    /// A server had not answered at all when the trial ended.
+    /// A server had never answered when the trial ended.
     ServerSilent,
     /// Planned trials did not run.
     TrialsMissing,
-    /// The CPU may change its clock rate.
+    /// The CPU's clock rate may change.
     ClockRateVaries,
     /// The machine was busy before the run.
     MachineBusy,
@@ -144,7 +144,7 @@ impl Code {
         self.row().0
     }
 
-    /// How much it takes from the figures.
+    /// Effect on the figures.
     pub fn severity(self) -> Severity {
         self.row().1
     }
@@ -200,7 +200,7 @@ impl Severity {
 }
 
 impl Subject {
-    /// What it is, and its name; empty of what has none.
+    /// Kind and name of the subject; the name is empty when it has none.
     pub fn parts(&self) -> (&'static str, &str) {
         match self {
             Self::Run => ("run", ""),
@@ -214,7 +214,7 @@ impl Subject {
 }
 
 impl Finding {
-    /// About the trial as a whole.
+    /// A finding about the trial as a whole.
     pub(crate) fn new(code: Code) -> Self {
         Self::about(Subject::Trial, code)
     }
@@ -223,7 +223,7 @@ impl Finding {
         Self { code, subject, values: Vec::new() }
     }
 
-    /// The same with a figure.
+    /// Adds a figure.
     pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
         self.values.push((name, value));
         self

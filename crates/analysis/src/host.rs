@@ -1,11 +1,10 @@
-//! What a host did over time: from readings of counters to rates, means and peaks.
+//! Figures of a host over time: rates, means and peaks from readings of counters.
 
 use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading};
 
 use crate::figure::{Between, OverTime, metrics, over_time};
 
-/// Shorter than this part of the longest, a sample window is a rest, and its rates are those of a few
-/// ticks.
+/// A sample window shorter than this part of the longest is a remainder: its rates come from only a few ticks.
 const REST: u64 = 4;
 
 metrics! {
@@ -16,7 +15,7 @@ metrics! {
     CpuUser = "cpu_user_threads", "CPU threads in user mode", CpuThreads, |it| it.cpu(|cpu| cpu.user_ns);
     CpuSystem = "cpu_system_threads", "CPU threads in the kernel", CpuThreads,
         |it| it.cpu(|cpu| cpu.system_ns);
-    /// With the kernel's work after interrupts.
+    /// Hardware and software interrupts.
     CpuSoftirq = "cpu_softirq_threads", "CPU threads in interrupts", CpuThreads,
         |it| it.cpu(|cpu| cpu.irq_ns + cpu.softirq_ns);
     CpuIowait = "cpu_iowait_threads", "CPU threads idle, waiting for disks", CpuThreads,
@@ -29,7 +28,7 @@ metrics! {
         |it| it.to.blocked.map(|count| count as f64);
     ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
         |it| it.rate(|at| at.context_switches);
-    /// Memory that programs could not get any more.
+    /// Memory that is not available to programs.
     MemoryUsed = "memory_used_bytes", "memory used", Bytes,
         |it| Some(it.memory_bytes?.checked_sub(it.to.memory_available_bytes?)? as f64);
     DiskRead = "disk_read_bytes_per_s", "read from disks", BytesPerSecond,
@@ -38,7 +37,7 @@ metrics! {
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
     DiskRequests = "disk_requests_per_s", "requests to disks", PerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.requests));
-    /// The part of time in which it did.
+    /// The part of time with requests.
     DiskBusy = "disk_busy_part", "busiest disk had requests", Part,
         |it| it.rate(|at| at.disk.map(|disk| disk.busy_ns)).map(|ns_per_s| ns_per_s / 1e9);
     NetworkReceived = "network_received_bytes_per_s", "network received", BytesPerSecond,
@@ -49,10 +48,10 @@ metrics! {
         |it| it.rate(|at| at.network.map(|cards| cards.received_packets));
     PacketsSent = "packets_sent_per_s", "packets sent", PerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.sent_packets));
-    /// Each was sent and received.
+    /// Each byte counts once, although it is sent and received.
     LoopbackBytes = "loopback_bytes_per_s", "over loopback", BytesPerSecond,
         |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_bytes));
-    /// Each was sent and received.
+    /// Each packet counts once, although it is sent and received.
     LoopbackPackets = "loopback_packets_per_s", "packets over loopback", PerSecond,
         |it| it.rate(|at| at.loopback.map(|loopback| loopback.sent_packets));
     SegmentsReceived = "segments_received_per_s", "TCP segments received, all connections", PerSecond,
@@ -84,15 +83,15 @@ metrics! {
 /// A value for the window between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleWindow {
-    /// From when, on the trial's clock.
+    /// Start, on the trial's clock.
     pub from_ns: Nanos,
-    /// Until when.
+    /// End, on the trial's clock.
     pub to_ns: Nanos,
-    /// Its mean in that time, or what it was at its end where the kernel reports no more.
+    /// Mean in that time; the value at its end where the kernel reports only that.
     pub mean: f64,
-    /// The highest value in that time that was seen.
+    /// Highest known value in that time.
     pub peak: f64,
-    /// Whether the peak was seen at a moment; if not, it is a rate over the time between two readings.
+    /// Whether the peak is a sample; otherwise it is a rate between two readings.
     pub is_seen: bool,
 }
 
@@ -106,7 +105,7 @@ pub struct MeanPeak {
 }
 
 impl Between<'_, HostReading> {
-    /// Hardware threads in some of the CPU's states.
+    /// Hardware threads in the given CPU states.
     fn cpu(&self, of: fn(&CpuTimes) -> Nanos) -> Option<f64> {
         Some(of(&self.to.cpu.since(&self.from.cpu)) as f64 / 1e9 / self.seconds)
     }
@@ -125,7 +124,7 @@ impl HostFigure {
 }
 
 impl ProcessFigure {
-    /// This figure of process `number` of a host over time; empty where it was not read.
+    /// This figure of process `number` of a host over time; empty when it was not read.
     pub fn of(self, host: &Host, number: usize) -> Vec<SampleWindow> {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         let of = |reading: &HostReading| reading.processes.get(number).copied().flatten();
@@ -149,9 +148,9 @@ impl ProcessFigure {
     }
 }
 
-/// Mean and peak over the sample windows whose middle lies in a stretch of time; `None` when there are
-/// none. A sample window shorter than half of the longest has a peak only when that was seen: rates of
-/// counters in coarse ticks jump in short times.
+/// Mean and peak over the sample windows whose middle is in the given time; `None` when there are none. A
+/// sample window shorter than half of the longest is ignored for the peak, unless its peak is a sample: rates
+/// of counters in coarse ticks fluctuate in short windows.
 pub fn mean_peak(
     sample_windows: &[SampleWindow],
     (from_ns, to_ns): (Nanos, Nanos),
@@ -175,8 +174,8 @@ pub fn mean_peak(
     Some(MeanPeak { mean, peak })
 }
 
-/// What a line on a page can show: neighbours made one until there are at most `count`, and the short
-/// rests at the edges of phases left out. Means stay means over time, peaks stay peaks.
+/// Reduces sample windows for a plot: merges neighbours until there are at most `count`, and leaves out the
+/// short remainders at the edges of phases. Means stay means over time, peaks stay peaks.
 pub fn thin(sample_windows: &[SampleWindow], count: usize) -> Vec<SampleWindow> {
     let longest = sample_windows
         .iter()

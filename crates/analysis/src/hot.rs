@@ -1,21 +1,21 @@
-//! Where load sits on one of several that should share it.
+//! Finds load that is concentrated on one of several servers.
 
-/// So many times its share is far above it.
+/// At least this multiple of its fair share makes a server a hot spot.
 const FAR_ABOVE: f64 = 1.5;
 
-/// One of several that takes far more than its share.
+/// A server that takes far more than its share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HotSpot {
     /// Its name.
     pub(crate) name: String,
-    /// The part of all that it takes.
+    /// Its part of the total.
     pub(crate) share: f64,
-    /// The part that it would take if all took the same.
+    /// Its part if all took the same.
     pub(crate) fair_share: f64,
 }
 
-/// The one of several that takes half as much again as if all took the same, or more, if there is one. Where all
-/// together take less than `least`, none is named.
+/// The server with the most load, if it takes at least half as much again as its fair share. `None` when the
+/// total is less than `least`.
 pub(crate) fn hottest(shares: &[(String, f64)], least: f64) -> Option<HotSpot> {
     let all: f64 = shares.iter().map(|(_, amount)| amount).sum();
     if shares.len() < 2 || all < least || all <= 0.0 {

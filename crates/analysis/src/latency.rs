@@ -1,11 +1,11 @@
-//! A histogram of latencies in a few numbers.
+//! Summary of a latency histogram.
 
 use measure::{LatencyHistogram, Nanos};
 
-/// Latencies in a few numbers, ns.
+/// Summary of latencies, ns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// How many.
+    /// Number of values.
     pub count: u64,
     /// Arithmetic mean.
     pub mean_ns: f64,
@@ -13,17 +13,17 @@ pub struct Latency {
     pub min_ns: Nanos,
     /// The largest.
     pub max_ns: Nanos,
-    /// Each percentile that was asked for, with its value.
+    /// Each requested percentile with its value.
     pub percentiles: Vec<(f64, Nanos)>,
 }
 
 impl Latency {
-    /// Itself, and `None` of nothing, whose figures are zeros that were never measured.
+    /// Returns `None` without values: the figures are zeros then, and were not measured.
     pub fn known(&self) -> Option<&Self> {
         (self.count > 0).then_some(self)
     }
 
-    /// The value of a percentile that was asked for.
+    /// The value of a requested percentile.
     pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
         self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)
     }
@@ -42,7 +42,7 @@ pub(crate) fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Late
     }
 }
 
-/// A quotient, and 0 of nothing.
+/// A quotient; 0 when the divisor is 0.
 pub(crate) fn per(count: f64, of: f64) -> f64 {
     if of > 0.0 { count / of } else { 0.0 }
 }

@@ -1,9 +1,9 @@
-//! Pure maths on what was measured: summaries, intervals of confidence, checks of validity.
+//! Pure maths on measurements: summaries, confidence intervals, checks of validity.
 //!
-//! Values in, values out: nothing here reads a file or writes text for people, so that a number is
-//! the same in every view. Only names stand here: of a figure that is declared once (`figure.rs`). [`summarize`] turns a trial into a [`Summary`], [`check`] lists what a
-//! reader must know before trusting it, [`over_repetitions`] and [`paired_ratio`] say how sure a
-//! figure is.
+//! Values in, values out: nothing here reads a file or writes text for people, so that a number is the same in
+//! every view. The only texts are the names of figures, each declared once (`figure.rs`). [`summarize`] turns a
+//! trial into a [`Summary`], [`check`] lists findings about it, and [`over_repetitions`] and [`paired_ratio`]
+//! compute the uncertainty of a figure.
 
 mod check;
 mod compare;

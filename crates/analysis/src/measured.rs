@@ -1,23 +1,23 @@
-//! What summaries and checks begin with: one trial as it was measured.
+//! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
     Condition, LatencyHistogram, Nanos, Operation, Outage, Rules, Tally, TrialStatus, Unfinished,
     Watched,
 };
 
-/// From inclusive, to exclusive, on the trial's clock.
+/// Start (inclusive) and end (exclusive) on the trial's clock.
 pub type Window = (Nanos, Nanos);
 
 /// The measurements of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// What was timed, in the order of every tally.
+    /// The operations that are timed, in the order of every tally.
     pub operations: &'a [Operation],
-    /// Everything counted in the measured intervals.
+    /// Sum of all counts in the measured intervals.
     pub total: &'a Tally,
     /// The measured intervals in order.
     pub slices: &'a [Slice],
-    /// The percentiles asked for, 0 to 100.
+    /// Requested percentiles, 0 to 100.
     pub percentiles: &'a [f64],
     /// Concurrent clients.
     pub clients: usize,
@@ -29,27 +29,27 @@ pub struct Measured<'a> {
     pub think_time_ns: Nanos,
     /// The workload's own figures and the mix that it must keep.
     pub rules: &'a Rules,
-    /// What was found of the conditions on the data after the load.
+    /// Results of the checks of conditions on the data after the load.
     pub conditions: &'a [Condition],
-    /// What was in flight when the measured time ended.
+    /// Transactions that were due in the measured time and were not answered in it.
     pub unfinished: &'a Unfinished,
-    /// When clients had lost the system.
+    /// Times in which clients had lost the system.
     pub outages: &'a [Outage],
-    /// How many statements more the server counted than dyno, if it reports it.
+    /// Statements that the server counted minus those that dyno counted, if the server reports them.
     pub server_difference: Option<i64>,
-    /// Where the load ended on the clock of the outages, ns.
+    /// End of the load on the clock of the outages, ns.
     pub load_end_ns: Nanos,
-    /// What the load generator used during the measured load.
+    /// Resource use of the load generator during the measured load.
     pub usage: Option<Usage>,
-    /// What was offered whether or not a client was free; `None` in a closed loop.
+    /// The schedule of arrivals; `None` in a closed loop.
     pub open: Option<Offered<'a>>,
-    /// Whether the system under test runs in this process, so that its CPU time is dyno's.
+    /// Whether the system under test runs in this process, so that dyno's CPU time includes the system's.
     pub is_embedded: bool,
-    /// What was watched beside the load.
+    /// The watched data.
     pub watched: &'a Watched,
-    /// From where to where the measured load went, on the clock of what was watched.
+    /// Start and end of the measured load on the clock of the watched data.
     pub window: Window,
-    /// How the trial ended; `None` when dyno or the machine went down before.
+    /// How the trial ended; `None` when dyno or the machine crashed before.
     pub status: Option<&'a TrialStatus>,
 }
 
@@ -62,7 +62,7 @@ pub struct Slice {
     pub transactions: u64,
 }
 
-/// What the load generator used during the measured load.
+/// Resource use of the load generator during the measured load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// CPU time in user mode, ns.
@@ -71,7 +71,7 @@ pub struct Usage {
     pub system_ns: Nanos,
     /// Context switches.
     pub switches: u64,
-    /// Hardware threads that it could have kept busy: the smaller of its threads and the machine's.
+    /// Hardware threads that it could have kept busy: its own threads or the machine's, if these are fewer.
     pub threads: usize,
 }
 
@@ -80,9 +80,9 @@ pub struct Usage {
 pub struct Offered<'a> {
     /// Mean over the measured time, arrivals a second.
     pub rate_per_s: f64,
-    /// Whether the rate is the same all the time.
+    /// Whether the rate is constant.
     pub is_constant: bool,
-    /// Whether arrivals are spread at random around the rate (a Poisson process).
+    /// Whether arrivals are random (a Poisson process).
     pub is_random: bool,
     /// Start delay of transactions for which an idle client was waiting.
     pub lateness: &'a LatencyHistogram,

@@ -1,16 +1,16 @@
-//! The members of a cluster: those that one of its servers lists, and which of them are watched.
+//! The members of a cluster: those in the list of one of its servers, and which of them are watched.
 
 use measure::{MemberList, Server, Watched};
 
 use crate::metrics::kind_of;
 
-/// A member, as the list has it.
+/// A member in the list.
 pub(crate) struct Member<'a> {
     /// Its number.
     pub(crate) id: &'a str,
-    /// Where it serves, host and port.
+    /// Address of its service, host and port.
     pub(crate) address: &'a str,
-    /// Where it shows its figures.
+    /// Address of its metrics.
     status_address: &'a str,
     state: &'a str,
 }
@@ -20,17 +20,17 @@ impl Member<'_> {
         self.state == "Up"
     }
 
-    /// Whether its figures are those of this page.
+    /// Whether this page has the metrics of the member.
     fn is_shown_at(&self, page: Place<'_>) -> bool {
         let status = Place::of_address(self.status_address);
         let is_host = [Place::of_address(self.address).host, status.host].contains(&page.host);
-        // Where one side names no port, it speaks of a host and of everything on it.
+        // An address without a port stands for all ports of its host.
         let is_port = page.port.is_none() || status.port.is_none() || page.port == status.port;
         is_host && is_port
     }
 }
 
-/// The members that a list names; none where no server has told the list.
+/// The members in a list; empty when no server reported the list.
 pub(crate) fn listed<'a>(list: &MemberList, servers: &'a [Server]) -> Vec<Member<'a>> {
     let mut members: Vec<Member<'_>> = Vec::new();
     for series in servers.iter().flat_map(|it| &it.series).filter(|it| it.name == list.family) {
@@ -41,15 +41,15 @@ pub(crate) fn listed<'a>(list: &MemberList, servers: &'a [Server]) -> Vec<Member
             status_address: label("status_address"),
             state: label("state"),
         };
-        // A member whose state has changed has several series, of which the last one holds.
+        // A member whose state has changed has several series; the last one is current.
         members.retain(|known| known.id != member.id);
         members.push(member);
     }
     members
 }
 
-/// Tells whether the member that serves at an address is watched. Where no member is, all are said to be: the
-/// plan leaves them out on purpose.
+/// Returns a function that checks whether the member at an address is watched. When no member is watched, it
+/// returns true for all: the plan leaves them out on purpose.
 pub(crate) fn is_watched<'a>(
     list: &MemberList,
     watched: &'a Watched,
@@ -62,14 +62,14 @@ pub(crate) fn is_watched<'a>(
         .iter()
         .filter(|member| {
             pages().any(|(server, page)| match kind(server) {
-                // An exporter of a host's figures watches the member on it.
+                // An exporter of a host's metrics watches the members on its host.
                 None => page.host == Place::of_address(member.address).host,
                 Some(_) => member.is_shown_at(page),
             })
         })
         .map(|member| member.address)
         .collect();
-    // Without the list there are only hosts to go by.
+    // For addresses that are not in the list, only hosts can be compared.
     let hosts: Vec<&str> = pages().map(|(_, page)| page.host).collect();
     let is_member = |server: &Server| kind(server).is_some_and(|kind| kind.name == list.kind);
     let is_any = servers.iter().any(is_member) || !known.is_empty();
@@ -80,7 +80,7 @@ pub(crate) fn is_watched<'a>(
     }
 }
 
-/// Where something is.
+/// Host and port of an address.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     host: &'a str,
@@ -88,16 +88,16 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Of `HOST:PORT`, or a host alone.
+    /// From `HOST:PORT`, or a host alone.
     fn of_address(address: &'a str) -> Self {
         match address.rsplit_once(':') {
-            // An address of IPv6 has colons of its own, within brackets.
+            // An IPv6 address contains colons within brackets.
             Some((host, port)) if !port.contains(']') => Self { host, port: Some(port) },
             _ => Self { host: address, port: None },
         }
     }
 
-    /// Of `http://HOST:PORT/path`.
+    /// From `http://HOST:PORT/path`.
     fn of_url(url: &'a str) -> Option<Self> {
         let rest = url.split_once("://")?.1;
         Some(Self::of_address(rest.split('/').next()?))

@@ -1,5 +1,5 @@
-//! From the metrics that a server reports to figures over time: rates of counters, levels of gauges, means
-//! and quantiles of histograms.
+//! Figures over time from a server's metrics: rates of counters, levels of gauges, means and quantiles of
+//! histograms.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use measure::{INSTANCE, MetricFunction, MetricQuery, Nanos, Series, Server, Serv
 use crate::SampleWindow;
 use crate::node::is_node;
 
-/// The kind of a server; `None` for an exporter of a host's figures, and where no kind takes it.
+/// The kind of a server; `None` for an exporter of a host's metrics, and when no kind matches.
 pub fn kind_of<'k>(kinds: &'k [ServerKind], server: &Server) -> Option<&'k ServerKind> {
     let tells = |mark: &String| server.families.iter().any(|it| it.starts_with(mark.as_str()));
     let marked = kinds.iter().find(|kind| kind.marks.iter().any(tells));
@@ -22,15 +22,15 @@ pub fn of_kind<'s>(kinds: &[ServerKind], name: &str, servers: &'s [Server]) -> V
     servers.iter().filter(is_of_kind).collect()
 }
 
-/// Whether a server reports anything of what a query is about, changing or not.
+/// Whether a server reports the metric of a query, changing or not.
 pub fn is_told(query: &MetricQuery, server: &Server) -> bool {
     server.families.contains(&query.family)
         || server.series.iter().any(|series| series.name == query.family)
 }
 
-/// What a query makes of a server's metrics over time, for each value of the label that tells figures apart.
-/// There is one sample window for each two answers; none where a counter was set back, where a gauge is not
-/// known yet, and where a histogram counted nothing that a mean or a quantile could be of.
+/// Evaluates a query on a server's metrics, for each value of the label that it groups by. There is one sample
+/// window for each two successive answers. It is missing when a counter was reset, when a gauge is not known
+/// yet, and when a histogram has no new values for a mean or a quantile.
 pub fn evaluate(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWindow>> {
     match query.function {
         MetricFunction::Rate => rates(query, server, ""),
@@ -42,7 +42,7 @@ pub fn evaluate(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<Sa
     }
 }
 
-/// Series by the value of the label, in its order.
+/// Series by the value of the label, in alphabetical order.
 fn groups<'s>(
     query: &MetricQuery,
     server: &'s Server,
@@ -61,7 +61,7 @@ fn groups<'s>(
     groups
 }
 
-/// How fast counters grew between answers, 1/s.
+/// Growth of counters between answers, 1/s.
 fn rates(
     query: &MetricQuery,
     server: &Server,
@@ -84,7 +84,7 @@ fn gauges(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWi
     })
 }
 
-/// The mean of what a histogram counted between answers.
+/// Mean of a histogram's new values between answers.
 fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWindow>> {
     let counts = groups(query, server, "_count");
     map(groups(query, server, "_sum"), |sums| {
@@ -98,8 +98,8 @@ fn means(query: &MetricQuery, server: &Server) -> BTreeMap<String, Vec<SampleWin
     })
 }
 
-/// A quantile, 0 to 1, of what a histogram counted between answers. Within a bucket values are taken to be
-/// spread evenly, so it is as coarse as the buckets. Source: Prometheus, histogram_quantile().
+/// A quantile, 0 to 1, of a histogram's new values between answers. Values are assumed to be spread evenly
+/// within a bucket, so the result is as coarse as the buckets. Source: Prometheus, histogram_quantile().
 fn quantiles(
     query: &MetricQuery,
     server: &Server,
@@ -111,10 +111,10 @@ fn quantiles(
     })
 }
 
-/// Several servers as one, each figure with the name of its server in the label [`INSTANCE`]. It answers
-/// when the first of those did that answered most often. The others answered a little earlier or later: their
-/// counters are taken to have grown evenly between two answers of their own, so that no growth falls into
-/// the wrong sample window; their gauges are as old as their answers.
+/// Combines several servers into one, with the name of each figure's server in the label [`INSTANCE`]. Its
+/// answer times are those of the first server with the most answers. Counters of the other servers are
+/// interpolated linearly between two answers of their own, so that no growth falls into the wrong sample
+/// window. Gauges of the other servers keep the times of their own answers.
 pub fn merged(servers: &[&Server]) -> Server {
     let mut all = Server::default();
     for server in servers {
@@ -142,13 +142,14 @@ pub fn merged(servers: &[&Server]) -> Server {
     all
 }
 
-/// Whether a figure of this name only grows. Source: Prometheus, Metric and label naming.
+/// Whether a metric with this name is a counter. Source: Prometheus, Metric and label naming.
 fn is_counter(name: &str) -> bool {
     ["_total", "_bucket", "_sum", "_count"].iter().any(|suffix| name.ends_with(suffix))
 }
 
-/// What a counter of a server had come to at a time between two of the server's answers; before it was set
-/// back, as by a new start, what it was. `None` before the first answer and after the last.
+/// A counter's interpolated value at a time between two answers of its server. If the counter was reset between
+/// them, for example by a restart, it keeps the value from before. `None` before the first answer and after the
+/// last.
 fn grown_by(counter: &Series, server: &Server, at_ns: Nanos) -> Option<f64> {
     let after = server.answers_ns.partition_point(|answer_ns| *answer_ns < at_ns);
     let to_ns = *server.answers_ns.get(after)?;
@@ -168,7 +169,7 @@ fn map(
     groups.into_iter().map(|(value, series)| (value, of(&series))).collect()
 }
 
-/// One sample window for each two answers, where there is a value.
+/// One sample window for each two successive answers with a value.
 fn sample_windows(
     server: &Server,
     value: impl Fn(Nanos, Nanos) -> Option<f64>,
@@ -188,7 +189,7 @@ fn sample_windows(
         .collect()
 }
 
-/// By how much counters grew together; `None` when one was set back, as by a new start, and where none is
+/// The total growth of counters; `None` when one was reset, for example by a restart, and when no value is
 /// known yet.
 fn increase(series: &[&Series], from_ns: Nanos, to_ns: Nanos) -> Option<f64> {
     let mut sum = None;
@@ -204,8 +205,8 @@ fn increase(series: &[&Series], from_ns: Nanos, to_ns: Nanos) -> Option<f64> {
     sum
 }
 
-/// Buckets by their upper ends, ascending, those of several histograms with the same end together.
-/// A bucket that nothing of is kept has not grown.
+/// Buckets by their upper ends, ascending; buckets of several histograms with the same end are combined. A
+/// bucket without stored series has not grown.
 fn buckets<'s>(series: &[&'s Series]) -> Vec<(f64, Vec<&'s Series>)> {
     let mut buckets: Vec<(f64, Vec<&Series>)> = Vec::new();
     for one in series {
@@ -235,7 +236,7 @@ fn quantile_of(
     let (start, below) = at.checked_sub(1).map_or((0.0, 0.0), |before| counts[before]);
     let (end, count) = counts[at];
     if end.is_infinite() {
-        // Beyond the last end nothing is known but that.
+        // The quantile is above the highest finite end, which is its best known lower bound.
         return Some(start);
     }
     let share = if count > below { (rank - below) / (count - below) } else { 1.0 };

@@ -1,18 +1,18 @@
-//! Mean and spread of a handful of values.
+//! Mean and spread of a few values.
 
-/// The arithmetic mean; `None` of nothing.
+/// The arithmetic mean; `None` without values.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standard deviation of a sample (divided by n - 1); `None` of fewer than two values.
+/// The standard deviation of a sample (divided by n - 1); `None` for fewer than two values.
 pub(crate) fn standard_deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The median; `None` of nothing. `sorted` is ascending.
+/// The median; `None` without values. `sorted` is ascending.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match sorted.len() {

@@ -1,4 +1,4 @@
-//! The figures of a host from the metrics that a node_exporter on it tells.
+//! The figures of a host from the metrics of its node_exporter.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use measure::{
     Server,
 };
 
-/// The family that tells a node_exporter from other servers.
+/// The metric family that identifies a node_exporter.
 const CPU: &str = "node_cpu_seconds_total";
 const LOOPBACK: &str = "lo";
-/// Beginnings of names of devices that lie on others, which count the same bytes.
+/// Name prefixes of devices that are built on other devices and count the same bytes again.
 const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
 const CARDS_ON_CARDS: [&str; 7] = ["veth", "docker", "br-", "virbr", "cni", "flannel", "tun"];
 
@@ -19,7 +19,7 @@ pub(crate) fn is_node(server: &Server) -> bool {
     server.families.iter().any(|family| family.starts_with("node_cpu_"))
 }
 
-/// The host whose node_exporter a server is; `None` when it is none. Its processes are not known.
+/// The host of a node_exporter; `None` for any other server. It has no processes.
 pub fn host_of_node(server: &Server) -> Option<Host> {
     let has_cpu = server.families.iter().any(|family| family == CPU);
     if !has_cpu {
@@ -46,8 +46,8 @@ impl<'a> Node<'a> {
         self.server.series.iter().filter(move |series| series.name == name)
     }
 
-    /// The sum of the figures of a family of which a condition holds; `None` when there are none. Those
-    /// that never changed are not kept, so a counter among them has not moved.
+    /// The sum of a family's figures for which a condition holds; `None` when the server does not report the
+    /// family. Series that never changed are not kept, so a counter without a series has not grown.
     fn sum(&self, name: &str, at_ns: Nanos, is_in: impl Fn(&Series) -> bool) -> Option<f64> {
         let is_told = self.server.families.iter().any(|family| family == name);
         let figures = self.series(name).filter(|series| is_in(series));
@@ -122,7 +122,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// What node_exporter takes from /proc/net/snmp, it calls untyped.
+    /// node_exporter exposes the counters of /proc/net/snmp as untyped.
     fn segments(&self, at_ns: Nanos) -> Option<SegmentCounters> {
         Some(SegmentCounters {
             received: self.count("node_netstat_Tcp_InSegs", at_ns)?,

@@ -1,20 +1,19 @@
-//! What is different when load comes by a schedule: offered beside achieved rate, service beside response
-//! times, and how late the load generator was.
+//! The figures of an open loop: offered and achieved rate, service and response times, and the load generator's
+//! lateness.
 
 use measure::{LatencyHistogram, OperationKind};
 
 use crate::latency::{Latency, latency, per};
 use crate::measured::Measured;
 
-/// An open loop in figures.
+/// Figures of an open loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSummary {
-    /// Arrivals a second, the mean over the measured time as planned.
+    /// Mean offered rate over the measured time as planned, arrivals a second.
     pub offered_per_s: f64,
     /// Service times of the transactions that succeeded, from their actual start.
     pub service: Latency,
-    /// Transactions that were in the system on average, those that waited for a client included: L of
-    /// Little's law.
+    /// Mean number of transactions in the system, including those that waited for a client: L of Little's law.
     pub in_system: f64,
     /// Start delay of transactions for which an idle client was waiting.
     pub lateness: Latency,
@@ -85,7 +84,7 @@ mod tests {
         assert_eq!(missed.code, Code::RateMissed);
         assert_eq!(missed.value("offered_per_s"), Some(&Value::Number(200.0)));
         assert_eq!(missed.value("achieved_per_s"), Some(&Value::Number(170.0)));
-        // 7 of 10 may be chance.
+        // A difference of 7 to 10 may be chance.
         let random = Offered { is_random: true, ..offered(10.0, &none) };
         let few = found(&[7], random).1;
         assert!(!few.iter().any(|finding| finding.code == Code::RateMissed));
@@ -110,12 +109,12 @@ mod tests {
         let changing = Offered { is_constant: false, ..offered(550.0, &none) };
         assert_eq!(found(&ramp, changing).1, []);
         assert_ne!(found(&ramp, offered(550.0, &none)).1, []);
-        // 16 a second vary by a quarter by themselves.
+        // A Poisson process of 16 a second varies by a quarter by itself.
         let noisy = [20, 11, 16, 22, 13, 18, 10, 19];
         let random = Offered { is_random: true, ..offered(16.0, &none) };
         assert_eq!(found(&noisy, random).1, []);
         assert_ne!(found(&noisy, offered(16.0, &none)).1, []);
-        // Every other second has one.
+        // Every other second has one transaction.
         let is_unsteady = |transactions: &[u64], rate_per_s| {
             let found = found(transactions, offered(rate_per_s, &none)).1;
             found.iter().any(|finding| finding.code == Code::Unsteady)

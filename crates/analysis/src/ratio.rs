@@ -1,4 +1,4 @@
-//! How many times one thing is another, from rounds in which both were measured.
+//! The ratio of two figures, from rounds in which both were measured.
 
 use crate::moments::mean;
 use crate::student::half_width_95;
@@ -8,18 +8,18 @@ use crate::student::half_width_95;
 pub struct Ratio {
     /// The geometric mean of the rounds' ratios.
     pub ratio: f64,
-    /// Lower end of the 95 % interval; the ratio itself of one round.
+    /// Lower end of the 95 % interval; equal to the ratio for one round.
     pub low: f64,
-    /// Upper end of the 95 % interval; the ratio itself of one round.
+    /// Upper end of the 95 % interval; equal to the ratio for one round.
     pub high: f64,
-    /// How many rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
-/// The ratio `numerators / denominators` over rounds that belong together pair by pair: what disturbed
-/// both in a round cancels. The mean is geometric, so that turning the ratio round turns the result
-/// round, and the interval is Student's over the logarithms. `None` without a round, or with a value
-/// that is not positive. Of slices with different lengths the common start counts.
+/// The ratio `numerators / denominators` over paired rounds: disturbances of both in a round cancel. The mean
+/// is geometric, so that the inverse ratio has the inverse result. The interval is Student's over the
+/// logarithms. `None` without a round, or with a value that is not positive. If the slices differ in length,
+/// the longer one is cut to the length of the shorter.
 ///
 /// Source: Fleming and Wallace, How not to lie with statistics, CACM 29 (1986), for the geometric
 /// mean; Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013, for intervals of

@@ -1,4 +1,4 @@
-//! A workload's own figures: its scores, and whether it kept its mix.
+//! A workload's own figures: its scores and its mix.
 
 use measure::{OperationId, Tally};
 
@@ -10,34 +10,34 @@ use crate::measured::Measured;
 pub struct ScoreSummary {
     /// Its name, such as tpmC.
     pub name: String,
-    /// Successes of its operations in its period.
+    /// Successful operations per period of the score.
     pub value: f64,
-    /// As a part of the most that it can be, where that is known.
+    /// Part of the highest possible value, if that is known.
     pub of_most: Option<f64>,
 }
 
-/// The share of operations of all transactions that succeeded.
+/// The share of some operations in all transactions that succeeded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShareSummary {
-    /// What the operations are called together.
+    /// Common name of the operations.
     pub name: String,
     /// Their share, percent.
     pub percent: f64,
-    /// The least that is required, percent.
+    /// Required minimum, percent.
     pub least_percent: f64,
-    /// Standard deviation of a share that is drawn at random with that chance, over as many transactions,
-    /// percent: sqrt(p (1 - p) / n), of the binomial distribution.
+    /// Standard deviation of a share that is drawn at random with that probability, over the same number of
+    /// transactions, percent: sqrt(p (1 - p) / n), of the binomial distribution.
     pub chance_percent: f64,
 }
 
 impl ShareSummary {
-    /// Whether it is as much as required.
+    /// Whether the share is as high as required.
     pub fn is_kept(&self) -> bool {
         self.percent >= self.least_percent
     }
 }
 
-/// The workload's own figures over so many seconds.
+/// The workload's own figures over this number of seconds.
 pub(crate) fn scores(measured: &Measured<'_>, seconds: f64) -> Vec<ScoreSummary> {
     let score = |score: &measure::Score| {
         let count = successes(measured.total, &score.operations) as f64;
@@ -48,7 +48,7 @@ pub(crate) fn scores(measured: &Measured<'_>, seconds: f64) -> Vec<ScoreSummary>
     measured.rules.scores.iter().map(score).collect()
 }
 
-/// The workload's mix; nothing when no transaction succeeded.
+/// The workload's mix; empty when no transaction succeeded.
 pub(crate) fn shares(measured: &Measured<'_>) -> Vec<ShareSummary> {
     let all = measured.total.transactions;
     if all == 0 {

@@ -4,8 +4,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::moments::standard_deviation;
 
-/// The number t for which a value of Student's distribution lies within -t and t with 95 %
-/// probability; `None` without degrees of freedom.
+/// The number t for which a value of Student's distribution is between -t and t with 95 % probability; `None`
+/// without degrees of freedom.
 pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
     if degrees_of_freedom == 0 {
         return None;
@@ -14,8 +14,8 @@ pub(crate) fn t_95(degrees_of_freedom: usize) -> Option<f64> {
     Some(distribution.inverse_cdf(0.975))
 }
 
-/// How far the mean of what these values are a sample of may lie from their mean, with 95 % confidence and if
-/// they are spread normally; `None` of fewer than two.
+/// Half the width of the 95 % confidence interval of the mean, for values that are a sample of a normal
+/// distribution; `None` for fewer than two values.
 pub(crate) fn half_width_95(values: &[f64]) -> Option<f64> {
     let deviation = standard_deviation(values)?;
     Some(t_95(values.len() - 1)? * deviation / (values.len() as f64).sqrt())

@@ -1,4 +1,4 @@
-//! What one trial comes down to.
+//! Summary of one trial.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::open_loop::{self, OpenSummary};
 use crate::rules::{self, ScoreSummary, ShareSummary};
 use crate::trend::{Trend, trend};
 
-/// An interval shorter than this part of the longest is a rest at the end of a phase, and its rate is
-/// too coarse to compare.
+/// An interval shorter than this part of the longest is a remainder at the end of a phase; its rate is too
+/// coarse to compare.
 const REST: f64 = 0.5;
 
 /// The summary of one trial.
@@ -22,7 +22,7 @@ pub struct Summary {
     pub seconds: f64,
     /// Transactions that succeeded.
     pub transactions: u64,
-    /// Transactions that were given up.
+    /// Transactions that failed for good.
     pub failed_transactions: u64,
     /// Statements.
     pub queries: QueryCounts,
@@ -30,14 +30,13 @@ pub struct Summary {
     pub transactions_per_s: f64,
     /// Statements, per second.
     pub queries_per_s: f64,
-    /// Transactions that were given up, as a part of all that ended.
+    /// Transactions that failed for good, as a part of all that ended.
     pub failure_rate: f64,
-    /// Transactions that were tried again.
+    /// Retries of transactions.
     pub retries: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
-    /// Latency of the transactions: of those that succeeded, and of those that timed out at their
-    /// bound.
+    /// Latency of the transactions: of those that succeeded, and of those that timed out at their time limit.
     pub latency: Latency,
     /// Each operation, in the workload's order.
     pub operations: Vec<OperationSummary>,
@@ -47,23 +46,23 @@ pub struct Summary {
     pub shares: Vec<ShareSummary>,
     /// How evenly clients were served; `None` when not known or with one client.
     pub fairness: Option<Fairness>,
-    /// Whether the figures hang together; `None` when nothing was measured, and in an open loop, where
-    /// the number in the system is not known beforehand, and where clients wait for times of their own.
+    /// Whether the figures are consistent. `None` when nothing was measured; in an open loop, where the number
+    /// in the system is not known beforehand; and for workloads whose clients wait for times of their own.
     pub littles_law: Option<LittlesLaw>,
     /// Offered rate and service times; `None` in a closed loop.
     pub open: Option<OpenSummary>,
-    /// Standard deviation of the intervals' throughput as a part of its mean; `None` of fewer than
-    /// two intervals.
+    /// Standard deviation of the intervals' throughput as a part of its mean; `None` for fewer than two
+    /// intervals.
     pub throughput_variation: Option<f64>,
-    /// Drift of the intervals' throughput; `None` of too few.
+    /// Drift of the intervals' throughput; `None` for too few intervals.
     pub throughput_trend: Option<Trend>,
-    /// Bytes both ways.
+    /// Bytes in both directions.
     pub traffic: Traffic,
     /// CPU that the load generator kept busy on average, in hardware threads.
     pub client_cpu_threads: Option<f64>,
-    /// What a transaction cost the load generator.
+    /// The load generator's cost of a transaction.
     pub cost_per_transaction: Option<Cost>,
-    /// What a statement cost the load generator.
+    /// The load generator's cost of a statement.
     pub cost_per_query: Option<Cost>,
 }
 
@@ -72,19 +71,19 @@ pub struct Summary {
 pub struct OperationSummary {
     /// Its name.
     pub name: String,
-    /// What it counts as.
+    /// Its kind.
     pub kind: OperationKind,
     /// Successes per second.
     pub per_s: f64,
-    /// How many succeeded.
+    /// Number of successes.
     pub succeeded: u64,
-    /// How many were given up for want of an answer within the bound.
+    /// Number of operations without an answer within the time limit.
     pub timed_out: u64,
-    /// How many failed otherwise.
+    /// Number of other failures.
     pub failed: u64,
-    /// Latency of those that succeeded, and of those that timed out at their bound.
+    /// Latency of those that succeeded, and of those that timed out at their time limit.
     pub latency: Latency,
-    /// Service times of those that succeeded, from their actual start; `None` where that is as intended.
+    /// Service times of those that succeeded, from their actual start; `None` when that is the intended start.
     pub service: Option<Latency>,
 }
 
@@ -95,9 +94,9 @@ pub struct Fairness {
     pub mean: f64,
     /// Standard deviation over clients (divided by n, as sysbench does).
     pub standard_deviation: f64,
-    /// The client with the fewest.
+    /// Fewest transactions of a client.
     pub min: u64,
-    /// The client with the most.
+    /// Most transactions of a client.
     pub max: u64,
 }
 
@@ -106,7 +105,7 @@ pub struct Fairness {
 /// Analysis, chapter 33 (the interactive response time law).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LittlesLaw {
-    /// Clients that were there, N.
+    /// Number of clients, N.
     pub clients: usize,
     /// Clients that throughput and latency account for, X (R + Z).
     pub accounted_for: f64,
@@ -129,10 +128,10 @@ pub struct Cost {
     pub received_bytes: f64,
 }
 
-/// Brings a trial down to its figures. A trial of which nothing was measured has zeros and `None`s.
+/// Computes the figures of a trial. If nothing was measured, they are zeros and `None`s.
 pub fn summarize(measured: &Measured<'_>) -> Summary {
     let total = measured.total;
-    // A sum of no floating numbers is -0.
+    // The sum of an empty iterator of floats is -0.
     let seconds = measured.slices.iter().fold(0.0, |sum, slice| sum + slice.seconds);
     let rates = interval_rates(measured.slices);
     let ended = total.transactions + total.failed_transactions;
@@ -167,7 +166,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
     }
 }
 
-/// Transactions per second of each measured interval, without a short rest at the end.
+/// Transactions per second of each measured interval, without a short remainder at the end.
 fn interval_rates(slices: &[Slice]) -> Vec<f64> {
     let longest = slices.iter().map(|slice| slice.seconds).fold(0.0, f64::max);
     slices
@@ -216,7 +215,7 @@ fn fairness(events: &[u64]) -> Option<Fairness> {
     })
 }
 
-/// Failed transactions took clients' time too, so they count here. In an open loop there is nothing to
+/// Failed transactions count too, because they took clients' time. An open loop has no number of clients to
 /// compare with: clients wait for arrivals and arrivals for clients.
 fn littles_law(measured: &Measured<'_>, seconds: f64) -> Option<LittlesLaw> {
     let total = measured.total;

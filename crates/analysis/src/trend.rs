@@ -1,22 +1,22 @@
-//! Whether throughput drifted while it was measured.
+//! Whether throughput drifted during the measured time.
 
 use crate::moments::mean;
 use crate::student::t_95;
 
-/// Fewer points than this say nothing about a trend.
+/// Fewer points than this show no trend.
 const POINTS_MIN: usize = 5;
 
 /// A straight line through a series of points at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// How much the line rises from the first to the last point, as a part of the mean.
+    /// Rise of the line from the first to the last point, as a part of the mean.
     pub change: f64,
-    /// Whether the slope differs from none with 95 % confidence.
+    /// Whether the slope differs from zero with 95 % confidence.
     pub is_significant: bool,
 }
 
-/// Fits a line by least squares and tests its slope with Student's t; `None` of fewer than five
-/// points or a mean of zero.
+/// Fits a line by least squares and tests its slope with Student's t; `None` for fewer than five points or a
+/// mean of zero.
 ///
 /// Source: Draper and Smith, Applied Regression Analysis, section 1.4 (the t-test of a slope).
 pub fn trend(values: &[f64]) -> Option<Trend> {

@@ -1,17 +1,17 @@
-//! What dyno counted beside what the server counted itself.
+//! Statements counted by dyno and by the server.
 
 use measure::QueryCounts;
 
-/// Statements of one trial's load, counted on both sides.
+/// Statements of one trial's load, counted by both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CrossCheck {
-    /// Both sides counted.
+    /// Both sides have counted.
     Counted(Counted),
-    /// The server reports, but not this time.
+    /// The server reports its counters, but not in this trial.
     Missing {
         /// Why.
         reason: String,
-        /// What dyno sent and had answered all the same.
+        /// Statements that dyno sent and the server answered.
         by_dyno: QueryCounts,
     },
 }
@@ -19,16 +19,16 @@ pub enum CrossCheck {
 /// Statements from just before the load until after it, warm-up and late answers included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Those that dyno sent and had answered.
+    /// Statements that dyno sent and the server answered.
     pub by_dyno: QueryCounts,
-    /// Those that the server ran, of all its clients.
+    /// Statements that the server ran, for all its clients.
     pub by_server: QueryCounts,
-    /// The server's counters that moved, by its own names.
+    /// The server's counters that changed, by the server's own names.
     pub counters: Vec<(String, u64)>,
 }
 
 impl Counted {
-    /// How many statements more the server counted than dyno; negative when fewer.
+    /// Statements that the server counted minus those that dyno counted.
     pub fn difference(&self) -> i64 {
         difference(self.by_server.total(), self.by_dyno.total())
     }

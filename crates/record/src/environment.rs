@@ -1,4 +1,4 @@
-//! The machine that a run ran on, as far as it reports. Nothing here fails: what cannot be found out is
+//! The machine that a run ran on, as far as it can be determined. Nothing here fails: missing information is
 //! left out.
 
 mod cpu;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a run ran.
+/// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
@@ -18,7 +18,7 @@ pub struct Environment {
     pub cpu: Cpu,
     /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// What lies below the folders that matter: the results, the data.
+    /// The storage of the folders that matter: results and data.
     pub disks: Vec<Disk>,
     /// The operating system.
     pub system: System,
@@ -30,7 +30,7 @@ pub struct Environment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
-    /// The model's name; empty when it has none.
+    /// The model's name; empty when unknown.
     pub model: String,
     /// The instruction set, such as `x86_64` or `riscv64`.
     pub architecture: String,
@@ -50,11 +50,11 @@ pub struct Cpu {
     pub flags: Vec<String>,
 }
 
-/// What lies below a folder.
+/// The storage of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Disk {
-    /// What is kept there, such as `results` or `data`.
+    /// Purpose of the folder, such as `results` or `data`.
     pub purpose: String,
     /// The folder.
     pub path: String,
@@ -66,7 +66,7 @@ pub struct Disk {
     pub device: Option<String>,
     /// The disk's model.
     pub model: Option<String>,
-    /// Whether it has turning platters.
+    /// Whether the disk has rotating platters.
     pub is_rotational: Option<bool>,
 }
 
@@ -80,12 +80,12 @@ pub struct System {
     pub os: Option<String>,
     /// The kernel and its release.
     pub kernel: Option<String>,
-    /// The hypervisor or container, when there are signs of one.
+    /// The hypervisor or container, when one is detected.
     pub virtualization: Option<String>,
 }
 
 impl Environment {
-    /// Looks around. `folders` are those that matter, each with what is kept there.
+    /// Collects the environment. `folders` are the folders that matter, each with its purpose.
     pub fn gather(folders: &[(&str, &Path)]) -> Self {
         let root = Path::new("/");
         Self {
@@ -98,14 +98,14 @@ impl Environment {
     }
 }
 
-/// A small file's text without the white space around it; `None` when it is missing or empty.
+/// A small file's text without surrounding white space; `None` when it is missing or empty.
 fn read(root: &Path, path: &str) -> Option<String> {
     let text = fs::read(root.join(path)).ok()?;
     let text = String::from_utf8_lossy(&text).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// Source: proc_meminfo(5); kB there means 1,024 bytes.
+/// Source: proc_meminfo(5), where kB means 1,024 bytes.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let text = read(root, "proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

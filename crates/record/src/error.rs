@@ -1,4 +1,4 @@
-//! What can go wrong with a record.
+//! Errors of reading and writing a record.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,38 +15,38 @@ pub enum RecordError {
         /// The file that could not grow.
         path: PathBuf,
     },
-    /// Nobody may write there.
+    /// Permission to write is missing.
     #[error(
         "cannot {action} {}: {cause}; choose a place that can be written with --out", path.display()
     )]
     Forbidden {
-        /// What was tried: `create`, `write`.
+        /// The attempted action: `create`, `write`.
         action: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not; part of the message, so that it is no source besides.
+        /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder went away while the run wrote to it.
+    /// The folder was removed while the run wrote to it.
     #[error(
         "{} was removed while the run was writing to it; keep the results folder in place until \
          the run ends", path.display()
     )]
     Removed {
-        /// The file that is gone.
+        /// The missing file.
         path: PathBuf,
     },
-    /// Anything else that the system says.
+    /// Any other error of the operating system.
     #[error("cannot {action} {}: {cause}", path.display())]
     Io {
-        /// What was tried: `create`, `write`, `read`.
+        /// The attempted action: `create`, `write`, `read`.
         action: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not; part of the message, so that it is no source besides.
+        /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder holds no run.
+    /// The folder contains no run.
     #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
     NotARun {
         /// The folder.
@@ -60,19 +60,19 @@ pub enum RecordError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// The version it has.
+        /// Its version.
         found: u64,
-        /// The newest that is known.
+        /// The newest version that this dyno reads.
         known: u32,
     },
-    /// A file is not what it should be.
+    /// A file has invalid content.
     #[error("{} is damaged{}: {what}", path.display(), at_line(*line))]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The line, from 1; 0 when it is not about one line.
+        /// The line, from 1; 0 when the error has no line.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The two ways a record's files are written: replaced as a whole, or grown by whole lines.
+//! The two ways to write a record's files: replacing a file as a whole, or appending whole lines.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::RecordError;
 
-/// Whether a write has reached the disk when it returns.
+/// Where the data of a write is safe when the write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The system has it: it outlives the process. Cheap enough for the time of a measurement.
+    /// In the operating system: it survives a crash of the process. Fast enough during a measurement.
     System,
-    /// The disk has it: it outlives the machine.
+    /// On the disk: it survives a crash of the machine.
     Disk,
 }
 
-/// Puts `bytes` in place of the file at `path` so that a reader sees the old or the new, never half.
+/// Replaces the file at `path` with `bytes`. A reader sees either the old or the new file, never a part.
 pub(crate) fn replace(
     path: &Path,
     bytes: &[u8],
@@ -38,15 +38,15 @@ pub(crate) fn replace(
     }
 }
 
-/// Makes the names in a folder durable.
+/// Makes the entries of a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), RecordError> {
     File::open(folder)
         .and_then(|file| file.sync_all())
         .map_err(|cause| RecordError::io("write", folder, cause))
 }
 
-/// A file that grows by whole lines. Each append is one write, so that a crash of the process leaves
-/// whole lines, and a crash of the machine at most a broken last one, which the reader skips.
+/// A file that grows by whole lines. Each append is one write: a crash of the process leaves only whole lines,
+/// and a crash of the machine leaves at most one broken last line, which the reader skips.
 #[derive(Debug)]
 pub(crate) struct Appender {
     path: PathBuf,
@@ -54,24 +54,24 @@ pub(crate) struct Appender {
 }
 
 impl Appender {
-    /// Makes a file that must not be there yet.
+    /// Creates a file that must not exist yet.
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordError> {
         let file = File::options().append(true).create_new(true).open(&path);
         let file = file.map_err(|cause| RecordError::io("create", &path, cause))?;
         Ok(Self { path, file })
     }
 
-    /// Adds whole lines.
+    /// Appends whole lines.
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
         let links = self.file.metadata().map_or(1, |metadata| metadata.nlink());
-        // The system takes writes to a file without a name and throws them away.
+        // The system accepts writes to a deleted file and discards them.
         if links == 0 {
             return Err(RecordError::Removed { path: self.path.clone() });
         }
         self.file.write_all(lines).map_err(|cause| RecordError::io("write", &self.path, cause))
     }
 
-    /// Waits until the disk has everything.
+    /// Waits until everything is on the disk.
     pub(crate) fn sync(&self) -> Result<(), RecordError> {
         self.file.sync_all().map_err(|cause| RecordError::io("write", &self.path, cause))
     }

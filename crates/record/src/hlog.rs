@@ -1,10 +1,10 @@
-//! Latency histograms as an HdrHistogram interval log, which HistogramLogAnalyzer, the Java
-//! HistogramLogProcessor and their like open.
+//! Latency histograms as an HdrHistogram interval log, which tools such as HistogramLogAnalyzer and the Java
+//! HistogramLogProcessor can open.
 //!
-//! One line for each histogram of an interval that has values: an operation's successes under its name
-//! as the tag, and the others under `name/timed-out`, `name/failed` and `name/service`. Values are nanoseconds, times are seconds since the
-//! trial's first load, and the histogram is V2, deflated, base64. Source: HdrHistogram,
-//! HistogramLogWriter (log format 1.3).
+//! The log has one line for each histogram of an interval that has values. The tag of an operation's successes
+//! is its name; the other tags are `name/timed-out`, `name/failed` and `name/service`. Values are nanoseconds,
+//! times are seconds since the trial's first load, and the histogram is V2, deflated, base64. Source:
+//! HdrHistogram, HistogramLogWriter (log format 1.3).
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,10 +20,10 @@ use measure::{Interval, LatencyHistogram, Operation, OperationTally};
 
 use crate::RecordError;
 
-/// The unit of the column `Interval_Max` is the millisecond, as other writers have it.
+/// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
 const NS_PER_MS: f64 = 1e6;
 
-/// What every log begins with; `started` is when the trial's first load began.
+/// The first lines of every log; `started` is when the trial's first load began.
 pub(crate) fn head(started: Timestamp) -> String {
     let seconds = started.as_millisecond() as f64 / 1e3;
     format!(
@@ -52,20 +52,20 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     Ok(text)
 }
 
-/// One histogram as in a log's last column; empty for an empty one.
+/// One histogram as in a log's last column; an empty text for an empty histogram.
 pub(crate) fn encode(histogram: &LatencyHistogram) -> String {
     let mut bytes = Vec::new();
     if !histogram.is_empty() {
-        // Writing to memory fails only for a histogram that is too large to be one of ours.
+        // Writing to memory fails only for histograms larger than dyno's.
         let _ = V2DeflateSerializer::new().serialize(histogram.as_hdr(), &mut bytes);
     }
     STANDARD.encode(&bytes)
 }
 
-/// What [`encode`] wrote.
+/// Decodes the text that [`encode`] made.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// A description of the error in the text.
 pub(crate) fn decode(text: &str) -> Result<LatencyHistogram, String> {
     if text.is_empty() {
         return Ok(LatencyHistogram::new());
@@ -74,7 +74,7 @@ pub(crate) fn decode(text: &str) -> Result<LatencyHistogram, String> {
     let counts = Deserializer::new()
         .deserialize::<u64, _>(&mut bytes.as_slice())
         .map_err(|error| format!("histogram: {error}"))?;
-    // One that was read back does not grow; one that it is added to does.
+    // A deserialized histogram cannot grow; a new one into which it is merged can.
     let mut histogram = LatencyHistogram::new();
     histogram.merge(&LatencyHistogram::from_hdr(counts));
     Ok(histogram)
@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// The operation's name without what a tag may not hold, and which of its histograms it is.
+    /// The operation's name, without characters that a tag must not contain, and the kind of histogram.
     fn tag(self, operation: &Operation) -> String {
         let name = operation.name.replace([',', ' ', '\r', '\n'], "_");
         match self {
@@ -125,7 +125,7 @@ fn tagged<'a>(
     })
 }
 
-/// Reads the histograms of a log one after the other, each under the tag that is expected.
+/// Reads the histograms of a log one after the other and checks their tags.
 pub(crate) struct Log<'a> {
     path: &'a Path,
     entries: IntervalLogIterator<'a>,
@@ -136,7 +136,7 @@ impl<'a> Log<'a> {
         Self { path, entries: IntervalLogIterator::new(bytes) }
     }
 
-    /// The next histogram: one of `operation` with `count` values.
+    /// The next histogram: the one of `operation` with `count` values.
     pub(crate) fn next(
         &mut self,
         operation: &Operation,

@@ -1,37 +1,36 @@
-//! An interval as it is kept in memory once it was read back.
+//! An interval in memory after it was read back.
 //!
-//! A histogram of three digits takes more than a hundred kilobytes, nearly all of it zeros, and a long
-//! run has tens of thousands of them. So of each interval only the values that occurred are kept, and
-//! only of its transactions; what the other operations did is added up over the trial.
+//! A histogram of three digits takes more than a hundred kilobytes, nearly all of it zeros, and a long run has
+//! tens of thousands of them. An interval therefore keeps only the values that occurred, and only those of its
+//! transactions. Other operations are added up over the trial.
 
 use measure::{Interval, LatencyHistogram, Nanos, Operation, Phase, SIGNIFICANT_DIGITS, Tally};
 
-/// What all clients together did between two points of a trial's clock.
+/// The results of all clients between two points of a trial's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntervalRecord {
     /// [`Phase::WarmUp`] or [`Phase::Measure`].
     pub phase: Phase,
-    /// Where it begins, inclusive.
+    /// Start, inclusive.
     pub start_ns: Nanos,
-    /// Where it ends, exclusive.
+    /// End, exclusive.
     pub end_ns: Nanos,
-    /// The counters. It has no operations: their histograms are in
-    /// [`crate::TrialRecord::total`].
+    /// The counters, without operations: their histograms are in [`crate::TrialRecord::total`].
     pub tally: Tally,
-    /// Latencies of its transactions, every kind of transaction together: of those that succeeded,
-    /// and of those that timed out at their bound.
+    /// Latencies of its transactions, all kinds together: of those that succeeded, and of those that timed out
+    /// at their time limit.
     pub latencies: Latencies,
 }
 
 /// The values of a histogram that occurred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
-    /// Value (the upper end of its bucket) and how often, ascending.
+    /// Value (the upper end of its bucket) and its count, ascending.
     counts: Vec<(Nanos, u64)>,
 }
 
 impl IntervalRecord {
-    /// Keeps what is needed of an interval.
+    /// Keeps the necessary parts of an interval.
     pub fn new(interval: &Interval, operations: &[Operation]) -> Self {
         let tally = &interval.tally;
         let latencies = Latencies::from(&tally.transaction_latencies(operations));
@@ -76,12 +75,12 @@ impl Latencies {
         LatencyHistogram::from_hdr(all)
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }

@@ -1,9 +1,8 @@
-//! What a run leaves on disk, and the environment it ran in.
+//! The files that a run writes, and the environment in which it ran.
 //!
-//! A run is a folder that grows while the run goes on: [`RunWriter`] and [`TrialWriter`] write it,
-//! [`Run::open`] reads it back, whole or cut short. The files are described in `docs/record.md`;
-//! types that stand in a file field for field have serde's attributes with them, in `measure` and here;
-//! `wire` has the files whose shape is another.
+//! A run is a folder that grows during the run: [`RunWriter`] and [`TrialWriter`] write it, [`Run::open`] reads
+//! it back, whole or cut short. `docs/record.md` describes the files. Types that match a file field by field
+//! have serde attributes, in `measure` and here; `wire` has the structs of files with a different format.
 
 mod cross_check;
 mod environment;

@@ -11,7 +11,7 @@ use crate::hlog::{Kind, Log};
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
 use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
 
-/// A run in a list of runs.
+/// Summary of a run, for lists of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     /// Its folder.
@@ -26,13 +26,13 @@ pub struct RunSummary {
     pub ended: Option<Timestamp>,
     /// How it ended.
     pub status: RunStatus,
-    /// How many trials were planned.
+    /// Number of planned trials.
     pub trials_planned: usize,
 }
 
 impl RunSummary {
-    /// How many trials came to their end by now: neither failed, crashed, interrupted nor cut short. It
-    /// reads a file of each; of those that cannot be read nobody knows.
+    /// Number of trials that have completed so far: not failed, crashed, interrupted or cut short. Reads a file
+    /// of each trial; trials whose file cannot be read are not counted.
     pub fn trials_complete(&self) -> usize {
         let folders = fs::read_dir(self.folder.join("trials")).into_iter().flatten().flatten();
         folders
@@ -45,14 +45,14 @@ impl RunSummary {
 /// The runs below a results folder.
 #[derive(Debug, Default)]
 pub struct Runs {
-    /// Those that can be read, the oldest first.
+    /// Runs that can be read, the oldest first.
     pub readable: Vec<RunSummary>,
-    /// Why others cannot be, each with its folder; in the order of the folders.
+    /// Errors of the other runs, each with its folder, in the order of the folders.
     pub unreadable: Vec<(PathBuf, RecordError)>,
 }
 
-/// Every run below a results folder. Folders that are no runs are left out; a folder that is not there
-/// holds none.
+/// Every run below a results folder. Folders without a run are left out; a folder that does not exist has no
+/// runs.
 ///
 /// # Errors
 /// When the folder itself cannot be read.
@@ -77,12 +77,12 @@ pub fn list(out: &Path) -> Result<Runs, RecordError> {
 }
 
 impl Run {
-    /// Reads a run. One that was cut short reads as far as it goes and says [`RunStatus::Cut`].
+    /// Reads a run. A run that was cut short is read up to the cut and has [`RunStatus::Cut`].
     ///
     /// # Errors
-    /// When the folder holds no run, a newer dyno wrote it, or a file in it is damaged.
+    /// When the folder contains no run, a newer dyno wrote it, or a file in it is damaged.
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
-        // The lock is looked at first: a run that ends in between then reads as complete.
+        // The lock is checked first: a run that ends in between then reads as complete.
         let is_written = is_written(folder);
         let file = run_file(folder)?;
         let plan = read_optional(&folder.join("plan.toml"))?.unwrap_or_default();
@@ -122,7 +122,7 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
     let failed = |cause: io::Error| RecordError::io("read", folder, cause);
     let mut trials = Vec::new();
     match fs::read_dir(folder) {
-        // Cut between run.json and the folder.
+        // The run was cut before this folder was created.
         Err(cause) if cause.kind() == ErrorKind::NotFound => {}
         Err(cause) => return Err(failed(cause)),
         Ok(entries) => {
@@ -135,7 +135,7 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
     Ok(trials)
 }
 
-/// What is known of a trial as a whole, and where it stands; none when the run was cut before that.
+/// The trial.json of a trial and its path; `None` when the run was cut before the file was written.
 fn trial_file(folder: &Path) -> Result<Option<(PathBuf, TrialFile)>, RecordError> {
     let path = folder.join("trial.json");
     let Some(bytes) = read_optional(&path)? else { return Ok(None) };
@@ -143,7 +143,7 @@ fn trial_file(folder: &Path) -> Result<Option<(PathBuf, TrialFile)>, RecordError
     Ok(Some((path, file)))
 }
 
-/// A trial, or none when the run was cut before anything was known of it.
+/// A trial; `None` when the run was cut before its trial.json was written.
 fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
     let Some((path, file)) = trial_file(folder)? else { return Ok(None) };
     let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
@@ -172,7 +172,7 @@ fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordEr
     Ok(())
 }
 
-/// What was watched, as far as it is whole; nothing in a record without it.
+/// The watched data up to a cut; empty when the record has none.
 fn watched(folder: &Path) -> Result<Watched, RecordError> {
     let path = folder.join(watch::FILE);
     let lines = read_optional(&path)?.unwrap_or_default();
@@ -203,8 +203,7 @@ fn add_watched(
     line.add_to(watched).map_err(damaged)
 }
 
-/// The lines that were written to their end: what follows the last end of line is a line that a
-/// crash broke off.
+/// The complete lines: anything after the last end of line was broken off by a crash.
 fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
     bytes[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())

@@ -1,4 +1,4 @@
-//! A run as the record knows it.
+//! A run in the record.
 
 use std::path::PathBuf;
 
@@ -10,31 +10,31 @@ use crate::{Environment, TrialRecord};
 /// The facts about a run that are known before its first trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHeader {
-    /// The plan's name; the folder is called after it.
+    /// The plan's name; the folder's name contains it.
     pub plan_name: String,
     /// The plan's title.
     pub title: Option<String>,
-    /// Where the plan came from, as a person names it.
+    /// Origin of the plan, as shown to people.
     pub plan_origin: String,
     /// The plan as given, without its secrets (`Source::scrubbed`).
     pub plan_text: String,
-    /// The command line that does the run again, without its secrets, quoted for a shell.
+    /// The command line that repeats the run, without its secrets, quoted for a shell.
     pub command: String,
     /// When the run began, by the wall clock.
     pub started: Timestamp,
-    /// Where it ran.
+    /// The environment in which it ran.
     pub environment: Environment,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
     /// The seed that every random choice came from.
     pub seed: u64,
-    /// The dyno that ran it.
+    /// The dyno that ran the plan.
     pub dyno: Dyno,
-    /// How many trials were planned.
+    /// Number of planned trials.
     pub trials_planned: usize,
 }
 
-/// Which dyno ran.
+/// Version and build of a dyno.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dyno {
     /// Its version.
@@ -48,22 +48,22 @@ pub struct Dyno {
 pub enum RunStatus {
     /// Every planned trial was done.
     Complete,
-    /// Someone asked for the end.
+    /// The user ended the run.
     Interrupted,
-    /// It could not go on, and why.
+    /// The run could not continue; with the reason.
     Failed(String),
-    /// It is being written now.
+    /// The run is still being written.
     Running,
-    /// It ended without a word: dyno or the machine went down. At most the interval in hand is lost.
+    /// The record ends without a status: dyno or the machine crashed. At most the current interval is lost.
     Cut,
 }
 
-/// A run as it was read back.
+/// A run that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// Its folder.
     pub folder: PathBuf,
-    /// What was known before.
+    /// The facts from before the first trial.
     pub header: RunHeader,
     /// Its trials in the order in which they ran.
     pub trials: Vec<TrialRecord>,
@@ -85,7 +85,7 @@ impl RunStatus {
         }
     }
 
-    /// Why it failed.
+    /// The reason of the failure.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Failed(reason) => Some(reason),

@@ -1,4 +1,4 @@
-//! One trial as the record knows it.
+//! One trial in the record.
 
 use std::time::Duration;
 
@@ -16,45 +16,45 @@ use crate::{CrossCheck, IntervalRecord};
 /// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialHeader {
-    /// Its place in the run, from 0.
+    /// Its position in the run, from 0.
     pub index: usize,
     /// The system's name in the plan.
     pub system: String,
-    /// Which of several that are compared it is.
+    /// The variant, if the system is one of several that are compared.
     pub variant: Option<VariantRecord>,
-    /// What the system said it is.
+    /// Identity that the system reported.
     pub identity: Identity,
     /// Whether the system runs inside this process, so that the client's CPU time counts its work.
     pub is_embedded: bool,
-    /// What the clients do.
+    /// The workload of the clients.
     pub workload: WorkloadRecord,
-    /// What is timed, in the order of every tally.
+    /// The operations that are timed, in the order of every tally.
     pub operations: Vec<Operation>,
     /// Concurrent clients.
     pub clients: usize,
-    /// Which repetition, from 0.
+    /// Repetition, from 0.
     pub repetition: u32,
-    /// How load is offered.
+    /// The load on the system.
     pub load: LoadRecord,
 }
 
 /// A system that is one of several variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantRecord {
-    /// The system of the plan.
+    /// The system's name in the plan.
     pub of: String,
-    /// Which variant of it.
+    /// Name of the variant.
     pub name: String,
-    /// Its place among them in the plan, from 0; the others are compared with the first.
+    /// Its position among the variants in the plan, from 0; the others are compared with the first.
     pub place: usize,
 }
 
-/// What the clients do.
+/// The workload of the clients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadRecord {
     /// Its name in the plan.
     pub name: String,
-    /// Which workload, such as `sysbench/oltp_read_write`.
+    /// Kind of workload, such as `sysbench/oltp_read_write`.
     pub kind: String,
     /// Its options in a sentence, such as `4 tables of 100,000 rows, special distribution`.
     pub description: String,
@@ -63,12 +63,12 @@ pub struct WorkloadRecord {
     pub rules: Rules,
 }
 
-/// How load is offered.
+/// The load on the system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
     /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
     pub description: String,
-    /// Threads that offered it.
+    /// Worker threads.
     pub threads: usize,
     /// Pause of a client between transactions, Z in Little's law.
     #[serde(rename = "think_time_ns", with = "nanos")]
@@ -76,22 +76,22 @@ pub struct LoadRecord {
     /// Length of one interval.
     #[serde(rename = "interval_ns", with = "nanos")]
     pub interval: Duration,
-    /// What was offered whether or not a client was free; `None` in a closed loop.
+    /// The schedule of arrivals; `None` in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRecord>,
 }
 
-/// Load that comes by a schedule.
+/// A schedule of arrivals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenRecord {
-    /// Their mean over the measured time as planned, arrivals a second.
+    /// Mean rate over the measured time as planned, arrivals a second.
     pub rate_per_s: f64,
-    /// How arrivals are spread around their rate.
+    /// Distribution of the arrivals around their rate.
     #[serde(with = "arrivals")]
     pub arrivals: Arrivals,
-    /// How many may wait for a client before the trial counts as overloaded.
+    /// Number of arrivals that may wait for a client before the trial counts as overloaded.
     pub backlog_max: u64,
-    /// Rates over the measured time; in the warm-up the first of them.
+    /// Rates over the measured time; the warm-up uses the first rate.
     #[serde(rename = "steps", with = "steps")]
     pub rate: Rate,
 }
@@ -99,14 +99,14 @@ pub struct OpenRecord {
 /// When a phase began and how long it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseRecord {
-    /// Which.
+    /// The phase.
     pub phase: Phase,
     /// When it began, by the wall clock.
     pub started: Timestamp,
     /// How long it took, by the monotonic clock.
     #[serde(rename = "duration_ns", with = "nanos")]
     pub duration: Duration,
-    /// Pieces of a load that were loaded again because their connection was lost.
+    /// Batches that were loaded again because their connection was lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub loaded_again: u64,
 }
@@ -122,17 +122,17 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
-    /// What was in flight when the measured time ended.
+    /// Transactions that were due in the measured time and were not answered in it.
     pub unfinished: Unfinished,
-    /// How late the load generator itself was in an open loop: measured transactions that a free client
-    /// waited for, from their intended start to the actual one.
+    /// Delay of the load generator in an open loop: from the intended to the actual start of measured
+    /// transactions for which an idle client was waiting.
     pub lateness: LatencyHistogram,
-    /// Round trips of the smallest statement before the load, when every client was connected and none
-    /// asked anything; empty when not known.
+    /// Round trips of the smallest statement before the load, when every client was connected and idle; empty
+    /// when not known.
     pub idle_round_trips: LatencyHistogram,
-    /// What the server counted beside what dyno counted; `None` when the system does not report it.
+    /// Statements that the server and dyno counted; `None` when the system does not report them.
     pub cross_check: Option<CrossCheck>,
-    /// What the load generator itself used during the measured load; `None` when not known.
+    /// CPU and memory use of the load generator during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
 }
 
@@ -141,12 +141,12 @@ pub struct TrialEnd {
 pub struct ClientRecord {
     /// Measured transactions that succeeded.
     pub events: u64,
-    /// Why it left early.
+    /// Why the client left early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
-/// What the load generator's process used during the measured load. Source: getrusage(2).
+/// Resource use of the load generator's process during the measured load. Source: getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientUsage {
     /// CPU time in user mode, ns.
@@ -155,16 +155,16 @@ pub struct ClientUsage {
     pub system_ns: Nanos,
     /// Context switches because a thread waited.
     pub voluntary_switches: u64,
-    /// Context switches because a thread's time was up.
+    /// Context switches because a thread's time slice ended.
     pub involuntary_switches: u64,
-    /// The most memory the process ever held until the end of this trial, bytes.
+    /// Highest memory use of the process up to the end of this trial, bytes.
     pub peak_rss_bytes: u64,
 }
 
-/// A trial as it was read back.
+/// A trial that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
-    /// What was known before.
+    /// The facts from before the trial.
     pub header: TrialHeader,
     /// Its phases in the order in which they ended.
     pub phases: Vec<PhaseRecord>,
@@ -172,19 +172,19 @@ pub struct TrialRecord {
     pub intervals: Vec<IntervalRecord>,
     /// All measured intervals added up, every operation with its histograms.
     pub total: Tally,
-    /// What was watched beside the load; empty when nothing was.
+    /// The watched data; empty when nothing was watched.
     pub watched: Watched,
-    /// When clients had lost the system, as far as that is known.
+    /// Times in which clients had lost the system, as far as they are known.
     pub outages: Vec<Outage>,
-    /// What was found of the conditions on the data after the load; empty when there are none, or they were
-    /// not checked.
+    /// Results of the checks of conditions on the data after the load; empty when there are no conditions, or
+    /// they were not checked.
     pub conditions: Vec<Condition>,
-    /// What was known after; `None` when the trial was cut short or still runs.
+    /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
 }
 
 impl TrialEnd {
-    /// The end of a trial whose load never began, and why.
+    /// The end of a trial whose load never began, with the reason.
     pub fn failed(reason: impl Into<String>) -> Self {
         Self {
             status: TrialStatus::Failed(reason.into()),
@@ -213,7 +213,7 @@ impl ClientUsage {
 }
 
 impl TrialRecord {
-    /// A trial of which only the header is known.
+    /// A trial with a header only.
     pub fn new(header: TrialHeader) -> Self {
         let total = Tally::new(header.operations.len());
         Self {
@@ -231,7 +231,7 @@ impl TrialRecord {
     /// Adds the next interval.
     ///
     /// # Panics
-    /// When it does not count the operations of the header.
+    /// When the interval has other operations than the header.
     pub fn add(&mut self, interval: &Interval) {
         if interval.phase == Phase::Measure {
             self.total.merge(&interval.tally);
@@ -239,7 +239,7 @@ impl TrialRecord {
         self.intervals.push(IntervalRecord::new(interval, &self.header.operations));
     }
 
-    /// The intervals that count.
+    /// The measured intervals.
     pub fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
     }
@@ -256,8 +256,8 @@ impl TrialRecord {
         service
     }
 
-    /// Latencies of the measured transactions: of those that succeeded, and of those that timed out
-    /// at their bound.
+    /// Latencies of the measured transactions: of those that succeeded, and of those that timed out at their
+    /// time limit.
     pub fn latencies(&self) -> LatencyHistogram {
         let mut latencies = self.total.transaction_latencies(&self.header.operations);
         if let Some(end) = &self.end {

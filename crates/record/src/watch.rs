@@ -1,4 +1,4 @@
-//! Writes what is watched beside the load of a trial, as it is seen.
+//! Writes watched data during the load of a trial, as it arrives.
 
 use std::path::{Path, PathBuf};
 
@@ -13,18 +13,18 @@ use crate::zipped::ZippedAppender;
 /// The file's name in the trial's folder.
 pub(crate) const FILE: &str = "watch.jsonl";
 
-/// What servers told, in the same folder: it is compressed, for a busy server reports 25 kB of news a
+/// Metrics of servers, in the same folder. The file is compressed: a busy server reports 25 kB of changes a
 /// second.
 pub(crate) const SERVERS_FILE: &str = "servers.jsonl.gz";
 
-/// Writes what is watched in one trial. Each call adds one whole line, so that a crash of dyno loses
-/// nothing that was seen before.
+/// Writes the watched data of one trial. Each call appends one whole line, so that a crash of dyno loses no
+/// earlier data.
 #[derive(Debug)]
 pub struct WatchWriter {
     folder: PathBuf,
     file: Appender,
     hosts: usize,
-    /// From the first server on.
+    /// Created with the first server.
     servers_file: Option<ZippedAppender>,
     servers: usize,
 }
@@ -40,17 +40,17 @@ impl WatchWriter {
         })
     }
 
-    /// Declares a host, whose readings come later. Returns its number.
+    /// Declares a host before its readings. Returns its number.
     ///
     /// # Errors
-    /// As all of these: when it cannot be written, as on a full disk.
+    /// When the line cannot be written, for example on a full disk.
     pub fn host(&mut self, host: &Host) -> Result<usize, RecordError> {
         self.write(&WatchLine::Host(host.clone()))?;
         self.hosts += 1;
         Ok(self.hosts - 1)
     }
 
-    /// Adds a reading of a host that was declared.
+    /// Adds a reading of a declared host.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -58,7 +58,7 @@ impl WatchWriter {
         self.write(&WatchLine::Reading { host, reading: Box::new(reading.clone()) })
     }
 
-    /// Adds what the kinds of servers tell that are asked for their metrics.
+    /// Adds the kinds of servers whose metrics are collected.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -66,8 +66,7 @@ impl WatchWriter {
         self.append_line(&WatchLine::ServerKinds { kinds })
     }
 
-    /// Declares a server, whose answers come later. Returns its number. A password in its URL is
-    /// scrubbed.
+    /// Declares a server before its answers. Returns its number. A password in its URL is scrubbed.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -78,7 +77,7 @@ impl WatchWriter {
         Ok(self.servers - 1)
     }
 
-    /// Adds an answer of a server that was declared.
+    /// Adds an answer of a declared server.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -86,7 +85,7 @@ impl WatchWriter {
         self.append_line(&WatchLine::answer(server, answer))
     }
 
-    /// Notes that a server did not answer.
+    /// Records that a server did not answer.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -95,7 +94,7 @@ impl WatchWriter {
         self.append_line(&WatchLine::Gap { server, gap })
     }
 
-    /// Adds what was counted of dyno's connections to the system.
+    /// Adds TCP statistics of dyno's connections to the system.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -111,16 +110,16 @@ impl WatchWriter {
         self.write(&WatchLine::NoConnections { reason: scrub(reason) })
     }
 
-    /// Waits until the disk has all of it.
+    /// Waits until everything is on the disk.
     ///
     /// # Errors
-    /// When it does not take it.
+    /// When it cannot be written.
     pub fn finish(self) -> Result<(), RecordError> {
         self.servers_file.map_or(Ok(()), ZippedAppender::finish)?;
         self.file.sync()
     }
 
-    /// Writes of a server.
+    /// Appends a line to the servers' file.
     fn append_line(&mut self, line: &WatchLine) -> Result<(), RecordError> {
         let file = match &mut self.servers_file {
             Some(file) => file,

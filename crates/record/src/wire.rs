@@ -1,7 +1,6 @@
-//! The JSON of a record, as `docs/record.md` describes it: the structs of files whose shape differs from
-//! the types that the rest of dyno works with. Types that stand in a file as they are have their serde
-//! attributes with them. Every number of nanoseconds, bytes or events is an integer; every wall-clock
-//! time is RFC 3339 in UTC.
+//! The JSON of a record, as `docs/record.md` describes it: structs of files whose format differs from the types
+//! in the rest of dyno. Types that match their file have serde attributes at their definition. Every number of
+//! nanoseconds, bytes or events is an integer; every wall-clock time is RFC 3339 in UTC.
 
 mod condition;
 mod cross_check;
@@ -24,10 +23,10 @@ pub(crate) use watch::WatchLine;
 
 use crate::{FORMAT_VERSION, RecordError};
 
-/// What the field `format` of every file says.
+/// Value of the field `format` in every file.
 pub(crate) const FORMAT: &str = "dyno-record";
 
-/// A file of its own, ready to be read by people too.
+/// The text of a JSON file, formatted for people as well.
 pub(crate) fn pretty<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value)
         .expect("plain structs with text keys always have a JSON form");
@@ -42,7 +41,7 @@ struct Head {
     version: u64,
 }
 
-/// Reads a file after looking at its version, so that a newer format is called that and not broken.
+/// Parses a file after checking its version, so that a newer format is reported as newer and not as damaged.
 pub(crate) fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, RecordError> {
     let damaged =
         |error: &serde_json::Error| RecordError::malformed(path, error.line(), error.to_string());

@@ -1,5 +1,5 @@
-//! The last guard against passwords on disk: every text of a record passes through the scrubber, whatever was
-//! scrubbed before.
+//! The last guard against passwords on disk: scrubs every text of a record, including texts that were scrubbed
+//! before.
 
 use plan::{scrub, scrub_setting};
 

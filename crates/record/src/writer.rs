@@ -1,4 +1,4 @@
-//! Writes a run while it goes on.
+//! Writes a run while it is running.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -14,28 +14,28 @@ use crate::{
     TrialStatus, WatchWriter, hlog, wire,
 };
 
-/// Room on the disk that is kept for how the run ended, should the disk be full by then.
+/// Disk space that is reserved for the run's end, in case the disk is full by then.
 const ROOM_BYTES: usize = 64 * 1024;
 
-/// How many runs of one plan may begin within one second.
+/// Number of runs of one plan that can start within one second.
 const FOLDERS_PER_SECOND: u32 = 1_000;
 
-/// Writes one run. Dropping it without [`RunWriter::finish`] leaves a run that reads as cut.
+/// Writes one run. If it is dropped without [`RunWriter::finish`], the run reads as cut.
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
     header: RunHeader,
-    /// Held locked while the run goes on, so that readers tell a run that goes on from one that was
-    /// cut; what it holds is the room that is kept.
+    /// Locked during the run, so that readers can distinguish a running run from one that was cut. The file
+    /// also reserves the disk space.
     lock: File,
 }
 
 impl RunWriter {
-    /// Makes a new folder `<start in UTC>-<plan name>` below `out` (made when missing) and writes
-    /// what is known into it. Texts of the header pass through the scrubber once more.
+    /// Creates a new folder `<start in UTC>-<plan name>` below `out` (created when missing) and writes the
+    /// header into it. Texts of the header pass through the scrubber once more.
     ///
     /// # Errors
-    /// When the folder or a file cannot be made.
+    /// When the folder or a file cannot be created.
     pub fn create(out: &Path, header: &RunHeader) -> Result<Self, RecordError> {
         let header = header.clone().without_secrets();
         let folder = make_folder(out, &header)?;
@@ -48,18 +48,18 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Where the run lies.
+    /// Path of the run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Begins the record of one trial.
+    /// Starts the record of one trial.
     ///
     /// # Errors
-    /// When its files cannot be made, or it was begun before.
+    /// When its files cannot be created, or the record was started before.
     pub fn begin_trial(&self, header: &TrialHeader) -> Result<TrialWriter, RecordError> {
         let folder = self.folder.join("trials").join(format!("{:04}", header.index));
-        // Not there means here that the run's folder went away.
+        // A "not found" error here means that the run's folder was removed.
         fs::create_dir(&folder).map_err(|cause| RecordError::io("write", &folder, cause))?;
         let writer = TrialWriter {
             intervals: Appender::create(folder.join("intervals.jsonl"))?,
@@ -77,7 +77,7 @@ impl RunWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(self, status: &RunStatus) -> Result<(), RecordError> {
-        // Only a full disk needs the room.
+        // The reserved space is needed only when the disk is full.
         let _ = self.lock.set_len(0);
         self.write(status, Some(Timestamp::now()), Durability::Disk)
     }
@@ -93,33 +93,32 @@ impl RunWriter {
     }
 }
 
-/// Writes one trial. Dropping it without [`TrialWriter::finish`] leaves a trial without an end.
+/// Writes one trial. If it is dropped without [`TrialWriter::finish`], the trial has no end.
 #[derive(Debug)]
 pub struct TrialWriter {
     folder: PathBuf,
     intervals: Appender,
     latencies: Appender,
     is_empty: bool,
-    /// All but the intervals, which are on disk alone.
+    /// Everything but the intervals, which are only on disk.
     record: TrialRecord,
 }
 
 impl TrialWriter {
-    /// Where the trial lies, for files of others such as a server's log.
+    /// Path of the trial's folder, for other files such as a server's log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Begins the record of what is watched beside the load. It grows by itself, on a thread of its own
-    /// where one likes.
+    /// Starts the record of watched data. It is independent of this writer and may be used on another thread.
     ///
     /// # Errors
-    /// When its file cannot be made, or it was begun before.
+    /// When its file cannot be created, or the record was started before.
     pub fn watch(&self) -> Result<WatchWriter, RecordError> {
         WatchWriter::create(&self.folder)
     }
 
-    /// Notes that a phase is over.
+    /// Records that a phase has ended.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -128,7 +127,7 @@ impl TrialWriter {
         self.write(Durability::System)
     }
 
-    /// Notes when clients had lost the system until now.
+    /// Records the outages until now.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -137,7 +136,7 @@ impl TrialWriter {
         self.write(Durability::System)
     }
 
-    /// Notes what was found of the conditions on the data after the load.
+    /// Records the results of the conditions on the data after the load.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -146,7 +145,7 @@ impl TrialWriter {
         self.write(Durability::System)
     }
 
-    /// Adds an interval; when this returns, a crash of dyno no longer loses it.
+    /// Adds an interval. When this returns, a crash of dyno no longer loses the interval.
     ///
     /// # Errors
     /// When the disk is full, or the folder was removed.
@@ -160,13 +159,13 @@ impl TrialWriter {
         let lines = hlog::lines(&self.record.header.operations, interval).map_err(|what| {
             RecordError::io("write", &self.folder.join("latency.hlog"), io::Error::other(what))
         })?;
-        // The line in intervals.jsonl is what makes an interval whole, so it comes last.
+        // An interval is complete once its line is in intervals.jsonl, so this line is written last.
         self.latencies.append(lines.as_bytes())?;
         self.intervals.append(interval_line(interval).as_bytes())
     }
 
-    /// Writes how the trial ended, and waits until the disk has all of it. A phase that comes after
-    /// the load, such as the cleanup, may still be noted.
+    /// Writes how the trial ended, and waits until everything is on the disk. A phase after the load, such as
+    /// the cleanup, may still be added.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -178,7 +177,7 @@ impl TrialWriter {
         sync_folder(self.folder.parent().unwrap_or(&self.folder))
     }
 
-    /// Notes that a trial whose end was written ended otherwise: what came after its load did not go well.
+    /// Replaces the status of a trial whose end was written, because a phase after its load failed.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -220,8 +219,8 @@ fn folder_name(header: &RunHeader) -> String {
     format!("{time}-{plan}")
 }
 
-/// The lock is advisory and best effort: on a file system without locks a run in progress reads as
-/// cut, and nothing else changes.
+/// The lock is advisory and best effort: on a file system without locks a run in progress reads as cut; there
+/// is no other effect.
 fn lock(folder: &Path) -> Result<File, RecordError> {
     let path = folder.join(".lock");
     let failed = |cause| RecordError::io("create", &path, cause);

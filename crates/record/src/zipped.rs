@@ -1,4 +1,4 @@
-//! A file of whole lines that grows compressed (gzip), and is readable up to wherever it was cut.
+//! A file of whole lines that is compressed (gzip) as it grows, and is readable up to any cut.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use crate::RecordError;
 use crate::files::Appender;
 
-/// Grows a file. After each append everything until then can be read.
+/// Appends to a file. After each append, everything so far can be read.
 #[derive(Debug)]
 pub(crate) struct ZippedAppender {
     path: PathBuf,
@@ -19,19 +19,19 @@ pub(crate) struct ZippedAppender {
 }
 
 impl ZippedAppender {
-    /// Makes a file that must not be there yet.
+    /// Creates a file that must not exist yet.
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordError> {
         let file = Appender::create(path.clone())?;
         Ok(Self { path, file, encoder: GzEncoder::new(Vec::new(), Compression::default()) })
     }
 
-    /// Adds whole lines. What was written before helps to compress them.
+    /// Appends whole lines. Earlier lines improve their compression.
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
         let zipped = self.encoder.write_all(lines).and_then(|()| self.encoder.flush());
         self.hand_on(zipped)
     }
 
-    /// Ends the file, and waits until the disk has all of it.
+    /// Ends the file, and waits until everything is on the disk.
     pub(crate) fn finish(mut self) -> Result<(), RecordError> {
         let ended = self.encoder.try_finish();
         self.hand_on(ended)?;
@@ -45,10 +45,10 @@ impl ZippedAppender {
     }
 }
 
-/// Hands each whole line of a compressed text to `take`, with its number from 1. A cut is its end.
+/// Passes each whole line of a compressed text to `take`, with its number from 1. A cut ends the text.
 ///
 /// # Errors
-/// When it is damaged otherwise, and the first that `take` returns.
+/// When the text is damaged in another way than by a cut, and the first error of `take`.
 pub(crate) fn each_line(
     path: &Path,
     zipped: impl Read,
@@ -91,7 +91,7 @@ mod tests {
         let mut whole_at = vec![0];
         for number in 0..30 {
             file.append(format!("{number} {}\n", "0,1,".repeat(number)).as_bytes()).unwrap();
-            // As a crash would leave it.
+            // The file's length after a crash at this point.
             whole_at.push(fs::read(&path).unwrap().len());
         }
         file.finish().unwrap();

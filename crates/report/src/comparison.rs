@@ -1,4 +1,4 @@
-//! Variants of a system side by side: how many times the first one's figures each other's are.
+//! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
 use analysis::{Comparison, RoundFigure, Significance, Summary, compare, over_points};
 use record::VariantRecord;
@@ -7,7 +7,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::number::{count, percentile_name};
 use crate::table::Table;
 
-/// Variants of one system, the first of which the others are compared with.
+/// Variants of one system. The others are compared with the first.
 pub(crate) struct Group<'d, 'a> {
     /// The system that they are variants of.
     pub(crate) of: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Group<'d, 'a> {
 pub(crate) enum Figure {
     /// Transactions a second.
     Throughput,
-    /// The latency at this percentile, ns.
+    /// Latency at this percentile, ns.
     Latency(f64),
 }
 
@@ -75,7 +75,7 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.points.iter().filter(is_one).collect()
     }
 
-    /// The baseline's point under the same load as this one.
+    /// The baseline's point under the same load.
     fn beside(&self, point: &Point<'_>) -> Option<&'d Point<'a>> {
         let is_alike = |other: &&Point<'_>| {
             (other.workload, other.clients, other.rate)
@@ -84,13 +84,13 @@ impl<'d, 'a> Group<'d, 'a> {
         self.points(self.baseline()).into_iter().find(is_alike)
     }
 
-    /// How a variant's point compares with the baseline's.
+    /// Compares a variant's point with the baseline's.
     pub(crate) fn compare(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
         let base = self.beside(point)?;
         compare(&self.rounds(base, figure), &self.rounds(point, figure))
     }
 
-    /// How a variant compares over all its points.
+    /// Compares a variant with the baseline over all its points.
     fn overall(&self, name: &str, figure: Figure) -> Option<Comparison> {
         let of = |name: &str| -> Vec<RoundFigure> {
             let points = self.points(name);
@@ -100,7 +100,7 @@ impl<'d, 'a> Group<'d, 'a> {
         compare(&of(self.baseline()), &of(name))
     }
 
-    /// A figure in each round that was complete.
+    /// The figure in each complete round.
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Vec<RoundFigure> {
         let trials = point.trials.iter().map(|at| &self.digest.trials[*at]);
         trials
@@ -112,20 +112,20 @@ impl<'d, 'a> Group<'d, 'a> {
             .collect()
     }
 
-    /// Trials of a variant that ended with the server's death.
+    /// Number of a variant's trials in which the server crashed.
     fn crashes(&self, points: &[&Point<'_>]) -> usize {
         let trials = points.iter().flat_map(|point| &point.trials);
         trials.filter(|at| self.digest.trials[**at].has_crashed()).count()
     }
 
-    /// The percentile that stands in the table: the second of the run's, or what there is.
+    /// The percentile in the table: the second of the run's, else the first, else 95.
     fn percentile(&self) -> f64 {
         let percentiles = &self.digest.run.header.percentiles;
         percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0)
     }
 
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
-    /// intervals, and what may be said of throughput.
+    /// intervals, and whether throughput differs significantly.
     pub(crate) fn table(&self) -> Table {
         let figures = [Figure::Throughput, Figure::Latency(self.percentile())];
         let mut table = Table::new().words("variant").words("workload").words("load");
@@ -153,12 +153,12 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
-    /// What all of them are: products with versions and storage.
+    /// Products with versions and storage of all variants.
     pub(crate) fn under_test(&self) -> String {
         self.digest.under_test()
     }
 
-    /// What the table is about.
+    /// The table's caption.
     pub(crate) fn caption(&self) -> String {
         let crashes = self.crashes(&self.points(self.baseline()));
         let crashed = match crashes {
@@ -186,7 +186,7 @@ fn row(lead: [&str; 3], found: &[Option<Comparison>], crashes: usize) -> Vec<Str
     row
 }
 
-/// What may be said, in two words.
+/// Whether a difference is significant, in two words.
 pub(crate) fn verdict(verdict: Significance) -> &'static str {
     match verdict {
         Significance::Higher => "faster",

@@ -8,7 +8,7 @@ use crate::digest::{Trial, cross_checked};
 use crate::number::count;
 use crate::table::Table;
 
-/// Statements of one trial's load by both sides' counters, then what the server told besides.
+/// Statements of one trial's load by the counters of both sides, then the server's other counters.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
     let mut table = Table::new()
         .words("statements, warm-up included")
@@ -32,7 +32,7 @@ pub(crate) fn table(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// Why there is no table, when there should be one.
+/// Why there is no cross-check; `None` when there is one, or when no reason was recorded.
 pub(crate) fn missing(trial: &Trial<'_>) -> Option<String> {
     match trial.record.end.as_ref()?.cross_check.as_ref()? {
         CrossCheck::Counted(_) => None,
@@ -42,7 +42,7 @@ pub(crate) fn missing(trial: &Trial<'_>) -> Option<String> {
     }
 }
 
-/// A count with its sign; nothing is 0.
+/// A count with its sign; zero is `0`.
 pub(crate) fn signed(difference: i128) -> String {
     let sign = match difference {
         0 => "",

@@ -8,10 +8,9 @@ use columns::{Row, columns};
 
 pub use watch::watch_csv;
 
-/// A row for each trial with `operation` saying `(all transactions)`, then one for each of its
-/// operations, which leaves the figures of a whole trial empty. Of a whole
-/// trial `failed` counts time-outs too. Lines end as RFC 4180 says; numbers
-/// are in full, units are in the heads.
+/// A row for each trial with `(all transactions)` in `operation`, then one for each of its operations. Rows of
+/// operations leave the figures of a whole trial empty. `failed` of a whole trial includes time-outs. Lines end
+/// as RFC 4180 requires; numbers are in full, units are in the column heads.
 pub fn csv(digest: &Digest<'_>) -> String {
     let columns = columns(&digest.run.header.percentiles);
     let row = |row: &Row<'_>| line(columns.iter().map(|column| (column.cell)(row)));
@@ -30,7 +29,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     format!("{}\r\n", quoted.join(","))
 }
 
-/// Source: RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe.
+/// Source: RFC 4180. A cell that a spreadsheet would read as a formula gets an apostrophe.
 fn quote(cell: &str) -> String {
     let is_number = cell.parse::<f64>().is_ok();
     let cell = match cell.chars().next() {

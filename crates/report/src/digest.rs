@@ -1,4 +1,4 @@
-//! What every view begins with: a run whose trials are summed up and grouped.
+//! The input of every view: a run with its trials summarized and grouped.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use record::{
 
 use crate::watch::window;
 
-/// A run, summed up once for every view of it.
+/// A run, summarized once for all views.
 #[derive(Debug)]
 pub struct Digest<'a> {
     pub(crate) run: &'a Run,
@@ -22,11 +22,11 @@ pub struct Digest<'a> {
     pub(crate) trials: Vec<Trial<'a>>,
     /// Every combination of system, workload, clients and rate, in the order of the plan.
     pub(crate) points: Vec<Point<'a>>,
-    /// What a reader must know of the run as a whole and of its machine.
+    /// Findings about the run as a whole and its machine.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// One trial, summed up.
+/// One trial with its summary.
 #[derive(Debug)]
 pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
@@ -34,7 +34,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// One system under one workload with so many clients at one rate, over its repetitions.
+/// One system under one workload with one number of clients at one rate, over its repetitions.
 #[derive(Debug)]
 pub(crate) struct Point<'a> {
     pub(crate) system: &'a str,
@@ -42,18 +42,18 @@ pub(crate) struct Point<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) workload: &'a str,
     pub(crate) clients: usize,
-    /// What was offered whether or not a client was free.
+    /// The offered rate; `None` in a closed loop.
     pub(crate) rate: Option<&'a Rate>,
     /// Its mean over the measured time, arrivals a second; 0 in a closed loop.
     pub(crate) offered_per_s: f64,
     /// Indices into [`Digest::trials`].
     pub(crate) trials: Vec<usize>,
-    /// Those that the figures come from: the complete ones, or all with figures when none is.
+    /// The trials that the figures come from: the complete ones or, when none is complete, all with figures.
     pub(crate) counted: Vec<usize>,
 }
 
 impl<'a> Digest<'a> {
-    /// Sums up every trial of a run.
+    /// Summarizes every trial of a run.
     pub fn new(run: &'a Run) -> Self {
         let percentiles = &run.header.percentiles;
         let usable = run.header.environment.cpu.usable_threads;
@@ -71,7 +71,7 @@ impl<'a> Digest<'a> {
         headers()
             .filter(|header| seen.insert(header.system.as_str()))
             .map(|header| {
-                // A trial that failed before the system said what it is does not know.
+                // A trial that failed before the system was identified has an empty identity.
                 let of_system = headers().filter(|other| other.system == header.system);
                 let known = of_system.map(|other| &other.identity);
                 let known = known.into_iter().find(|identity| !identity.product.is_empty());
@@ -100,7 +100,7 @@ impl<'a> Digest<'a> {
         self.points.iter().any(|point| point.rate.is_some())
     }
 
-    /// One figure of a point over the trials that count.
+    /// One figure of a point over its counted trials.
     pub(crate) fn estimate(
         &self,
         point: &Point<'_>,
@@ -111,12 +111,12 @@ impl<'a> Digest<'a> {
         over_repetitions(&values)
     }
 
-    /// A count summed over the point's trials, whether they count or not.
+    /// A count summed over all trials of the point, counted or not.
     pub(crate) fn sum(&self, point: &Point<'_>, figure: impl Fn(&Summary) -> u64) -> u64 {
         point.trials.iter().map(|trial| figure(&self.trials[*trial].summary)).sum()
     }
 
-    /// Transaction latencies of the point's trials that count, merged.
+    /// Transaction latencies of the point's counted trials, merged.
     pub(crate) fn latencies(&self, point: &Point<'_>) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
         for trial in &point.counted {
@@ -134,7 +134,7 @@ impl<'a> Digest<'a> {
         all
     }
 
-    /// What is under test in one line: products with versions and storage.
+    /// The systems under test in one line: products with versions and storage.
     pub(crate) fn under_test(&self) -> String {
         let mut seen = BTreeSet::new();
         let titles = self.systems().into_iter().map(|(_, identity)| identity.title());
@@ -143,13 +143,13 @@ impl<'a> Digest<'a> {
         distinct.join(" · ")
     }
 
-    /// [`caption`] with everything that is under test.
+    /// [`caption`] with all systems under test.
     pub(crate) fn caption(&self, of: &str) -> String {
         caption(of, &self.under_test())
     }
 
-    /// Trials that ended with their server's death, and those that failed otherwise, for the head of a
-    /// view; empty when there is none.
+    /// Numbers of trials in which the server crashed and of trials that failed otherwise, for the head of a
+    /// view; empty when all succeeded.
     pub(crate) fn failed_trials(&self) -> String {
         let count = |status: &str| self.trials.iter().filter(|it| it.status() == status).count();
         let told = ["crashed", "failed"].into_iter();
@@ -210,19 +210,19 @@ impl<'a> Trial<'a> {
         Self { record, summary, findings }
     }
 
-    /// Where the trial stands in the experiment.
+    /// Identifies the trial by its place in the experiment.
     pub(crate) fn name(&self) -> String {
         let header = &self.record.header;
         let load = load_text(header.clients, header.load.open.as_ref().map(|open| &open.rate));
         format!("{} {}, {load}", header.system, header.workload.name)
     }
 
-    /// Why it failed.
+    /// Why the trial failed.
     pub(crate) fn reason(&self) -> Option<&'a str> {
         self.record.end.as_ref()?.status.reason()
     }
 
-    /// When clients had lost the system.
+    /// Times in which clients had lost the system.
     pub(crate) fn outages(&self) -> &'a [Outage] {
         &self.record.outages
     }
@@ -235,13 +235,13 @@ impl<'a> Trial<'a> {
         self.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
     }
 
-    /// Whether it ended with its server's death.
+    /// Whether the server crashed in this trial.
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
 }
 
-/// A head for what is shown of `of`, with what is under test when that is known.
+/// A caption for `of`, followed by the systems under test when they are known.
 pub(crate) fn caption(of: &str, under_test: &str) -> String {
     if under_test.is_empty() { of.to_owned() } else { format!("{of}: {under_test}") }
 }
@@ -251,13 +251,13 @@ pub(crate) fn clients_text(clients: usize) -> String {
     format!("{clients} client{}", if clients == 1 { "" } else { "s" })
 }
 
-/// `16 clients`, and of an open loop what was offered: `16 clients, 5000/s`.
+/// `16 clients`; in an open loop with the offered rate: `16 clients, 5000/s`.
 pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
     let clients = clients_text(clients);
     rate.map_or(clients.clone(), |rate| format!("{clients}, {rate}"))
 }
 
-/// What both sides counted.
+/// The cross-check of a trial; `None` when it is missing.
 pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     match end?.cross_check.as_ref()? {
         CrossCheck::Counted(counted) => Some(counted),
@@ -265,7 +265,7 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     }
 }
 
-/// What the checks of a whole run look at.
+/// Input of the checks of a whole run.
 fn run_facts(run: &Run) -> RunFacts<'_> {
     let environment = &run.header.environment;
     RunFacts {
@@ -277,7 +277,8 @@ fn run_facts(run: &Run) -> RunFacts<'_> {
     }
 }
 
-/// The load generator cannot use more of the CPU than its threads, nor more than there is.
+/// The load generator's CPU time, with the most threads that could run at once: no more than its own, and no
+/// more than the CPUs that it may use.
 fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
     let machine = usable.map_or(usize::MAX, |threads| threads as usize);
     let own = Some(record.header.load.threads).filter(|threads| *threads > 0);
@@ -323,7 +324,7 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
     points
 }
 
-/// Variants run in an order that is shuffled anew for each round; they are shown in the plan's.
+/// Variants run in an order that is shuffled for each round; they are shown in the order of the plan.
 fn sort_variants(points: &mut [Point<'_>]) {
     let are_of_one = |one: &Point<'_>, next: &Point<'_>| {
         one.variant.map(|variant| &variant.of) == next.variant.map(|variant| &variant.of)
@@ -333,9 +334,9 @@ fn sort_variants(points: &mut [Point<'_>]) {
     }
 }
 
-/// A trial that did not end as planned is kept apart as long as there are others.
+/// Trials that did not end as planned count only when the point has no complete trial.
 fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
-    // Time-outs alone are figures too: their percentiles say how long the wait was at least.
+    // Trials with nothing but time-outs have figures too: their percentiles are lower bounds of the wait.
     let with_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
     let is_complete = |index: &&usize| trials[**index].is_complete();
     let measured: Vec<usize> = of.iter().filter(with_figures).copied().collect();

@@ -1,4 +1,4 @@
-//! Findings in words: what was seen, what it means, what to do about it. One table has the words for every code.
+//! Findings in words: the observation, its meaning and the remedy. One table has the words for every code.
 
 use analysis::{Code, Finding, Severity, Subject, Value};
 use serde_json::json;
@@ -11,15 +11,15 @@ use crate::number::{count, latency_ns, number, percent, percentile_name, signed_
 #[derive(Debug)]
 pub(crate) struct Group {
     severity: Severity,
-    /// What was found.
+    /// The observation.
     pub(crate) headline: &'static str,
-    /// What it means for the figures, and what to do about it.
+    /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,
-    /// Where, each with its figures.
+    /// The trials in which it was found, each with its figures.
     pub(crate) places: Vec<String>,
 }
 
-/// Every finding of a run, grouped by kind, the gravest first.
+/// Every finding of a run, grouped by kind, the most serious first.
 pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {
@@ -34,7 +34,7 @@ pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     groups
 }
 
-/// Adds a finding to those with the same headline.
+/// Adds a finding to the group with the same headline.
 fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
     let (headline, meaning, _) = words(finding.code);
     match groups.iter_mut().find(|group| group.headline == headline) {
@@ -48,7 +48,7 @@ fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
     }
 }
 
-/// A trial among all of a run, with the figures of a finding or, where it has none, with its reason.
+/// The name of a trial with the figures of a finding or, without figures, with its reason.
 fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
     let mut text = trial.name();
     if digest.is_repeated() {
@@ -61,7 +61,7 @@ fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
 }
 
-/// A finding in a sentence.
+/// A finding as a sentence.
 pub(crate) fn sentence(finding: &Finding) -> String {
     let (headline, meaning, _) = words(finding.code);
     match figures(finding) {
@@ -70,12 +70,12 @@ pub(crate) fn sentence(finding: &Finding) -> String {
     }
 }
 
-/// The figures of a finding in words; empty where it has none.
+/// The figures of a finding in words; empty when it has none.
 pub(crate) fn figures(finding: &Finding) -> String {
     fill(words(finding.code).2, finding).unwrap_or_default()
 }
 
-/// A finding for programs.
+/// A finding as JSON.
 pub(crate) fn json(finding: &Finding) -> serde_json::Value {
     let (of, name) = finding.subject.parts();
     let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
@@ -119,9 +119,9 @@ fn show(value: &Value) -> String {
     }
 }
 
-/// A template with the values of a finding. `{name}` is a value, `{subject}` the name of the subject,
-/// `{name:one|more}` a value with the word for as many, and `[...]` a part that is left out where one of its
-/// values is not there. `None` where another value is not there.
+/// Fills a template with the values of a finding. `{name}` is a value, `{subject}` the name of the subject,
+/// `{name:one|more}` a value with its singular or plural noun, and `[...]` a part that is left out when one of
+/// its values is missing. Returns `None` when any other value is missing.
 fn fill(template: &str, finding: &Finding) -> Option<String> {
     let mut text = String::new();
     let mut rest = template;
@@ -153,7 +153,7 @@ fn field(field: &str, finding: &Finding) -> Option<String> {
 const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
 const HOLES: &str = "its panels have holes there; nothing else depends on it";
 
-/// What was found, what it means for the figures and what to do about it, and the template of its figures.
+/// Headline, meaning with remedy, and the template of the figures.
 #[expect(clippy::too_many_lines, reason = "it is one table")]
 fn words(code: Code) -> (&'static str, &'static str, &'static str) {
     match code {

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing but itself: no script, no font, no file beside it.
+//! The report as one self-contained page: no script, no font, no other file.
 
 mod charts;
 mod compared;
@@ -15,13 +15,13 @@ use crate::{cross_check, messages, operations, rules, settings, tables};
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Trials are shown open as long as they are this few.
+/// Trials are shown open up to this number.
 const OPEN_TRIALS_MAX: usize = 2;
 
-/// Tables of operations and costs are folded away from this many rows on.
+/// Tables of operations and costs are collapsed from this number of rows on.
 const OPEN_ROWS_MAX: usize = 12;
 
-/// Places of one finding are folded away from this many on.
+/// Places of one finding are collapsed from this number on.
 const OPEN_PLACES_MAX: usize = 4;
 
 /// The whole report as one page of HTML with inline SVG.
@@ -88,7 +88,7 @@ fn table(table: &Table, caption: &str) -> String {
     if table.is_empty() { String::new() } else { table.html(caption) }
 }
 
-/// A table that folds away when it is long.
+/// A table that is collapsed when it is long.
 fn folded(table: &Table, caption: &str) -> String {
     if table.is_empty() {
         return String::new();
@@ -299,7 +299,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out
 }
 
-/// What the servers told of themselves, and what they did not.
+/// Panels of the servers' metrics, and the reasons for those that are missing.
 fn own_metrics(trial: &Trial<'_>, at: usize) -> String {
     let panels = crate::panels::of_trial(trial);
     let figures = over_time::of_servers(trial, &panels);

@@ -1,4 +1,4 @@
-//! The report as JSON, for programs: figures in full, units in the names.
+//! The report as JSON, for programs: figures in full, units in the keys.
 
 use analysis::{Cost, Estimate, Latency, Summary};
 use measure::Outage;
@@ -16,7 +16,7 @@ use crate::tables::kind_name;
 use crate::watch;
 use crate::whole::everywhere;
 
-/// The version of this view's shape.
+/// Version of the format of this view.
 const VERSION: u32 = 1;
 
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
@@ -47,7 +47,7 @@ pub fn json(digest: &Digest<'_>) -> String {
     format!("{value:#}\n")
 }
 
-/// How each variant compares with the first under each load.
+/// Comparison of each variant with the first under each load.
 fn variants(group: &Group<'_, '_>) -> Value {
     let of = |point: &Point<'_>, name: &str| {
         let found = group.compare(point, Figure::Throughput);
@@ -215,7 +215,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     value
 }
 
-/// What was offered, and service times beside the response times of `latency`; null in a closed loop.
+/// The offered rate, and service times next to the response times of `latency`; null in a closed loop.
 fn open_loop(trial: &Trial<'_>) -> Option<Value> {
     let summary = trial.summary.open.as_ref()?;
     let open = trial.record.header.load.open.as_ref()?;
@@ -261,7 +261,7 @@ fn errors(summary: &Summary) -> Vec<Value> {
     error.collect()
 }
 
-/// Null are the figures of nothing.
+/// Figures of an empty histogram are null.
 fn latency(latency: &Latency) -> Value {
     let known = latency.known();
     let percentiles = latency.percentiles.iter();
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn a_run_as_json() {
         let mut run = sample::run();
-        // One trial shows the shape; eight would only repeat it.
+        // One trial is enough to show the format.
         run.trials.truncate(1);
         insta::assert_snapshot!(json(&Digest::new(&run)));
     }

@@ -1,8 +1,7 @@
 //! Views of a record: terminal, Markdown, HTML with SVG, CSV, JSON.
 //!
-//! Every view is a pure function of a [`record::Run`], summed up once as a [`Digest`]: the same record gives the same text, today and
-//! in ten years. What the figures mean is worked out once, in `analysis`; what they look like is
-//! decided once, in `number` and `table`.
+//! Every view is a pure function of a [`record::Run`], summarized once as a [`Digest`]: the same record always
+//! gives the same text. `analysis` computes the figures; `number` and `table` format them.
 
 mod comparison;
 mod cross_check;

@@ -108,7 +108,7 @@ fn findings(out: &mut String, digest: &Digest<'_>) {
     out.push('\n');
 }
 
-/// A block of code whose fence is longer than any in the text.
+/// A code block whose fence is longer than any in the text.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);

@@ -1,5 +1,5 @@
-//! What went between dyno and the system: requests and responses in bytes, and the segments in which TCP
-//! carried them, those that only acknowledge told apart.
+//! Traffic between dyno and the system: bytes of requests and responses, and their TCP segments, with segments
+//! that only acknowledge counted separately.
 
 use analysis::{ConnectionFigure, mean_peak};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::tables::middle_trial;
 use crate::watch::figure::whole;
 use crate::watch::window;
 
-/// Both ways, over the measured time of a trial.
+/// Both directions, over the measured time of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Messages {
     pub(crate) sent: Direction,
@@ -20,30 +20,29 @@ pub(crate) struct Messages {
     queries_per_s: f64,
 }
 
-/// One way.
+/// One direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Direction {
-    /// Of a request or a response, as dyno hands them on and takes them: before encryption, without
-    /// headers.
+    /// Bytes of requests or responses for each query, before encryption and without headers.
     pub(crate) bytes_per_query: f64,
     pub(crate) bytes_per_s: f64,
     pub(crate) segments: Option<Segments>,
 }
 
-/// The segments of one way, as TCP_INFO reports them.
+/// The segments of one direction, as TCP_INFO reports them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Segments {
     pub(crate) per_s: f64,
     pub(crate) with_data_per_s: f64,
-    /// What those with data carried, encrypted where it is.
+    /// Payload of the segments with data, after encryption if the connection is encrypted.
     pub(crate) bytes_per_s: f64,
 }
 
-/// What TCP_INFO reports the connections beside their segments.
+/// Other figures that TCP_INFO reports about the connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tcp {
     pub(crate) retransmitted_per_s: f64,
-    /// s; `None` when no connection was open at a reading.
+    /// In seconds; `None` when no connection was open at a reading.
     pub(crate) round_trip_s: Option<f64>,
     pub(crate) open: f64,
     pub(crate) ended: u64,
@@ -51,12 +50,12 @@ pub(crate) struct Tcp {
 }
 
 impl Segments {
-    /// The part that carried nothing.
+    /// The part of the segments without data.
     fn empty_part(&self) -> f64 {
         1.0 - ratio(self.with_data_per_s, self.per_s)
     }
 
-    /// What a segment with data carried, bytes.
+    /// Mean payload of a segment with data, bytes.
     fn data_bytes(&self) -> f64 {
         ratio(self.bytes_per_s, self.with_data_per_s)
     }
@@ -67,7 +66,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
 }
 
 impl Messages {
-    /// Of a trial; `None` where nothing went over a wire.
+    /// The traffic of a trial; `None` when the system has no network connection.
     pub(crate) fn of(trial: &Trial<'_>) -> Option<Self> {
         let (summary, window) = (&trial.summary, window(trial.record));
         let connections = &trial.record.watched.connections;
@@ -107,7 +106,7 @@ impl Messages {
     }
 }
 
-/// Both ways beside each other; empty where nothing went over a wire.
+/// Both directions side by side; empty when the system has no network connection.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     let mut table =
         Table::new().words("between dyno and the system").numbers("sent").numbers("received");
@@ -132,7 +131,7 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// What TCP reports the connections of a trial, or why it tells nothing.
+/// TCP statistics of a trial's connections, or why they are missing.
 pub(crate) fn note(trial: &Trial<'_>) -> Option<String> {
     if let Some(reason) = &trial.record.watched.connections.absent {
         return Some(format!("There are no figures of TCP segments: {reason}."));
@@ -156,7 +155,7 @@ pub(crate) fn note(trial: &Trial<'_>) -> Option<String> {
     Some(format!("{}.", said.join("; ")))
 }
 
-/// A row for each point whose system is reached over a wire, from the repetition in the middle.
+/// A row for each point whose system is reached over the network, from the repetition in the middle.
 pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("system")
@@ -204,7 +203,7 @@ fn point_row(point: &Point<'_>, messages: &Messages) -> Vec<String> {
     row
 }
 
-/// Why systems have no figures of TCP, a sentence for each reason.
+/// Why systems have no TCP statistics, a sentence for each reason.
 pub(crate) fn absences(digest: &Digest<'_>) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     for trial in &digest.trials {
@@ -219,7 +218,7 @@ pub(crate) fn absences(digest: &Digest<'_>) -> Vec<String> {
     said
 }
 
-/// For programs.
+/// The traffic of a trial as JSON.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
     let way = |way: &Direction| {
         json!({

@@ -1,11 +1,10 @@
-//! How numbers look, the same in every view.
+//! The format of numbers, the same in every view.
 
 use std::time::Duration;
 
 use measure::Nanos;
 
-/// Three significant digits, and never fewer than the whole part, in groups of three: `13,696`,
-/// `487`, `61.0`, `0.123`.
+/// Three significant digits but at least the whole part, in groups of three: `13,696`, `487`, `61.0`, `0.123`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -47,7 +46,7 @@ fn grouped(digits: &str) -> String {
     out
 }
 
-/// A part of a whole, in per cent.
+/// A fraction in per cent.
 pub(crate) fn percent(part: f64) -> String {
     let value = part * 100.0;
     let text = if value.abs() >= 9.95 || value == 0.0 {
@@ -60,7 +59,7 @@ pub(crate) fn percent(part: f64) -> String {
     format!("{text} %")
 }
 
-/// The same with its sign.
+/// A fraction in per cent with its sign.
 pub(crate) fn signed_percent(part: f64) -> String {
     let sign = if part > 0.0 { "+" } else { "" };
     format!("{sign}{}", percent(part))
@@ -71,7 +70,7 @@ pub(crate) fn percentile_name(percent: f64) -> String {
     format!("p{percent}")
 }
 
-/// A unit of time that a table or an axis is in.
+/// A unit of time for a table or an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeUnit {
     Microsecond,
@@ -80,7 +79,7 @@ pub(crate) enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit in which the smallest of some latencies still reads well.
+    /// The unit that suits the smallest of several latencies.
     pub(crate) fn for_smallest(values_ns: impl IntoIterator<Item = f64>) -> Self {
         let positive = values_ns.into_iter().filter(|value| *value > 0.0);
         match positive.fold(f64::INFINITY, f64::min) {
@@ -90,7 +89,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit in which one value reads best.
+    /// The unit that suits one value.
     pub(crate) fn for_value(value_ns: f64) -> Self {
         match value_ns {
             value if value < 1e6 => Self::Microsecond,
@@ -115,7 +114,7 @@ impl TimeUnit {
         }
     }
 
-    /// A length of time in this unit, without its name.
+    /// A length of time in this unit, without the unit's name.
     pub(crate) fn show(self, value_ns: f64) -> String {
         number(value_ns / self.ns())
     }

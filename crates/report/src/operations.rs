@@ -1,4 +1,4 @@
-//! What each operation did: the tables of operations.
+//! The tables of operations.
 
 use analysis::{Latency, OperationSummary, Summary};
 use jiff::Timestamp;
@@ -43,8 +43,8 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
     without_empty_time_outs(table)
 }
 
-/// The same with fewer columns; empty where no workload of the run does several things in turn, for then
-/// all of it stands in the results.
+/// The same with fewer columns. Empty when no trial has several kinds of transactions: the table of results
+/// shows everything then.
 pub(crate) fn in_short(digest: &Digest<'_>, workload: &str) -> Table {
     if !digest.trials.iter().any(has_several_transactions) {
         return Table::new();
@@ -61,7 +61,7 @@ fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
     [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
 }
 
-/// The time of day alone when everything was on the day on which the run began.
+/// The time of day, with the date when any of the times is not on the day on which the run began.
 fn time_format(digest: &Digest<'_>, trials: &[&Trial<'_>]) -> &'static str {
     let day = |time: Timestamp| time.strftime("%F").to_string();
     let first = day(digest.run.header.started);
@@ -83,7 +83,7 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
     without_empty_time_outs(table)
 }
 
-/// Few workloads have a bound on answers.
+/// Removes the column of time-outs when it has no counts: few workloads have a time limit.
 fn without_empty_time_outs(table: Table) -> Table {
     table.without_columns(|head, cells| {
         head == "timed out" && cells.iter().all(|cell| matches!(*cell, "0" | ""))
@@ -105,7 +105,7 @@ fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table
         .numbers("failed")
 }
 
-/// What stands in front of the figures of an operation, and behind them.
+/// Cells before and after the figures of an operation.
 #[derive(Default)]
 struct RowContext {
     lead: Vec<String>,
@@ -130,7 +130,7 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
 /// All transactions together.
 const TOTAL: &str = "TOTAL";
 
-/// Whether a trial's transactions are of several kinds.
+/// Whether a trial has several kinds of transactions.
 fn has_several_transactions(trial: &Trial<'_>) -> bool {
     let operations = trial.summary.operations.iter();
     operations.filter(|operation| operation.kind == OperationKind::Transaction).count() > 1
@@ -166,7 +166,7 @@ fn operation_row(operation: &OperationSummary, around: &RowContext, unit: TimeUn
     row
 }
 
-/// Below an operation's response times: from the actual start.
+/// The row of service times, from the actual start, below an operation's response times.
 fn operation_service_row(
     name: &str,
     service: &Latency,

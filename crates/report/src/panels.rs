@@ -1,4 +1,4 @@
-//! What the metrics of servers are turned into: panels, each with what it is made of.
+//! Panels: the metrics of servers as plots.
 
 use analysis::{Code, SampleWindow, evaluate, is_told, merged, of_kind};
 use measure::{Panel, PanelLine, Quantity, Server, ServerKind};
@@ -6,27 +6,27 @@ use measure::{Panel, PanelLine, Quantity, Server, ServerKind};
 use crate::digest::Trial;
 use crate::finding;
 
-/// More lines than this are not told apart in a plot.
+/// More lines than this cannot be distinguished in a plot.
 const LINES_MAX: usize = 8;
 
 /// A panel with its figures.
 #[derive(Debug)]
 pub(crate) struct DrawnPanel {
-    /// Which kind of server reports.
+    /// The kind of server.
     pub(crate) source: String,
     pub(crate) what: String,
     pub(crate) quantity: Quantity,
-    /// Names and figures over time, those that were the most first.
+    /// Names and figures over time, the highest first.
     pub(crate) lines: Vec<(String, Vec<SampleWindow>)>,
-    /// How many lines more there would be.
+    /// Number of lines that are not shown.
     pub(crate) left_out: usize,
 }
 
-/// What the servers of a trial told.
+/// The panels of a trial's servers.
 #[derive(Debug, Default)]
 pub(crate) struct Panels {
     pub(crate) drawn: Vec<DrawnPanel>,
-    /// Sentences about what is not drawn, and why.
+    /// Sentences about panels that are not drawn, and why.
     pub(crate) absent: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ fn add(panels: &mut Panels, kind: &ServerKind, server: &Server) {
     }
 }
 
-/// A panel with the figures of a server; `None` when there are none but zeros.
+/// A panel with the figures of a server; `None` when all are missing or zero.
 fn draw(kind: &str, panel: &Panel, server: &Server) -> Option<DrawnPanel> {
     let mut lines: Vec<(String, Vec<SampleWindow>)> =
         panel.lines.iter().flat_map(|line| figures(line, server)).collect();

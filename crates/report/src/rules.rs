@@ -1,4 +1,4 @@
-//! A workload's own figures and the conditions on its data: as tables and as JSON.
+//! A workload's own figures and the conditions on its data, as tables and as JSON.
 
 use analysis::ShareSummary;
 use measure::{Condition, ConditionResult};
@@ -8,8 +8,8 @@ use crate::digest::{Digest, Point, Trial};
 use crate::number::{number, percent};
 use crate::table::Table;
 
-/// A row for each system and number of clients of a workload that has figures of its own, or of every such
-/// workload. Empty when there is none.
+/// A row for each system and number of clients, for one workload or all that have figures of their own. Empty
+/// when there is none.
 pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let points = digest
         .points
@@ -75,7 +75,7 @@ fn mix(shares: &[ShareSummary]) -> String {
     shares.iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether every trial kept it.
+/// Whether every trial kept the required mix.
 fn kept<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     let trials: Vec<&Trial<'_>> = trials.filter(|trial| !trial.summary.shares.is_empty()).collect();
     let missed = trials.iter().filter(|it| !it.summary.shares.iter().all(ShareSummary::is_kept));
@@ -87,7 +87,7 @@ fn kept<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     }
 }
 
-/// How many hold after every trial.
+/// Number of conditions that hold after every trial.
 fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     let checked: Vec<&[Condition]> = trials
         .map(|trial| &trial.record.conditions[..])
@@ -119,7 +119,7 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     text
 }
 
-/// What the scores mean, and what is not known of the data, in sentences.
+/// Sentences about the meaning of scores, and about data that was not checked.
 pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut add = |note: String| {
@@ -140,7 +140,7 @@ pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
     notes
 }
 
-/// The conditions on one trial's data, each with what was found.
+/// The conditions on one trial's data, each with its result.
 pub(crate) fn condition_table(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("condition").words("meaning").words("found after the load");
     for condition in &trial.record.conditions {
@@ -162,7 +162,7 @@ fn verdict(condition: &Condition) -> (&'static str, Option<&str>) {
     }
 }
 
-/// The same for programs; null where the workload has nothing of its own.
+/// The same as JSON; null when the workload has no figures or conditions of its own.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
     if !has_rules(trial) {
         return Value::Null;

@@ -1,4 +1,4 @@
-//! Runs made up to the digit, for tests.
+//! Made-up runs with exact figures, for tests.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use record::{
     TrialStatus, VariantRecord, WorkloadRecord,
 };
 
-/// How much of a run is made.
+/// The size of a made-up run.
 struct Shape {
     systems: usize,
     workloads: &'static [&'static str],
@@ -36,7 +36,7 @@ pub(crate) fn run() -> Run {
     })
 }
 
-/// A run of one trial whose system was not reached, so that its load never began.
+/// A run of one trial that could not reach its system, so that its load never began.
 pub(crate) fn failed() -> Run {
     let mut run = run();
     run.trials.truncate(1);
@@ -55,7 +55,7 @@ pub(crate) fn failed() -> Run {
     run
 }
 
-/// One system beside whose load this machine and dyno's connections were watched.
+/// A run of one system that watched this machine and dyno's connections.
 pub(crate) fn watched() -> Run {
     let mut run = run();
     run.trials.retain(|trial| trial.header.system == "mariadb");
@@ -66,7 +66,7 @@ pub(crate) fn watched() -> Run {
 }
 
 /// A reading each second: each client sends 1,000 requests of 90 bytes a second in a segment each, and
-/// acknowledges every other response by itself.
+/// acknowledges every other response in a separate segment.
 fn beside(clients: u64) -> Watched {
     let process = |name: &str, side| Process { name: name.to_owned(), pid: 7, side };
     let host = Host {
@@ -136,7 +136,7 @@ pub(crate) fn large() -> Run {
     })
 }
 
-/// A run in the shape of the quick start: one system, several workloads.
+/// A run like that of the quick start: one system, several workloads.
 pub(crate) fn quick() -> Run {
     make(&Shape {
         systems: 1,
@@ -147,7 +147,7 @@ pub(crate) fn quick() -> Run {
     })
 }
 
-/// Two systems that are compared at one number of clients, several times.
+/// Two systems, compared at one number of clients, several times.
 pub(crate) fn compared() -> Run {
     make(&Shape {
         systems: 2,
@@ -158,7 +158,7 @@ pub(crate) fn compared() -> Run {
     })
 }
 
-/// Two variants of one system in three rounds, one of which killed its server.
+/// Two variants of one system in three rounds. One of the trials crashed its server.
 pub(crate) fn variants() -> Run {
     let mut run = make(&Shape {
         systems: 2,
@@ -179,7 +179,7 @@ pub(crate) fn variants() -> Run {
     run
 }
 
-/// Four rates offered to 64 clients, the last one more than the system can do, and one in steps.
+/// Four rates offered to 64 clients, the last one above the system's capacity, and one rate in steps.
 pub(crate) fn open() -> Run {
     let mut run = make(&Shape {
         systems: 1,
@@ -334,7 +334,7 @@ fn trial_header(
     }
 }
 
-/// Numbers that look random and are the same everywhere. Source: Knuth's MMIX generator.
+/// Pseudo-random numbers that are the same on every machine. Source: Knuth's MMIX generator.
 struct Noise(u64);
 
 impl Noise {
@@ -394,8 +394,8 @@ fn idle_round_trips(is_embedded: bool) -> LatencyHistogram {
     round_trips
 }
 
-/// One second: throughput saturates with clients, latency follows Little's law, and a tail is drawn
-/// from a Pareto distribution.
+/// One second: throughput saturates with clients, latency follows Little's law, and the tail is drawn from a
+/// Pareto distribution.
 fn interval(
     header: &TrialHeader,
     second: u64,

@@ -1,4 +1,4 @@
-//! What was under test and where: systems, machine, run.
+//! Settings of systems, machine and run.
 
 use record::{Disk, Run};
 
@@ -26,7 +26,7 @@ pub(crate) fn systems(digest: &Digest<'_>) -> Table {
     table.without_columns(|_, cells| cells.iter().all(|cell| cell.is_empty()))
 }
 
-/// Settings of every system; empty when none was told.
+/// Settings of every system; empty when no system reported any.
 pub(crate) fn system_settings(digest: &Digest<'_>) -> Table {
     let mut table = Table::new().words("system").words("setting").words("value");
     for (name, identity) in digest.systems() {
@@ -37,7 +37,7 @@ pub(crate) fn system_settings(digest: &Digest<'_>) -> Table {
     table
 }
 
-/// What each workload does.
+/// The description of each workload.
 pub(crate) fn workloads(digest: &Digest<'_>) -> Table {
     let mut table = Table::new().words("workload").words("kind").words("description");
     for name in digest.workloads() {
@@ -50,7 +50,7 @@ pub(crate) fn workloads(digest: &Digest<'_>) -> Table {
     table
 }
 
-/// Flags that a reader of database figures looks for; the whole list is in the record.
+/// CPU flags that matter for databases; the full list is in the record.
 const NOTABLE_FLAGS: [&str; 12] = [
     "aes",
     "avx2",

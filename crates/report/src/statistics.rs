@@ -1,5 +1,4 @@
-//! The statistics of one trial in the shape that readers of sysbench know, with its two decimals and
-//! milliseconds.
+//! The statistics of one trial in the format of sysbench, with its two decimals and milliseconds.
 
 use measure::{Nanos, OperationKind};
 
@@ -9,7 +8,7 @@ fn ms(value_ns: f64) -> f64 {
     value_ns / 1e6
 }
 
-/// The block of text; `percentile` is the one that stands beside min, avg and max.
+/// The block of text; `percentile` is shown with min, avg and max.
 pub(crate) fn statistics(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) -> String {
     let summary = &trial.summary;
     let queries = summary.queries;
@@ -70,7 +69,7 @@ pub(crate) fn usual_percentile(trial: &Trial<'_>) -> Option<(f64, Nanos)> {
     percentiles.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied()
 }
 
-/// Names of what counts as a transaction, for the head of the block.
+/// Names of the transactions, for the head of the block.
 pub(crate) fn transaction_names(trial: &Trial<'_>) -> String {
     let operations = &trial.record.header.operations;
     let names: Vec<&str> = operations

@@ -1,9 +1,8 @@
-//! Plots as inline SVG, drawn here so that a page needs nothing else.
+//! Plots as inline SVG, drawn here so that a page is self-contained.
 //!
-//! A [`Chart`] is a value: axes, series, shades and marks in the units of the data. Drawing it is the
-//! last step. Colours are classes (`c0`, `c1` ...) that the page's style sheet gives a colour for
-//! light, dark and print; every series also has a marker or a dash of its own, so that no plot needs
-//! colour to be read.
+//! A [`Chart`] is a value: axes, series, shades and marks in the units of the data. Drawing is the last step.
+//! Colours are classes (`c0`, `c1` ...) for which the page's style sheet sets colours for light, dark and
+//! print. Every series also has its own marker or dash, so that plots are readable without colour.
 
 mod chart;
 mod draw;

@@ -1,19 +1,19 @@
-//! A table as a value, and its three looks.
+//! A table as a value, and its three formats: text, Markdown, HTML.
 
-/// Where a column's text stands.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// Columns with no longer text than this are not broken into lines.
+/// Columns with text up to this length are not wrapped.
 const NAME_MAX: usize = 28;
-/// Classes of cells on a page.
+/// CSS classes of cells.
 const NUMBERS: &str = " class=\"n\"";
 const NAMES: &str = " class=\"w\"";
 
-/// Rows of text under heads.
+/// Rows of text under column heads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
     heads: Vec<(String, Align)>,
@@ -51,7 +51,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Takes out columns that say the same (or nothing) as the condition holds.
+    /// Removes the columns for which the condition holds: it gets the head and the cells of a column.
     pub(crate) fn without_columns(mut self, is_out: impl Fn(&str, &[&str]) -> bool) -> Self {
         for column in (0..self.heads.len()).rev() {
             let cells: Vec<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
@@ -63,7 +63,7 @@ impl Table {
         self
     }
 
-    /// Aligned with blanks.
+    /// As text, aligned with spaces.
     pub(crate) fn text(&self) -> String {
         let widths = self.widths(|cell| cell.chars().count());
         let mut out = String::new();
@@ -81,7 +81,7 @@ impl Table {
         out
     }
 
-    /// For Markdown (GitHub's tables), aligned in the source too.
+    /// As Markdown (GitHub's tables), aligned in the source too.
     pub(crate) fn markdown(&self) -> String {
         let escaped = self.escaped();
         let widths = escaped.widths(|cell| cell.chars().count().max(3));
@@ -101,7 +101,7 @@ impl Table {
         out
     }
 
-    /// For HTML, with a caption when there is one.
+    /// As HTML, with a caption unless it is empty.
     pub(crate) fn html(&self, caption: &str) -> String {
         let mut out = String::from("<div class=\"scroll\"><table>\n");
         if !caption.is_empty() {
@@ -125,7 +125,7 @@ impl Table {
         out
     }
 
-    /// How the cells of each column are set: numbers, names that stay on one line, or text.
+    /// The format of each column's cells: numbers, names that stay on one line, or text.
     fn classes(&self) -> Vec<&'static str> {
         let widths = self.widths(|cell| cell.chars().count());
         let class = |((_, align), width): (&(String, Align), &usize)| match align {
@@ -150,7 +150,7 @@ impl Table {
         widths
     }
 
-    /// A bar or a line end would end a cell of Markdown.
+    /// Escapes vertical bars and line ends, which would end a cell in Markdown.
     fn escaped(&self) -> Self {
         let cell = |text: &String| escape_markdown(text).replace('|', "\\|");
         Self {
@@ -167,7 +167,7 @@ fn pad(cell: &str, align: Align, width: usize) -> String {
     }
 }
 
-/// Text as HTML and SVG show it.
+/// Escapes text for HTML and SVG.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -177,7 +177,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Characters that XML cannot hold at all.
+            // XML does not allow these characters, even escaped.
             c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -185,7 +185,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Text in a line of Markdown: no markup, no line ends.
+/// Escapes text for one line of Markdown: no markup, no line ends.
 pub(crate) fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Which figures stand in which table.
+//! The tables of the report.
 
 use analysis::{Cost, Estimate, Latency, Summary};
 use measure::OperationKind;
@@ -11,7 +11,7 @@ use crate::table::Table;
 use crate::watch::figure::show;
 use crate::whole::everywhere;
 
-/// A row for each system, workload and number of clients; of one workload when it is given.
+/// A row for each system, workload and number of clients, for one workload when it is given.
 pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let points =
         || digest.points.iter().filter(|point| workload.is_none_or(|name| name == point.workload));
@@ -31,7 +31,7 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     table
 }
 
-/// What a point is called; its workload only where the table is of several.
+/// The columns that name a point, with its workload only when the table has several.
 fn name_columns(workload: Option<&str>) -> Table {
     let table = Table::new().words("system");
     if workload.is_none() { table.words("workload") } else { table }
@@ -88,7 +88,7 @@ fn result_cells(digest: &Digest<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<S
     row
 }
 
-/// The mean of what was offered; nothing in a closed loop.
+/// The mean offered rate; empty in a closed loop.
 fn offered(point: &Point<'_>) -> String {
     point.rate.map_or(String::new(), |_| number(point.offered_per_s))
 }
@@ -98,14 +98,14 @@ pub(crate) fn offered_in(trial: &Trial<'_>) -> String {
     open.map_or(String::new(), |open| number(open.rate_per_s))
 }
 
-/// The columns that say how much load there was.
+/// Adds the columns of the load: clients and offered rate.
 pub(crate) fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
     let table = table.numbers("clients");
     if digest.is_open() { table.numbers("offered per s") } else { table }
 }
 
-/// Service times of the transactions of open loops, a row for each point; of one workload when it is
-/// given. Empty when there is no open loop.
+/// Service times of the transactions of open loops, a row for each point, for one workload when it is given.
+/// Empty when there is no open loop.
 pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let points: Vec<&Point<'_>> = digest
         .points
@@ -129,7 +129,7 @@ pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     table
 }
 
-/// Service times of a trial's transactions; those of none in a closed loop.
+/// Service times of a trial's transactions; empty in a closed loop.
 fn service_of(summary: &Summary) -> Latency {
     summary.open.as_ref().map(|open| open.service.clone()).unwrap_or_default()
 }
@@ -143,7 +143,7 @@ fn interval(estimate: Option<Estimate>) -> String {
     interval.map_or(String::new(), |i| format!("{} to {}", number(i.low), number(i.high)))
 }
 
-/// The trial that stands for its point where a median makes no sense.
+/// The trial that represents its point for figures of which a median makes no sense.
 pub(crate) fn middle_trial<'d, 'a>(
     digest: &'d Digest<'a>,
     point: &Point<'_>,
@@ -162,7 +162,7 @@ pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
     }
 }
 
-/// What the load generator spent on each statement, a row for each point.
+/// The load generator's cost of each statement, a row for each point.
 pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let mut table = load_columns(digest, Table::new().words("system").words("workload"))
         .numbers("client CPU µs")
@@ -193,11 +193,11 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         ]);
         table.row(row);
     }
-    // A system in the same process has no wire.
+    // A system in the same process has no network connection.
     table.without_columns(|head, cells| head.ends_with(" B") && cells.iter().all(|c| *c == "0"))
 }
 
-/// What to know about the costs when a system runs inside the load generator.
+/// A note about the costs when a system runs inside the load generator.
 pub(crate) fn embedded_note(digest: &Digest<'_>) -> Option<String> {
     let mut names: Vec<&str> = digest
         .run
@@ -222,7 +222,7 @@ pub(crate) fn errors(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// When clients of one trial had lost the system, on the clock of the plots over time.
+/// Outages of one trial, on the clock of the plots over time.
 pub(crate) fn outages(trial: &Trial<'_>) -> Table {
     let mut table = Table::new()
         .words("outage from")
@@ -258,7 +258,7 @@ pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// What the smallest statement took before the load.
+/// Round trip of the smallest statement before the load.
 fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
     let idle = &trial.record.end.as_ref()?.idle_round_trips;
     let (median, fastest) = (idle.percentile_ns(50.0), idle.min_ns());
@@ -266,7 +266,7 @@ fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
     (!idle.is_empty()).then_some(text)
 }
 
-/// The figures of one trial that have no table of their own.
+/// The figures of one trial without a table of their own.
 pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     let summary = &trial.summary;
     let mut table = Table::new().words("figure").words("value");
@@ -343,7 +343,7 @@ fn rate_text(events: u64, per_s: f64) -> String {
     format!("{} ({} per s)", count(events), number(per_s))
 }
 
-/// What one trial cost the load generator.
+/// The load generator's costs in one trial.
 pub(crate) fn cost_facts(trial: &Trial<'_>) -> Table {
     let summary = &trial.summary;
     let mut table =

@@ -7,10 +7,10 @@ use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::{comparison, operations, rules, settings, tables, watch};
 
-/// How many places of one finding are named before the rest is only counted.
+/// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
 
-/// The summary of a run: what was under test, the figures, what weakens them, where more is.
+/// The summary of a run: systems under test, figures, findings, and where the reports are.
 pub fn terminal(digest: &Digest<'_>) -> String {
     let run = digest.run;
     let mut out = format!("{}\n{}\n\n", digest.title(), status_line(digest));
@@ -49,7 +49,7 @@ pub fn terminal(digest: &Digest<'_>) -> String {
     out
 }
 
-/// Beside the response times of the results, when there is an open loop.
+/// Service times, shown after the results when there is an open loop.
 fn service(digest: &Digest<'_>) -> String {
     let table = tables::service(digest, None);
     if table.is_empty() {
@@ -62,14 +62,14 @@ fn service(digest: &Digest<'_>) -> String {
     )
 }
 
-/// What each transaction did, where there are several kinds of them.
+/// The operations of each transaction, when there are several kinds of transactions.
 fn operations(digest: &Digest<'_>) -> String {
     let table = |workload| (workload, operations::in_short(digest, workload));
     let tables = digest.workloads().into_iter().map(table).filter(|(_, table)| !table.is_empty());
     tables.map(|(name, table)| format!("\nOperations of {name}:\n\n{}", table.text())).collect()
 }
 
-/// The workloads' own figures and what was found of their data, where there is such.
+/// The workloads' own figures and the conditions on their data, when there are any.
 fn rules_of_workloads(digest: &Digest<'_>) -> String {
     let table = rules::table(digest, None);
     if table.is_empty() {

@@ -1,4 +1,4 @@
-//! What was watched beside the load, as tables and lines of text.
+//! Watched data as tables and lines of text.
 
 pub(crate) mod cost;
 pub(crate) mod figure;
@@ -16,7 +16,7 @@ use crate::tables::middle_trial;
 use figure::show;
 use listing::Line;
 
-/// From where to where the measured load went, on the trial's clock.
+/// Start and end of the measured load on the trial's clock.
 pub(crate) fn window(record: &TrialRecord) -> Window {
     let mut measured = record.measured();
     let first = measured.next();
@@ -24,15 +24,15 @@ pub(crate) fn window(record: &TrialRecord) -> Window {
     (first.map_or(0, |it| it.start_ns), last.map_or(0, |it| it.end_ns))
 }
 
-/// Every host that was watched: those that were read here, and those whose node_exporter was asked.
+/// Every watched host: those that were read locally, and those with a node_exporter.
 pub(crate) fn hosts(trial: &Trial<'_>) -> Vec<Host> {
     let watched = &trial.record.watched;
     let of_nodes = watched.servers.iter().filter_map(host_of_node);
     watched.hosts.iter().cloned().chain(of_nodes).collect()
 }
 
-/// What a host and its processes did in the measured time, a row for each figure: means and peaks
-/// beside each other. Figures that are nothing throughout are left out, but for the CPU's.
+/// Figures of a host and its processes in the measured time, a row for each figure, with mean and peak. Figures
+/// that are zero throughout are left out, except for the CPU's.
 pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     let window = window(trial.record);
     let mut table = Table::new().words("figure").numbers("mean").numbers("peak");
@@ -46,24 +46,24 @@ pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     table
 }
 
-/// The caption of that table.
+/// The caption of a host's table.
 pub(crate) fn host_caption(host: &Host) -> String {
     let name = if host.name.is_empty() { "this machine" } else { &host.name };
     format!("Host {name}: {} CPU threads", host.cpu_threads)
 }
 
-/// What the processes of a trial's server took, all of them together.
+/// Resource use of all processes of a trial's server together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ServerFigures {
-    /// Hardware threads that ran it.
+    /// Hardware threads that the processes kept busy.
     pub(crate) cpu: MeanPeak,
-    /// Its threads that ran or waited for a CPU; of several processes the one with the most.
+    /// Threads that ran or waited for a CPU; with several processes, of the one with the most.
     pub(crate) runnable: Option<MeanPeak>,
     /// Hardware threads of its host.
     pub(crate) cpu_threads: u64,
 }
 
-/// Of the servers whose processes could be seen; `None` when there was none.
+/// Figures of the server processes that could be read; `None` when there are none.
 pub(crate) fn server_figures(trial: &Trial<'_>) -> Option<ServerFigures> {
     let window = window(trial.record);
     let mut all: Option<ServerFigures> = None;
@@ -94,7 +94,7 @@ impl ServerFigures {
     }
 }
 
-/// A row for each point whose server's processes could be seen, from the repetition in the middle.
+/// A row for each point whose server processes could be read, from the repetition in the middle.
 pub(crate) fn servers(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("system")
@@ -133,7 +133,7 @@ fn server_row(point: &Point<'_>, trial: &Trial<'_>) -> Option<Vec<String>> {
     ])
 }
 
-/// The part of its CPU threads that the host with the servers kept busy, whoever used them.
+/// The part of the CPU threads of the servers' host that was busy, with all programs included.
 pub(crate) fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
     let window = window(trial.record);
     let is_servers = |host: &&Host| host.processes.iter().any(|it| it.side == Side::Server);
@@ -143,8 +143,8 @@ pub(crate) fn host_busy(trial: &Trial<'_>) -> Option<MeanPeak> {
     Some(MeanPeak { mean: busy.mean / threads, peak: busy.peak / threads })
 }
 
-/// The highest figures of each system's server over all trials, a line for each system, then what a query
-/// cost it.
+/// The highest figures of each system's server over all trials, a line for each system, then the cost of a
+/// query.
 pub(crate) fn lines(digest: &Digest<'_>) -> Vec<String> {
     let highest = digest.systems().into_iter().filter_map(|(name, _)| line(digest, name));
     highest.chain(cost::lines(digest)).collect()

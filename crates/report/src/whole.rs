@@ -8,7 +8,7 @@ use crate::messages::{Messages, Segments, Tcp};
 use crate::watch::cost::of_servers;
 use crate::watch::{ServerFigures, host_busy, server_figures};
 
-/// What figures of a whole trial are read from.
+/// The sources of a whole trial's figures.
 pub(crate) struct Whole<'t> {
     pub(crate) trial: &'t Trial<'t>,
     pub(crate) summary: &'t Summary,
@@ -46,22 +46,22 @@ impl<'t> Whole<'t> {
         self.messages?.tcp
     }
 
-    /// What a query cost the servers.
+    /// Cost of a query on the servers.
     fn cost(&self, figure: CostFigure) -> Option<f64> {
         (figure.metric().get)(self.server_cost.as_ref()?)
     }
 }
 
-/// How a figure is read from a trial.
+/// Reads a figure from a trial.
 type Get = fn(&Whole<'_>) -> Option<f64>;
 
-/// A figure of a whole trial and where it stands. A new one is [`Figure::Everywhere`].
+/// A figure of a whole trial and the views that show it. Use [`Figure::Everywhere`] for a new one.
 pub(crate) enum Figure {
     /// A column of report.csv, a key of a trial in report.json, and a row in the trial's table of figures.
     Everywhere(Metric<Get>),
-    /// A column of report.csv; report.json and the tables have it in a shape of their own.
+    /// A column of report.csv; report.json and the tables show it in a format of their own.
     Column(&'static str, Get),
-    /// The same of words.
+    /// A column like [`Figure::Column`], with text.
     Words(&'static str, fn(&Whole<'_>) -> Option<String>),
 }
 
@@ -73,7 +73,7 @@ impl Figure {
         }
     }
 
-    /// Its cell in report.csv; `None` where it is not known.
+    /// Its cell in report.csv; `None` when the value is not known.
     pub(crate) fn cell(&self, trial: &Whole<'_>) -> Option<String> {
         match self {
             Self::Everywhere(Metric { get, .. }) | Self::Column(_, get) => {
@@ -84,7 +84,7 @@ impl Figure {
     }
 }
 
-/// Figures that every view takes from here, with their values in a trial.
+/// Figures that every view reads from here, with their values in a trial.
 pub(crate) fn everywhere(trial: &Trial<'_>) -> Vec<(&'static Metric<Get>, Option<f64>)> {
     let trial = Whole::of(trial);
     let metrics = WHOLE.iter().filter_map(|figure| match figure {
@@ -94,7 +94,8 @@ pub(crate) fn everywhere(trial: &Trial<'_>) -> Vec<(&'static Metric<Get>, Option
     metrics.map(|metric| (metric, (metric.get)(&trial))).collect()
 }
 
-/// Every figure of a whole trial, in the order of report.csv. What went over the wire, and what the servers
+/// Every figure of a whole trial, in the order of report.csv. Network traffic and resource use of the servers
+/// and their host are in report-watch.csv, over time.
 /// and their host took, is over time in report-watch.csv.
 pub(crate) static WHOLE: [Figure; 39] = [
     Figure::Column("transactions_per_s", |it| Some(it.summary.transactions_per_s)),

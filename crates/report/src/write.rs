@@ -1,4 +1,4 @@
-//! Writes the views beside the record.
+//! Writes the views to files next to the record.
 
 use std::fs;
 use std::io;
@@ -12,12 +12,12 @@ use crate::digest::Digest;
 pub struct ReportError {
     /// The file.
     pub path: PathBuf,
-    /// Why not; part of the message, so that it is no source besides.
+    /// The cause; it is part of the message and therefore not a `source`.
     pub cause: io::Error,
 }
 
-/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, in place of
-/// those that are there. Returns where report.html lies.
+/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder` and replaces
+/// existing ones. Returns the path of report.html.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -29,7 +29,7 @@ pub fn write_all(digest: &Digest<'_>, folder: &Path) -> Result<PathBuf, ReportEr
     write(folder, "report.html", &crate::html(digest))
 }
 
-/// Written beside and renamed, so that a browser never loads half a page.
+/// Writes to a temporary file and renames it, so that a browser never loads half a page.
 fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
     let path = folder.join(name);
     let temporary = folder.join(format!("{name}.tmp"));

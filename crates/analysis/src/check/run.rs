@@ -1,23 +1,23 @@
-//! What a reader must know of a run as a whole and of the machine that it ran on.
+//! Checks of a run as a whole and of its machine.
 
 use crate::{Code, Finding, Subject, Value};
 
-/// What the checks of a run look at.
+/// Input of the checks of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFacts<'a> {
-    /// How many trials were planned.
+    /// Number of planned trials.
     pub trials_planned: usize,
-    /// How many are in the record.
+    /// Number of trials in the record.
     pub trials: usize,
-    /// How the machine chooses its clock rate, where it tells.
+    /// The machine's frequency governor, if known.
     pub governor: Option<&'a str>,
-    /// Its hardware threads, where it tells.
+    /// The machine's hardware threads, if known.
     pub threads: Option<u32>,
-    /// Its load average over the minute before the run, where it tells.
+    /// The machine's load average over the minute before the run, if known.
     pub load_average: Option<f64>,
 }
 
-/// Everything that weakens what the whole run says.
+/// Every finding that weakens the figures of the whole run.
 pub fn check_run(facts: &RunFacts<'_>) -> Vec<Finding> {
     [trials_missing(facts), clock_rate(facts), busy_machine(facts)].into_iter().flatten().collect()
 }

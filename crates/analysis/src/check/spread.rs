@@ -1,5 +1,5 @@
-//! How load is spread over the servers of a cluster: whether one takes far more than its share, and whether
-//! one takes load that is not watched.
+//! Distribution of load over the servers of a cluster: whether one takes far more than its share, and whether
+//! one with load is not watched.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::members::{is_watched, listed};
 use crate::metrics::{evaluate, merged, of_kind};
 use crate::{Code, Finding, HotSpot, SampleWindow, Subject, Value, Window, hottest, mean_peak};
 
-/// Every load that sits on one of several servers.
+/// Every load that is concentrated on one of several servers.
 pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
     let mut found = Vec::new();
     for kind in &watched.kinds {
@@ -27,7 +27,7 @@ pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
     found
 }
 
-/// Load that sits on one of the members that a list names, which are known by their numbers.
+/// Load that is concentrated on one member of a list. Metrics identify members by their numbers.
 fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Option<Finding> {
     let servers = of_kind(&watched.kinds, &list.load_told_by, &watched.servers);
     let members = listed(list, &watched.servers);
@@ -52,7 +52,7 @@ fn finding(load: &SharedLoad, hot: &HotSpot, name: String) -> Finding {
         .with("even_share", Value::Part(hot.fair_share))
 }
 
-/// The mean of each over the measured time; a name without figures has none of the load.
+/// The mean of each over the measured time; zero for a name without figures.
 fn shares(
     names: Vec<String>,
     groups: BTreeMap<String, Vec<SampleWindow>>,
@@ -69,7 +69,7 @@ fn shares(
     all
 }
 
-/// Members of a cluster that are responsible for data and are not watched, though others are.
+/// Members of a cluster that store data and are not watched, although others are.
 pub(super) fn members_not_watched(watched: &Watched) -> Vec<Finding> {
     let lists = watched.kinds.iter().filter_map(|kind| Some((kind, kind.members.as_ref()?)));
     lists.flat_map(|(kind, list)| of_list(kind, list, watched)).collect()

@@ -1,4 +1,4 @@
-//! Trials with one weakness each, and the finding that names it.
+//! Trials with one weakness each, and the finding that reports it.
 
 use measure::{Disposition, LatencyHistogram, Unfinished};
 

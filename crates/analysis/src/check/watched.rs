@@ -1,4 +1,4 @@
-//! What was watched beside the load that a reader must know before trusting a trial.
+//! Checks of the watched data of a trial.
 
 use measure::{Host, Server, Side};
 
@@ -8,9 +8,9 @@ use crate::{
     host_of_node, mean_peak,
 };
 
-/// From this part of the CPU on that others took, figures are not those of the system alone.
+/// When other programs use at least this part of the CPU, figures are not those of the system alone.
 const OTHERS_MAX: f64 = 0.1;
-/// From this part of the CPU on that the hypervisor took, they are not those of the machine.
+/// When the hypervisor takes at least this part of the CPU, figures are not those of the machine.
 const STOLEN_MAX: f64 = 0.02;
 
 pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
@@ -35,8 +35,8 @@ fn stolen(host: &Host, window: Window) -> Option<Finding> {
     })
 }
 
-/// CPU that neither dyno nor the servers used. Where no process of a server can be seen nothing is said: the
-/// server's work would be taken for that of others.
+/// CPU that neither dyno nor the servers used. Skipped when no server process could be read: its work would be
+/// attributed to other programs.
 fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
     let has_server = host.processes.iter().any(|it| it.side == Side::Server);
     if !has_server && !is_embedded {
@@ -58,7 +58,7 @@ fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
     })
 }
 
-/// A server that did not always answer, and why.
+/// A server that did not always answer, with the reason.
 fn gaps(server: &Server) -> Option<Finding> {
     let (gaps, answers) = (server.gaps.len() as u64, server.answers_ns.len() as u64);
     let about = |code| Finding::about(Subject::Server(server.name.clone()), code);

@@ -1,4 +1,4 @@
-//! Readings whose rates are known.
+//! Readings with known rates.
 
 use measure::{CpuTimes, DiskCounters, Process, Runnable, Side};
 
@@ -69,7 +69,7 @@ fn a_process_has_figures_until_it_exits() {
     assert_eq!(means(&ProcessFigure::Cpu.of(&host, 1)), [0.0; 0]);
 }
 
-/// A microsecond in which a counter's tick fell.
+/// A window of one microsecond that includes a counter's tick.
 fn short_rest(from_ns: Nanos) -> SampleWindow {
     SampleWindow { from_ns, to_ns: from_ns + 1_000, mean: 9e4, peak: 9e4, is_seen: false }
 }
@@ -78,7 +78,7 @@ fn short_rest(from_ns: Nanos) -> SampleWindow {
 fn means_are_time_weighted_and_peaks_skip_short_windows() {
     let switches = HostFigure::ContextSwitches.of(&host());
     let all = mean_peak(&switches, (0, 5 * SECOND / 2)).unwrap();
-    // 1,800 switches in 2.5 s; the half second counts as long as it is half of the longest.
+    // 1,800 switches in 2.5 s; the half second counts for the peak because it is half of the longest.
     assert_eq!((all.mean, all.peak), (720.0, 2_000.0));
     let first_two = mean_peak(&switches, (0, 2 * SECOND)).unwrap();
     assert_eq!((first_two.mean, first_two.peak), (400.0, 600.0));
@@ -92,7 +92,7 @@ fn runnable_threads_max_is_the_highest_sample() {
     let runnable = ProcessFigure::Runnable.of(&host(), 0);
     let figures = mean_peak(&runnable, (0, 3 * SECOND)).unwrap();
     assert_eq!((figures.mean, figures.peak), (2.0, 9.0));
-    // One look in a short rest has seen what it has seen.
+    // A sample in a short remainder counts for the peak.
     let mut cut_short = host();
     let last = &mut cut_short.readings[2];
     last.at_ns = SECOND + 50_000_000;

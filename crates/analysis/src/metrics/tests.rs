@@ -1,4 +1,4 @@
-//! Metrics whose rates and quantiles are known.
+//! Metrics with known rates and quantiles.
 
 use measure::MetricFunction::{CountRate, Gauge, Mean, Quantile, Rate};
 
@@ -98,7 +98,7 @@ fn gauges_are_summed() {
     assert_eq!(values(&figures(Gauge, "conns", &server)), [("", vec![12.0, 3.0])]);
 }
 
-/// 100 values in the first sample window: 50 up to 1 ms, 40 up to 2 ms, 10 beyond; none in the second.
+/// 100 values in the first sample window: 50 up to 1 ms, 40 up to 2 ms, 10 above; none in the second.
 fn histogram() -> Server {
     server(vec![
         series("t_bucket{le=\"0.002\"}", &[7.0, 97.0, 97.0]),
@@ -159,7 +159,7 @@ fn servers_are_distinguished_by_name() {
     assert_eq!(values(&by_instance(Rate, "q_total", &all)), expected);
 }
 
-/// Asked at the same times, and answering now a little earlier and now a little later than the first.
+/// The second server is asked at the same times, and answers a little earlier or later than the first.
 #[test]
 fn growth_is_assigned_to_windows_when_servers_answer_at_different_times() {
     let first = Server {
@@ -179,7 +179,7 @@ fn growth_is_assigned_to_windows_when_servers_answer_at_different_times() {
     let all = merged(&[&first, &second]);
     let rates = by_instance(Rate, "q_total", &all);
     let of_second = &rates["second"];
-    // 1,000 each second; nothing is said of the time before its first answer.
+    // 1,000 each second; there is no figure for the time before its first answer.
     assert_eq!((of_second[0].from_ns, of_second[0].to_ns), (SECOND, 2 * SECOND));
     for sample_window in &of_second[..3] {
         assert!((sample_window.mean - 1_000.0).abs() < 1e-6, "{of_second:?}");
@@ -213,7 +213,7 @@ fn a_counter_reset_between_other_servers_answers_leaves_a_gap() {
     back.points = vec![(0, 100.0), (SECOND, 110.0), (3 * SECOND, 7.0), (5 * SECOND, 27.0)];
     let answers_ns = vec![0, SECOND, 3 * SECOND, 5 * SECOND];
     let second = Server { answers_ns, series: vec![back], ..Server::default() };
-    // The first answers less often, so the second's times count; and the other way round.
+    // The first server has fewer answers, so the second server's times are used, in either order.
     let alone = figures(Rate, "q_total", &merged(&[&first, &second]));
     assert_eq!(values(&alone), [("", vec![10.0, 10.0])]);
     let more = Server { answers_ns: (0..=5).map(|at| at * SECOND).collect(), ..first };

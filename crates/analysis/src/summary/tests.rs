@@ -1,4 +1,4 @@
-//! Summaries of trials small enough for paper.
+//! Summaries of trials that are small enough to check by hand.
 
 use measure::{
     Disposition, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus, Unfinished, Watched,
@@ -9,7 +9,7 @@ use super::*;
 const EVENT: OperationId = OperationId(0);
 const READ: OperationId = OperationId(1);
 
-/// A trial whose pieces live long enough to be looked at.
+/// Owns the data that [`Measured`] borrows.
 pub(crate) struct Trial {
     operations: Vec<Operation>,
     pub(crate) total: Tally,
@@ -19,7 +19,7 @@ pub(crate) struct Trial {
     watched: Watched,
 }
 
-/// Seconds with so many transactions of 100 ms each, of two reads of 40 ms.
+/// One second for each number of transactions, which take 100 ms each, with two reads of 40 ms.
 pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
     let mut total = Tally::new(2);
     for _ in 0..transactions.iter().sum() {
@@ -95,7 +95,7 @@ fn littles_law_accounts_for_every_client() {
     // 20 per second x 100 ms = 2 clients.
     let law = summarize(&trial.measured()).littles_law.unwrap();
     assert!(near(law.accounted_for, 2.0) && law.mismatch.abs() < 1e-9, "{law:?}");
-    // With 50 ms to think, 3 clients.
+    // With a think time of 50 ms, 3 clients.
     let thinking = Measured { think_time_ns: 50_000_000, ..trial.measured() };
     let law = summarize(&thinking).littles_law.unwrap();
     assert!(near(law.accounted_for, 3.0) && near(law.mismatch, 0.5), "{law:?}");

@@ -1,6 +1,6 @@
-//! The processors. Their description differs by instruction set: x86 has `model name` and `flags`,
-//! ARM has `Features` and often no name but numbers, RISC-V has `isa` and `uarch`, and a device tree
-//! may name the board.
+//! The processors. Their description differs by instruction set: x86 has `model name` and `flags`, ARM has
+//! `Features` and often only numbers in place of a name, RISC-V has `isa` and `uarch`, and a device tree may
+//! name the board.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What lies below a folder: file system, device, disk.
+//! The storage of a folder: file system, device, disk.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -24,13 +24,13 @@ pub(super) fn gather(purpose: &str, path: &Path) -> Disk {
     disk
 }
 
-/// The path or its nearest parent that is there: the results folder may not be made yet.
+/// The path or its nearest existing parent: the results folder may not exist yet.
 fn existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find(|folder| folder.exists()).map(Path::to_path_buf)
 }
 
-/// Fills in what the mount table says of a device number. Source: proc_pid_mountinfo(5).
+/// Adds the mount table's entry of a device number. Source: proc_pid_mountinfo(5).
 pub(super) fn describe_mount(disk: &mut Disk, mounts: &str, number: &str) {
     let found = mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -49,7 +49,7 @@ pub(super) fn describe_mount(disk: &mut Disk, mounts: &str, number: &str) {
     }
 }
 
-/// Fills in what sysfs says of a device number; a partition's queue is its parent's.
+/// Adds the sysfs data of a device number; for a partition, the queue of its parent.
 pub(super) fn describe_device(disk: &mut Disk, root: &Path, number: &str) {
     let link = root.join("sys/dev/block").join(number);
     let Ok(folder) = fs::canonicalize(link) else { return };

@@ -1,4 +1,4 @@
-//! The operating system, and signs of a container or a virtual machine.
+//! The operating system, and detection of containers and virtual machines.
 
 use std::path::Path;
 
@@ -30,8 +30,8 @@ fn kernel(root: &Path) -> Option<String> {
     Some(format!("{name} {release}"))
 }
 
-/// Container and hypervisor, each when there are signs of it. Signs: files that container managers
-/// leave, control groups, the `hypervisor` flag, the names in the firmware's tables.
+/// The container and the hypervisor, if detected. Signs are the files that container managers leave, control
+/// groups, the `hypervisor` flag, and the names in the firmware's tables.
 fn virtualization(root: &Path) -> Option<String> {
     let signs: Vec<String> = container(root).into_iter().chain(hypervisor(root)).collect();
     (!signs.is_empty()).then(|| signs.join(" in "))

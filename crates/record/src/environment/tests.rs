@@ -1,11 +1,11 @@
-//! Machines of several kinds, from the files that they show.
+//! Machines of several kinds, described by their files.
 
 use std::fs;
 
 use super::disk::{describe_device, describe_mount};
 use super::*;
 
-/// A folder with files of a machine in place of `/`.
+/// A folder with a machine's files, used in place of `/`.
 fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {

@@ -1,4 +1,4 @@
-//! What was watched is read back as it was written, whole or cut.
+//! Watched data is read back as it was written, whole or cut.
 
 use std::fs;
 
@@ -63,7 +63,7 @@ fn reading(at_ns: u64) -> HostReading {
     }
 }
 
-/// Two readings, and what stands where there are none.
+/// Two readings, and the reason when there are none.
 fn connections() -> Connections {
     let counters = TcpCounters {
         segments_sent: 1,
@@ -127,7 +127,7 @@ fn write(folder: &Path) -> Watched {
     Watched { hosts: vec![host], servers: vec![server], connections, ..Watched::default() }
 }
 
-/// Of hosts and connections, then of servers.
+/// The lines of hosts and connections, then those of servers.
 fn lines(folder: &Path) -> String {
     let mut text = fs::read_to_string(folder.join(FILE)).unwrap();
     let path = folder.join(SERVERS_FILE);

@@ -1,4 +1,4 @@
-//! What was found of the conditions on a workload's data: its verdict and the detail apart.
+//! Result of a condition on a workload's data, with verdict and detail in separate fields.
 
 use measure::{Condition, ConditionResult};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ pub(super) struct ConditionFile {
     name: String,
     meaning: String,
     verdict: ConditionResultName,
-    /// Where it is broken, or why it is not known.
+    /// Where the condition is broken, or why the result is unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     detail: String,
 }

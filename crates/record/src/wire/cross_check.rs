@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// All but `missing`, or that and `by_dyno`.
+/// Has either all fields but `missing`, or only `missing` and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ pub(crate) struct IntervalLine {
     errors: Vec<ErrorFile>,
 }
 
-/// How many values the histograms of an operation have in this interval.
+/// Number of values in each histogram of an operation in this interval.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OperationFile {
     pub(crate) succeeded: u64,
@@ -43,7 +43,7 @@ struct ErrorFile {
     counts: ErrorCounts,
 }
 
-/// The line of an interval, with its end of line.
+/// The line of an interval, including the line end.
 pub(crate) fn interval_line(interval: &Interval) -> String {
     let mut line = serde_json::to_string(&IntervalLine::from(interval))
         .expect("plain structs with text keys always have a JSON form");
@@ -84,7 +84,7 @@ impl From<&Interval> for IntervalLine {
 }
 
 impl IntervalLine {
-    /// The interval with the histograms that were read for it.
+    /// Combines the counters with the histograms of the interval.
     pub(crate) fn into_interval(self, operations: Vec<OperationTally>) -> Result<Interval, String> {
         if self.end_ns < self.start_ns {
             return Err("the interval ends before it begins".to_owned());

@@ -76,7 +76,7 @@ impl RunFile {
         self.ended
     }
 
-    /// The status that the file tells; `is_written` says whether someone still holds the run.
+    /// The status in the file; `is_written` is whether a writer still holds the run's lock.
     pub(crate) fn status(&self, is_written: bool) -> RunStatus {
         match self.status {
             StatusName::Running if is_written => RunStatus::Running,

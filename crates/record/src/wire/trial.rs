@@ -60,13 +60,13 @@ struct EndFile {
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     unfinished: UnfinishedFile,
-    /// As in latency.hlog.
+    /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     lateness: String,
-    /// As in latency.hlog.
+    /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
-    /// Where the trial's outages stood when only its end told them.
+    /// Older records have the outages here, at the trial's end.
     #[serde(default, skip_serializing)]
     outages: Vec<Outage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ struct UnfinishedFile {
     requests: u64,
     unanswered: u64,
     longest_ns: u64,
-    /// As in latency.hlog; empty when there are none.
+    /// Encoded as in latency.hlog; empty when there are no values.
     latencies: String,
 }
 
@@ -160,12 +160,12 @@ impl From<&TrialEnd> for EndFile {
 }
 
 impl TrialFile {
-    /// Whether the trial came to its end.
+    /// Whether the trial completed.
     pub(crate) fn is_complete(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.status == StatusName::Complete)
     }
 
-    /// The trial without its intervals, or what is wrong with it.
+    /// The trial without its intervals, or a description of the error.
     pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
         let outages = self.outages.into_iter().chain(of_end).collect();

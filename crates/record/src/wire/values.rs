@@ -1,4 +1,4 @@
-//! How values that know nothing of files stand in one, for serde's `with`.
+//! Formats of values whose types have no serde attributes, for serde's `with`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use plan::{Arrivals, Rate, RateStep};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Whether a field is left out because it is what it is by default.
+/// Whether a value is the default, so that its field is left out.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -24,7 +24,7 @@ pub(crate) mod nanos {
     }
 }
 
-/// How arrivals are spread, by name.
+/// Distribution of arrivals, by name.
 pub(crate) mod arrivals {
     use super::{Arrivals, Deserialize, Deserializer, Error, Serializer};
 
@@ -39,7 +39,7 @@ pub(crate) mod arrivals {
     }
 }
 
-/// A rate as its steps.
+/// A rate as a list of steps.
 pub(crate) mod steps {
     use super::{Deserialize, Deserializer, Error, Rate, Serialize, Serializer, Step};
 

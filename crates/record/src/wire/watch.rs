@@ -1,4 +1,4 @@
-//! One line of watch.jsonl: a host or a server that is watched, or what was seen of it.
+//! One line of watch.jsonl: a watched host or server, or a sample of one.
 
 use measure::{
     Answer, ConnectionsReading, Gap, Host, HostReading, NewSeries, Server, ServerKind, Watched,
@@ -29,7 +29,7 @@ pub(crate) enum WatchLine {
     NoConnections {
         reason: String,
     },
-    /// What a later dyno of this version of the format may add.
+    /// Lines that a later dyno of this format version may add.
     #[serde(other)]
     Other,
 }
@@ -40,7 +40,7 @@ pub(crate) struct AnswerFile {
     at_ns: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     families: Vec<String>,
-    /// Name with labels, first value, and when that was.
+    /// Name with labels, first value, and its time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     new: Vec<(String, Number, u64)>,
     values: Vec<(usize, Number)>,
@@ -58,7 +58,7 @@ impl WatchLine {
         })
     }
 
-    /// The line with its end.
+    /// The line with its line end.
     pub(crate) fn text(&self) -> String {
         let mut line = serde_json::to_string(self)
             .expect("plain structs with text keys always have a JSON form");
@@ -66,7 +66,7 @@ impl WatchLine {
         line
     }
 
-    /// Adds what the line reports, or returns what is wrong with it.
+    /// Adds the line's data, or returns a description of the error.
     pub(crate) fn add_to(self, watched: &mut Watched) -> Result<(), String> {
         match self {
             Self::Host(host) => watched.hosts.push(host),
@@ -90,7 +90,7 @@ fn server(watched: &mut Watched, number: usize) -> Result<&mut Server, String> {
     watched.servers.get_mut(number).ok_or_else(|| "its server is not declared".to_owned())
 }
 
-/// Whole numbers without a fraction, as most figures are. There are no others than finite ones.
+/// Writes whole numbers without a fraction, as most figures are. All figures are finite.
 fn short(value: f64) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT {

@@ -1,4 +1,4 @@
-//! Runs that are written, cut and read back.
+//! Runs that are written, cut short and read back.
 
 use std::fs;
 use std::path::Path;
@@ -187,7 +187,7 @@ fn every_text(folder: &Path) -> String {
 #[test]
 fn a_record_round_trips_exactly() {
     let out = tempfile::tempdir().unwrap();
-    // Once: the load average of another moment is another one.
+    // Gathered once: the load average changes with time.
     let header = run_header();
     let run = RunWriter::create(out.path(), &header).unwrap();
     let folder = run.folder().to_path_buf();
@@ -215,7 +215,7 @@ fn a_record_round_trips_exactly() {
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 
-/// Renaming a field of a type that stands in the file must not rename it there.
+/// Renaming a field of a type that is stored directly must not rename it in the file.
 #[test]
 fn the_format_of_trials_and_intervals_is_kept() {
     let out = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ fn a_crash_at_any_byte_loses_at_most_the_current_interval() {
     let run = RunWriter::create(out.path(), &run_header()).unwrap();
     drop(write_trial(&run));
     let trial = run.folder().join("trials/0000");
-    // The log is ahead of the lines, so a crash may leave any part of its last lines.
+    // The log is written before the lines, so a crash may leave any part of its last lines.
     let log = fs::read(trial.join("latency.hlog")).unwrap();
     let lines = fs::read(trial.join("intervals.jsonl")).unwrap();
     let second_end = {
@@ -416,8 +416,8 @@ fn the_latency_log_is_readable_by_hdr_tools() {
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines[0], "#[Histogram log format version 1.3]");
     assert!(lines[1].starts_with("#[StartTime: "), "{}", lines[1]);
-    // `HIST` is what the cookie of a deflated V2 histogram begins with in base64; the maximum is
-    // the upper end of its bucket.
+    // `HIST` is the start of the cookie of a deflated V2 histogram in base64; the maximum is the upper end of
+    // its bucket.
     assert!(lines[7].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[7]);
     assert!(lines[6].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[6]);
 }

@@ -1,4 +1,4 @@
-//! The columns of report.csv: each head beside what stands below it.
+//! The columns of report.csv: each head with the function that fills its cells.
 
 use analysis::{Latency, OperationSummary, Summary};
 use measure::OperationKind;
@@ -9,7 +9,7 @@ use crate::number::percentile_name;
 use crate::tables::kind_name;
 use crate::whole::{WHOLE, Whole};
 
-/// What stands in `operation` for all transactions of a trial together.
+/// Value of `operation` for all transactions of a trial together.
 const ALL: &str = "(all transactions)";
 
 pub(super) struct Column {
@@ -24,7 +24,7 @@ pub(super) struct Row<'t> {
 }
 
 enum Part<'t> {
-    /// The whole trial, with what only a whole trial has.
+    /// The whole trial, with the figures that only a whole trial has.
     Whole(Box<Whole<'t>>),
     Operation(&'t OperationSummary),
 }
@@ -49,7 +49,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// `None` where every start is as intended: there the latency is the service time.
+    /// `None` in a closed loop, where the latency is the service time.
     fn service(&self) -> Option<&Latency> {
         match &self.part {
             Part::Whole(whole) => Some(&whole.open()?.service),
@@ -57,7 +57,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// One figure of a whole trial, and another of an operation.
+    /// One figure of a whole trial, or its counterpart of an operation.
     fn of<T: ToString>(
         &self,
         trial: impl Fn(&Summary) -> T,
@@ -97,10 +97,10 @@ impl Column {
     }
 }
 
-/// How a cell is read.
+/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
-/// What every row has.
+/// The first columns of every row.
 const LEAD: [(&str, Cell); 17] = [
     ("trial", |row| row.header().index.to_string()),
     ("system", |row| row.header().system.clone()),
@@ -121,7 +121,7 @@ const LEAD: [(&str, Cell); 17] = [
     ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
 ];
 
-/// Mean, percentiles and maximum, and the minimum of latencies; empty where there was nothing to time.
+/// Mean, percentiles and maximum, and the minimum of latencies; empty when nothing was timed.
 fn latencies(
     prefix: &'static str,
     percentiles: &[f64],

@@ -1,4 +1,4 @@
-//! What was watched beside the load as CSV: a row for each figure and each stretch of time.
+//! Watched data as CSV: a row for each figure and sample window.
 
 use analysis::{SampleWindow, thin};
 use record::TrialHeader;
@@ -7,21 +7,21 @@ use super::line as csv_line;
 use crate::digest::Digest;
 use crate::watch::listing::{Line, of_trial};
 
-/// More stretches of time than this are merged, means to means and peaks to peaks, so that the file of a
-/// long run stays readable; the record has all of them.
+/// Above this number, neighbouring sample windows are merged, means to means and peaks to peaks, to keep the
+/// file of a long run readable. The record has all of them.
 const SAMPLE_WINDOWS_MAX: usize = 240;
 
-/// What stands in a row.
+/// The data of one row.
 struct Row<'t> {
     trial: &'t TrialHeader,
     line: &'t Line,
     sample_window: SampleWindow,
 }
 
-/// How a cell is read.
+/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
-/// Each head beside what stands below it.
+/// Each head with the function that fills its cells.
 const COLUMNS: [(&str, Cell); 14] = [
     ("trial", |row| row.trial.index.to_string()),
     ("system", |row| row.trial.system.clone()),
@@ -39,8 +39,8 @@ const COLUMNS: [(&str, Cell); 14] = [
     ("peak", |row| row.sample_window.peak.to_string()),
 ];
 
-/// Hosts, processes, dyno's connections and servers' panels over the time of each trial; the head alone
-/// when nothing was watched. Times are seconds on the clock of the intervals, warm-up included.
+/// Hosts, processes, dyno's connections and panels of servers over the time of each trial. Contains only the
+/// heads when nothing was watched. Times are seconds on the clock of the intervals, warm-up included.
 pub fn watch_csv(digest: &Digest<'_>) -> String {
     let mut out = csv_line(COLUMNS.iter().map(|(head, _)| (*head).to_owned()));
     for trial in &digest.trials {

@@ -10,16 +10,17 @@ use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
 const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
 
-/// More lines than this are not told apart.
+/// More lines than this cannot be distinguished.
 const LINES_MAX: usize = 8;
 
-/// A bar ends at so many times its dot: what two repetitions leave open would press all dots to the ground.
+/// An error bar ends at this multiple of its value: the wide interval of two repetitions would otherwise
+/// squeeze all dots to the bottom.
 const HIGHEST_BAR: f64 = 4.0;
 
 /// Steps along the percentile axis.
 const SPECTRUM_STEPS: u32 = 96;
 
-/// Every plot of one workload that the run has the figures for.
+/// Every plot of one workload for which the run has figures.
 pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
     let points: Vec<&Point<'_>> = digest
         .points
@@ -36,12 +37,12 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
 struct Context<'d, 'a> {
     digest: &'d Digest<'a>,
     workload: &'d str,
-    /// Those of the workload that have figures; of a sweep over rates, those with the most clients.
+    /// The workload's points with figures; in a sweep over rates, only those with the most clients.
     points: Vec<&'d Point<'a>>,
     sweep: Sweep,
 }
 
-/// What the load of a workload goes up by.
+/// The load parameter that varies between the points of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sweep {
     Clients,
@@ -57,7 +58,7 @@ impl Sweep {
         }
     }
 
-    /// The same, to be read.
+    /// The value as text.
     fn text(self, point: &Point<'_>) -> String {
         match self {
             Self::Clients => count(point.clients as u64),
@@ -99,7 +100,7 @@ impl<'d, 'a> Context<'d, 'a> {
         Self { digest, workload, points, sweep }
     }
 
-    /// Throughput against clients or the offered rate; nothing to draw of a single one.
+    /// Throughput against clients or the offered rate; `None` for a single point.
     fn throughput(&self) -> Option<Chart> {
         if self.levels().len() < 2 {
             return None;
@@ -126,7 +127,7 @@ impl<'d, 'a> Context<'d, 'a> {
         })
     }
 
-    /// Throughput of each system beside the others, where there is only one number of clients.
+    /// Throughput of the systems side by side, when there is only one number of clients.
     fn comparison(&self) -> Option<Chart> {
         let systems: Vec<(usize, &str)> = self.systems().collect();
         if self.levels().len() != 1 || systems.len() < 2 {
@@ -187,7 +188,7 @@ impl<'d, 'a> Context<'d, 'a> {
         best.collect::<Vec<_>>().join("; ")
     }
 
-    /// Latency percentiles against throughput, a step for each number of clients or offered rate.
+    /// Latency percentiles against throughput, one point for each number of clients or offered rate.
     fn percentiles(&self) -> Option<Chart> {
         let percentiles = self.shown_percentiles();
         if self.levels().len() < 2 || percentiles.is_empty() {
@@ -230,8 +231,8 @@ impl<'d, 'a> Context<'d, 'a> {
         })
     }
 
-    /// All percentiles of one system; the lowest and the last but one or two of several, so that
-    /// lines can be distinguished.
+    /// All percentiles of one system, up to the number of lines that can be distinguished. Of several systems
+    /// the lowest percentile and the highest up to p99, or the last when all are above it.
     fn shown_percentiles(&self) -> Vec<f64> {
         let all = &self.digest.run.header.percentiles;
         if self.systems().count() == 1 || all.len() <= 2 {
@@ -262,8 +263,8 @@ impl<'d, 'a> Context<'d, 'a> {
         dots.filter(|dot| dot.y > 0.0).collect()
     }
 
-    /// The percentile spectrum of transactions. Of several systems, colour tells the system and the
-    /// dash the level. Below the response times of an open loop stand its service times.
+    /// The percentile spectrum of transactions. With several systems, colour stands for the system and dash for
+    /// the level. In an open loop, service times are drawn as well as response times.
     fn spectrum(&self) -> Option<Chart> {
         let points = self.spectrum_points();
         let is_single = self.systems().count() == 1;
@@ -294,7 +295,7 @@ impl<'d, 'a> Context<'d, 'a> {
         spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)
     }
 
-    /// Every level when that is few enough; else the ends and the middle; else the highest.
+    /// All levels when they are few enough, else the lowest, middle and highest, else only the highest.
     fn spectrum_points(&self) -> Vec<&'d Point<'a>> {
         let levels = self.levels();
         let some = match levels.as_slice() {
@@ -313,7 +314,7 @@ impl<'d, 'a> Context<'d, 'a> {
         few.unwrap_or_else(|| of(&last).into_iter().take(most).collect())
     }
 
-    /// Systems that have points here, each with its colour on the whole page.
+    /// Systems that have points here, each with the colour that it has on the whole page.
     fn systems(&self) -> impl Iterator<Item = (usize, &'a str)> {
         let all = self.digest.systems().into_iter().enumerate();
         all.map(|(colour, (name, _))| (colour, name))
@@ -347,7 +348,7 @@ pub(crate) struct Spectrum {
     pub(crate) latencies: LatencyHistogram,
 }
 
-/// Latency by percentile of several histograms; nothing to draw when all are empty.
+/// Latency by percentile of several histograms; `None` when all are empty.
 pub(crate) fn spectrum(
     title: String,
     subtitle: String,
@@ -379,7 +380,7 @@ pub(crate) fn spectrum(
     })
 }
 
-/// Points at even distances on the axis, up to the percentile that the last value stands for.
+/// Points at even distances on the axis, up to the percentile of the last value.
 fn spectrum_dots(histogram: &LatencyHistogram) -> Vec<Dot> {
     let far = (histogram.count() as f64).ln();
     let mut dots: Vec<Dot> = (0..=SPECTRUM_STEPS)

@@ -1,4 +1,4 @@
-//! Variants side by side: a plot of ratios with their intervals, and the table of the same.
+//! Variants side by side: a plot of ratios with their intervals, and the same figures as a table.
 
 use analysis::Comparison;
 
@@ -8,7 +8,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 
 const SIZE: Size = Size { is_wide: true, height: 300.0 };
-/// How far apart the variants of one load stand, where loads are 1 apart.
+/// Distance between the variants of one load on the x axis, where loads are 1 apart.
 const APART: f64 = 0.12;
 
 /// The section of all groups of variants; empty when there is none.
@@ -27,7 +27,7 @@ pub(crate) fn compared(digest: &Digest<'_>) -> String {
     section("compared", "Variants compared", &body)
 }
 
-/// Throughput of one workload as a ratio to the baseline's, a place for each load.
+/// Throughput of one workload as a ratio to the baseline's, at one x position for each load.
 fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
     let loads: Vec<String> = group
         .points(group.baseline())

@@ -14,13 +14,13 @@ use crate::svg::{Axis, Chart, Dot, Mark, Scale, Series, Shade, ShadeKind, Size, 
 const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
 const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
 
-/// More points than this are merged: a line has no more to show on a page.
+/// More points than this are merged: a plot of this width cannot show more.
 const POINTS_MAX: usize = 240;
 
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
 
-/// Throughput, latency, what hosts did meanwhile, and the percentile spectrum of each operation.
+/// Throughput, latency, figures of hosts, and the percentile spectrum of each operation.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
     let steps = steps(&trial.record.intervals);
     let Some(end) = steps.last().map(|step| step.to) else {
@@ -32,7 +32,7 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
     load.chain(watch::of_trial(&frame)).chain(frame.spectrum()).collect()
 }
 
-/// What the servers of a trial told of themselves meanwhile.
+/// Plots of the metrics of a trial's servers.
 pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
     let steps = steps(&trial.record.intervals);
     let Some(end) = steps.last().map(|step| step.to) else {
@@ -42,17 +42,17 @@ pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
     panels.drawn.iter().map(|panel| watch::panel(&frame, panel)).collect()
 }
 
-/// One or several neighbouring intervals of the same phase, added up exactly.
+/// One interval, or several neighbouring intervals of the same phase added up exactly.
 struct MergedIntervals<'a> {
     phase: Phase,
-    /// Beginning and end on the trial's clock, s.
+    /// Start and end on the trial's clock, s.
     from: f64,
     to: f64,
     tally: Tally,
     latencies: Vec<&'a Latencies>,
 }
 
-/// Every interval, or as many neighbours together as it takes to have few enough steps.
+/// The intervals; neighbours are merged when there are more than the plot can show.
 fn steps(intervals: &[IntervalRecord]) -> Vec<MergedIntervals<'_>> {
     let each = intervals.len().div_ceil(POINTS_MAX).max(1);
     let same_phase = intervals.chunk_by(|one, next| one.phase == next.phase);
@@ -81,7 +81,7 @@ impl MergedIntervals<'_> {
         Latencies::merged(self.latencies.iter().copied())
     }
 
-    /// Failures, in words. Retries alone are no failure: they are how some workloads work.
+    /// Failures in words. Retries alone are not failures: some workloads rely on them.
     fn mark(&self) -> Option<Mark> {
         let tally = &self.tally;
         let is_wrong = tally.failed_transactions > 0
@@ -97,11 +97,11 @@ impl MergedIntervals<'_> {
     }
 }
 
-/// What the plots of one trial over its time share.
+/// Shared data of one trial's plots over time.
 pub(crate) struct Frame<'d, 'a> {
     pub(crate) trial: &'d Trial<'a>,
     steps: Vec<MergedIntervals<'a>>,
-    /// Where the last step ends, s.
+    /// End of the last step, s.
     end: f64,
 }
 
@@ -130,14 +130,14 @@ impl Frame<'_, '_> {
         self.chart("throughput over time", y, series)
     }
 
-    /// What an open loop offers over time: the first rate in the warm-up, then its steps.
+    /// The offered rate over time: the first rate in the warm-up, then its steps.
     fn offered(&self) -> Vec<Dot> {
         let Some(open) = &self.trial.record.header.load.open else { return Vec::new() };
         let mut dots = vec![Dot::at(0.0, open.rate.first_per_s())];
         let mut at = self.warm_up().map_or(0.0, |warm_up| warm_up.to);
         for step in open.rate.steps().iter().filter(|step| !step.length.is_zero()) {
             let length = step.length.as_secs_f64();
-            // The last one may be cut off by the end of the measured time.
+            // The end of the measured time may cut the last step short.
             let part = ((self.end - at) / length).clamp(0.0, 1.0);
             dots.push(Dot::at(at, step.from_per_s));
             let to = step.from_per_s + (step.to_per_s - step.from_per_s) * part;
@@ -200,7 +200,7 @@ impl Frame<'_, '_> {
         Some(Shade { from: 0.0, to: last.to, kind: ShadeKind::WarmUp, note })
     }
 
-    /// Those that reach into the plot.
+    /// The outages within the plot.
     fn outages(&self) -> impl Iterator<Item = Shade> {
         self.trial.outages().iter().filter_map(|outage| {
             let from = outage.start_ns as f64 / 1e9;
@@ -214,7 +214,7 @@ impl Frame<'_, '_> {
         })
     }
 
-    /// The spectrum of each operation.
+    /// The percentile spectrum of each operation.
     fn spectrum(&self) -> Option<Chart> {
         let header = &self.trial.record.header;
         let operations = header.operations.iter().zip(&self.trial.record.total.operations);

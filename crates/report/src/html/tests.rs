@@ -1,11 +1,12 @@
-//! Pages that are whole, whatever is in the record.
+//! Checks that pages are well-formed for every kind of record.
 
 use record::RunStatus;
 
 use super::*;
 use crate::sample;
 
-/// Tags that open and close in pairs, attributes quoted, texts escaped; returns the names of the tags.
+/// Checks that tags open and close in pairs, attributes are quoted and texts escaped; returns the names of the
+/// tags.
 fn check_well_formed(page: &str) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let mut names = Vec::new();
@@ -37,7 +38,7 @@ fn ids(page: &str) -> Vec<&str> {
     page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// Keeps a page to be looked at when DYNO_SAMPLE_PAGES names a folder.
+/// Keeps a page for inspection when DYNO_SAMPLE_PAGES names a folder.
 fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("DYNO_SAMPLE_PAGES") {
         std::fs::write(std::path::Path::new(&folder).join(name), page).unwrap();
@@ -86,7 +87,7 @@ fn the_page_of_one_system_is_well_formed() {
     let page = html(&Digest::new(&sample::quick()));
     keep("quick.html", &page);
     check_well_formed(&page);
-    // The dots of latency against throughput say how many clients they are of.
+    // Labels of dots in latency against throughput are numbers of clients.
     assert!(page.contains("text-anchor=\"middle\">8</text>"));
     assert!(!page.contains("text-anchor=\"middle\">8.00</text>"));
 }

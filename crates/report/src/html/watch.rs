@@ -9,21 +9,21 @@ use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
 use crate::watch::figure::axis;
 use crate::watch::hosts;
 
-/// More points than this show nothing more in a plot of half a row.
+/// A plot of half a row cannot show more points than this.
 const POINTS_MAX: usize = 120;
 
-/// Bytes of one MB and of one MiB, by which axes are scaled.
+/// Bytes in one MB and in one MiB, for the scale of axes.
 const MB: f64 = 1e6;
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Every plot of every host of a trial that there are figures for.
+/// Every plot of every host of a trial for which there are figures.
 pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
     let hosts = hosts(frame.trial);
     let of_hosts = hosts.iter().flat_map(|host| of_host(frame, host));
     of_hosts.chain(segments(frame)).collect()
 }
 
-/// A plot of what servers told.
+/// A plot of a server's metrics.
 pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &DrawnPanel) -> Chart {
     let (label, unit) = axis(panel.quantity);
     let lines = panel.lines.iter().enumerate();
@@ -45,7 +45,7 @@ pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &DrawnPanel) -> Chart {
     frame.chart(&format!("{}{only}{more}", panel.title()), y, series)
 }
 
-/// The segments of dyno's own connections: those with data, and those that only acknowledge.
+/// The segments of dyno's connections: those with data, and those that only acknowledge.
 fn segments(frame: &Frame<'_, '_>) -> Option<Chart> {
     let connections = &frame.trial.record.watched.connections;
     let lines = [
@@ -79,9 +79,9 @@ fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
 struct Line {
     name: String,
     sample_windows: Vec<SampleWindow>,
-    /// What values are divided by.
+    /// Divisor of the values.
     unit: f64,
-    /// Whether it shows the highest values instead of the means.
+    /// Whether it shows the peaks instead of the means.
     is_peak: bool,
 }
 
@@ -115,8 +115,7 @@ impl Line {
     }
 }
 
-/// A plot of the lines that are not nothing throughout; none when all are. The axis holds `at_least`
-/// too.
+/// A plot of the lines that are not zero throughout; `None` when all are. The axis includes `at_least`.
 fn chart(
     frame: &Frame<'_, '_>,
     what: &str,
@@ -131,7 +130,7 @@ fn chart(
     }
     let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y).chain([at_least]);
     let y = Axis::new(label, Scale::Linear, Unit::Number, values);
-    // A line that is alone has no legend.
+    // A single line needs no legend.
     let only = match &series[..] {
         [only] if !what.starts_with(&only.name) => format!(", {}", only.name),
         _ => String::new(),
@@ -139,7 +138,7 @@ fn chart(
     Some(frame.chart(&format!("{what}{only}"), y, series))
 }
 
-/// What a plot of a host shows.
+/// The title of a host's plot.
 fn of(what: &str, host: &Host) -> String {
     let host = if host.name.is_empty() { "this machine" } else { &host.name };
     format!("{what} of {host}")

@@ -1,4 +1,4 @@
-//! Figures of a made-up trial to the digit, and what is said where there are none.
+//! Exact figures of a made-up trial, and the texts when figures are missing.
 
 use super::*;
 use crate::sample;

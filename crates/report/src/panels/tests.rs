@@ -1,4 +1,4 @@
-//! The panels of a real TiDB, and of clusters that are made up.
+//! The panels of a real TiDB, and of made-up clusters.
 
 use analysis::{Finding, Subject};
 use measure::{Gap, Nanos, Phase, Series};
@@ -10,14 +10,14 @@ use crate::sample;
 
 const SECOND: Nanos = 1_000_000_000;
 
-/// What a TiDB 8.5 on unistore told under sysbench's oltp_read_write, and 10 s later; of it the families
-/// that panels are made of, and what moved or is a gauge.
+/// Metrics of a TiDB 8.5 on unistore under sysbench's oltp_read_write, and 10 s later: only the families that
+/// panels use, and the series that changed or are gauges.
 const BEFORE: &str = include_str!("tidb-8.5/before.txt");
 const AFTER: &str = include_str!("tidb-8.5/after.txt");
-/// What a record says of its kinds of servers.
+/// The kinds of servers as a record keeps them.
 const KINDS: &str = include_str!("tidb-8.5/server-kinds.json");
 
-/// A server that told two texts 10 s apart.
+/// A server with two pages of metrics 10 s apart.
 fn server_with_pages(before: &str, after: &str) -> Server {
     let mut server = Server {
         name: "tidb 127.0.0.1:4000".to_owned(),
@@ -38,7 +38,7 @@ fn server_with_pages(before: &str, after: &str) -> Server {
     server
 }
 
-/// A store or another server whose counter grew by so much in 10 s.
+/// A store or another server whose counters grew by these amounts in 10 s.
 fn server(name: &str, url: &str, figures: &[(&str, f64)]) -> Server {
     let line = |(key, value): &(&str, f64)| format!("{key} {value}\n");
     let text: String = figures.iter().map(line).collect();
@@ -53,7 +53,7 @@ fn server(name: &str, url: &str, figures: &[(&str, f64)]) -> Server {
     }
 }
 
-/// A trial of the sample with these servers, measured for as long as they told.
+/// A sample trial with these servers, measured for as long as they answered.
 fn record(servers: Vec<Server>) -> TrialRecord {
     let mut record = sample::run().trials.swap_remove(7);
     record.watched.servers = servers;
@@ -143,13 +143,13 @@ fn evenly_loaded_stores_are_not_named() {
 fn idle_stores_count_in_shares() {
     let mut servers = cluster();
     servers.truncate(2);
-    // What never changed is not kept.
+    // Series that never changed are not kept.
     servers[1].series.clear();
     let seen = figures_of(servers);
     assert_eq!(seen[0], "tikv 1 takes 100 % of the requests, 50 % would be even");
 }
 
-/// A PD that lists three stores of one machine, as dyno keeps its list; each leads some regions.
+/// A PD that lists three stores on one machine, as dyno keeps the list; each leads some regions.
 fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     let mut figures = vec![("pd_cluster_status".to_owned(), 1.0)];
     for (at, leaders) in leaders.into_iter().enumerate() {
@@ -165,7 +165,7 @@ fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     server("pd", "http://127.0.0.1:2379/metrics", &figures)
 }
 
-/// Figures of what was found of hosts and servers.
+/// Figures of the findings on hosts and servers.
 fn figures_of(servers: Vec<Server>) -> Vec<String> {
     let is_watched = |it: &&Finding| matches!(it.subject, Subject::Host(_) | Subject::Server(_));
     with(servers, |trial| trial.findings.iter().filter(is_watched).map(finding::figures).collect())
@@ -201,7 +201,7 @@ fn stores_on_one_host_are_distinguished_by_port() {
     assert_eq!(figures_of(vec![store(first), store(second), store(third), pd()]), [""; 0]);
     assert_eq!(figures_of(vec![store("127.0.0.1"), pd()]), [""; 0], "no port stands for all");
     assert_eq!(figures_of(vec![pd()]), [""; 0], "the plan wants to know of no store");
-    // Some stores do not report where they show figures.
+    // Some stores do not report the address of their metrics.
     let mut silent = pd();
     let addresses = silent.series.iter_mut().flat_map(|it| &mut it.labels);
     addresses.filter(|(name, _)| name == "status_address").for_each(|(_, at)| at.clear());

@@ -5,24 +5,24 @@ use super::scale::Axis;
 /// A plot of series over two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// What it shows; the accessible name.
+    /// The title and accessible name.
     pub(crate) title: String,
-    /// What is under test: product, version, storage.
+    /// The systems under test: product, version, storage.
     pub(crate) subtitle: String,
-    /// One sentence for those who cannot see it.
+    /// One sentence as a text alternative for screen readers.
     pub(crate) description: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) series: Vec<Series>,
-    /// Spans of the x axis that are set apart.
+    /// Highlighted spans of the x axis.
     pub(crate) shades: Vec<Shade>,
-    /// Points of the x axis at which something went wrong.
+    /// Points of the x axis at which failures occurred.
     pub(crate) marks: Vec<Mark>,
-    /// How much room it takes on the page.
+    /// Size on the page.
     pub(crate) size: Size,
 }
 
-/// How much room a plot takes on the page: half a row or a whole one, so high.
+/// Size of a plot on the page: half a row or a whole one, and its height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Size {
     pub(crate) is_wide: bool,
@@ -34,9 +34,9 @@ pub(crate) struct Size {
 pub(crate) struct Series {
     /// Its name in the legend.
     pub(crate) name: String,
-    /// Which colour and marker, from 0.
+    /// Index of colour and marker, from 0.
     pub(crate) colour: usize,
-    /// Which dash, from 0 (solid).
+    /// Index of the dash pattern, from 0 (solid).
     pub(crate) dash: usize,
     /// Whether each dot gets a marker.
     pub(crate) has_markers: bool,
@@ -50,23 +50,23 @@ pub(crate) struct Dot {
     pub(crate) y: f64,
     /// Ends of the error bar.
     pub(crate) error: Option<(f64, f64)>,
-    /// A word beside it.
+    /// Text next to the point.
     pub(crate) label: Option<String>,
-    /// What a pointer that rests on it is told.
+    /// Tooltip.
     pub(crate) note: Option<String>,
 }
 
-/// A span of the x axis that is set apart.
+/// A highlighted span of the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shade {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) kind: ShadeKind,
-    /// What a pointer that rests on it is told.
+    /// Tooltip.
     pub(crate) note: String,
 }
 
-/// Why a span is set apart.
+/// Why a span is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShadeKind {
     WarmUp,
@@ -93,7 +93,7 @@ impl ShadeKind {
     }
 }
 
-/// A point of the x axis at which something went wrong.
+/// A point of the x axis at which failures occurred.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mark {
     pub(crate) x: f64,

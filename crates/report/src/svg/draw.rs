@@ -7,17 +7,17 @@ use crate::table::escape;
 
 /// Width of a plot in its own units; the page scales it to its column.
 const WIDTH: f64 = 640.0;
-/// Width of a plot that takes a whole row: two plots and the gap and edges between.
+/// Width of a plot that takes a whole row: two plots with the gap and edges between them.
 const WIDTH_WIDE: f64 = 1_335.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
 
-/// Room for the label of the y axis.
+/// Space for the label of the y axis.
 const LABEL: f64 = 32.0;
-/// Room for one character of a tick.
+/// Space for one character of a tick.
 const CHARACTER: f64 = 6.8;
 
-/// How many markers and colours there are before they begin again.
+/// Number of markers and colours before they repeat.
 pub(crate) const COLOURS: usize = 8;
 
 /// Dash patterns, the first solid.
@@ -41,7 +41,7 @@ impl Chart {
         out
     }
 
-    /// A legend of one line would only repeat the title.
+    /// A legend for a single line would only repeat the title.
     fn legend(&self) -> String {
         let has_extra = !self.shades.is_empty() || !self.marks.is_empty();
         if self.series.len() < 2 && !has_extra {
@@ -92,13 +92,13 @@ impl Chart {
         if self.size.is_wide { WIDTH_WIDE } else { WIDTH }
     }
 
-    /// Where the plot begins: after the label and the longest tick of the y axis.
+    /// Left edge of the plot: after the label and the longest tick of the y axis.
     fn left(&self) -> f64 {
         let longest = self.y.ticks().iter().map(|(_, text)| text.chars().count()).max();
         LABEL + longest.unwrap_or_default() as f64 * CHARACTER
     }
 
-    /// Where the plot ends: half of the last tick of the x axis stands out.
+    /// Right edge of the plot: leaves space for half of the last tick's text.
     fn right(&self) -> f64 {
         let last = self.x.ticks().last().map_or(0, |(_, text)| text.chars().count());
         self.width() - (last as f64 * CHARACTER / 2.0).max(8.0) - 4.0
@@ -115,7 +115,7 @@ impl Chart {
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
-        // A short one is still to be seen.
+        // Short spans have a minimum width to stay visible.
         let (width, height) = ((to - from).max(1.0), self.size.height - BOTTOM - TOP);
         format!(
             "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \

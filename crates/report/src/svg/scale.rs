@@ -1,4 +1,4 @@
-//! Axes: where a value lies, and which round values get a tick.
+//! Axes: the position of a value, and the round values that get a tick.
 
 use crate::number::{TimeUnit, number};
 
@@ -18,7 +18,7 @@ pub(crate) enum Scale {
     Names,
 }
 
-/// What the numbers of an axis are.
+/// Kind of numbers on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Plain numbers.
@@ -41,12 +41,12 @@ pub(crate) struct Axis {
     names: Vec<String>,
 }
 
-/// About how many ticks an axis gets.
+/// Approximate number of ticks of an axis.
 const TICKS: f64 = 6.0;
 
 impl Axis {
-    /// An axis whose range holds every value, widened to round ticks. A log axis leaves out values
-    /// that are not positive.
+    /// An axis whose range includes every value, widened to round ticks. A log axis leaves out values that are
+    /// not positive.
     pub(crate) fn new(
         label: impl Into<String>,
         scale: Scale,
@@ -72,7 +72,7 @@ impl Axis {
         Self { label: label.into(), scale, unit, low, high, ticks, names: Vec::new() }
     }
 
-    /// An axis of ratios around 1, as far as the data goes and no less than 5 % either way.
+    /// An axis of ratios around 1 that covers the data, and at least 5 % in both directions.
     pub(crate) fn ratios(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         let far = values.into_iter().filter(|value| value.is_finite());
         let farthest = far.map(|value| (value - 1.0).abs()).fold(0.05, f64::max);
@@ -90,7 +90,7 @@ impl Axis {
         }
     }
 
-    /// An axis of time within a trial, in seconds, that ends where the data does.
+    /// An axis of time within a trial, in seconds, that ends with the data.
     pub(crate) fn seconds(end: f64) -> Self {
         let (_, _, ticks) = linear(end);
         let ticks = ticks.into_iter().filter(|tick| *tick <= end * 1.001).collect();
@@ -105,7 +105,7 @@ impl Axis {
         }
     }
 
-    /// An axis of names, each in the middle of its share.
+    /// An axis of names, each in the middle of an equal part.
     pub(crate) fn names(label: impl Into<String>, names: Vec<String>) -> Self {
         Self {
             label: label.into(),
@@ -118,8 +118,7 @@ impl Axis {
         }
     }
 
-    /// Where a value lies, 0 at the low end to 1 at the high end; values outside are held at the
-    /// ends.
+    /// Position of a value, 0 at the low end to 1 at the high end; values outside are clamped to the ends.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
             Scale::Linear | Scale::Names => value,
@@ -133,7 +132,7 @@ impl Axis {
         ((at(value) - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// Ticks with their texts.
+    /// Ticks with their labels.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         if self.scale == Scale::Names {
             return self.ticks.iter().copied().zip(self.names.iter().cloned()).collect();
@@ -153,7 +152,7 @@ impl Axis {
     }
 }
 
-/// The text of a round value: no trailing zeros.
+/// Label of a round value, without trailing zeros.
 fn round(value: f64) -> String {
     let text = number(value);
     if text.contains('.') {
@@ -171,7 +170,7 @@ fn linear(high: f64) -> (f64, f64, Vec<f64>) {
     (0.0, count * step, ticks)
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is not less. Source: Heckbert, Nice Numbers
+/// The smallest of 1, 2 and 5 times a power of ten that is at least this value. Source: Heckbert, Nice Numbers
 /// for Graph Labels, Graphics Gems (1990).
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
@@ -192,7 +191,7 @@ fn decades(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
         .collect();
     let below = all.iter().copied().filter(|tick| *tick <= low * 1.000_001);
     let start = below.fold(f64::NAN, f64::max);
-    // A single value that is a tick itself still needs a range.
+    // A single value that is itself a tick still needs a range.
     let is_above = |tick: &f64| *tick >= high * 0.999_999 && *tick > start;
     let end = all.iter().copied().find(is_above).unwrap_or(high);
     let inside = |tick: &f64| *tick >= start && *tick <= end;
@@ -206,7 +205,7 @@ fn measured(values: &[f64]) -> (f64, f64, Vec<f64>) {
     (low, high, values.to_vec())
 }
 
-/// 0, 50, 90, 99, 99.9 ... up to the first that holds the highest.
+/// 0, 50, 90, 99, 99.9 ... up to the first that is not below the highest value.
 fn percentiles(high: f64) -> (f64, f64, Vec<f64>) {
     let all = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999, 99.99999];
     let last = all.iter().position(|tick| *tick >= high).unwrap_or(all.len() - 1).max(3);

@@ -1,5 +1,5 @@
-//! What a query cost the servers: each process, host and server that reports it, and all of the system
-//! under test together.
+//! Server-side cost of a query: of each process, host and server that reports it, and of the whole system under
+//! test.
 
 use analysis::{CostFigure, ServedLoad, Work};
 use measure::Side;
@@ -11,17 +11,17 @@ use crate::number::number;
 use crate::table::Table;
 use crate::tables::middle_trial;
 
-/// What one of them did during the measured load.
+/// Resource use of one process, host or server during the measured load.
 pub(crate) struct Cost {
     pub(crate) subject: Subject,
-    /// Which host or server.
+    /// The host or server.
     pub(crate) source: String,
-    /// Which process; empty of hosts and servers.
+    /// The process; empty for hosts and servers.
     pub(crate) part: String,
     pub(crate) work: Work,
 }
 
-/// Of the server's processes, of hosts, then of servers with metrics of their own.
+/// Costs of the server's processes, of hosts, then of servers with metrics of their own.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
     let load = measured(trial);
     let mut all = Vec::new();
@@ -45,8 +45,8 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
     all
 }
 
-/// The system under test as a whole: its processes where they could be read, and otherwise the servers
-/// with metrics of their own. Hosts are left out, for other programs run on them too.
+/// The whole system under test: its processes if they could be read, otherwise the servers with metrics of
+/// their own. Hosts are left out because other programs run on them too.
 pub(crate) fn of_servers(trial: &Trial<'_>) -> Option<Work> {
     let all = of_trial(trial);
     let of = |subject: Subject| {
@@ -60,7 +60,7 @@ fn measured(trial: &Trial<'_>) -> ServedLoad {
     ServedLoad { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
 }
 
-/// A row for everything that reports what it did, for each point, from the repetition in the middle.
+/// A row for each process, host and server with costs, for each point, from the repetition in the middle.
 pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     let mut table = columns(Table::new().words("system").words("workload").words("load"));
     for point in &digest.points {
@@ -72,7 +72,7 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     without_unknown(table)
 }
 
-/// The same of one trial.
+/// The costs of one trial.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
     let mut table = columns(Table::new());
     of_trial(trial).iter().for_each(|cost| table.row(cells(cost)));
@@ -100,7 +100,7 @@ fn without_unknown(table: Table) -> Table {
     table.without_columns(|_, cells| cells.iter().all(|cell| cell.is_empty()))
 }
 
-/// For each system and workload, what a query cost its servers at the point of the highest throughput.
+/// Cost of a query at the point of the highest throughput, for each system and workload.
 pub(crate) fn lines(digest: &Digest<'_>) -> Vec<String> {
     let systems = digest.systems().into_iter().map(|(system, _)| system);
     let pairs =
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    /// What a server reports of its CPU: 0.3 hardware threads kept busy.
+    /// CPU metrics of a server: 0.3 hardware threads busy.
     fn metrics() -> measure::Server {
         let mut cpu = measure::Series::parse("process_cpu_seconds_total");
         let seconds = (0..=5_u64).map(|second| second * 1_000_000_000);

@@ -1,4 +1,4 @@
-//! How the values of figures are written.
+//! The format of values.
 
 use measure::Quantity;
 
@@ -19,7 +19,7 @@ pub(crate) fn show(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// The label of an axis of such values, and what values on it are divided by.
+/// The axis label for such values, and the divisor for values on it.
 pub(crate) fn axis(quantity: Quantity) -> (&'static str, f64) {
     match quantity {
         Quantity::CpuThreads => ("CPU threads", 1.0),
@@ -35,7 +35,7 @@ pub(crate) fn axis(quantity: Quantity) -> (&'static str, f64) {
     }
 }
 
-/// Things that are counted have no fraction, but their means do.
+/// Formats a count: whole numbers without a fraction, means with one.
 pub(crate) fn whole(value: f64) -> String {
     if value.fract() == 0.0 { count(value as u64) } else { number(value) }
 }

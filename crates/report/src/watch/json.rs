@@ -1,4 +1,4 @@
-//! What was watched beside the load, for programs: means and peaks over the measured time.
+//! Watched data as JSON: means and peaks over the measured time.
 
 use analysis::mean_peak;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{hosts, window};
 use crate::digest::Trial;
 use crate::panels;
 
-/// Which hosts and servers were watched, and every figure that is known of them.
+/// The watched hosts and servers, with all their known figures.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
     let hosts = hosts(trial).into_iter().map(|host| {
         json!({

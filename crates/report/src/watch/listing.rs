@@ -1,5 +1,4 @@
-//! Everything that was watched in a trial, one figure after the other: what tables and files for programs
-//! are made of.
+//! All watched figures of a trial in one list, from which tables and files for programs are made.
 
 use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, SampleWindow};
 use measure::{Host, Quantity};
@@ -32,13 +31,13 @@ impl Subject {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) subject: Subject,
-    /// Of which host or kind of server.
+    /// The host or kind of server.
     pub(crate) source: String,
-    /// Of which process, or which line of a panel; empty when there is but one.
+    /// The process, or the line of a panel; empty when there is only one.
     pub(crate) part: String,
-    /// For programs.
+    /// Name for programs.
     pub(crate) key: String,
-    /// For people.
+    /// Name for people.
     pub(crate) name: String,
     pub(crate) quantity: Quantity,
     pub(crate) sample_windows: Vec<SampleWindow>,
@@ -63,7 +62,7 @@ impl Line {
     }
 }
 
-/// A host's processes, and the host itself.
+/// Figures of a host's processes, and of the host.
 pub(crate) fn of_host(host: &Host) -> impl Iterator<Item = Line> {
     let processes = host.processes.iter().enumerate().flat_map(move |(number, process)| {
         ProcessFigure::ALL.iter().map(move |figure| {
@@ -86,7 +85,7 @@ fn of_connections(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
     })
 }
 
-/// What a query cost each server and host: one value for the whole measured time.
+/// Cost of a query on each server and host: one value for the whole measured time.
 fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
     let (from_ns, to_ns) = super::window(trial.record);
     cost::of_trial(trial).into_iter().flat_map(move |cost| {
@@ -100,7 +99,7 @@ fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
     })
 }
 
-/// Everything of a trial of which anything is known.
+/// All figures of a trial that have values.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     let hosts = super::hosts(trial);
     let mut lines: Vec<Line> = hosts.iter().flat_map(of_host).collect();
