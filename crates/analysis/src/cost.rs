@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_costs_what_counters_grew_by_divided_by_the_queries() {
+    fn cost_per_query_is_counter_growth_divided_by_queries() {
         let host = host(|reading| reading);
         // 1,000 steps in a second with 2,000 statements: half a step for each.
         let process = Work::of_process(&host, 0, LOAD).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_known_where_every_part_is() {
+    fn a_sum_needs_every_part() {
         let host = host(|reading| reading);
         let process = Work::of_process(&host, 0, LOAD).unwrap();
         let other = Work { switches_per_s: None, ..process };

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn root_does_not_run_servers_as_itself_unless_told_to() {
+    fn root_runs_servers_as_another_user_unless_configured() {
         let own = User::from_uid(geteuid()).unwrap().unwrap().name;
         assert_eq!(Account::choose(Some(&own)).unwrap(), None);
         let usual = Account::choose(None).unwrap();

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_password_is_another_and_shows_itself_to_nobody() {
+    fn passwords_are_unique_and_never_shown() {
         let (one, other) = (Secret::random().unwrap(), Secret::random().unwrap());
         assert_ne!(one, other);
         assert_eq!(one.0.len(), 32);

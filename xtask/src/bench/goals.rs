@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn throughput_is_held_against_sysbench() {
+    fn throughput_is_compared_with_sysbench() {
         let results = results(
             Part::Shared,
             1,

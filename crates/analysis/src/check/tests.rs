@@ -65,7 +65,7 @@ fn a_trial_that_failed_has_its_reason_and_one_without_an_end_was_cut() {
 }
 
 #[test]
-fn all_clients_that_left_are_told_from_some() {
+fn losing_all_clients_is_distinguished_from_losing_some() {
     let found = findings_of(|input| input.clients_lost = 2, &[20, 20, 20]);
     assert_eq!((found.len(), found[0].code), (1, Code::EveryClientLeft), "{found:?}");
 }

@@ -42,7 +42,7 @@ fn by_instance(
 }
 
 #[test]
-fn a_server_is_of_the_first_kind_whose_mark_it_tells() {
+fn a_server_has_the_first_kind_whose_metrics_it_reports() {
     let kind = |name: &str, mark: Option<&str>| ServerKind {
         name: name.to_owned(),
         marks: mark.map(str::to_owned).into_iter().collect(),

@@ -239,12 +239,12 @@ fn compare_all(server: &Logged) {
 }
 
 #[test]
-fn tables_and_inserts_on_mariadb_are_those_of_the_peers() {
+fn tables_and_inserts_on_mariadb_match_the_original_tools() {
     compare_all(&Logged::mariadb());
 }
 
 #[test]
-fn tables_and_inserts_on_tidb_are_those_of_the_peers() {
+fn tables_and_inserts_on_tidb_match_the_original_tools() {
     let server = Logged::tidb();
     compare_all(&server);
     let table = server.table("ycsb_ours", "usertable");

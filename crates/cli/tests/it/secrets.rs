@@ -147,7 +147,7 @@ fn a_build_gets_no_secrets_and_what_it_prints_of_them_is_blanked() {
 }
 
 #[test]
-fn what_a_failed_build_says_of_a_secret_is_blanked() {
+fn secrets_in_the_output_of_a_failed_build_are_blanked() {
     let sandbox = Sandbox::new();
     sandbox.file("look.sql", "SELECT :api_token;\n");
     sandbox.file("leak", &format!("no login with {PASSWORD}\n"));
@@ -161,7 +161,7 @@ fn what_a_failed_build_says_of_a_secret_is_blanked() {
 }
 
 #[test]
-fn what_a_server_that_does_not_start_says_of_its_secret_is_blanked() {
+fn secrets_in_the_output_of_a_failed_start_are_blanked() {
     let sandbox = Sandbox::new();
     let script = "#!/bin/sh\necho root is $ROOT_PASSWORD, given is $DYNO_PASSWORD.\nexit 1\n";
     let server = sandbox.program("tidb-server", script);

@@ -140,7 +140,7 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
 }
 
 #[test]
-fn a_query_of_a_real_server_costs_what_its_counters_grew_by() {
+fn cost_per_query_of_a_real_server_matches_its_counters() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_update_index", "--system=mariadb"]);
     command.args(["--table-size=1000", "--clients=4", "--time=10m", "--warm-up=1s"]);
@@ -362,7 +362,7 @@ fn metrics_of_any_server_are_kept_and_shown() {
 }
 
 #[test]
-fn metrics_in_records_without_kinds_of_servers_are_drawn_all_the_same() {
+fn metrics_in_records_without_server_kinds_are_drawn() {
     let sandbox = Sandbox::new();
     sandbox.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
     let path = sandbox.runs()[0].join("trials/0000/watch.jsonl");

@@ -89,7 +89,7 @@ fn a_spawned_future_may_spawn_others_and_the_loop_waits_for_its_own_alone() {
 }
 
 #[test]
-fn a_spawned_future_takes_the_place_of_one_that_has_ended() {
+fn a_spawned_future_reuses_the_slot_of_a_finished_one() {
     let (mut runtime, handle) = simulated();
     let own = handle.clone();
     runtime.spawn(async move {

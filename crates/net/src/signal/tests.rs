@@ -42,7 +42,7 @@ fn an_open_gate_lets_all_waiting_futures_through_at_once_and_stays_open() {
 }
 
 #[test]
-fn two_futures_hand_a_value_back_and_forth_in_no_time() {
+fn two_futures_exchange_a_value_without_virtual_time_passing() {
     let (mut runtime, handle) = simulated();
     let value = Rc::new(Cell::new(0));
     let signals = [Signal::new(&handle), Signal::new(&handle)];
@@ -70,7 +70,7 @@ fn two_futures_hand_a_value_back_and_forth_in_no_time() {
 }
 
 #[test]
-fn a_wake_before_the_wait_is_kept_and_several_count_as_one() {
+fn wakes_before_a_wait_are_kept_and_merged() {
     let (mut runtime, handle) = simulated();
     let signal = Signal::new(&handle);
     signal.wake();
@@ -83,7 +83,7 @@ fn a_wake_before_the_wait_is_kept_and_several_count_as_one() {
 }
 
 #[test]
-fn a_wake_for_a_wait_that_was_given_up_is_kept_for_the_next_one() {
+fn a_wake_for_an_abandoned_wait_is_kept() {
     let (mut runtime, handle) = simulated();
     let signal = Signal::new(&handle);
     let (waker, clock) = (signal.clone(), handle.clone());

@@ -169,7 +169,7 @@ fn settings_with_the_name_of_a_secret_are_blanked_whole() {
 }
 
 #[test]
-fn the_secrets_of_a_plan_are_gathered_and_then_blanked_wherever_they_stand() {
+fn secrets_of_a_plan_are_collected_and_blanked_everywhere() {
     let text = r#"
         title = "sysbench"
         [sql]

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_does_not_report_is_empty_and_not_nothing() {
+    fn unreported_values_are_empty_cells_not_zeros() {
         let mut run = sample::watched();
         run.trials.truncate(1);
         for reading in &mut run.trials[0].watched.hosts[0].readings {

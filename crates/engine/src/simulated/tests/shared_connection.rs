@@ -142,7 +142,7 @@ fn clients_that_share_a_connection_measure_the_same_as_clients_with_their_own() 
 }
 
 #[test]
-fn each_worker_starts_its_consecutive_clients_around_a_connection_of_its_own() {
+fn each_worker_starts_its_clients_on_one_shared_connection() {
     let pipelined = Pipelined::new(&uneven(MS / 100));
     let limit = Limit::Events(500);
     let workers = Workers::EventLoops(3);

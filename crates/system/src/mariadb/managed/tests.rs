@@ -33,7 +33,7 @@ fn the_unix_socket_can_be_used_instead_of_tcp() {
 }
 
 #[test]
-fn a_server_that_looks_up_no_names_knows_its_account() {
+fn login_works_with_skip_name_resolve() {
     let scratch = tempfile::tempdir().unwrap();
     let settings = "settings = { skip_name_resolve = 1 }";
     let running = started(read, settings, scratch.path()).unwrap();

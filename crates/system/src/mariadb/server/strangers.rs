@@ -43,7 +43,7 @@ fn started() -> (Daemon, Scratch) {
 }
 
 #[test]
-fn nobody_logs_in_without_the_password() {
+fn logins_without_the_password_are_refused() {
     let (server, _scratch) = started();
     let (port, socket) = (format!("--port={}", server.port()), server.socket());
     for user in ["root", "", "mysql", "nobody"] {
@@ -57,7 +57,7 @@ fn nobody_logs_in_without_the_password() {
 }
 
 #[test]
-fn other_users_cannot_enter_the_folder_or_read_what_lies_in_it() {
+fn other_users_cannot_enter_or_read_the_folder() {
     let (server, _scratch) = started();
     let server_folder = &server.server_folder;
     let folder = server_folder.log().parent().unwrap().to_owned();
@@ -126,7 +126,7 @@ fn the_password_is_in_no_process_list_and_in_no_file_of_the_server() {
 }
 
 #[test]
-fn a_user_that_does_not_exist_is_said_before_the_start() {
+fn a_missing_user_is_reported_before_the_start() {
     let scratch = Scratch::make().unwrap();
     let settings = Settings { user: Some("no-such-user".to_owned()), ..Settings::default() };
     let error = start(settings, scratch.path()).unwrap_err().to_string();

@@ -109,7 +109,7 @@ fn accounts_on_storage_that_was_there_before_stay_as_they_are() {
 }
 
 #[test]
-fn nobody_logs_in_without_the_password_from_the_first_moment_on() {
+fn the_password_is_required_from_the_first_moment_on() {
     let (mut server, _scratch) = started(Settings::default());
     let url = server.url();
     let password = url.split([':', '@']).nth(2).unwrap();
@@ -127,7 +127,7 @@ fn nobody_logs_in_without_the_password_from_the_first_moment_on() {
 
 /// As a TiDB before 6.6, which cannot be told of a password before it listens.
 #[test]
-fn a_server_that_was_told_other_first_statements_gets_its_password_once_it_answers() {
+fn a_server_with_custom_init_statements_gets_its_password_after_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("first.sql");
     std::fs::write(&file, "CREATE DATABASE theirs;").unwrap();
