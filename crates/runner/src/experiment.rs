@@ -52,7 +52,7 @@ impl Experiment {
         &self.plan
     }
 
-    /// The rules of workload `index`: its own metrics and its mix.
+    /// The scores of workload `index`, and the mix that it requires.
     pub(crate) fn rules(&self, index: usize) -> Rules {
         match &self.workloads[index] {
             TrialWorkload::Database(workload) => workload.rules(),
