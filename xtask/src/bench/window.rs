@@ -59,7 +59,7 @@ pub(super) fn look(
     look_at(bench, server, contestant, load, connections, cpus)
 }
 
-/// How long a load has to last so that the window lies within it.
+/// How long a load has to last so that it contains the window.
 pub(super) fn time(bench: &Bench) -> Duration {
     SETTLE + bench.window + MARGIN
 }

@@ -1,7 +1,7 @@
 //! Counts the statements that a client of the MySQL protocol sends, from its bytes alone.
 //!
-//! Source: MySQL's internals manual, "MySQL Packets" and "Command Phase": a packet is three bytes of
-//! length, a sequence number and so many bytes; a command begins a sequence (number 0) with its code.
+//! Source: MySQL's internals manual, "MySQL Packets" and "Command Phase": a packet has three bytes of length, a
+//! sequence number and a payload of that length; a command begins a sequence (number 0) with its code.
 
 /// COM_QUERY and COM_STMT_EXECUTE.
 const QUERY: u8 = 0x03;

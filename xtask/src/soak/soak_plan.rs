@@ -107,8 +107,8 @@ impl SoakPlan {
         }
     }
 
-    /// Whether a disturbance may begin when the newest trial is `newest` and began this long ago. It may not when
-    /// another workload's data may be loading: nothing could then be measured if the server went away.
+    /// Whether a disturbance may begin when the newest trial is `newest` and was first seen this long ago. It may
+    /// not when another workload's data may be loading: nothing could then be measured if the server went away.
     pub(super) fn may_disturb(&self, newest: Option<usize>, seen: Duration) -> bool {
         let trials = self.plan.trials();
         let Some(newest) = newest.and_then(|index| trials.get(index)) else { return false };

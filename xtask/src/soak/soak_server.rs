@@ -19,7 +19,7 @@ use super::schedule::Disturbance;
 
 /// The account of the load; it may not write while the server is read-only.
 const LOAD_USER: &str = "soak";
-/// The period of checks for killed processes, which last ten seconds at most.
+/// The time between two checks for killed processes, and the number of checks: ten seconds.
 const POLL_PERIOD: Duration = Duration::from_millis(10);
 const POLLS_MAX: usize = 1_000;
 
