@@ -25,7 +25,7 @@ use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
 
-/// How long clients may take to connect and get ready, in addition to the time-out of the first of them.
+/// The time for all clients to connect and get ready, in addition to the connect time-out of a single client.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long to wait for requests in flight at the end.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);

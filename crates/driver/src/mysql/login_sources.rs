@@ -47,7 +47,7 @@ impl Url {
     /// Adds what the URL does not contain, and looks up host names.
     ///
     /// # Errors
-    /// A password file that cannot be read, an option file that dyno may not read, an unknown host.
+    /// A password file that cannot be read, an option file that exists but cannot be used, an unknown host.
     pub fn resolve(&self, sources: &LoginSources) -> Result<Config, Failure> {
         let options = read_option_file(sources.option_file.as_deref())?;
         let addresses = self.addresses(&options)?;

@@ -21,7 +21,7 @@ const SOURCES: [(&str, Source); 4] = [
     ("tiup", Source::TiUp),
     ("build", Source::Build),
 ];
-/// Levels of x86-64 that Go compiles for; `None` when the plan sets none.
+/// Levels of x86-64 that Go compiles for, as the plan and the build name them.
 const LEVELS: [(&str, Option<&str>); 4] =
     [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
 

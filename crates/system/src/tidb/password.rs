@@ -24,7 +24,7 @@ pub(super) fn set_password(secret: &Secret) -> String {
 /// version, still has an account without one; this then sets the password.
 ///
 /// # Errors
-/// When the server cannot be reached, or refuses the login with and without the password.
+/// When the server cannot be reached, or refuses the login.
 pub(super) fn demand_password(
     secret: &Secret,
     port: u16,
