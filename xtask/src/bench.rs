@@ -1,8 +1,8 @@
-//! Measures dyno against sysbench and against the floor: a bare loop in C that does the same.
+//! Measures dyno against sysbench and against the floor: a bare loop in C that sends the same statements.
 //!
-//! The contestants run in turn, in an order that is shuffled anew for every round, so that what
-//! drifts meets all of them. CPU time and queries are counted from outside, the same way for each,
-//! over a window in the middle of its load: see [`window`].
+//! The contestants run in turn, in an order that is shuffled for every round, so that drift affects all of them. CPU
+//! time and queries are counted from outside, in the same way for each, over a window in the middle of its load: see
+//! [`window`].
 
 mod cases;
 mod contestant;
@@ -82,10 +82,10 @@ pub(crate) enum Part {
 struct Bench {
     interrupt: Interrupt,
     programs: Programs,
-    /// What it is measured on, as it was before.
+    /// Facts about the machine, from before the measurement.
     machine: Vec<(&'static str, String)>,
     rounds: u32,
-    /// How long CPU time and queries are counted.
+    /// The length of the window in which CPU time and queries are counted.
     window: Duration,
     order: plan::Shuffle,
     results: Results,
@@ -94,7 +94,7 @@ struct Bench {
 /// Measures, and writes the page.
 ///
 /// # Errors
-/// When something is missing, does not build, or fails while it is measured.
+/// When something is missing, does not build, or fails during the measurement.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let install = if arguments.no_install { Install::No } else { Install::Yes };

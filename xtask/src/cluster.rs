@@ -1,4 +1,4 @@
-//! The TiDB cluster that tests run on: PD, stores and TiDB of 2021, built by Go from `systems`.
+//! The TiDB cluster for the tests: PD, stores and TiDB of 2021, built by Go from `systems`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,9 +9,9 @@ use anyhow::{Context, bail};
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
 
-/// The version of Go that TiDB is built with too, so that there is one to fetch.
+/// The version of Go that also builds TiDB, so that only one has to be downloaded.
 const TOOLCHAIN: &str = "go1.25.12";
-/// Dependencies of that time reach for what Go has since closed to them.
+/// Dependencies of that time use internals of Go that are no longer accessible without this.
 const LINKER: &str = "-s -w -checklinkname=0";
 
 /// A server of the cluster.
@@ -22,9 +22,9 @@ struct Member {
     package: &'static str,
     /// The name of its program.
     program: &'static str,
-    /// What is left out of it: its pages for people.
+    /// Build tags that leave out its web pages.
     tags: &'static str,
-    /// How tests learn where the program is.
+    /// The environment variable that holds the program's path in tests.
     variable: &'static str,
 }
 
@@ -49,22 +49,22 @@ const TIDB: Member = Member {
     tags: "",
     variable: "DYNO_TEST_CLUSTER_TIDB",
 };
-/// How TiDB is told its version: a module knows its commit, but not its release.
+/// The variable for TiDB's version: a module knows its commit, but not its release.
 const TIDB_VERSION: &str =
     " -X github.com/pingcap/parser/mysql.TiDBReleaseVersion=v5.0.99-3d8084e972d1";
 
-/// The module of the stores, and a line of it that is mended.
+/// The module of the stores, and the line of it that is patched.
 ///
-/// It wipes log entries once they are applied, while messages to other stores may still wait that hold
-/// them: such a store gets an empty entry and panics (`tocommit is out of range`), on a busy machine
-/// nearly always.
+/// The store wipes log entries once they are applied, while messages to other stores that contain them may still be
+/// waiting. The receiving store then gets an empty entry and panics (`tocommit is out of range`); on a busy machine
+/// this happens nearly always.
 const STORE_MODULE: &str = "github.com/ngaut/unistore";
 const STORE_FILE: &str = "raftstore/applier.go";
 const WIPES: &str = "apply.entries[i] = eraftpb.Entry{}";
 const WIPES_NOT: &str = "_ = i";
 
-/// Builds the servers, some minutes the first time and seconds after that; returns what tests must know
-/// of them: the programs, by the names of variables.
+/// Builds the servers: some minutes the first time, seconds after that. Returns the environment of the tests: the
+/// programs, by the names of variables.
 ///
 /// # Errors
 /// When there is no Go, or it cannot build them.
@@ -89,7 +89,7 @@ pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, 
     programs.iter().map(build).collect()
 }
 
-/// Where the programs go.
+/// The folder of the programs.
 fn folder() -> PathBuf {
     paths::target().join("cluster")
 }
@@ -100,7 +100,7 @@ fn go_command(go: &Path, module: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A copy of the stores' module with the line mended, and a module that builds from it.
+/// A copy of the stores' module with the patched line, and a module that builds from it.
 fn mended_store(go: &Path, module: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     shell::must(&mut go_command(go, module, &["mod", "download", STORE_MODULE]), interrupt)?;
     let list = ["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", STORE_MODULE];

@@ -1,4 +1,4 @@
-//! Builds the binary that is handed out.
+//! Builds the binary for distribution.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use anyhow::Context;
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
 
-/// Builds and says where it lies and how big it is.
+/// Builds the binary and prints its path and size.
 ///
 /// # Errors
 /// When the build fails.

@@ -1,5 +1,5 @@
-//! Properties of everything that dyno reads from outside, checked for long. They stand beside the code, in
-//! the `fuzz` modules of the rooms; `cargo test` checks each of them briefly.
+//! Long checks of the properties of everything that reads outside input. The properties are in the `fuzz` modules of
+//! the rooms, next to the code; `cargo test` checks each of them briefly.
 
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 /// Checks every target; an input that breaks a property is shown, as small as it can be made.
 ///
 /// # Errors
-/// When the tests do not build, or a signal came.
+/// When the tests do not build, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut test = shell::cargo(&["test", "--workspace", "--lib", "--release", "--no-fail-fast"]);

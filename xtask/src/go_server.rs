@@ -1,4 +1,4 @@
-//! The server that logins are tested on: built by Go from `systems/go-mysql`.
+//! The server for tests of logins: built by Go from `systems/go-mysql`.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use anyhow::Context;
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
 
-/// How tests learn where the program is.
+/// The environment variable that holds the program's path in tests.
 pub(crate) const VARIABLE: &str = "DYNO_TEST_GO_MYSQL";
 
-/// The version of Go that TiDB is built with too, so that there is one to fetch.
+/// The version of Go that also builds TiDB, so that only one has to be downloaded.
 const TOOLCHAIN: &str = "go1.25.12";
 
-/// Builds the server, a minute the first time and a second after that; returns the program.
+/// Builds the server: a minute the first time, a second after that. Returns the program.
 ///
 /// # Errors
 /// When there is no Go, or it cannot build it.

@@ -1,4 +1,4 @@
-//! Ctrl-C and its kin: noted, so that what was started is stopped before we go.
+//! Handles Ctrl-C and similar signals, so that child processes are stopped before the task exits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// A signal asked for the end; its number.
+/// A signal requested the end; its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interrupted(u8);
 
 impl Interrupted {
-    /// What a shell expects of who was ended by a signal.
+    /// The exit code that a shell expects of a program that a signal has ended.
     pub(crate) fn exit_code(self) -> u8 {
         128_u8.saturating_add(self.0)
     }
@@ -26,12 +26,12 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Which signal came, if any.
+/// The signal that has arrived, if any.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
-    /// From now on signals that ask for the end are noted instead of obeyed.
+    /// From now on, signals that request the end are stored instead of ending the process.
     ///
     /// # Errors
     /// When the system refuses the handlers.
@@ -45,15 +45,15 @@ impl Interrupt {
         Ok(Self(came))
     }
 
-    /// The signal's number, once one has come.
+    /// The signal's number, once one has arrived.
     pub(crate) fn signal(&self) -> Option<u8> {
         u8::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|number| *number > 0)
     }
 
-    /// Ends the task once a signal has come.
+    /// Ends the task once a signal has arrived.
     ///
     /// # Errors
-    /// [`Interrupted`], when one has.
+    /// [`Interrupted`], when one has arrived.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.signal().map_or(Ok(()), |number| Err(Interrupted(number).into()))
     }

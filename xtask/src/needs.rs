@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use crate::interrupt::Interrupt;
 use crate::shell;
 
-/// A program and the package that brings it.
+/// A program and the package that contains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     program: &'static str,
@@ -17,25 +17,25 @@ pub(crate) struct Need {
 
 pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
-/// Any version: one that is too old for a build fetches a newer one as a module.
+/// Any version: one that is too old for a build downloads a newer one as a module.
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
-/// For a network of a test's own.
+/// For the network namespace of a test.
 pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
-/// Where programs are besides: servers, and Go as its own archive puts it.
+/// Other folders of programs: those of servers, and that of Go's own archive.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
 
-/// Whether what is missing may be installed.
+/// Whether missing programs may be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Install {
     /// With the package manager, as root or with sudo.
     Yes,
-    /// No: only say what is missing.
+    /// No: only report what is missing.
     No,
 }
 
-/// Sees to it that `needs` are there.
+/// Makes sure that `needs` are installed.
 ///
 /// # Errors
 /// When something is missing and may not or cannot be installed, with the command that would.
@@ -77,7 +77,7 @@ fn is_there(program: &str) -> bool {
         .any(|folder| folder.join(program).is_file())
 }
 
-/// Brings the package lists up to date and installs, without a question.
+/// Updates the package lists and installs, without questions.
 fn apt_get(packages: &[&str], interrupt: &Interrupt) -> anyhow::Result<()> {
     if !is_there("apt-get") {
         bail!("there is no apt-get here");
@@ -89,7 +89,7 @@ fn apt_get(packages: &[&str], interrupt: &Interrupt) -> anyhow::Result<()> {
     shell::must(install.args(packages), interrupt)
 }
 
-/// A command with the rights to install; sudo asks for a password only where someone can answer.
+/// A command with the rights to install; sudo asks for a password only where a user can answer.
 fn as_root(words: &[&str]) -> anyhow::Result<Command> {
     let words = [&["env", "DEBIAN_FRONTEND=noninteractive"], words].concat();
     if nix::unistd::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! Tools that dyno is measured against and tested with: built by Go from `xtask/peers`, never linked in.
+//! Tools for comparison and for tests: built by Go from `xtask/peers`, never linked in.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
 
-/// The version of Go that TiDB is built with too, so that there is one to fetch.
+/// The version of Go that also builds TiDB, so that only one has to be downloaded.
 const TOOLCHAIN: &str = "go1.25.12";
 
 /// A tool, pinned by a module of its own.
@@ -17,7 +17,7 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     /// The package of its program.
     package: &'static str,
-    /// How tests learn where the program is.
+    /// The environment variable that holds the program's path in tests.
     pub(crate) variable: &'static str,
 }
 
@@ -36,7 +36,7 @@ pub(crate) const GO_TPC: Peer = Peer {
 };
 
 impl Peer {
-    /// Builds it, minutes the first time and a second after that; returns the program.
+    /// Builds the tool: minutes the first time, a second after that. Returns the program.
     ///
     /// # Errors
     /// When there is no Go, or it cannot build it.

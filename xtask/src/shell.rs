@@ -1,4 +1,4 @@
-//! Runs programs, says which, and passes an interruption on to them.
+//! Runs programs, prints their commands, and forwards an interruption to them.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,25 +12,25 @@ use nix::unistd::Pid;
 use crate::interrupt::Interrupt;
 use crate::paths;
 
-/// Between two looks whether a program has ended or a signal has come.
+/// Time between two checks whether a program has exited or a signal has arrived.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Looks before an interrupted program is killed: ten seconds.
+/// The number of checks before an interrupted program is killed: ten seconds.
 const EXIT_POLLS_MAX: usize = 500;
 
-/// A command in the repository's root that reads nothing.
+/// A command in the repository's root with empty standard input.
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(paths::root()).stdin(Stdio::null());
     command
 }
 
-/// The cargo that runs us.
+/// The cargo that runs this task.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     command(&cargo, arguments)
 }
 
-/// Says what is run, as one would type it.
+/// Prints the command as a user would type it.
 pub(crate) fn say(command: &Command) {
     let program = command.get_program().to_string_lossy();
     let name = program.rsplit('/').next().unwrap_or(&program);
@@ -38,7 +38,7 @@ pub(crate) fn say(command: &Command) {
     eprintln!("xtask: {name} {}", words.join(" "));
 }
 
-/// Runs to the end; when a signal comes meanwhile, it and its children are asked to end.
+/// Runs a command to its end; when a signal arrives meanwhile, the command and its children are asked to exit.
 ///
 /// # Errors
 /// When it cannot be started, or a signal ended it.
@@ -61,7 +61,7 @@ pub(crate) fn run(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resul
     }
 }
 
-/// As [`run`], for what must succeed.
+/// As [`run`], for a command that must succeed.
 ///
 /// # Errors
 /// As [`run`], and when it fails.
@@ -73,11 +73,11 @@ pub(crate) fn must(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resu
     Ok(())
 }
 
-/// Asks a child and its group to end, and kills them when they do not.
+/// Asks a child and its group to exit, and kills them when they do not.
 fn end(child: &mut Child) -> anyhow::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-        // The group is gone only when everyone in it is, and then there is nothing to end.
+        // An error means that the whole group has exited already.
         let _ = killpg(group, signal);
         for _ in 0..EXIT_POLLS_MAX {
             if child.try_wait()?.is_some() {

@@ -1,8 +1,8 @@
-//! Half an hour of dyno on servers that stand still, die, come back, hang up and refuse, with a look at
-//! the end whether every count is right. What is done comes from a seed.
+//! Runs dyno for half an hour on servers that pause, are killed, restart, close connections and refuse writes, and
+//! then verifies every count. A seed determines the disturbances.
 //!
-//! Two runs go on side by side, a closed loop and an open one, each a single dyno with a MariaDB of its own
-//! behind a proxy. What the judgement asks for stands in [`verify`] and in its modules.
+//! Two runs take place at the same time, a closed loop and an open loop. Each is one dyno with its own MariaDB behind
+//! a proxy. The checks are in [`verify`] and its modules.
 
 mod memory;
 mod meter;
@@ -51,10 +51,10 @@ pub(crate) struct Arguments {
     no_install: bool,
 }
 
-/// Runs both loops, judges them, and prints what came of it.
+/// Runs both loops, verifies them, and prints the result.
 ///
 /// # Errors
-/// When something is missing or does not build, a server does not come back, or a signal came.
+/// When something is missing or does not build, a server does not come back, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let install = if arguments.no_install { Install::No } else { Install::Yes };

@@ -1,4 +1,4 @@
-//! Everything that must hold, with a real server for the tests that need one.
+//! All checks and tests, with real servers for the tests that need them.
 
 use std::process::{Command, ExitCode, ExitStatus};
 
@@ -11,7 +11,7 @@ use crate::needs::{self, Install};
 use crate::peers::{GO_TPC, GO_YCSB};
 use crate::{cluster, go_server, shell, tidb, tidy};
 
-/// How tests learn where the server is.
+/// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
 
 /// What `cargo xtask test` takes.
@@ -25,11 +25,10 @@ pub(crate) struct Arguments {
     cargo_test: Vec<String>,
 }
 
-/// Runs the checks, then the tests: theirs are the last lines and theirs is the exit code, unless a
-/// check failed.
+/// Runs the checks, then the tests. The last lines and the exit code are those of the tests, unless a check failed.
 ///
 /// # Errors
-/// When something is missing, the server does not start, or a signal came.
+/// When something is missing, the server does not start, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let install = if arguments.no_install { Install::No } else { Install::Yes };
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// What must hold beside the tests; returns what does not.
+/// The checks other than tests; returns those that failed.
 fn checks(interrupt: &Interrupt) -> anyhow::Result<Vec<&'static str>> {
     let mut failed = Vec::new();
     if !shell::run(&mut shell::cargo(&["fmt", "--all", "--check"]), interrupt)?.success() {
@@ -59,11 +58,11 @@ fn checks(interrupt: &Interrupt) -> anyhow::Result<Vec<&'static str>> {
     Ok(failed)
 }
 
-/// All tests, beside a server that lives exactly as long as they do.
+/// Runs all tests, with a server that is stopped after them.
 fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
     if arguments.is_empty() {
         let mut build = shell::cargo(&["test", "--workspace", "--no-run", "--quiet"]);
-        // When this fails, so does the run below, and says why.
+        // When this fails, the run below fails too and reports why.
         shell::run(&mut build, interrupt)?;
     }
     let go_mysql = go_server::build(interrupt)?;
@@ -72,7 +71,7 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     let go_ycsb = GO_YCSB.build(interrupt)?;
     let go_tpc = GO_TPC.build(interrupt)?;
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
-    // What tests leave behind when they are stopped goes with the rest.
+    // Files that interrupted tests leave are removed with the folder.
     let temporary = scratch.path().join("tests");
     std::fs::create_dir(&temporary).context("no folder for the tests' data")?;
     let server = mariadb::start(Settings::default(), scratch.path())?;
@@ -92,7 +91,7 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     status
 }
 
-/// The tests decide which account is used, not the environment of whoever runs them.
+/// The tests determine which account is used, not the user's environment.
 fn without_logins(command: &mut Command) -> &mut Command {
     for name in ["MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"] {
         command.env_remove(name);

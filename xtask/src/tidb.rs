@@ -1,4 +1,4 @@
-//! The TiDB that tests run on: built by the same code as dyno's own, and kept in the same cache.
+//! The TiDB for the tests: built by the same code as dyno's own, and kept in the same cache.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use system::tidb::{BuildOptions, provide};
 
 use crate::interrupt::Interrupt;
 
-/// How tests learn where the server's program is.
+/// The environment variable that holds the server program's path in tests.
 pub(crate) const VARIABLE: &str = "DYNO_TEST_TIDB";
 
-/// Between two lines about how far it is, ns.
+/// Time between two lines of progress, ns.
 const SAY_PERIOD_NS: u64 = 30_000_000_000;
 
-/// The server's program, built now if it never was.
+/// The server's program; it is built now if it was never built.
 ///
 /// # Errors
-/// When it cannot be built, or a signal came.
+/// When it cannot be built, or a signal arrived.
 pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     let clock = Clock::monotonic();
     let mut said_ns = clock.now();

@@ -1,5 +1,5 @@
-//! What no compiler checks: which crate may import which, how files open, how long they are, words that do
-//! not belong in a room, and names that the project no longer uses. The invariants stand in ARCHITECTURE.md.
+//! Checks that no compiler does: which crate may import which, how files open, how long they are, words that do not
+//! belong in a room, and names that the project no longer uses. ARCHITECTURE.md lists the invariants.
 
 mod imports;
 mod names;
@@ -17,7 +17,7 @@ use anyhow::Context;
 use crate::paths;
 use source::Source;
 
-/// Something that is not as it should be, and what to do about it.
+/// A violation, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     /// Path from the repository's root.
@@ -33,7 +33,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks the repository and prints what is wrong.
+/// Checks the repository and prints the violations.
 ///
 /// # Errors
 /// When the repository cannot be read.
@@ -50,7 +50,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Everything wrong below `root`, by file and line.
+/// All violations below `root`, by file and line.
 fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut findings = imports::check(root)?;
     for source in sources(root)? {
@@ -75,7 +75,7 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Whether a file is the module's own, or of one below it.
+/// Whether a file belongs to the module or to one below it.
 fn is_within(file: &str, module: &str) -> bool {
     let rest = file.strip_prefix(module).unwrap_or_default();
     rest == ".rs" || rest.starts_with('/')

@@ -37,8 +37,8 @@ pub struct Dialect {
     /// Sets the isolation level of a session's transactions; `{level}` stands for the level's name. `None`
     /// where there is only one level.
     pub isolation: Option<&'static str>,
-    /// What a SELECT ends with to lock its rows until its transaction ends; empty where a transaction that
-    /// writes locks the whole database.
+    /// The end of a SELECT that locks its rows until its transaction ends; empty where a transaction that writes
+    /// locks the whole database.
     pub row_lock: &'static str,
     /// Type and constraints of an integer column that is the primary key and numbers new rows.
     pub auto_increment_key: &'static str,
@@ -59,17 +59,16 @@ pub struct Dialect {
     pub text_bytes_max: usize,
     /// The type of a text column for longer values.
     pub long_text: &'static str,
-    /// Gathers statistics of `{table}`; `None` where nothing does.
+    /// Gathers statistics of `{table}`; `None` where there is no such statement.
     pub analyze: Option<&'static str>,
-    /// Has a session store texts as they come, without converting or checking characters. Only for loading
-    /// ASCII, which is the same in every character set.
+    /// Lets a session store texts unchanged, without converting or checking characters. Only for loading ASCII, which
+    /// is the same in every character set.
     pub ascii_session: Option<&'static str>,
-    /// Has a session enforce foreign keys; `None` where every session does.
+    /// Lets a session enforce foreign keys; `None` where every session does.
     pub enforce_foreign_keys: Option<&'static str>,
-    /// Lists the columns of `{table}`, by name in the first column; no row when there is no such table.
+    /// Lists the columns of `{table}`, by name in the first column; returns no row when there is no such table.
     pub list_columns: &'static str,
-    /// Lists the columns that an index of `{table}`, or its primary key, begins with, by name in the first
-    /// column.
+    /// Lists, by name in the first column, the columns with which an index of `{table}` or its primary key begins.
     pub list_indexed: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a system says about itself.
+//! A system's identity and limits.
 
 use measure::Identity;
 
@@ -7,29 +7,29 @@ use measure::Identity;
 pub struct Facts {
     /// Product, version and settings.
     pub identity: Identity,
-    /// Bounds that the server sets.
+    /// Limits that the server sets.
     pub limits: ServerLimits,
 }
 
-/// Bounds that a server sets; `None` where there is no bound or the server does not report it.
+/// Limits that a server sets; `None` where there is no limit or the server does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Connections at the same time.
     pub connections: Option<ServerLimit>,
     /// Prepared statements over all connections.
     pub prepared_statements: Option<ServerLimit>,
-    /// The longest packet that it takes, bytes.
+    /// The longest packet that the server accepts, bytes.
     pub packet_bytes: Option<ServerLimit>,
 }
 
-/// One bound.
+/// One limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimit {
-    /// What it bounds, as in `too few connections`.
+    /// The limited resource, as in `too few connections`.
     pub resource: &'static str,
     /// The highest value that the server allows.
     pub max: u64,
-    /// How much of that others use.
+    /// How much of that is in use by others.
     pub used: u64,
     /// How to raise it; `{needed}` stands for the value to set.
     pub remedy: &'static str,

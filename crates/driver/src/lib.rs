@@ -1,6 +1,6 @@
-//! Speaks to a system. A [`Target`] says where it is and how to log in; a [`Session`] is one
-//! connection. Workloads ask the target's [`Dialect`] for its SQL and its [`Capabilities`] for what its
-//! sessions can do, never for the product's name.
+//! Connections to systems. A [`Target`] holds a system's address and login; a [`Session`] is one connection.
+//! Workloads use the target's [`Dialect`] for its SQL and its [`Capabilities`] for the abilities of its sessions,
+//! never the product's name.
 
 mod capabilities;
 mod dialect;

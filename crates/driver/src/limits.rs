@@ -9,7 +9,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::{ServerLimit, ServerLimits};
 
-/// Open files of the process besides its sessions: standard streams, event queues, the record.
+/// Open files of the process in addition to its sessions: standard streams, event queues, the record.
 const FILES_BESIDE: u64 = 64;
 /// The length of the packets that load rows; a server with a lower limit refuses them.
 const PACKET_BYTES_MIN: u64 = 1 << 20;
@@ -74,7 +74,7 @@ pub(crate) fn check(footprint: &Footprint, server: &ServerLimits, demand: Demand
     compare(footprint, server, demand, with_open_files(machine, footprint, demand))
 }
 
-/// The limit of open files, raised towards the hard one when the load needs it.
+/// The machine with its limit of open files raised towards the hard limit, when the load needs it.
 fn with_open_files(machine: Machine, footprint: &Footprint, demand: Demand) -> Machine {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return Machine { open_files: u64::MAX, open_files_hard: u64::MAX, ..machine };
@@ -121,7 +121,7 @@ fn compare(
     .collect()
 }
 
-/// The endpoint that the most clients go to, and how many.
+/// The endpoint with the most clients, and their number.
 fn busiest_endpoint(footprint: &Footprint, clients: usize) -> Option<(&Endpoint, u64)> {
     let endpoints = &footprint.endpoints;
     let mut sessions: BTreeMap<String, (&Endpoint, u64)> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn open_files(needed: u64, machine: Machine) -> Option<Shortage> {
     (needed > available).then_some(Shortage { resource, needed, available, remedy })
 }
 
-/// A bound of the server that the load does not fit in; `spare` is asked for on top of what is needed.
+/// The shortage for a limit of the server that is too low for the load; `spare` is added to what the load needs.
 fn server_limit(limit: Option<ServerLimit>, needed: u64, spare: u64) -> Option<Shortage> {
     let ServerLimit { resource, max, used, remedy } = limit?;
     let available = max.saturating_sub(used);

@@ -48,7 +48,7 @@ impl<'s> Loader<'s> {
     /// Sends the last rows, and commits if the caller has no transaction open; returns how many rows were added.
     ///
     /// # Errors
-    /// What the server says, or the connection's end.
+    /// The server's error, or the end of the connection.
     pub async fn finish(self) -> Result<u64, Failure> {
         match self.0 {
             LoaderKind::Prepared(loader) => loader.finish().await,

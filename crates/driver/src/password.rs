@@ -7,12 +7,12 @@ use std::fmt;
 pub struct Password(String);
 
 impl Password {
-    /// Keeps `text` from being printed.
+    /// Wraps `text`, so that it is not printed.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// No password at all.
+    /// Whether there is no password.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

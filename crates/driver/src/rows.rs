@@ -24,7 +24,7 @@ impl Rows {
         Self { columns: 0, cells: Vec::new(), bytes: Vec::new() }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.columns).unwrap_or(0)
@@ -35,7 +35,7 @@ impl Rows {
         self.cells.is_empty()
     }
 
-    /// An integer; `None` if there is no such cell, or it is NULL or no integer.
+    /// An integer; `None` if the cell is missing, NULL or not an integer.
     #[inline]
     pub fn int(&self, row: usize, column: usize) -> Option<i64> {
         match self.cell(row, column)? {

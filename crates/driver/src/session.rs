@@ -17,11 +17,11 @@ pub(crate) enum Connection {
 }
 
 impl Session {
-    /// Prepares a statement, whose parameters are `?`: on the server, or as a text that this session fills
-    /// in where the target asks for that.
+    /// Prepares a statement, whose parameters are `?`: on the server, or as a text that this session fills in where
+    /// the target requires that.
     ///
     /// # Errors
-    /// What the server says about it.
+    /// The server's error, or the end of the connection.
     pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
         let index = match &mut self.0 {
             Connection::MySql(session) => session.prepare(sql).await?,
@@ -34,7 +34,7 @@ impl Session {
     /// result gives the answer.
     ///
     /// # Errors
-    /// What the server says, or the connection's end.
+    /// The server's error, or the end of the connection.
     #[inline]
     pub fn execute(&mut self, statement: &Statement, parameters: &[Value<'_>]) -> Running<'_> {
         match &mut self.0 {
@@ -48,11 +48,11 @@ impl Session {
         }
     }
 
-    /// Runs a prepared statement of this session and keeps its rows, which [`Session::fetched`] lends once the
-    /// answer has come. The call sends the request.
+    /// Runs a prepared statement of this session and keeps its rows, which [`Session::fetched`] returns once the
+    /// answer has arrived. The call sends the request.
     ///
     /// # Errors
-    /// What the server says, or the connection's end.
+    /// The server's error, or the end of the connection.
     #[inline]
     pub fn fetch(&mut self, statement: &Statement, parameters: &[Value<'_>]) -> Running<'_> {
         match &mut self.0 {
@@ -80,7 +80,7 @@ impl Session {
     /// result gives the answer.
     ///
     /// # Errors
-    /// What the server says, or the connection's end.
+    /// The server's error, or the end of the connection.
     #[inline]
     pub fn run(&mut self, sql: &str) -> Running<'_> {
         match &mut self.0 {
@@ -95,7 +95,7 @@ impl Session {
     /// Runs a statement without parameters and returns its rows. Not for the load path, because it allocates.
     ///
     /// # Errors
-    /// What the server says, or the connection's end.
+    /// The server's error, or the end of the connection.
     pub async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         match &mut self.0 {
             Connection::MySql(session) => session.rows(sql).await,
@@ -120,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Closes the connection in good order.
+    /// Closes the connection cleanly.
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,

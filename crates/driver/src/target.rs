@@ -37,7 +37,7 @@ impl Target {
         Self { driver: Driver::Sqlite(Arc::new(config)), timeouts: Timeouts::default() }
     }
 
-    /// The same with other bounds on its sessions.
+    /// The same target with other time-outs for its sessions.
     #[must_use]
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self { timeouts, ..self }
@@ -78,7 +78,7 @@ impl Target {
         Ok(Some(ServerCounters::of(readings)))
     }
 
-    /// Connects client `index`; clients take several addresses in turn.
+    /// Connects client `index`; with several addresses, clients use them in turn.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses the login, with what to do about it.

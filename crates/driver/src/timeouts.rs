@@ -7,9 +7,9 @@ use std::time::Duration;
 pub struct Timeouts {
     /// From the first packet to the end of the login.
     pub connect: Duration,
-    /// For the answer to each statement; `None` waits for ever. A statement that takes longer fails with
-    /// [`measure::ErrorClass::Timeout`] and makes its session unusable, because the answer may still come.
-    /// Not for embedded databases.
+    /// For the answer to each statement; `None` waits forever. A statement that takes longer fails with
+    /// [`measure::ErrorClass::Timeout`] and makes its session unusable, because the answer may still arrive. Not for
+    /// embedded databases.
     pub query: Option<Duration>,
 }
 

@@ -22,6 +22,6 @@ pub enum Datum {
     Int(i64),
     /// A floating-point number.
     Float(f64),
-    /// Text, or a value of another type as the server writes it.
+    /// Text, or a value of another type in the server's text form.
     Text(String),
 }

@@ -9,11 +9,11 @@ use measure::Operation;
 use crate::control::{Control, Message};
 use crate::offer::{OfferedLoad, Timetable};
 
-/// What a worker is to do.
+/// The part of the load that a worker runs.
 pub(crate) struct Assignment<'a> {
-    /// Which worker.
+    /// The worker's index.
     pub(crate) worker: usize,
-    /// Of how many.
+    /// The number of workers.
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
     pub(crate) operations: &'a [Operation],
@@ -23,7 +23,7 @@ pub(crate) struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    /// The worker's clients: workers have consecutive ones, as many as each other or one more.
+    /// The worker's clients: each worker has a consecutive range, all of the same size or one more.
     pub(crate) fn clients(&self) -> Range<usize> {
         let first_of = |worker: usize| worker * self.offer.clients / self.workers;
         first_of(self.worker)..first_of(self.worker + 1)

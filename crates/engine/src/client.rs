@@ -1,4 +1,4 @@
-//! What the engine drives: a load, whose clients are made worker by worker.
+//! The load that the engine drives. Its clients are created worker by worker.
 
 use std::future::Future;
 use std::ops::Range;
@@ -16,12 +16,11 @@ pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The load that clients make together.
 pub trait Load: Sync {
-    /// What is timed; [`measure::OperationId`]s count into this list.
+    /// The operations that are timed; [`measure::OperationId`]s are indices of this list.
     fn operations(&self) -> &[Operation];
 
-    /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is
-    /// called once for each worker: what is made here can be shared by all clients of the worker, without
-    /// locks.
+    /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is called once
+    /// for each worker, so that all clients of the worker can share data without locks.
     fn clients(&self, clients: Clients<'_>);
 }
 
@@ -47,14 +46,14 @@ impl<'a> Clients<'a> {
         &self.state.handle
     }
 
-    /// Which of the trial's clients these are.
+    /// The indices of these clients in the trial.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// Starts one client for each index. `client` lives the client's whole life: it makes ready (connects,
-    /// prepares), then `while let Some(turn) = handle.next().await` does one transaction for each turn. The
-    /// first call of [`ClientHandle::next`] says that the client is ready and waits for the start.
+    /// Starts one client for each index. `client` is the client's whole life: it gets ready (connects, prepares), and
+    /// then runs `while let Some(turn) = handle.next().await` with one transaction for each turn. The first call of
+    /// [`ClientHandle::next`] reports that the client is ready, and waits for the start.
     pub fn start<C, F>(self, client: C)
     where
         C: Fn(ClientHandle) -> F + 'static,
@@ -63,8 +62,7 @@ impl<'a> Clients<'a> {
         let client = Rc::new(client);
         for local in 0..self.range.len() {
             let (client, state) = (Rc::clone(&client), Rc::clone(&self.state));
-            // The client's future is made within its task, so that it takes one place there and no box of its
-            // own.
+            // The client's future is created within its task, so that it takes space there once and needs no box.
             self.runtime.spawn(async move {
                 let handle = ClientHandle::new(local, Rc::clone(&state));
                 if let Err(failure) = client(handle).await {

@@ -1,4 +1,4 @@
-//! A client's handle in a trial: it gives turns and takes results.
+//! A client's handle in a trial: it gives out turns and receives results.
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::{NextStart, Turn};
 
 /// The handle of one client.
 pub struct ClientHandle {
-    /// Which of its worker's clients this is.
+    /// The client's index in its worker.
     local: usize,
     state: Rc<WorkerState>,
     issued: u64,
-    /// When the last turn ended, if nothing happened since: the next one starts at that time, without another
+    /// When the last turn ended, if nothing has happened since: the next turn starts at that time, without another
     /// reading of the clock.
     ended_ns: Option<Nanos>,
 }
@@ -24,7 +24,7 @@ impl ClientHandle {
         Self { local, state, issued: 0, ended_ns: None }
     }
 
-    /// Which client this is, of `0..clients`.
+    /// The client's index, of `0..clients`.
     pub fn index(&self) -> usize {
         self.state.first_client + self.local
     }
@@ -34,14 +34,14 @@ impl ClientHandle {
         &self.state.handle
     }
 
-    /// Now, on the worker's clock, ns.
+    /// The current time on the worker's clock, ns.
     #[inline]
     pub fn now(&self) -> Nanos {
         self.state.handle.now()
     }
 
-    /// Waits for the next turn; `None` when the load is over. The first call says that this client
-    /// is ready and waits for the start.
+    /// Waits for the next turn; `None` when the load is over. The first call reports that this client is ready, and
+    /// waits for the start.
     pub async fn next(&mut self) -> Option<Turn> {
         self.next_after(0).await
     }
@@ -95,7 +95,7 @@ impl ClientHandle {
         self.ended_ns = Some(self.state.finish(self.local, turn, operation));
     }
 
-    /// A transaction failed: it counts, and its latency is kept apart from those of successes.
+    /// A transaction failed: it counts, and its latency is kept separate from those of successes.
     pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
         self.state.fail(self.local, turn, operation, key, how);
     }
@@ -105,7 +105,7 @@ impl ClientHandle {
         self.state.retry(key);
     }
 
-    /// A statement that began at `started_ns` succeeded: it counts, with a latency of its own.
+    /// A statement that began at `started_ns` succeeded: it counts, with its latency.
     #[inline]
     pub fn statement(&mut self, operation: OperationId, started_ns: Nanos) {
         self.state.statement(operation, started_ns);

@@ -1,10 +1,10 @@
 //! Offers load: clients, pacing, workers, phases, and a simulated system in exact virtual time.
 //!
-//! The engine names no workload and no database. It drives one trait, [`Load`], which starts the clients of
-//! one worker at a time ([`Clients`]), so that they can share what they need, such as a connection. A client
-//! is one future for its whole life: it gets a handle ([`ClientHandle`]), awaits its turns and reports what
-//! happened. [`offer`] runs a whole trial's load and hands each closed [`measure::Interval`] to a
-//! [`TrialObserver`]; [`worker_pool::run`] runs jobs side by side, for preparing data.
+//! The engine names no workload and no database. It drives one trait, [`Load`], which starts the clients of one
+//! worker at a time ([`Clients`]), so that they can share resources such as a connection. A client is one future for
+//! its whole life: it gets a handle ([`ClientHandle`]), awaits its turns and reports the results. [`offer`] runs a
+//! whole trial's load and passes each closed [`measure::Interval`] to a [`TrialObserver`]; [`worker_pool::run`] runs
+//! jobs in parallel, to prepare data.
 
 mod assignment;
 mod client;

@@ -1,4 +1,4 @@
-//! The load of a trial: how much, and for how long.
+//! The load of a trial: its size and its length.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct OfferedLoad {
     pub clients: usize,
     /// How clients are spread over threads.
     pub workers: Workers,
-    /// When each client's next turn comes.
+    /// The pacing of the clients' turns.
     pub pacing: Pacing,
     /// Length of the load before the measured load.
     pub warm_up: Duration,

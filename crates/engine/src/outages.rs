@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn events_of_other_workers_may_arrive_late() {
         use ConnectionEvent::{Back, Lost};
-        // 9 and 28 were told after later ones; the last answer is older than the second outage.
+        // The events at 9 and 28 arrive after later ones; the last answer is older than the second outage.
         let changed = [(10, Lost), (9, Lost), (30, Back), (28, Lost), (50, Lost), (40, Back)];
         let first = Outage { start_ns: 9, end_ns: Some(30), failures: 3, reconnects: 0 };
         let second = Outage { start_ns: 50, end_ns: None, failures: 1, reconnects: 0 };

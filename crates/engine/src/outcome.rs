@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use measure::{Failure, LatencyHistogram, QueryCounts, Unfinished};
 
-/// The outcome of a trial's load, beside its intervals.
+/// The outcome of a trial's load, without its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How it ended.
@@ -26,17 +26,17 @@ pub struct Outcome {
 pub enum LoadEnd {
     /// As planned.
     Complete,
-    /// A stop was requested; the results until then are valid.
+    /// A stop was requested; the results so far are valid.
     Interrupted,
     /// All clients failed before the end; this is the first failure.
     AllClientsFailed(Failure),
     /// A connection broke, and reconnecting is off.
     Disconnected(Failure),
-    /// The system under test has exited, and why.
+    /// The system under test has exited, with the reason.
     Crashed(String),
     /// Transactions arrived faster than they were answered, until the backlog limit was reached.
     Overloaded {
-        /// How many waited for a client, over all workers.
+        /// The number of arrivals that waited for a client, over all workers.
         backlog: u64,
     },
 }
@@ -46,7 +46,7 @@ pub enum LoadEnd {
 pub struct ClientOutcome {
     /// Measured transactions that succeeded.
     pub events: u64,
-    /// Why it ended early, if it did.
+    /// The reason for its early end, if any.
     pub failure: Option<Failure>,
 }
 
@@ -56,11 +56,11 @@ pub enum TrialError {
     /// A client could not connect or prepare.
     #[error("client {client} of {clients} could not start: {failure}")]
     Start {
-        /// Which client.
+        /// The client's index.
         client: usize,
-        /// How many clients there are.
+        /// The number of clients.
         clients: usize,
-        /// Why.
+        /// The reason.
         failure: Failure,
     },
     /// Connecting took too long.
@@ -69,7 +69,7 @@ pub enum TrialError {
          not answering"
     )]
     StartTimeout {
-        /// How many clients.
+        /// The number of clients.
         clients: usize,
         /// The time-out.
         timeout: Duration,

@@ -86,7 +86,7 @@ impl Pacer {
         matches!(self, Self::Open { .. })
     }
 
-    /// How many arrivals wait for a client at `now`; none in a closed loop.
+    /// The number of arrivals that wait for a client at `now`; zero in a closed loop.
     pub(crate) fn backlog(&self, now: Nanos) -> u64 {
         match self {
             Self::Closed { .. } => 0,

@@ -10,11 +10,11 @@ use plan::{Arrivals, Rate, RateStep, split_mix};
 /// expected until then, so that even and random spacing use the same curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// The last segment's final rate goes on for ever.
+    /// The last segment's final rate continues forever.
     segments: Vec<Segment>,
 }
 
-/// A [`RateStep`] with its length as the load path needs it.
+/// A [`RateStep`] and its length, in the form that the load path needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Segment {
     length_ns: Nanos,
@@ -37,7 +37,7 @@ impl Schedule {
         Self { segments: std::iter::once(&warm_up).chain(rate.steps()).map(segment).collect() }
     }
 
-    /// How many arrivals are expected until `elapsed_ns`: the area below the curve of rates.
+    /// The expected number of arrivals until `elapsed_ns`: the area below the curve of rates.
     pub fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
         let mut begin = 0;
         let mut area = 0.0;
@@ -49,8 +49,8 @@ impl Schedule {
         area + self.last_rate() * seconds(elapsed_ns.saturating_sub(begin))
     }
 
-    /// When that many arrivals are expected to have come: the inverse of
-    /// [`Schedule::expected_until`]. [`Nanos::MAX`] when the rate ends at zero before.
+    /// The time until which that many arrivals are expected: the inverse of [`Schedule::expected_until`].
+    /// [`Nanos::MAX`] when the rate falls to zero before.
     pub(crate) fn time_of(&self, position: f64) -> Nanos {
         let mut begin = 0;
         let mut left = position;
@@ -88,8 +88,8 @@ impl Segment {
         into * (self.from_per_s + slope * into / 2.0)
     }
 
-    /// When `position` arrivals are expected, from the segment's beginning: the root of
-    /// slope/2 t^2 + from t - position, in the form that does not cancel when the slope is small.
+    /// The time from the segment's beginning until which `position` arrivals are expected: the root of slope/2 t^2 +
+    /// from t - position, in the form without cancellation when the slope is small.
     fn time_of(self, position: f64) -> Nanos {
         let slope = (self.to_per_s - self.from_per_s) / self.length_s();
         let root = (self.from_per_s.powi(2) + 2.0 * slope * position).max(0.0).sqrt();
@@ -107,10 +107,10 @@ fn nanoseconds(length_s: f64) -> Nanos {
 
 /// The arrival times of one worker, in order: its share of all arrivals of a schedule.
 ///
-/// Workers take evenly spaced arrivals in turn, so that all workers together are as even as one. In a Poisson
-/// process each worker has a process of its own with its share of the rate, because the sum of independent
-/// Poisson processes is one again. The arrivals of a process with a changing rate are those of a process with
-/// rate 1, moved to the time at which their number is expected (time rescaling).
+/// Workers take evenly spaced arrivals in turn, so that all workers together are as even as one. With Poisson
+/// arrivals, each worker has an independent Poisson process with its share of the rate, because the sum of
+/// independent Poisson processes is one again. The arrivals of a process with a changing rate are those of a process
+/// with rate 1, moved to the time at which their number is expected (time rescaling).
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalTimes {
     schedule: Schedule,
@@ -120,7 +120,7 @@ pub(crate) struct ArrivalTimes {
     /// Workers that share the schedule.
     workers: f64,
     random: u64,
-    /// When the next arrival comes.
+    /// The time of the next arrival.
     next_at: Nanos,
 }
 
@@ -143,7 +143,7 @@ impl ArrivalTimes {
         arrivals
     }
 
-    /// When the next arrival comes, ns on the trial's clock.
+    /// The time of the next arrival, ns on the trial's clock.
     pub(crate) fn next_at(&self) -> Nanos {
         self.next_at
     }
@@ -163,8 +163,8 @@ impl ArrivalTimes {
         self.next_at = self.schedule.time_of(self.position);
     }
 
-    /// How many arrivals until `elapsed_ns` were not taken. This is the expected number, because random
-    /// arrivals after the next are not drawn yet.
+    /// The number of arrivals until `elapsed_ns` that were not taken. It is the expected number, because random
+    /// arrivals after the next one are not drawn yet.
     pub(crate) fn backlog(&self, elapsed_ns: Nanos) -> u64 {
         let waiting = self.schedule.expected_until(elapsed_ns) - self.position;
         (waiting / self.workers).max(0.0).round() as u64
@@ -183,7 +183,7 @@ mod tests {
 
     const S: Nanos = 1_000_000_000;
 
-    /// Steps of so many seconds from one rate to another.
+    /// Steps with a length in seconds, a first and a last rate.
     fn steps(steps: &[(u64, f64, f64)]) -> Schedule {
         let step = |(seconds, from_per_s, to_per_s): &(u64, f64, f64)| RateStep {
             length: Duration::from_secs(*seconds),

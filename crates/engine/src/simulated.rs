@@ -19,7 +19,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Load for one trial on a fresh system.
+    /// The load of one trial on a fresh system.
     pub fn new(system: SimulatedSystem) -> Self {
         let operations = vec![Operation::new("request", OperationKind::Transaction)];
         Self { operations, system }
@@ -49,7 +49,7 @@ impl Load for Simulated {
 }
 
 struct Queue {
-    /// When each server is free.
+    /// The time at which each server is free.
     free_at: BinaryHeap<Reverse<Nanos>>,
     system: SimulatedSystem,
     served: usize,
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    /// Adds a request at `now` and returns when its answer comes.
+    /// Adds a request at `now` and returns the time of its answer.
     fn enter(&mut self, now: Nanos) -> Nanos {
         let times = &self.system.service_times_ns;
         let service = times[self.served % times.len()];
@@ -76,7 +76,7 @@ impl Queue {
         done
     }
 
-    /// When a request that takes `service` from `start` on is done, with the stalls in between.
+    /// The time at which a request is done that starts at `start` and takes `service`, including stalls.
     fn served_by(&self, start: Nanos, service: Nanos) -> Nanos {
         let mut done = start + service;
         for stall in &self.system.stalls {

@@ -1,5 +1,5 @@
-//! The coordinator of one trial's load: starts the workers together, merges what they count, and
-//! hands each interval on as soon as every worker has closed it.
+//! The coordinator of one trial's load: starts the workers together, merges their counts, and passes each interval on
+//! as soon as every worker has closed it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,10 +25,10 @@ const POLL_PERIOD: Duration = Duration::from_millis(20);
 
 /// Receives the results of a trial while it runs.
 pub trait TrialObserver {
-    /// All clients are ready, and none has started. It is not called in virtual time.
+    /// All clients are ready, and none has started. Not called in virtual time.
     ///
     /// # Errors
-    /// When it cannot go on; the trial ends.
+    /// When the observer cannot continue; the trial ends.
     fn ready(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -36,17 +36,16 @@ pub trait TrialObserver {
     /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
     ///
     /// # Errors
-    /// When it cannot go on; the trial ends.
+    /// When the observer cannot continue; the trial ends.
     fn begins(&mut self, phase: Phase) -> io::Result<()>;
 
     /// An interval is closed and merged over all workers; they come in order.
     ///
     /// # Errors
-    /// When it cannot store the interval, as on a full disk; the trial ends.
+    /// When it cannot store the interval, such as on a full disk; the trial ends.
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
-    /// All outages until now. Called after an interval in which they have changed, and once more before the
-    /// end.
+    /// All outages so far. Called after an interval in which they have changed, and once more before the end.
     ///
     /// # Errors
     /// When it cannot store them; the trial ends.
@@ -57,17 +56,17 @@ pub trait TrialObserver {
     /// The measured load is over.
     ///
     /// # Errors
-    /// When it cannot go on.
+    /// When the observer cannot continue.
     fn ends(&mut self) -> io::Result<()>;
 
-    /// Why the system under test has exited, if it has, which ends the trial at once. Called several times a
-    /// second.
+    /// The reason why the system under test has exited, if it has; this ends the trial at once. Called several times
+    /// a second.
     fn crash(&mut self) -> Option<String> {
         None
     }
 }
 
-/// Runs `load` as `offer` says, until it is over or `stop` is requested.
+/// Runs `load` with the settings of `offer`, until it is over or `stop` is requested.
 ///
 /// # Errors
 /// When a client cannot start, or `observer` cannot store the results.
@@ -133,7 +132,7 @@ fn finish(
         }
         error
     });
-    // A worker that starts only now sleeps until it is woken.
+    // A worker that starts only now sleeps until it is woken up.
     for message in inbox {
         if let Message::Up { remote, .. } = message {
             remote.wake();
@@ -174,7 +173,7 @@ struct Coordinator<'a> {
     was_stopped: bool,
     /// Whether the backlog limit was reached.
     is_overloaded: bool,
-    /// How many arrivals waited when the trial ended early.
+    /// The number of arrivals that waited when the trial ended early.
     backlog: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::worker_pool::event_loop_failure;
 use crate::worker_state::WorkerState;
 use crate::{Clients, Load};
 
-/// Works until the load is over.
+/// Runs a worker until the load is over.
 pub(crate) fn work(
     assignment: &Assignment<'_>,
     load: &dyn Load,

@@ -7,8 +7,8 @@ use net::{Clock, Handle, Runtime};
 use crate::{LocalBoxFuture, Stop, StopLevel};
 use measure::{ErrorClass, Failure};
 
-/// Runs `worker(index, handle)` on `threads` threads, each future on an event loop of its own, and waits
-/// for all. Workers share work through what they capture, such as an atomic counter.
+/// Runs `worker(index, handle)` on `threads` threads, each future on a separate event loop, and waits for all.
+/// Workers share work through the variables that they capture, such as an atomic counter.
 ///
 /// # Errors
 /// The failure of the first worker (by index) that failed. A stop at once drops workers where they wait;

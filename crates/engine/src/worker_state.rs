@@ -1,4 +1,4 @@
-//! The state that the clients of one worker share: the tally that they fill, and their current transactions.
+//! The state that the clients of one worker share: their tally and their current transactions.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ struct Client {
     failure: Option<Failure>,
 }
 
-/// Which part of the trial an event counted in.
+/// The part of the trial to which an event counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counted {
     WarmUp,
@@ -85,7 +85,7 @@ pub(crate) struct WorkerState {
 }
 
 impl WorkerState {
-    /// For the worker that `assignment` is for.
+    /// The state of the worker of `assignment`.
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
         let Assignment { worker, workers, offer, operations, timetable, .. } = *assignment;
         let clients = assignment.clients();
@@ -374,7 +374,7 @@ impl WorkerState {
     }
 
     pub(crate) fn send(&self, message: Message) {
-        // The coordinator can have ended; then nobody needs the message.
+        // The coordinator may have ended; then the message is not needed.
         let _ = self.out.send(message);
     }
 
@@ -409,8 +409,8 @@ impl WorkerState {
         }
     }
 
-    /// When the last turns were given, if that is past: the measured time is over, the budget is spent, or a
-    /// stop was requested.
+    /// The time at which turns ended, if it has passed: the measured time is over, the budget is spent, or a stop was
+    /// requested.
     fn ended_at(&self, at: Nanos) -> Option<Nanos> {
         if self.timetable.is_over(at) {
             return self.timetable.end_ns;
@@ -418,7 +418,7 @@ impl WorkerState {
         let is_ending = self.control.is_spent() || self.control.is_ending();
         if self.ended_early_at.get().is_none() && is_ending {
             self.ended_early_at.set(Some(at));
-            // Perhaps another worker was overloaded: the backlog of this one counts too.
+            // Another worker may have reached the limit: the backlog of this one counts too.
             let backlog = self.pacer.backlog(at);
             if backlog > 0 && !self.has_reported_backlog.replace(true) {
                 self.send(Message::Backlog { backlog });

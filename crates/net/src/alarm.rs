@@ -1,8 +1,8 @@
 //! A timer that is more precise than the event loop's own wait, whose time-out is rounded up to whole
 //! milliseconds. Without it every intended start of an open loop would be up to a millisecond late.
 //!
-//! On Linux it is a file that becomes readable (timerfd_create(2)). Its registration is edge-triggered, so
-//! the file need not be read: each expiry is an edge of its own. Other systems have only the rounded wait.
+//! On Linux it is a file that becomes readable (timerfd_create(2)). Its registration is edge-triggered, so the file
+//! need not be read: each expiry is a separate edge. Other systems have only the rounded wait.
 
 use mio::{Registry, Token};
 

@@ -10,13 +10,13 @@ use std::task::{Context, Poll};
 use crate::Handle;
 use crate::runtime::TaskId;
 
-/// Connections that one loop opens at a time. A server queues connections that it has not accepted yet, at
-/// least 80 in MySQL and its relatives. When that queue overflows, Linux can drop the last packet of the TCP
-/// handshake: the client then counts as connected, the server does not know it, and the client waits for
-/// ever.
+/// The number of connections that one loop opens at a time. A server queues connections that it has not accepted yet,
+/// at least 80 in MySQL and related servers. When that queue overflows, Linux can drop the last packet of the TCP
+/// handshake: the client then counts as connected, the server does not know the connection, and the client waits
+/// forever.
 const CONNECTING_MAX: usize = 16;
 
-/// How many connections are being opened, and the queue of those that wait.
+/// The number of connections that are being opened, and the queue of those that wait.
 #[derive(Default)]
 pub(crate) struct ConnectQueue {
     running: Cell<usize>,
@@ -96,7 +96,7 @@ impl Drop for ConnectPermit {
     }
 }
 
-/// Wakes the first in the queue, if there is room.
+/// Wakes the first in the queue, if the limit allows it.
 fn wake_next(handle: &Handle) {
     let connect_queue = handle.connect_queue();
     if connect_queue.has_room()

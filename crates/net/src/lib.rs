@@ -1,4 +1,4 @@
-//! The ground of the load path: clock, event loop, timers and sockets.
+//! The basis of the load path: clock, event loop, timers and sockets.
 //!
 //! A [`Runtime`] is one thread's event loop over mio (epoll on Linux). It drives the futures of one thread's
 //! clients for as long as the load lasts. A future is polled when the socket that it owns is ready, when its

@@ -42,7 +42,7 @@ struct Shared {
     sockets: RefCell<Vec<Socket>>,
     free_tokens: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
-    /// What is polled next, before the loop waits for the kernel again.
+    /// The futures to poll next, before the loop waits for the kernel again.
     ready: RefCell<VecDeque<Ready>>,
     /// The future that is being polled now.
     current: Cell<TaskId>,
@@ -106,8 +106,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as nothing else is left
-    /// to do.
+    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as no other work is left.
     ///
     /// # Errors
     /// When the kernel refuses an event queue, usually because of the limit of open files.
@@ -146,7 +145,7 @@ impl Runtime {
         Handle(Rc::clone(&self.shared))
     }
 
-    /// The means for other threads to wake the loop.
+    /// A handle with which other threads wake the loop.
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
@@ -215,7 +214,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Polls the ready queue's first futures, `most` of them.
+    /// Polls the first `most` futures of the ready queue.
     fn poll_ready(&mut self, most: usize) {
         for _ in 0..most {
             let Some(ready) = self.shared.ready.borrow_mut().pop_front() else { return };
@@ -315,7 +314,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Futures that are dropped below then need not remove their timers one by one.
+        // So that the futures that are dropped below need not remove their timers one by one.
         self.shared.timers.borrow_mut().clear();
         // A future that was never polled may hold a handle, and with it the queue that holds the future.
         drop(self.shared.ready.take());
@@ -346,7 +345,7 @@ impl Handle {
         self.0.clock.now()
     }
 
-    /// Adds a future that runs beside those of [`Runtime::spawn`], such as the reader of a connection that
+    /// Adds a future that runs in addition to those of [`Runtime::spawn`], such as the reader of a connection that
     /// several of them share. The loop does not wait for it: it is dropped with the loop.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         self.0.ready.borrow_mut().push_back(Ready::Background(Box::pin(task)));
@@ -414,7 +413,7 @@ impl Handle {
         self.0.sockets.borrow()[token.0].writable
     }
 
-    /// Notes that there is nothing more to read for now.
+    /// Marks that there is nothing more to read for now.
     #[inline]
     pub(crate) fn clear_readable(&self, token: Token) {
         let socket = &mut self.0.sockets.borrow_mut()[token.0];
@@ -473,7 +472,7 @@ impl Future for Sleep<'_> {
 impl Drop for Sleep<'_> {
     fn drop(&mut self) {
         let Some(task) = self.set_for else { return };
-        // A future that no longer waits must not be polled. This is rare, and then there are few timers.
+        // A future that no longer waits must not be polled. This case is rare, and there are few timers.
         let entry = Reverse((self.at, task));
         let mut is_found = false;
         self.handle.0.timers.borrow_mut().retain(|timer| {

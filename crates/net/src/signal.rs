@@ -8,8 +8,8 @@ use std::task::Poll;
 use crate::Handle;
 use crate::runtime::TaskId;
 
-/// Wakes one waiting future of the same event loop. A wake that comes before the wait is kept, so that
-/// none is lost; several wakes before one wait count as one. Nothing is allocated after `new`.
+/// Wakes one waiting future of the same event loop. A wake before the wait is kept, so that none is lost; several
+/// wakes before one wait count as one. Nothing is allocated after `new`.
 #[derive(Clone)]
 pub struct Signal(Rc<SignalState>);
 
@@ -54,7 +54,7 @@ impl Signal {
     }
 }
 
-/// Holds futures of one loop back until it is opened.
+/// Holds futures of one loop until it is opened.
 #[derive(Clone, Default)]
 pub struct Gate(Rc<GateState>);
 
@@ -77,7 +77,7 @@ impl Gate {
         .await;
     }
 
-    /// Opens the gate for good and wakes the futures that wait at it.
+    /// Opens the gate permanently and wakes the futures that wait at it.
     pub fn open(&self, handle: &Handle) {
         self.0.is_open.set(true);
         self.0.waiting.take().into_iter().for_each(|task| handle.wake(task));

@@ -18,7 +18,7 @@ use crate::tls::{Cipher, Machine, TlsClient};
 
 mod secured;
 
-/// Where a peer listens.
+/// The address of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// TCP.
@@ -59,7 +59,7 @@ impl Stream {
     /// Connects; TCP without Nagle's delay.
     ///
     /// # Errors
-    /// What the kernel says: refused, no route, no such socket file, too many open files.
+    /// The kernel's error: refused, no route, no such socket file, too many open files.
     pub async fn connect(handle: &Handle, endpoint: &Endpoint) -> io::Result<Self> {
         let mut socket = match endpoint {
             Endpoint::Tcp(address) => Socket::Tcp(TcpStream::connect(*address)?),
@@ -78,12 +78,11 @@ impl Stream {
         Ok(Self { wire, tls: None })
     }
 
-    /// Starts TLS on the stream. The peer must expect the handshake, and all that it has sent must have been
-    /// read.
-    /// `host` is the name or address that the certificate must be for, if the client checks that.
+    /// Starts TLS on the stream. The peer must expect the handshake, and all bytes that it has sent must have been
+    /// read. `host` is the name or address that the certificate must be for, if the client checks that.
     ///
     /// # Errors
-    /// What the kernel says, or a [`crate::tls::TlsFault`] in the error. The stream is unusable then.
+    /// The kernel's error, or one that contains a [`crate::tls::TlsFault`]. The stream is unusable then.
     pub async fn secure(&mut self, client: &TlsClient, host: &str) -> io::Result<()> {
         let machine = self.tls.insert(Box::new(Machine::new(client, host)?));
         let wire = &mut self.wire;
@@ -104,18 +103,18 @@ impl Stream {
     /// peer has closed. Returns the result of `body`.
     ///
     /// # Errors
-    /// What the kernel says, such as a reset by the peer.
+    /// The kernel's error, such as a reset by the peer.
     #[inline]
     pub async fn read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> io::Result<T> {
         poll_fn(|_| self.poll_read_with(&mut body)).await
     }
 
-    /// As [`Stream::read_with`], for futures that are written by hand. After `Pending` the future is polled
-    /// again when bytes have come.
+    /// As [`Stream::read_with`], for futures that are written by hand. After `Pending` the future is polled again
+    /// when bytes have arrived.
     ///
     /// # Errors
-    /// What the kernel says, such as a reset by the peer; on a secured stream, also a
-    /// [`crate::tls::TlsFault`] in the error.
+    /// The kernel's error, such as a reset by the peer; on a secured stream, also one that contains a
+    /// [`crate::tls::TlsFault`].
     #[inline]
     pub fn poll_read_with<T>(&mut self, mut body: impl FnMut(&[u8]) -> T) -> Poll<io::Result<T>> {
         match &mut self.tls {
@@ -127,18 +126,18 @@ impl Stream {
     /// Sends all of `bytes`.
     ///
     /// # Errors
-    /// What the kernel says, such as a broken pipe.
+    /// The kernel's error, such as a broken pipe.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut sent = 0;
         poll_fn(|_| self.poll_write(bytes, &mut sent)).await
     }
 
-    /// Sends `bytes` from index `sent` on, as far as the kernel takes them, and advances `sent`. After
-    /// `Pending` the future is polled again when there is room, and must call again with the same bytes.
+    /// Sends `bytes` from index `sent` on, as far as the kernel accepts them, and advances `sent`. After `Pending`
+    /// the future is polled again when the kernel can accept more, and must call again with the same bytes.
     ///
     /// # Errors
-    /// What the kernel says, such as a broken pipe; on a secured stream, also a
-    /// [`crate::tls::TlsFault`] in the error.
+    /// The kernel's error, such as a broken pipe; on a secured stream, also one that contains a
+    /// [`crate::tls::TlsFault`].
     #[inline]
     pub fn poll_write(&mut self, bytes: &[u8], sent: &mut usize) -> Poll<io::Result<()>> {
         match &mut self.tls {
@@ -165,7 +164,7 @@ impl Wire {
         while handle.is_readable(*token) {
             let done = handle.with_scratch(|scratch| match socket.read(scratch) {
                 Ok(length) => {
-                    // A short read means that the kernel has no more. Later bytes are a new event, so another
+                    // A short read means that the kernel has no more bytes. Later bytes are a new event, so another
                     // read is not needed.
                     if length > 0 && length < scratch.len() {
                         handle.clear_readable(*token);
@@ -215,8 +214,8 @@ impl Wire {
     }
 }
 
-/// What a failed read means: an error, or nothing to read for now. When the peer has hung up and there is
-/// nothing to read, the connection was reset; no further event would report it.
+/// The meaning of a failed read: an error, or nothing to read for now. When the peer has closed and there is nothing
+/// to read, the connection was reset; no further event would report it.
 #[cold]
 fn unread(handle: &Handle, token: Token, error: io::Error) -> Option<io::Error> {
     match error.kind() {
@@ -255,8 +254,8 @@ impl Socket {
         }
     }
 
-    // Both make the system call directly: the C library's wrappers make each call a cancellation point of the
-    // thread, which costs as many instructions as all the rest.
+    // Both make the system call directly: the C library's wrappers make each call a cancellation point of the thread,
+    // which takes as many instructions as everything else.
 
     #[inline]
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -22,7 +22,7 @@ pub use message::{TcpConnection, TcpInfo};
 
 /// The bit of `SKNLGRP_INET_TCP_DESTROY` and of `SKNLGRP_INET6_TCP_DESTROY`: closed TCP sockets.
 const CLOSE_GROUPS: u32 = 1 | 1 << 2;
-/// Receive buffer for notifications of closed connections; the kernel can grant less.
+/// Receive buffer for notifications of closed connections; the kernel may grant less.
 const CLOSE_BUFFER_BYTES: usize = 8 << 20;
 /// The kernel's largest message.
 const MESSAGE_BYTES_MAX: usize = 32 << 10;
@@ -114,7 +114,7 @@ impl TcpDiagnosis {
     }
 }
 
-/// The kernel leaves out the scope of an address.
+/// Compares two addresses without the scope, which the kernel leaves out.
 fn is_at(one: SocketAddr, other: SocketAddr) -> bool {
     (one.ip(), one.port()) == (other.ip(), other.port())
 }
@@ -130,7 +130,7 @@ fn diagnosis_socket(groups: u32) -> nix::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Tries again after a signal.
+/// Receives, and tries again after a signal.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> nix::Result<usize> {
     loop {
         match recv(socket.as_raw_fd(), buffer, MsgFlags::empty()) {

@@ -1,4 +1,4 @@
-//! A bound on how long something may take.
+//! A time limit for any future.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::Handle;
 
-/// Waits for `future`, but no longer than `length`: `None` when that has passed.
+/// Waits for `future`, but no longer than `length`: `None` when that time has passed.
 pub async fn within<T>(
     handle: &Handle,
     length: Duration,

@@ -1,4 +1,4 @@
-//! What the plan wants done before a system is started for the first time.
+//! The steps of the plan before a system is started for the first time.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -14,19 +14,19 @@ use crate::{Event, RunListener};
 pub(crate) struct Build<'a> {
     /// The system's name in the plan.
     pub(crate) name: &'a str,
-    /// What the shell is to run.
+    /// The command for the shell.
     pub(crate) command: &'a str,
-    /// Where: the folder of the plan.
+    /// The folder in which it runs: the folder of the plan.
     pub(crate) folder: &'a Path,
-    /// The folder that its log goes to.
+    /// The folder of its log.
     pub(crate) log: &'a Path,
 }
 
 impl Build<'_> {
-    /// Runs it to its end.
+    /// Runs the command to its end.
     ///
     /// # Errors
-    /// When it fails, with the last lines that it said.
+    /// When it fails, with the last lines of its output.
     pub(crate) fn run(&self, stop: &Stop, listener: &mut dyn RunListener) -> Result<()> {
         let log = self.log.join(format!("build-{}.log", self.name));
         listener.on_event(Event::SystemStarting { name: self.name });
@@ -37,7 +37,7 @@ impl Build<'_> {
     }
 }
 
-/// Blanks secrets in a log that the build has written into the record.
+/// Masks secrets in a log that the build has written into the record.
 fn scrub_file(log: &Path) -> Result<()> {
     let scrubbed = fs::read(log).and_then(|bytes| {
         let text = String::from_utf8_lossy(&bytes);
@@ -47,7 +47,7 @@ fn scrub_file(log: &Path) -> Result<()> {
     scrubbed.with_context(|| format!("cannot blank secrets in {}", log.display()))
 }
 
-/// Gets what starting a system takes, such as a build of the server.
+/// Gets what a system needs to start, such as a build of the server.
 ///
 /// # Errors
 /// What is missing, or what failed.

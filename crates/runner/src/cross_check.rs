@@ -1,5 +1,5 @@
-//! The server's own counters beside dyno's. They are read when every client is ready and again after the load,
-//! by a session of their own or from the server's page of metrics.
+//! Compares the server's own counters with dyno's. They are read when every client is ready and again after the load,
+//! in a session of their own or from the server's page of metrics.
 
 use std::sync::mpsc;
 
@@ -11,9 +11,9 @@ use system::{StatementCounters, StatementPages};
 
 /// A check in progress.
 pub(crate) struct Check {
-    /// `None` where there is no server that could tell.
+    /// `None` where there is no server with counters.
     target: Option<Target>,
-    /// The pages on which its servers count statements, where they do.
+    /// The pages on which its servers count statements, if they do.
     pages: Option<StatementPages>,
     stop: Stop,
     before: FirstReading,
@@ -28,16 +28,16 @@ enum FirstReading {
     Failed(String),
 }
 
-/// What the server has told.
+/// The counters of the servers.
 enum Reading {
-    /// By its status variables.
+    /// From status variables.
     Status(ServerCounters),
-    /// On its page of metrics.
+    /// From pages of metrics.
     Page(StatementCounters),
 }
 
 impl Reading {
-    /// What was counted since an earlier reading.
+    /// The counts since an earlier reading.
     fn since(&self, earlier: &Self) -> Result<ServerCounts, String> {
         match (self, earlier) {
             (Self::Status(now), Self::Status(before)) => {
@@ -57,7 +57,7 @@ impl Check {
         Self { target, pages, stop, before: FirstReading::Nothing, by_dyno: QueryCounts::default() }
     }
 
-    /// All clients are ready, and none has begun.
+    /// Takes the first reading: all clients are ready, and none has begun.
     pub(crate) fn begin(&mut self) {
         self.before = match self.read() {
             Ok(Some(counters)) => FirstReading::Read(counters),
@@ -69,18 +69,18 @@ impl Check {
         };
     }
 
-    /// There is no server that could count.
+    /// Whether there is no server with counters.
     fn is_embedded(&self) -> bool {
         self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
     }
 
-    /// Adds what dyno counted in an interval, of the warm-up too.
+    /// Adds dyno's counts of an interval, including those of the warm-up.
     pub(crate) fn add(&mut self, interval: &Interval) {
         self.by_dyno.add(interval.tally.queries);
     }
 
-    /// Every client has ended; `late` is what was answered after the last interval. `None` when the
-    /// server does not report it.
+    /// Takes the second reading after every client has ended; `late` counts answers after the last interval. `None`
+    /// when the server does not report its counters.
     pub(crate) fn end(mut self, late: QueryCounts) -> Option<CrossCheck> {
         self.by_dyno.add(late);
         let by_dyno = self.by_dyno;
@@ -104,9 +104,9 @@ impl Check {
         }
     }
 
-    /// Asks the server, until it has answered or someone wants to stop at once.
+    /// Asks the server, until it has answered or an immediate stop is requested.
     fn read(&self) -> Result<Option<Reading>, String> {
-        // A page costs the server no statement, so where there is one nothing else is asked.
+        // A page costs the server no statement, so it is used wherever there is one.
         if let Some(pages) = &self.pages {
             return pages.read().map(|read| Some(Reading::Page(read)));
         }

@@ -1,4 +1,4 @@
-//! A plan whose every part has been checked.
+//! A plan whose parts have all been checked.
 
 use measure::Rules;
 use plan::{Limit, Plan, Problem, Problems, WorkloadPlan};
@@ -15,7 +15,7 @@ pub struct Experiment {
     pub(crate) workloads: Vec<TrialWorkload>,
 }
 
-/// What the clients of a trial do.
+/// The workload of a trial's clients.
 pub(crate) enum TrialWorkload {
     /// A workload on a database.
     Database(Box<dyn Workload>),
@@ -27,7 +27,7 @@ impl Experiment {
     /// Reads every system and workload of `plan`.
     ///
     /// # Errors
-    /// Everything that is wrong with them, with its places in the plan.
+    /// Every error in them, with its place in the plan.
     pub fn check(mut plan: Plan) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let folder = &plan.source.folder;
@@ -52,7 +52,7 @@ impl Experiment {
         &self.plan
     }
 
-    /// Figures and a mix of workload `index`'s own.
+    /// The scores of workload `index`, and the mix that it requires.
     pub(crate) fn rules(&self, index: usize) -> Rules {
         match &self.workloads[index] {
             TrialWorkload::Database(workload) => workload.rules(),
@@ -60,7 +60,7 @@ impl Experiment {
         }
     }
 
-    /// What workload `index` of the plan does, in a line.
+    /// A summary of workload `index` of the plan, in one line.
     pub fn describe_workload(&self, index: usize) -> String {
         match &self.workloads[index] {
             TrialWorkload::Database(workload) => workload.describe(),
@@ -91,10 +91,10 @@ fn read_workload(it: &WorkloadPlan, plan: &Plan) -> Result<TrialWorkload, Vec<Pr
     workload::read(it, &plan.source.folder).map(TrialWorkload::Database)
 }
 
-/// When trials end as the workloads themselves say.
+/// The limit of trials that the workloads themselves set.
 ///
 /// # Errors
-/// When they say different things.
+/// When they set different limits.
 fn common_limit(workloads: &[TrialWorkload]) -> Result<Option<Limit>, Problem> {
     let mut limits = workloads.iter().map(|work| match work {
         TrialWorkload::Database(workload) => workload.limit(),
@@ -109,7 +109,7 @@ fn common_limit(workloads: &[TrialWorkload]) -> Result<Option<Limit>, Problem> {
     Err(Problem { span: None, message, help: Some(help.to_owned()) })
 }
 
-/// A simulated system takes requests and nothing else, and nothing else takes its requests.
+/// A simulated system takes only simulated requests, and no other system takes these.
 fn mismatches(plan: &Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
     for system in &plan.systems {

@@ -1,4 +1,4 @@
-//! How long a round trip takes while there is no load: what latencies under load are to be read beside.
+//! The duration of a round trip without load: the baseline for latencies under load.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -7,22 +7,22 @@ use driver::{Target, Timeouts};
 use engine::{Stop, worker_pool};
 use measure::LatencyHistogram;
 
-/// What is asked: the least that a server can be asked.
+/// The smallest possible statement.
 const QUESTION: &str = "SELECT 1";
-/// Answers that count, after one that does not.
+/// The number of answers that count, after one that does not.
 const ROUND_TRIPS: usize = 50;
 /// A server that takes longer is not idle.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// Round trips of the smallest statement over a session of its own, one after the other; as many as were
-/// answered in time. None of an embedded database, which has no way to travel.
+/// Round trips of the smallest statement over a session of its own, one after the other; as many as were answered in
+/// time. Empty for an embedded database, which has no network round trip.
 pub(crate) fn round_trips(target: Option<&Target>, stop: &Stop) -> LatencyHistogram {
     let Some(target) = target.filter(|target| !target.capabilities().is_blocking) else {
         return LatencyHistogram::new();
     };
     let target = target.clone().with_timeouts(Timeouts { connect: BOUND, query: Some(BOUND) });
     let (told, answers) = mpsc::channel();
-    // A server that cannot be asked has no baseline; that it cannot be used is for the load to say.
+    // A server that does not answer has no baseline; the load reports that the server cannot be used.
     let _ = worker_pool::run_one(stop, |handle| {
         Box::pin(async move {
             let mut session = target.connect(&handle, 0).await?;

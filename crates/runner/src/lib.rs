@@ -1,8 +1,8 @@
-//! One experiment end to end: systems up, data ready, load offered, everything kept.
+//! Runs one experiment end to end: starts systems, prepares data, offers load, writes the record.
 //!
-//! [`Experiment::check`] reads all of a plan before anything starts; [`Experiment::run`] does its trials in
-//! order on a [`test_bed`] that brings systems and data into the state each trial needs, writes the record
-//! meanwhile, and reports progress to a [`RunListener`].
+//! [`Experiment::check`] reads all of a plan before anything starts. [`Experiment::run`] runs its trials in order on
+//! a [`test_bed`], which prepares the systems and data that each trial needs. It writes the record as it goes, and
+//! reports progress to a [`RunListener`].
 
 mod building;
 mod cross_check;

@@ -6,64 +6,64 @@ use std::time::Duration;
 use measure::{Interval, Operation, Phase};
 use record::{Identity, TrialStatus};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run begins.
     RunBegins {
-        /// Where the record grows.
+        /// The folder of the record.
         folder: &'a Path,
         /// How many trials there will be.
         trials: usize,
     },
-    /// A system is being started or reached.
+    /// A system is being started, or connected to.
     SystemStarting {
         /// Its name in the plan.
         name: &'a str,
     },
-    /// A system is up.
+    /// A system has started.
     SystemStarted {
         /// Its name in the plan.
         name: &'a str,
-        /// What it is.
+        /// Its identity.
         identity: &'a Identity,
     },
     /// A trial begins.
     TrialBegins {
-        /// Its place in the run, from 0.
+        /// Its index in the run, from 0.
         index: usize,
-        /// What it is, such as `sqlite · oltp_read_only · 4 clients`.
+        /// Its title, such as `sqlite · oltp_read_only · 4 clients`.
         title: &'a str,
     },
     /// A phase begins.
     PhaseBegins {
-        /// Which.
+        /// The phase.
         phase: Phase,
         /// How long it will take, when that is known.
         planned: Option<Duration>,
     },
-    /// How far a phase of unknown length has come.
+    /// The progress of a phase of unknown length.
     Progress {
-        /// What it does now.
+        /// The current step.
         stage: &'a str,
         /// Units of work done.
         done: u64,
-        /// Units of work in all; 0 when not known.
+        /// Total units of work; 0 when not known.
         total: u64,
     },
-    /// An interval of load is over.
+    /// An interval of load has ended.
     Interval {
-        /// What was counted.
+        /// Its counts.
         interval: &'a Interval,
         /// The operations of the workload.
         operations: &'a [Operation],
     },
-    /// A trial is over.
+    /// A trial has ended.
     TrialEnds {
         /// How it ended.
         status: &'a TrialStatus,
     },
-    /// Something that a person should know.
+    /// A note for the user.
     Note {
         /// One line.
         text: &'a str,

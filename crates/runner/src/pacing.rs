@@ -1,4 +1,4 @@
-//! From what a plan says of a trial's load to when its transactions come.
+//! The arrival times of transactions, from the load that a plan sets for a trial.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use measure::nanos;
 use plan::{Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration, show_steps, split_mix};
 use record::OpenRecord;
 
-/// When each client's next turn comes.
+/// The pacing of the clients' turns.
 pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     match open(plan, trial) {
         None => Pacing::Closed { think_time_ns: nanos(plan.load.think_time) },
@@ -20,19 +20,19 @@ pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     }
 }
 
-/// What the record keeps of it.
+/// The description of an open loop for the record.
 pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
     let (open, rate) = open(plan, trial)?;
     let rate_per_s = match plan.load.limit {
         Limit::Time(time) => rate.mean_per_s(time),
-        // Only a rate that never changes goes with a number of events.
+        // A number of events requires a constant rate.
         Limit::Events(_) => rate.first_per_s(),
     };
     let OpenLoop { arrivals, backlog_max, .. } = *open;
     Some(OpenRecord { rate: rate.clone(), rate_per_s, arrivals, backlog_max })
 }
 
-/// In a sentence.
+/// A description in one sentence.
 pub(crate) fn describe(plan: &Plan, trial: Trial, warm_up: Duration) -> String {
     let LoadPlan { think_time, limit, .. } = &plan.load;
     let mut text = match open(plan, trial) {
@@ -56,7 +56,7 @@ fn open(plan: &Plan, trial: Trial) -> Option<(&OpenLoop, &Rate)> {
     plan.load.open.as_ref().zip(plan.rate(trial))
 }
 
-/// Each repetition has arrivals of its own; every system meets the same ones.
+/// Each repetition has arrivals of its own; all systems get the same ones.
 fn seed(seed: u64, trial: Trial) -> u64 {
     let parts = [
         trial.workload as u64,

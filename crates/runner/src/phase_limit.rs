@@ -1,4 +1,4 @@
-//! Ends a phase early: when someone asks for it, or when it takes too long.
+//! Ends a phase early: when a stop is requested, or when the phase takes too long.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -7,27 +7,27 @@ use engine::{Stop, StopLevel};
 use measure::{ErrorClass, Failure};
 use plan::show_duration;
 
-/// How long a phase that takes too long may tidy up, before it is broken off.
+/// How long a phase that takes too long may clean up before it is aborted.
 const CLEANUP_TIME: Duration = Duration::from_secs(10);
 
-/// The bounds of one phase in progress.
+/// The limits of one phase in progress.
 pub(crate) struct PhaseLimit<'a> {
     run: &'a Stop,
-    /// What the phase heeds.
+    /// The stop signal of the phase.
     pub(crate) stop: Stop,
     timeout: Option<Duration>,
     is_late: Cell<bool>,
 }
 
 impl<'a> PhaseLimit<'a> {
-    /// A phase that begins now, and ends early when `run` is asked to.
+    /// A phase that begins now, and ends early when `run` is stopped.
     pub(crate) fn new(run: &'a Stop, timeout: Option<Duration>) -> Self {
         let limit = Self { run, stop: Stop::new(), timeout, is_late: Cell::new(false) };
         limit.check_limits(Duration::ZERO);
         limit
     }
 
-    /// Asks the phase to end when it is time to.
+    /// Asks the phase to end when its limit is reached or a stop is requested.
     pub(crate) fn check_limits(&self, elapsed: Duration) {
         let late = self.timeout.and_then(|timeout| elapsed.checked_sub(timeout));
         let level = match late {
@@ -41,7 +41,7 @@ impl<'a> PhaseLimit<'a> {
         }
     }
 
-    /// Why the phase failed, when that is its own time-out.
+    /// Explains the failure of the phase when its own time-out is the reason.
     pub(crate) fn explain(&self, failure: Failure) -> Failure {
         match self.timeout {
             Some(timeout) if self.is_late.get() && !self.run.is_asked() => {

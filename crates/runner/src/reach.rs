@@ -1,5 +1,5 @@
-//! A server that is away when a trial is about to begin: waited for, as a client would in mid-load. It
-//! would otherwise fail every trial that is left in the time that it takes to start it again.
+//! Waits for a server that cannot be reached when a trial is about to begin, as a client would during the load.
+//! Without this, every remaining trial would fail in the time that a restart of the server takes.
 
 use std::thread;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use system::Access;
 use crate::test_bed::TestBed;
 use crate::{Event, RunListener};
 
-/// Between two tries.
+/// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Returns when the server takes connections, or will not: when it refuses the login, when nobody
-/// waits for it longer than `limit`, when someone asks for the end. What is wrong then, the trial says.
+/// Returns when the server accepts connections, or when waiting is of no use: it refuses the login, it has not been
+/// reached within `limit`, or a stop is requested. The trial then reports the error.
 pub(crate) fn wait_for_server(
     test_bed: &TestBed<'_>,
     limit: Option<Duration>,

@@ -1,4 +1,4 @@
-//! All trials of an experiment, in order.
+//! Runs all trials of an experiment, in order.
 
 use std::path::PathBuf;
 
@@ -16,21 +16,21 @@ use crate::building::Build;
 use crate::test_bed::{self, TestBed};
 use crate::{Event, Experiment, RunListener, reach, trial};
 
-/// Where a run leaves its record, and what it writes at its head.
+/// Where a run writes its record, and the facts at the record's head.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The folder of all results; the run makes one of its own in it.
+    /// The folder of all results; the run creates its own folder in it.
     pub out: PathBuf,
-    /// The command line that does the run again.
+    /// The command line that repeats the run.
     pub command: String,
-    /// Which dyno runs.
+    /// The version of dyno that runs.
     pub dyno: Dyno,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// Its record.
+    /// The folder of its record.
     pub folder: PathBuf,
     /// How it ended.
     pub status: RunStatus,
@@ -39,8 +39,8 @@ pub struct RunOutcome {
 }
 
 impl Experiment {
-    /// Does every trial and leaves the record; a trial that fails does not stop those after it.
-    /// `stop` ends the trial in hand, and what was measured until then is kept.
+    /// Runs every trial and writes the record; a trial that fails does not stop those after it. `stop` ends the
+    /// current trial, and its measurements so far are kept.
     ///
     /// # Errors
     /// When the record cannot be written.
@@ -108,9 +108,9 @@ struct Sequence<'a> {
     scratch: &'a Scratch,
     stop: &'a Stop,
     test_bed: Option<TestBed<'a>>,
-    /// The last trial that ran, for the cleanup after it.
+    /// The last trial that ran; its record gets the cleanup after it.
     last: Option<TrialWriter>,
-    /// What could not be made ready: later trials of it fail at once, for the same reason.
+    /// Systems and workloads that could not be prepared: their later trials fail at once, for the same reason.
     dead: Vec<Unavailable>,
     /// Systems whose build command has run.
     built: Vec<usize>,
@@ -120,7 +120,7 @@ struct Sequence<'a> {
 /// A system, or a workload on it, that could not be prepared.
 struct Unavailable {
     system: usize,
-    /// `None` when it is the whole system.
+    /// `None` when the whole system is unavailable.
     workload: Option<usize>,
     reason: String,
 }
@@ -144,8 +144,8 @@ impl From<anyhow::Error> for NotStarted {
     }
 }
 
-/// Checks what must hold of the data after a load, and keeps what was found. That it could not be checked is
-/// said, and is no fault of the trial; but that the server ended is its end.
+/// Checks the data after a load, and records the result. A check that could not be done is noted, but does not fail
+/// the trial; a server that has exited does.
 fn check_data(
     trial: Trial,
     test_bed: &mut TestBed<'_>,
@@ -189,7 +189,7 @@ impl<'a> Sequence<'a> {
         Ok(())
     }
 
-    /// Does a trial. The outer error ends the run, the inner one the trial before it began.
+    /// Runs a trial. The outer error ends the run; the inner one ends the trial before it began.
     fn attempt(
         &mut self,
         trial: Trial,
@@ -215,14 +215,14 @@ impl<'a> Sequence<'a> {
             status = crashed;
         }
         self.last = Some(recorder);
-        // A server that has ended is started afresh for the next trial.
+        // A server that has exited is started again for the next trial.
         if test_bed.exited().is_none() {
             self.test_bed = Some(test_bed);
         }
         Ok(Ok(status))
     }
 
-    /// Takes the test bed of the trial's system, with the trial's data on it.
+    /// The test bed of the trial's system, with the trial's data on it.
     fn make_ready(
         &mut self,
         trial: Trial,
@@ -259,7 +259,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// The test bed of the trial's system: the one that is up, or else a new one.
+    /// The test bed of the trial's system: the running one, or else a new one.
     fn test_bed_for(
         &mut self,
         trial: Trial,
@@ -275,7 +275,7 @@ impl<'a> Sequence<'a> {
         TestBed::make(self.experiment, instance, &scratch, self.stop, listener)
     }
 
-    /// Does what the plan wants done before the system is started for the first time.
+    /// Runs the plan's build command before the system is started for the first time.
     fn build(&mut self, system: usize, listener: &mut dyn RunListener) -> Result<()> {
         let plan = &self.experiment.plan;
         let Some(command) = &plan.systems[system].build else { return Ok(()) };
@@ -289,8 +289,8 @@ impl<'a> Sequence<'a> {
         Ok(())
     }
 
-    /// Whether the system will be used again after this system instance: the tables that dyno made would
-    /// stand in the way then, unless they go with the server.
+    /// Whether the system will be used again after this system instance. The tables that dyno made would then be in
+    /// the way, unless they are removed with the server.
     fn is_used_again(&self, instance: SystemInstance) -> bool {
         let plan = &self.experiment.plan;
         let rounds = plan.repetitions;
@@ -304,7 +304,7 @@ impl<'a> Sequence<'a> {
             true => self.clean_up(&mut test_bed, listener),
             false => Ok(()),
         };
-        // Whatever became of the tables, what was started is stopped.
+        // Even if the tables could not be removed, the servers that were started are stopped.
         let taken_down = test_bed.take_down();
         cleaned_up.and(taken_down)
     }
@@ -330,7 +330,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Leaves a trial in the record that could not begin.
+    /// Records a trial that could not begin.
     fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
         let NotStarted { status, identity } = not_started;
         let warm_up = self.experiment.plan.load.warm_up;

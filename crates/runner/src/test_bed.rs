@@ -21,7 +21,7 @@ use crate::phase_limit::PhaseLimit;
 use crate::trial_watch::WatchTargets;
 use crate::{Event, Experiment, RunListener, building, idle};
 
-/// How often progress is looked at.
+/// Time between two checks of the progress.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
 /// How long to wait for a managed server to exit after it has closed a connection. It may still write a
 /// stack trace and return its memory.
@@ -46,12 +46,12 @@ pub(crate) struct TestBed<'a> {
 struct Loaded {
     /// The workload that made them, which alone may remove them.
     maker: usize,
-    /// The workload that was last sure of them.
+    /// The workload that last verified them.
     user: usize,
 }
 
 impl<'a> TestBed<'a> {
-    /// Starts or reaches a system of the plan.
+    /// Starts or connects to a system of the plan.
     pub(crate) fn make(
         experiment: &'a Experiment,
         instance: SystemInstance,
@@ -80,7 +80,7 @@ impl<'a> TestBed<'a> {
         self.instance
     }
 
-    /// Whether the load to come is the first that is offered since the system is up.
+    /// Whether the next load is the first since the system started.
     pub(crate) fn takes_first_load(&mut self) -> bool {
         std::mem::replace(&mut self.is_fresh, false)
     }
@@ -93,24 +93,24 @@ impl<'a> TestBed<'a> {
         self.running.access()
     }
 
-    /// What is watched while load runs; `None` when the plan wants nothing to be.
+    /// What to watch while load runs; `None` when the plan turns watching off.
     pub(crate) fn watch_targets(&self) -> Option<WatchTargets> {
         let plan = &self.experiment.plan;
         let system = &plan.systems[self.instance.system];
         plan.watch.is_on.then(|| WatchTargets::new(&plan.watch, system, &self.running, &plan.load))
     }
 
-    /// Whether the data goes with the system when it is taken down.
+    /// Whether the data are removed with the system when it is stopped.
     pub(crate) fn is_managed(&self) -> bool {
         !self.running.processes().is_empty()
     }
 
-    /// Why a managed server is no longer there.
+    /// Why a managed server has exited.
     pub(crate) fn exited(&mut self) -> Option<String> {
         self.running.exited()
     }
 
-    /// The same after a connection to it was lost: its connections end a moment before it does.
+    /// The same after a connection was lost: connections close a moment before the server exits.
     pub(crate) fn exited_with_its_connections(&mut self) -> Option<String> {
         let clock = Clock::monotonic();
         while self.is_managed() && !self.stop.is_asked() {
@@ -123,8 +123,7 @@ impl<'a> TestBed<'a> {
         self.exited()
     }
 
-    /// Why a managed server is no longer there, if that is why something failed: for this cause, and how it
-    /// ended.
+    /// How a managed server exited, if its exit is the reason for the failure `cause`.
     pub(crate) fn crash(&mut self, cause: &anyhow::Error) -> Option<String> {
         let is_lost = cause
             .chain()
@@ -134,7 +133,7 @@ impl<'a> TestBed<'a> {
         Some(format!("{cause:#}; {reason}"))
     }
 
-    /// Brings the data into the state that `trial` needs, and says how long that took.
+    /// Prepares the data that `trial` needs, and returns how long that took.
     pub(crate) fn make_ready(
         &mut self,
         trial: Trial,
@@ -168,8 +167,7 @@ impl<'a> TestBed<'a> {
         }
     }
 
-    /// Goes on with the tables of another workload that has the same, when they are still as they
-    /// should be.
+    /// Uses the tables of another workload with the same data, if their verification succeeds.
     fn take_over(
         &mut self,
         maker: usize,
@@ -241,7 +239,7 @@ impl<'a> TestBed<'a> {
         self.load(index, phases, listener)
     }
 
-    /// Removes the tables that are there, those that dyno did not make excepted.
+    /// Removes the tables, unless dyno did not make them.
     pub(crate) fn clean_up(
         &mut self,
         listener: &mut dyn RunListener,
@@ -252,7 +250,7 @@ impl<'a> TestBed<'a> {
         }
     }
 
-    /// Checks what must hold of the data after the load of workload `index`; `None` when it asks for nothing.
+    /// Checks the data after the load of workload `index`; `None` when the workload has no checks.
     pub(crate) fn check_data(
         &self,
         index: usize,
@@ -282,7 +280,7 @@ impl<'a> TestBed<'a> {
         self.phase_of(phase, index, listener, job).map(|(record, ())| record)
     }
 
-    /// Does a phase's job on a thread of its own and tells how far it has come.
+    /// Does a phase's job on a thread of its own and reports its progress.
     fn phase_of<T: Send>(
         &self,
         phase: Phase,
@@ -331,7 +329,7 @@ impl<'a> TestBed<'a> {
         &self.experiment.plan.load.bounds
     }
 
-    /// Where the clients of a load connect to.
+    /// The target to which the clients of a load connect.
     pub(crate) fn load_target(&self) -> Result<Target> {
         self.target(self.bounds().query_timeout)
     }
@@ -347,8 +345,8 @@ impl<'a> TestBed<'a> {
         Check::new(self.load_target().ok(), pages, self.stop.clone())
     }
 
-    /// Where sessions connect to whose statements may take so long. Those that load data may take
-    /// what they need: building an index is one statement.
+    /// The target for sessions with this time-out of statements. Sessions that load data have none: building an index
+    /// is one statement.
     fn target(&self, query: Option<Duration>) -> Result<Target> {
         let Access::Database(target) = self.running.access() else {
             bail!("a simulated system has no tables");
@@ -357,7 +355,7 @@ impl<'a> TestBed<'a> {
         Ok(target.clone().with_timeouts(Timeouts { connect, query }))
     }
 
-    /// Lends where a workload does its work.
+    /// Calls a function with the context in which a workload runs.
     pub(crate) fn with_context_of<T>(
         &self,
         target: &Target,
@@ -375,13 +373,13 @@ impl<'a> TestBed<'a> {
             load_key,
             sql: &self.sql,
             progress,
-            // A server of dyno's own that is gone does not come back.
+            // A server that dyno started does not come back by itself.
             reconnect_limit: self.bounds().reconnect_limit.filter(|_| !self.is_managed()),
             stop,
         })
     }
 
-    /// Runs the statements that the plan wants before each trial.
+    /// Runs the plan's statements before each trial.
     pub(crate) fn before_run(&self) -> Result<(), Failure> {
         if self.sql.before_run.is_empty() {
             return Ok(());
@@ -400,7 +398,7 @@ impl<'a> TestBed<'a> {
         })
     }
 
-    /// Everything that there is too little of for `clients` clients of this workload, with its remedy.
+    /// Every resource that is too scarce for `clients` clients of this workload, with its remedy.
     pub(crate) fn shortages(&self, workload: &TrialWorkload, clients: usize) -> Vec<Shortage> {
         let (Access::Database(target), TrialWorkload::Database(workload)) =
             (self.running.access(), workload)
@@ -411,19 +409,19 @@ impl<'a> TestBed<'a> {
         target.shortages(&self.running.limits(), Demand { clients, statements_per_client })
     }
 
-    /// Stops what was started for the system.
+    /// Stops the servers that were started for the system.
     pub(crate) fn take_down(self) -> Result<()> {
         self.running.stop()
     }
 }
 
-/// Sessions that load data. The work of loading is the server's: more sessions than cores cost it more
-/// CPU for the same rows (docs/sysbench.md).
+/// The number of sessions that load data. Loading is work for the server: more sessions than cores cost it more CPU
+/// for the same rows (docs/sysbench.md).
 fn loaders() -> usize {
     thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
 }
 
-/// What is said while pieces of a load are tried again.
+/// The message while batches of a load are retried.
 fn lost_batches(count: u64) -> String {
     let batches = if count == 1 { "batch" } else { "batches" };
     format!("connections were lost while loading: {count} {batches} so far must be loaded again")
@@ -442,7 +440,7 @@ fn run_phase(
     }
 }
 
-/// Times a phase by both clocks.
+/// Measures the duration of a phase with both clocks.
 pub(crate) struct PhaseTimer {
     phase: Phase,
     started: Timestamp,
@@ -464,7 +462,7 @@ impl PhaseTimer {
     }
 }
 
-/// A plan's part of the run in words.
+/// The title of a trial of the plan.
 pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
     let clients = if trial.clients == 1 { "client" } else { "clients" };
     let mut title = format!(

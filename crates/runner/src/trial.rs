@@ -1,4 +1,4 @@
-//! One trial: load offered, everything it counts kept as it comes.
+//! One trial: offers load, and records all counts as they arrive.
 
 use std::io;
 use std::time::Duration;
@@ -25,13 +25,13 @@ use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
 
-/// How long clients may take to connect and make ready, beside what the first of them may take.
+/// The time for all clients to connect and get ready, in addition to the connect time-out of a single client.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long requests in flight at the end are waited for.
+/// How long to wait for requests in flight at the end.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Does one trial on a test bed that is ready for it, and keeps it. The writer is handed back for phases
-/// that come after the load.
+/// Runs one trial on a test bed that is ready for it, and records it. The writer is returned for the phases after the
+/// load.
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
@@ -83,7 +83,7 @@ pub(crate) fn run(
     Ok((end.status, recorder))
 }
 
-/// Whether the load ended because a connection did.
+/// Whether a lost connection ended the load.
 fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     let failure = match outcome {
         Ok(Outcome {
@@ -119,7 +119,7 @@ fn make_load(
     }
 }
 
-/// What is known of a trial from the plan alone.
+/// The header of a trial, as far as the plan alone determines it.
 pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: Duration) -> TrialHeader {
     let plan = &experiment.plan;
     let workload = &plan.workloads[trial.workload];
@@ -179,14 +179,14 @@ fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> 
     }
 }
 
-/// An event loop for every two cores that this process may use. One keeps up with a hundred thousand
-/// requests a second, and the server under test often shares the machine: more loops then take its
-/// cores, gain no throughput and serve clients less evenly (measured at 16 and 64 clients on two cores).
+/// The number of event loops: one for every two cores that this process may use. One handles a hundred thousand
+/// requests a second, and the server under test often runs on the same machine: more loops then take its cores, gain
+/// no throughput and serve clients less evenly (measured at 16 and 64 clients on two cores).
 fn event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
-/// Writes what the engine counts to the record, and shows it as progress.
+/// Writes the engine's counts to the record, and reports them as progress.
 struct TrialRecorder<'a, 'b> {
     test_bed: &'a mut TestBed<'b>,
     writer: &'a mut TrialWriter,
@@ -199,7 +199,7 @@ struct TrialRecorder<'a, 'b> {
     mark: Option<UsageMark>,
     usage: Option<ClientUsage>,
     check: Check,
-    /// What will be watched, until the load begins.
+    /// What to watch, until the load begins.
     watch_targets: Option<WatchTargets>,
     trial_watch: Option<TrialWatch>,
     idle_round_trips: LatencyHistogram,
@@ -232,7 +232,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
         }
     }
 
-    /// Begins to watch with the load, or tells those who watch of its next phase.
+    /// Starts to watch with the load, or announces the next phase to the watch threads.
     fn watch(&mut self) -> Result<()> {
         if let Some(trial_watch) = &self.trial_watch {
             trial_watch.phase();
@@ -259,7 +259,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
         }
     }
 
-    /// What is known at the end; a record that cannot be kept ends the run.
+    /// The result of the trial; a record that cannot be written ends the run.
     fn end(self, outcome: Result<Outcome, TrialError>) -> Result<TrialEnd> {
         let mut end = TrialEnd {
             status: TrialStatus::Complete,

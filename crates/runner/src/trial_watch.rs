@@ -1,4 +1,4 @@
-//! Watches hosts and servers while load runs, on threads of their own, far from the event loops.
+//! Watches hosts and servers while load runs, on threads separate from the event loops.
 
 mod connections;
 mod host;
@@ -20,7 +20,7 @@ use connections::ConnectionWatch;
 use log::WatchLog;
 pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
 
-/// How long the end of a trial waits for what is being read then.
+/// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);
 
 /// Watches the hosts, connections and servers of one trial from the start of its load to the end.
@@ -37,7 +37,7 @@ struct WatchThread {
     ended: Receiver<()>,
 }
 
-/// What a watch thread works with.
+/// The context of a watch thread.
 struct WatchContext<'a> {
     clock: &'a Clock,
     commands: &'a Receiver<WatchCommand>,
@@ -46,8 +46,8 @@ struct WatchContext<'a> {
 }
 
 impl WatchContext<'_> {
-    /// The next whole period, so that readings keep to the rhythm of the intervals; the one after it
-    /// when it comes at once. What was missed meanwhile is not made up for.
+    /// The next whole period, so that readings align with the intervals; the one after it when that would come at
+    /// once. Missed periods are not made up for.
     fn next(&self) -> Nanos {
         next(self.clock.now(), self.period)
     }
@@ -56,17 +56,17 @@ impl WatchContext<'_> {
 /// A command to a watch thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WatchCommand {
-    /// A phase begins: figures at its edge are wanted.
+    /// A phase begins: take a reading at its edge.
     Read,
-    /// The load is over: a last reading, and no more.
+    /// The load is over: take a last reading and end.
     End,
 }
 
 impl TrialWatch {
-    /// Begins to watch, and to keep in `writer` what is seen; the trial's clock begins now.
+    /// Starts to watch, and writes all readings to `writer`; the trial's clock begins now.
     ///
     /// # Errors
-    /// When there is no thread for it.
+    /// When a thread cannot be started.
     pub(crate) fn begin(writer: WatchWriter, what: WatchTargets) -> Result<Self> {
         let log = WatchLog::new(writer);
         let mut trial_watch = Self { threads: Vec::new(), log, origin: net::origin() };
@@ -81,7 +81,7 @@ impl TrialWatch {
         Ok(trial_watch)
     }
 
-    /// A machine that does not tell is not watched, and the rest is.
+    /// A machine that reports nothing is not watched; the other sources still are.
     fn host(&mut self, host: HostWatch, period: Duration) -> Result<()> {
         let description = match host.describe() {
             Ok(description) => description,
@@ -94,7 +94,7 @@ impl TrialWatch {
         self.spawn("host watcher", period, move |context| host::watch(number, host, context))
     }
 
-    /// Where the kernel does not report connections, or there are none, it says why.
+    /// Where the kernel does not report connections, or there are none, the record gets the reason.
     fn connections(&mut self, peers: Peers, period: Duration) -> Result<()> {
         let addresses = match peers {
             Peers::Tcp(addresses) => addresses,
@@ -118,7 +118,7 @@ impl TrialWatch {
         }
     }
 
-    /// Servers are declared before any is asked, so that they stand in the order of the plan.
+    /// Servers are declared before any is asked, so that they are in the order of the plan.
     fn server(&mut self, endpoint: Endpoint, periods: Periods) -> Result<()> {
         let Endpoint { name, url } = endpoint;
         let server = ServerWatch::new(&url, periods.answer);
@@ -144,7 +144,7 @@ impl TrialWatch {
             if let Err(cause) = watch(&context) {
                 log.report_failure(format!("{cause:#}"));
             }
-            // Tells by its end alone.
+            // Signals the end by being dropped.
             drop::<Sender<()>>(ends);
         };
         let thread = thread::Builder::new().name(name.to_owned());
@@ -160,16 +160,16 @@ impl TrialWatch {
 
     fn send(&self, command: WatchCommand) {
         for watch_thread in &self.threads {
-            // Who has ended need not be told.
+            // A thread that has ended does not receive the command.
             let _ = watch_thread.commands.send(command);
         }
     }
 
-    /// Takes the final readings after the load and reports which sources failed. Who does not answer in
-    /// time is left behind.
+    /// Takes the final readings after the load and reports which sources failed. Does not wait for sources that fail
+    /// to answer in time.
     ///
     /// # Errors
-    /// When what was seen could not be written.
+    /// When a reading could not be written.
     pub(crate) fn end(self) -> Result<Vec<String>> {
         self.send(WatchCommand::End);
         let clock = Clock::monotonic();

@@ -1,4 +1,4 @@
-//! What the client itself costs: read from the kernel at both ends of the measured time.
+//! The resources that dyno itself uses: read from the kernel at both ends of the measured time.
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -8,12 +8,12 @@ use record::ClientUsage;
 pub(crate) struct UsageMark(Option<Usage>);
 
 impl UsageMark {
-    /// Reads them now; a kernel that does not tell leaves them out.
+    /// Reads them now; counters that the kernel does not report are left out.
     pub(crate) fn now() -> Self {
         Self(getrusage(UsageWho::RUSAGE_SELF).ok())
     }
 
-    /// What was used since, with the peak of memory so far.
+    /// The use since then, with the peak of memory so far.
     pub(crate) fn until_now(&self) -> Option<ClientUsage> {
         let before = self.0?;
         let after = getrusage(UsageWho::RUSAGE_SELF).ok()?;

@@ -1,5 +1,5 @@
-//! The account that a managed server runs as. A server whose client may read and write files has no business
-//! being root.
+//! The account that a managed server runs as. A server that reads and writes files for its clients must not run as
+//! root.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -10,11 +10,10 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use nix::unistd::{Gid, Uid, User, geteuid};
 
-/// Accounts that are tried when none is named: the one that MariaDB's packages make, and one that every
-/// system has.
+/// Accounts that are tried when none is named: the one that MariaDB's packages create, and one that every system has.
 const USUAL: [&str; 2] = ["mysql", "nobody"];
 
-/// Another account than the one of this process.
+/// An account other than that of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,
@@ -23,11 +22,11 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The account for a server, `None` for the one of this process. Only root can choose: without a name it
+    /// The account for a server; `None` for the account of this process. Only root can choose: without a name, it
     /// takes the first of the usual accounts that exists.
     ///
     /// # Errors
-    /// When there is no such account, or this process may not change to it.
+    /// When the account does not exist, or this process may not change to it.
     pub(crate) fn choose(named: Option<&str>) -> anyhow::Result<Option<Self>> {
         let own = geteuid();
         let found = match named {
@@ -67,7 +66,7 @@ impl Account {
         Ok(user.map(|user| Self { name: user.name, uid: user.uid, gid: user.gid }))
     }
 
-    /// What a person should know when no account was named: `nobody` may be shared with other services.
+    /// A note to the user when no account was named: `nobody` may be shared with other services.
     pub(crate) fn note(&self) -> Option<String> {
         (self.name == USUAL[1]).then(|| {
             format!(
@@ -78,19 +77,19 @@ impl Account {
         })
     }
 
-    /// Gives the account a file or folder.
+    /// Makes the account the owner of a file or folder.
     pub(crate) fn own(&self, path: &Path) -> anyhow::Result<()> {
         chown(path, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
             .with_context(|| format!("cannot give {} to user {}", path.display(), self.name))
     }
 
-    /// Runs a command as this account, in none of our groups.
+    /// Runs a command as this account, without dyno's groups.
     pub(crate) fn run(&self, command: &mut Command) {
         command.uid(self.uid.as_raw()).gid(self.gid.as_raw());
     }
 
-    /// Checks that the account can reach `path`: it must be allowed to enter every folder above it, and it
-    /// itself when it is a folder.
+    /// Checks that the account can reach `path`: it must be able to enter every folder above it, and `path` itself
+    /// when that is a folder.
     ///
     /// # Errors
     /// The folder that it cannot enter, and what to do about it.
@@ -116,7 +115,7 @@ impl Account {
         Ok(())
     }
 
-    /// By the mode alone; access control lists are not read.
+    /// Checks the mode alone; access control lists are not read.
     fn may_enter(&self, folder: &fs::Metadata) -> bool {
         let execute = match (folder.uid() == self.uid.as_raw(), folder.gid() == self.gid.as_raw()) {
             (true, _) => 0o100,

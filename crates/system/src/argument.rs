@@ -1,20 +1,20 @@
-//! What `--system` says on a command line.
+//! The argument of `--system` on the command line.
 
 use std::path::Path;
 
-/// What leads to a server of the MySQL protocol: MySQL, MariaDB or TiDB.
+/// The scheme of URLs of servers that use the MySQL protocol: MySQL, MariaDB or TiDB.
 const MYSQL_SCHEME: &str = "mysql://";
-/// Endings of a file's name that make it an SQLite database.
+/// File name extensions of SQLite databases.
 const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
-/// The kind and the options that an argument stands for: a URL, `sqlite:PATH`, `tidb:PATH`, the
-/// path of a database file, or the name of a kind as it is. Whether such a kind exists, [`crate::read`] says.
+/// The kind and the options for an argument: a URL, `sqlite:PATH`, `tidb:PATH`, the path of a database file, or the
+/// name of a kind. [`crate::read`] checks whether the kind exists.
 pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
     if argument.starts_with(MYSQL_SCHEME) {
         return with_option("mysql", "url", argument);
     }
     if let Some(path) = argument.strip_prefix("sqlite:") {
-        // `sqlite://` with a path behind it is how other tools write it.
+        // Other tools write `sqlite://` before the path.
         return with_option("sqlite", "path", path.strip_prefix("//").unwrap_or(path));
     }
     if let Some(binary) = argument.strip_prefix("tidb:") {

@@ -1,4 +1,4 @@
-//! Asks a database what it is.
+//! Asks a database for its identity.
 
 use std::future::Future;
 use std::sync::mpsc;
@@ -9,14 +9,14 @@ use net::{Clock, Handle, Nanos, Runtime};
 
 use crate::{ProgressEvent, ProgressListener};
 
-/// Between two looks whether the answer is still wanted, ns.
+/// Time between two checks whether the answer is still wanted, ns.
 const POLL_PERIOD_NS: Nanos = 50_000_000;
 
 /// Connects once and asks for product, version, settings and limits.
 ///
 /// # Errors
-/// When it cannot be reached or refuses the login, with what to do about it; or the listener wanted it to
-/// end.
+/// When the database cannot be reached or refuses the login, with what to do about it; or the listener requested a
+/// stop.
 pub(crate) fn ask(
     target: Target,
     listener: &mut ProgressListener<'_>,
@@ -28,10 +28,10 @@ pub(crate) fn ask(
     Ok((target, facts?))
 }
 
-/// The rows that a statement brings, in a session of its own.
+/// The rows that a statement returns, in a session of its own.
 ///
 /// # Errors
-/// When the server cannot be reached, or does not like the statement, or a stop was requested.
+/// When the server cannot be reached or rejects the statement, or a stop was requested.
 pub(crate) fn rows(
     target: &Target,
     statement: &str,
@@ -47,7 +47,7 @@ pub(crate) fn rows(
     Ok(answer?)
 }
 
-/// Drives a future to its end on an event loop of its own, until a stop is requested.
+/// Runs a future to its end on an event loop of its own, until a stop is requested.
 fn awaited<T: 'static, F: Future<Output = T> + 'static>(
     listener: &mut ProgressListener<'_>,
     question: impl FnOnce(Handle) -> F,
@@ -57,7 +57,7 @@ fn awaited<T: 'static, F: Future<Output = T> + 'static>(
     let (sender, answer) = mpsc::channel();
     let question = question(handle.clone());
     runtime.spawn(async move {
-        // Who asks waits until the loop has ended.
+        // The receiver waits until the loop has ended.
         let _ = sender.send(question.await);
     });
     let step = ProgressEvent::Progress { stage: "asking the server what it is", done: 0, total: 0 };

@@ -1,4 +1,4 @@
-//! A command of the user's that makes what a system is started from.
+//! The user's command that builds the program of a system.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use crate::process::toolchain_command;
 use crate::subprocess::run_to_end;
 use crate::{ProgressEvent, ProgressListener};
 
-/// Has the shell run `command` in `folder`, with all that it says in `log`. It ends with us.
+/// Runs `command` in a shell in `folder`, with its output in `log`. The command ends when dyno ends.
 ///
 /// # Errors
-/// When it cannot start, fails (with the last lines that it said), or a stop was requested.
+/// When the command cannot start, fails (with the last lines of its output), or a stop was requested.
 pub fn build_by_command(
     command: &str,
     folder: &Path,

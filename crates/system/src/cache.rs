@@ -1,4 +1,4 @@
-//! Where things are kept that took long to make: in the user's cache folder.
+//! The user's cache folder, for files that take long to make.
 
 use std::env;
 use std::fs::{self, File, TryLockError};
@@ -11,10 +11,10 @@ use anyhow::{Context, bail};
 
 use crate::{ProgressEvent, ProgressListener};
 
-/// Says where the cache folder is, instead of the user's usual one.
+/// Names the cache folder, in place of the user's usual one.
 pub const CACHE_VARIABLE: &str = "DYNO_CACHE";
 
-/// Between two looks whether another process has done its work.
+/// Time between two checks whether another process has finished its work.
 const POLL_PERIOD: Duration = Duration::from_millis(200);
 
 /// The folder: `DYNO_CACHE`, or `dyno` below `XDG_CACHE_HOME` or `~/.cache`.
@@ -31,17 +31,17 @@ pub fn cache_folder() -> anyhow::Result<PathBuf> {
     })
 }
 
-/// Work that one process at a time does; dropping it lets the next one in.
+/// A lock for work that one process at a time may do. Dropping it lets the next process start.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock that the file `path` stands for, and waits while another process has it.
+    /// Takes the lock of the file `path`; waits while another process holds it.
     ///
     /// # Errors
-    /// When the file cannot be made, or a stop was requested.
+    /// When the file cannot be created, or a stop was requested.
     pub(crate) fn take(path: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)

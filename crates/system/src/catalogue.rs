@@ -1,15 +1,15 @@
-//! What kinds of system there are, for people and for checking.
+//! The kinds of systems, for the help and for checks.
 
 /// A kind of system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// As a plan and `--system` name it.
+    /// Its name in a plan and in `--system`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
-    /// What `--system` takes for it.
+    /// The argument of `--system` for it.
     pub argument: &'static str,
-    /// What can be said about it.
+    /// The options that a plan can set for it.
     pub options: &'static [OptionHelp],
 }
 
@@ -18,13 +18,13 @@ pub struct Kind {
 pub struct OptionHelp {
     /// Its key in the plan.
     pub name: &'static str,
-    /// What holds when it is not given, in words.
+    /// The default, in words.
     pub default: &'static str,
-    /// What it means and what is allowed.
+    /// The meaning and the allowed values.
     pub meaning: &'static str,
 }
 
-/// Every kind, in the order in which people should meet them.
+/// Every kind, in the order in which the help lists them.
 pub fn catalogue() -> &'static [Kind] {
     &KINDS
 }

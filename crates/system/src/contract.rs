@@ -1,4 +1,4 @@
-//! What every system under test can do, whatever it is.
+//! The interface of every system under test.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use plan::SimulatedSystem;
 
 use crate::Running;
 
-/// How a system is spoken to.
+/// How clients access a system.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Through a driver.
@@ -20,26 +20,26 @@ pub enum Access {
 /// Progress of a long step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
-    /// Something that a person should know, in a line.
+    /// A note for the user, one line.
     Note(&'a str),
-    /// How far it has come.
+    /// Progress of the current step.
     Progress {
-        /// What is done now.
+        /// The current step.
         stage: &'a str,
         /// Units of work done.
         done: u64,
-        /// Units of work in all; 0 when not known.
+        /// Total units of work; 0 when not known.
         total: u64,
     },
 }
 
-/// Is told how far something has come, and says whether it shall go on.
+/// Is called with the progress of a step, and returns whether the step should continue.
 pub type ProgressListener<'a> = dyn FnMut(ProgressEvent<'_>) -> ControlFlow<()> + 'a;
 
-/// A system of the plan, checked, not yet started.
+/// A system of the plan that has been checked, but not yet started.
 pub trait System: Send + Sync {
-    /// Gets what starting takes and may take minutes, such as building the server; what was got once
-    /// is there at once the next time.
+    /// Gets what the start needs and may take minutes, such as a build of the server. The result is kept: later calls
+    /// return at once.
     ///
     /// # Errors
     /// What is missing and what to install, what failed, or that a stop was requested.
@@ -47,9 +47,9 @@ pub trait System: Send + Sync {
         Ok(())
     }
 
-    /// Makes it ready: starts what is managed, reaches what is foreign, and asks it what it is. Files of
-    /// its own go below `scratch`; sessions keep to these bounds. The listener is asked several times a
-    /// second; when it wants an end, what was started until then is ended too.
+    /// Makes the system ready: starts managed servers, connects to external ones, and asks for the system's identity.
+    /// Its files go below `scratch`; sessions keep to these timeouts. The listener is called several times a second;
+    /// when it requests a stop, everything started so far is stopped too.
     ///
     /// # Errors
     /// What was tried and what to do about it, or that a stop was requested.

@@ -1,4 +1,4 @@
-//! Copies a folder, for keeping and bringing back a server's data.
+//! Copies a folder, to save and restore a server's data.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -6,9 +6,8 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Makes `to` an exact copy of the folder `from`; whatever `to` held before is gone. Sockets and
-/// other things that are neither file nor folder are left out. Blocks are shared where the file
-/// system can; modes and owners stay as they are.
+/// Makes `to` an exact copy of the folder `from` and removes the former content of `to`. Only files and folders are
+/// copied, not sockets and the like. Copies share blocks where the file system can do so, and keep modes and owners.
 ///
 /// # Errors
 /// The file that could not be copied, and why.
@@ -41,7 +40,7 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives a copy the mode and the owner of what it was made from. Only root meets files of others here.
+/// Gives a copy the mode and the owner of its source. Only root can meet files of other owners here.
 fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
     let set = || {
         let (from, made) = (fs::metadata(from)?, fs::metadata(to)?);

@@ -1,4 +1,4 @@
-//! A server process on a folder of its own: started, watched, its data kept and brought back, stopped.
+//! A server process with a folder of its own: start, checks, snapshots of its data, stop.
 
 mod server_folder;
 mod system_handle;
@@ -23,40 +23,40 @@ use crate::subprocess;
 use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener};
 pub(crate) use server_folder::ServerFolder;
 
-/// The account that a managed MariaDB or TiDB has.
+/// The login user of a managed MariaDB or TiDB.
 pub const USER: &str = "root";
-/// The database that a fresh MariaDB or TiDB has.
+/// The database that a new MariaDB or TiDB has.
 pub const DATABASE: &str = "test";
 
-/// Between two looks whether the server answers.
+/// Time between two checks whether the server answers.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// So many looks before it is given up: two minutes.
+/// The number of checks before the start fails: two minutes.
 const POLLS_MAX: u32 = 6000;
-/// How long it may take to end in good order.
+/// How long the server may take to shut down cleanly.
 const STOP_BOUND: Duration = Duration::from_secs(60);
-/// Someone else may use a port by its number, on another address of this machine too.
+/// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
 /// Whether a program starts further processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessLayout {
-    /// It is the server itself.
+    /// The program is the server itself.
     Nothing,
-    /// Others, that end with it.
+    /// The program starts other processes, which end with it.
     Others,
 }
 
-/// How one kind of server is started on a folder of its own.
+/// How one kind of server is started with a folder of its own.
 pub(crate) trait Recipe: Debug + Send + Sync {
-    /// What people call it.
+    /// The name that users know.
     fn name(&self) -> &'static str;
 
-    /// Whether the program is a server, or starts the servers.
+    /// Whether the program is the server, or starts the servers.
     fn starts(&self) -> ProcessLayout {
         ProcessLayout::Nothing
     }
 
-    /// Fills a fresh folder, such as with what the server's own installer makes.
+    /// Fills a new folder, such as with the output of the server's own installer.
     fn prepare(
         &self,
         _home: &ServerFolder,
@@ -65,23 +65,23 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
-    /// What to run; standard streams are set by the caller.
+    /// The command to run; the caller sets its standard streams.
     fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command;
 
-    /// The CPUs it may use; all of them when `None`.
+    /// The CPUs that the server may use; all of them when `None`.
     fn cpus(&self) -> Option<CpuSet>;
 
-    /// The account that it runs as; ours when `None`.
+    /// The account that the server runs as; dyno's own when `None`.
     fn account(&self) -> Option<Account> {
         None
     }
 
-    /// The password that dyno gives its account [`USER`], if it has logins and they are dyno's to change.
+    /// The password that dyno gives the user [`USER`], if the server has logins and dyno may change them.
     fn secret(&self) -> Option<&Secret> {
         None
     }
 
-    /// Sees to it that the server, which has just answered for the first time, has its password.
+    /// Makes sure that the server, which has just answered for the first time, has its password.
     fn demand_password(
         &self,
         _ports: Ports,
@@ -90,18 +90,18 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether it answers by now.
+    /// Whether the server answers yet.
     fn answers(&self, ports: Ports) -> bool {
         sends_greeting(ports.main)
     }
 
-    /// Where it shows its figures, if it does.
+    /// Where the server exposes its metrics, if it does.
     fn metrics(&self, _ports: Ports) -> Option<MetricsEndpoint> {
         None
     }
 }
 
-/// A server that is up, on 127.0.0.1. Dropping it ends it where it stands and removes its folder.
+/// A running server on 127.0.0.1. Dropping it kills the server and removes its folder.
 #[derive(Debug)]
 pub struct Daemon {
     recipe: Box<dyn Recipe>,
@@ -111,10 +111,10 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Makes a folder below `scratch` and starts the server on it; returns when it answers.
+    /// Makes a folder below `scratch` and starts the server there; returns when the server answers.
     ///
     /// # Errors
-    /// When it cannot be started, with the last lines that it said, or a stop was requested.
+    /// When the server does not start, with the last lines of its log, or a stop was requested.
     pub(crate) fn start(
         recipe: impl Recipe + 'static,
         scratch: &Path,
@@ -128,22 +128,22 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The port where it serves.
+    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.reserved.ports.main
     }
 
-    /// The port beside it, where a TiDB or a store shows its state.
+    /// The second port, where a TiDB or a store exposes its status.
     pub fn status_port(&self) -> u16 {
         self.reserved.ports.second
     }
 
-    /// How to log in to its database over TCP with the password that dyno has made; `None` when it made none.
+    /// The login to its database over TCP with the password that dyno has made; `None` when dyno made none.
     pub(crate) fn login(&self) -> Option<LoginUrl> {
         Some(self.recipe.secret()?.url_at(&local(self.port()).to_string()))
     }
 
-    /// The same over its unix socket.
+    /// The same login over its unix socket.
     pub(crate) fn socket_login(&self) -> Option<LoginUrl> {
         Some(self.recipe.secret()?.url_of_socket(&self.socket()))
     }
@@ -161,7 +161,7 @@ impl Daemon {
         }
     }
 
-    /// Its unix socket, if it has one.
+    /// The path of its unix socket, if it has one.
     pub fn socket(&self) -> PathBuf {
         self.server_folder.socket()
     }
@@ -171,7 +171,7 @@ impl Daemon {
         self.process.pid()
     }
 
-    /// Why it is no longer there, with its last words; `None` while it is.
+    /// Why the server has exited, with the last lines of its log; `None` while it runs.
     pub fn exited(&self) -> Option<String> {
         let status = self.process.exit_status()?;
         Some(format!(
@@ -181,10 +181,10 @@ impl Daemon {
         ))
     }
 
-    /// Starts it again on its ports and its data, once it has ended by itself or was killed.
+    /// Starts the server again on its ports and its data, after it has exited or was killed.
     ///
     /// # Errors
-    /// When it is still there, or does not start.
+    /// When the server still runs, or does not start.
     pub fn start_again(&mut self) -> anyhow::Result<()> {
         if self.process.exit_status().is_none() {
             bail!("{} (process {}) has not ended", self.recipe.name(), self.pid());
@@ -198,43 +198,43 @@ impl Daemon {
         Ok(())
     }
 
-    /// Keeps a copy of its data; it is stopped and started again for that.
+    /// Saves a copy of the server's data; the server is stopped and started again for that.
     ///
     /// # Errors
-    /// When it does not stop, cannot be copied (as on a full disk) or does not start again.
+    /// When the server does not stop, its data cannot be copied (such as on a full disk), or it does not start again.
     pub fn snapshot(&mut self) -> anyhow::Result<()> {
         self.while_stopped(Self::keep)
     }
 
-    /// Brings back the data that [`Daemon::snapshot`] kept.
+    /// Restores the data that [`Daemon::snapshot`] saved.
     ///
     /// # Errors
-    /// When nothing was kept, or as `snapshot`.
+    /// When nothing was saved; otherwise as `snapshot`.
     pub fn restore(&mut self) -> anyhow::Result<()> {
         self.kept()?;
         self.while_stopped(Self::reload_snapshot)
     }
 
-    /// Ends it in good order; [`Daemon::start_again`] brings it back.
+    /// Shuts the server down cleanly; [`Daemon::start_again`] starts it again.
     ///
     /// # Errors
-    /// When it does not end.
+    /// When the server does not exit.
     pub(crate) fn stop_processes(&self) -> anyhow::Result<()> {
         self.process.stop(STOP_BOUND).map(drop)
     }
 
-    /// Keeps a copy of the data of a server that was halted.
+    /// Saves a copy of the data of a stopped server.
     ///
     /// # Errors
-    /// When it cannot be copied, as on a full disk.
+    /// When the data cannot be copied, such as on a full disk.
     pub(crate) fn keep(&self) -> anyhow::Result<()> {
         replace_folder(&self.server_folder.data(), &self.server_folder.kept())
     }
 
-    /// Brings back to a server that was halted what [`Daemon::keep`] kept.
+    /// Restores the data that [`Daemon::keep`] saved, for a stopped server.
     ///
     /// # Errors
-    /// When nothing was kept, or as `keep`.
+    /// When nothing was saved; otherwise as `keep`.
     pub(crate) fn reload_snapshot(&self) -> anyhow::Result<()> {
         replace_folder(&self.kept()?, &self.server_folder.data())
     }
@@ -247,10 +247,10 @@ impl Daemon {
         Ok(kept)
     }
 
-    /// Stops it, waits for its end and removes its folder.
+    /// Stops the server, waits for its exit and removes its folder.
     ///
     /// # Errors
-    /// When it does not end.
+    /// When the server does not exit.
     pub fn stop(self) -> anyhow::Result<()> {
         self.stop_processes()
     }
@@ -264,7 +264,7 @@ impl Daemon {
         }
         self.stop_processes()?;
         let worked = work(self);
-        // Whatever became of the copy, the server is expected to be there afterwards.
+        // Even if the copy failed, callers expect the server to run afterwards.
         self.relaunch()?;
         worked
     }
@@ -272,18 +272,18 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Who wants it to end in good order has halted it, and nobody will miss its data. Nobody is left
-        // to be told; the kernel kills it at the latest when we end.
+        // A clean shutdown has been done by now where it was wanted, and the data are not needed any more. An error
+        // cannot be reported here; the kernel kills the server at the latest when dyno ends.
         let _ = self.process.end();
     }
 }
 
-/// Goes on, whatever is told.
+/// Ignores progress and always continues.
 pub(crate) fn ignore_progress(_: ProgressEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Tries free ports until nobody has taken those by their numbers.
+/// Tries free ports until one pair is not in use by another program.
 fn on_free_ports(
     recipe: &dyn Recipe,
     server_folder: &ServerFolder,
@@ -324,7 +324,7 @@ fn launch(
     let answered = wait_until_it_answers(recipe, ports, &process, &path, listener)
         .and_then(|()| server_folder.close_socket());
     if answered.is_err() {
-        // Its end is not waited for in good order: it never was in order.
+        // No clean shutdown: the server never ran properly.
         process.end()?;
     }
     answered.map(|()| process)

@@ -1,4 +1,4 @@
-//! Go: found where it is installed, and used to build servers, with word of how far it has come.
+//! Finds an installed Go, builds servers with it, and reports the progress of builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,15 @@ use crate::{ProgressEvent, ProgressListener};
 
 mod toolchain;
 
-/// How Go begins a line about a module that it fetches.
+/// The start of Go's lines about a module that it downloads.
 const DOWNLOADING: &str = "go: downloading ";
 
-/// Something to build.
+/// One build.
 #[derive(Clone, Debug)]
 pub(crate) struct Build<'a> {
-    /// What people call it.
+    /// The program's name in messages.
     pub(crate) name: &'a str,
-    /// The folder of the module that is built in.
+    /// The folder of the module to build in.
     pub(crate) module: &'a Path,
     /// The package of the program.
     pub(crate) package: &'a str,
@@ -31,13 +31,13 @@ pub(crate) struct Build<'a> {
     pub(crate) arguments: &'a [String],
     /// Environment of the build.
     pub(crate) environment: &'a [(String, String)],
-    /// Where the program goes.
+    /// The path of the program that is built.
     pub(crate) output: &'a Path,
-    /// Where it says what it does.
+    /// The log of the build.
     pub(crate) log: &'a Path,
 }
 
-/// Where Go is installed when it is not on PATH.
+/// Folders where Go may be installed when it is not on PATH.
 const FOLDERS: &[&str] = &["/usr/local/go/bin", "/usr/lib/go/bin"];
 
 const MISSING: &str = "go is neither on PATH nor in /usr/local/go/bin: install it (https://go.dev/dl; \
@@ -49,20 +49,20 @@ pub(crate) struct Go {
     program: PathBuf,
 }
 
-/// A Go that builds with `toolchain`, such as `go1.25.12`, when `GOTOOLCHAIN` says so in its
-/// environment; for programs that are no systems.
+/// A Go program that builds with `toolchain`, such as `go1.25.12`, when its environment sets `GOTOOLCHAIN`; for
+/// programs that are not systems.
 ///
 /// # Errors
-/// When there is none, with what to install.
+/// When Go is not installed, with what to install.
 pub fn go_program(toolchain: &str) -> anyhow::Result<PathBuf> {
     Go::find(toolchain).map(|go| go.program)
 }
 
 impl Go {
-    /// Go as it is installed, with `toolchain` fetched when it is too old to do that by itself.
+    /// The installed Go; downloads `toolchain` when the installed version is too old to do so by itself.
     ///
     /// # Errors
-    /// When there is none, with what to install.
+    /// When Go is not installed, with what to install.
     pub(crate) fn find(toolchain: &str) -> anyhow::Result<Self> {
         let program = find("go", &[]).or_else(|| in_folder(FOLDERS)).context(MISSING)?;
         if toolchain::fetches_others(&program)? {
@@ -74,7 +74,7 @@ impl Go {
     /// Builds a program.
     ///
     /// # Errors
-    /// When a stop was requested, or with the last lines that Go said.
+    /// The last lines of Go's output, or that a stop was requested.
     pub(crate) fn build(
         &self,
         build: &Build<'_>,
@@ -88,8 +88,8 @@ impl Go {
         run_to_end(list, &name, build.log, Some(create(&listed)?), look)?;
         let mut compile = self.command(build, "build");
         compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
-        // Packages that Go has built before are not named; the program itself is linked at the end,
-        // and of that nothing is said.
+        // Go does not name packages that it has built before. It links the program at the end, and does not report
+        // that step.
         let total = lines(&listed, |_| true);
         let name = format!("building {}", build.name);
         let look = || listener(stage(&name, lines(build.log, is_package), total));
@@ -99,7 +99,7 @@ impl Go {
     fn command(&self, build: &Build<'_>, verb: &str) -> Command {
         let mut command = toolchain_command(&self.program);
         command
-            // What is built is decided by the module's two files and nothing else.
+            // The module's two files alone decide what is built.
             .args([verb, "-mod=readonly"])
             .env("GOTOOLCHAIN", build.toolchain)
             .env("GOWORK", "off")
@@ -121,7 +121,7 @@ fn is_package(line: &str) -> bool {
     !is_download(line)
 }
 
-/// How many lines of a file are of a kind, as far as it can be read.
+/// Counts the lines of a file that match, as far as the file can be read.
 fn lines(path: &Path, are_of_kind: impl Fn(&str) -> bool) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().filter(|line| are_of_kind(line)).count() as u64

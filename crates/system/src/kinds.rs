@@ -1,4 +1,4 @@
-//! From a system of the plan to the kind that it names.
+//! Finds the kind of a system that a plan names.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::{System, catalogue, mariadb, mysql, simulated, sqlite, tidb, tidb_clu
 
 type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
 
-/// Reads a system of the plan; relative paths in it count from `folder`.
+/// Reads a system of the plan; relative paths in it are relative to `folder`.
 ///
 /// # Errors
-/// A kind that is not known, options that are not: each with its place and the nearest spelling.
+/// An unknown kind or unknown options: each with its place and the nearest spelling.
 pub fn read(plan: &SystemPlan, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let read: Read = match plan.kind.as_str() {
         "sqlite" => sqlite::read,
@@ -33,7 +33,7 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
         None => list,
     };
     let mut reader = plan.options.reader();
-    // Its options cannot be judged as long as nobody knows what it is.
+    // Without a known kind, its options cannot be checked.
     for (name, _) in plan.options.shown() {
         reader.is_given(&name);
     }

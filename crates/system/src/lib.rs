@@ -1,8 +1,8 @@
-//! The systems under test: found or made, started, watched, stopped.
+//! The systems under test: finding, building, starting, watching and stopping them.
 //!
-//! [`read`] turns a system of the plan into a [`System`]; starting that gives a [`Running`], which
-//! says how to speak to it ([`Access`]) and what it is ([`Identity`]). What is started here never
-//! outlives this process. [`catalogue`] explains what there is.
+//! [`read`] turns a system of the plan into a [`System`]. Its start returns a [`Running`], which holds how to access
+//! the system ([`Access`]) and its [`Identity`]. Processes that are started here never outlive dyno. [`catalogue`]
+//! describes all kinds.
 
 mod account;
 mod argument;

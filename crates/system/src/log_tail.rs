@@ -1,19 +1,19 @@
-//! The end of a server's log, for messages about its end: from where it says why, when it does.
+//! The end of a server's log, for messages about its exit. It begins at the line with the reason, when there is one.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// As far back as is looked: a Go program that panics lists all its goroutines after the reason.
+/// How far back the reason is searched: a Go program that panics lists all its goroutines after the reason.
 const TAIL_BYTES: u64 = 4 * 1024 * 1024;
-/// Lines that are shown when none of them says why it ended.
+/// Lines that are shown when none of them holds the reason.
 const LINES: usize = 12;
-/// Lines that are shown from the one on that says why.
+/// Lines that are shown from the line with the reason on.
 const REASON_LINES: usize = 30;
-/// A longer line is cut: TiDB logs its whole configuration in one.
+/// Longer lines are cut: TiDB logs its whole configuration in one line.
 const LINE_CHARACTERS: usize = 400;
-/// How lines begin that say why a program ended: those of Go's runtime, and of its package `flag`, which
-/// lists every argument that there is behind the one that is wrong.
+/// The start of lines that hold the reason of an exit: those of Go's runtime, and of its package `flag`, which lists
+/// every possible argument after the wrong one.
 const REASONS: [&str; 7] = [
     "panic: ",
     "fatal error: ",
@@ -23,11 +23,10 @@ const REASONS: [&str; 7] = [
     "flag provided but not defined: ",
     "invalid value \"",
 ];
-/// What else such lines hold: a panic of Rust, and the last word of TiDB's, PD's and TiKV's logs.
+/// Texts within other such lines: a Rust panic, and the fatal errors of TiDB, PD and TiKV.
 const REASONS_WITHIN: [&str; 2] = ["panicked at ", "[FATAL]"];
 
-/// The last lines that say something, from the reason of the end on where one is told; or why there
-/// are none.
+/// The last lines that are not empty, from the reason of the exit on where one is found; or why there are none.
 pub(crate) fn log_tail(log: &Path) -> String {
     match read_end(log) {
         Ok(text) => last_words(&text),

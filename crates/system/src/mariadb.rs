@@ -1,4 +1,4 @@
-//! A MariaDB of our own: made, started, watched, stopped and thrown away.
+//! A managed MariaDB: installation of its data, start, watch, stop and removal.
 
 mod install;
 mod managed;

@@ -1,4 +1,4 @@
-//! A server of the MySQL protocol that is there already: reached, asked, never stopped.
+//! An external server with the MySQL protocol: dyno connects to it, but never stops it.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::ask::ask;
 use crate::running::External;
 use crate::{ProgressListener, Running, System};
 
-/// What `ps` may say.
+/// Allowed values of `ps`.
 pub(crate) const PROTOCOLS: [(&str, StatementProtocol); 2] =
     [("on", StatementProtocol::Prepared), ("off", StatementProtocol::Text)];
 
@@ -26,18 +26,18 @@ struct MySql {
     password_file: Option<PathBuf>,
 }
 
-/// Reads where the server is; a relative password file counts from `folder`.
+/// Reads where the server is; a relative password file is relative to `folder`.
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let url = url(&mut reader);
     let password_file = reader.text("password_file").map(|file| folder.join(file));
-    // Without a URL the reading ends with the problem of its absence.
+    // Without a URL, reading ends with the problem that it is missing.
     let url = with_table(url.unwrap_or_default(), &mut reader, folder);
     reader.finish()?;
     Ok(Box::new(MySql { url, password_file }))
 }
 
-/// The URL with the table's options, which go before its own; relative files count from `folder`.
+/// The URL with the table's options, which precede its own; relative files are relative to `folder`.
 fn with_table(url: Url, reader: &mut OptionReader<'_>, folder: &Path) -> Url {
     let protocol = reader.choice("ps", url.protocol.unwrap_or_default(), &PROTOCOLS);
     let enable_cleartext_plugin = boolean_given(reader, "enable_cleartext_plugin");
@@ -50,7 +50,7 @@ fn with_table(url: Url, reader: &mut OptionReader<'_>, folder: &Path) -> Url {
     }
 }
 
-/// What the table says about encryption; relative files count from `folder`.
+/// The table's options for encryption; relative files are relative to `folder`.
 fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
     let modes = SslMode::ALL.map(|mode| (mode.name(), Some(mode)));
     let mode = reader.choice("ssl_mode", None, &modes);
@@ -58,7 +58,7 @@ fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
     SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
 }
 
-/// What the table says about the RSA key that encrypts a password; a relative file counts from `folder`.
+/// The table's options for the RSA key that encrypts a password; a relative file is relative to `folder`.
 fn rsa_key(reader: &mut OptionReader<'_>, folder: &Path) -> RsaKeyOptions {
     let path = reader.text("server_public_key_path").map(|file| folder.join(file));
     RsaKeyOptions { get: boolean_given(reader, "get_server_public_key"), path }
@@ -68,7 +68,7 @@ fn boolean_given(reader: &mut OptionReader<'_>, name: &str) -> Option<bool> {
     reader.is_given(name).then(|| reader.boolean(name, false))
 }
 
-/// The URL, or several that differ in their hosts only.
+/// The URL, or several URLs that differ in their hosts only.
 fn url(reader: &mut OptionReader<'_>) -> Option<Url> {
     let mut whole: Option<Url> = None;
     let texts = reader.texts("url");
@@ -76,7 +76,7 @@ fn url(reader: &mut OptionReader<'_>) -> Option<Url> {
         reader.reject("url", "`url` is missing: where is the server?", URL_HELP);
     }
     for text in texts {
-        // The text itself may hold a password, so it is not repeated.
+        // The text may hold a password, so the message does not repeat it.
         match (Url::parse(&text), &mut whole) {
             (Err(error), _) => reader.reject("url", format!("`url` is wrong: {error}"), URL_HELP),
             (Ok(url), None) => whole = Some(url),
@@ -116,7 +116,7 @@ impl System for MySql {
     }
 }
 
-/// Where the servers listen; a unix socket is no address.
+/// The addresses of the servers; a unix socket has none.
 fn addresses(config: &Config) -> Vec<SocketAddr> {
     let address = |address: &Address| match address.endpoint {
         Endpoint::Tcp(address) => Some(address),

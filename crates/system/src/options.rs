@@ -1,4 +1,4 @@
-//! Options that several kinds of managed systems have.
+//! Options that several kinds of managed systems share.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use plan::OptionReader;
 use crate::process::parse_cpus;
 use crate::programs::find;
 
-/// A bare name is looked for where programs are; anything else is a path.
+/// A bare name is searched where programs are; anything else is a path.
 pub(crate) fn program(folder: &Path, binary: &str) -> PathBuf {
     match find(binary, &[]) {
         Some(found) if !binary.contains('/') => found,
@@ -16,13 +16,13 @@ pub(crate) fn program(folder: &Path, binary: &str) -> PathBuf {
     }
 }
 
-/// A path that means the same in another working directory, such as that of a server.
+/// An absolute path, which is also valid in the working directory of a server.
 fn within(folder: &Path, path: &str) -> PathBuf {
     let path = folder.join(path);
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// A file that must be there; a relative path counts from `folder`.
+/// A file that must exist; a relative path is relative to `folder`.
 pub(crate) fn file(reader: &mut OptionReader<'_>, name: &str, folder: &Path) -> Option<PathBuf> {
     let file = within(folder, &reader.text(name)?);
     if !file.is_file() {
@@ -37,7 +37,7 @@ pub(crate) fn cpus(reader: &mut OptionReader<'_>) -> Option<CpuSet> {
     cpus_called(reader, "cpus")
 }
 
-/// The same, by another name.
+/// The same, under another name.
 pub(crate) fn cpus_called(reader: &mut OptionReader<'_>, name: &str) -> Option<CpuSet> {
     let text = reader.text(name)?;
     match parse_cpus(&text) {
@@ -49,17 +49,17 @@ pub(crate) fn cpus_called(reader: &mut OptionReader<'_>, name: &str) -> Option<C
     }
 }
 
-/// Arguments of a server, word for word, but for those named in `ours`: dyno would look for the server where it
-/// is not.
+/// Arguments of a server as the plan gives them, without those named in `ours`: with these, dyno would not find the
+/// server.
 pub(crate) fn arguments(reader: &mut OptionReader<'_>, name: &str, ours: &[&str]) -> Vec<String> {
     let arguments = reader.texts(name);
-    // What has no dash is the value of the one before.
+    // An argument without a dash is the value of the one before.
     let named = arguments.iter().filter(|argument| argument.starts_with('-'));
     refuse_reserved(reader, name, named, ours);
     arguments
 }
 
-/// Complains of arguments that say what dyno itself says: where a server listens, and where its data are.
+/// Refuses arguments that dyno sets itself: where a server listens, and where its data are.
 pub(crate) fn refuse_reserved<'a>(
     reader: &mut OptionReader<'_>,
     option: &str,

@@ -1,4 +1,4 @@
-//! Free ports on the loopback interface, and whether a server of the MySQL protocol greets on one.
+//! Free ports on the loopback interface, and whether a server sends the greeting of the MySQL protocol on one.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -9,21 +9,21 @@ use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
 };
 
-/// First byte of a greeting of the protocol's version 10, after the packet's header of 4 bytes.
+/// First byte of the greeting of protocol version 10, after the packet's header of 4 bytes.
 const GREETING: u8 = 10;
 
-/// Where a server listens on 127.0.0.1.
+/// The ports of a server on 127.0.0.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ports {
-    /// Where it serves.
+    /// The port for clients.
     pub(crate) main: u16,
-    /// Where it shows its state, or speaks to others of its kind.
+    /// The port for its status, or for other servers of the cluster.
     pub(crate) second: u16,
 }
 
-/// Ports that nobody else is given, whether a server listens on them at the moment or is yet to be started
-/// again: the kernel gives a port that is bound to nobody who asks for any, and lets it be bound by name where
-/// both sides set `SO_REUSEADDR`, as servers do, and only one listens. Source: socket(7).
+/// Ports that are reserved while a server listens on them and also between two of its starts. The kernel does not
+/// hand out a port that is bound. It lets several sockets bind a port by its number when all set `SO_REUSEADDR`, as
+/// servers do, and only one listens. Source: socket(7).
 #[derive(Debug)]
 pub(crate) struct Reserved {
     pub(crate) ports: Ports,
@@ -31,14 +31,14 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Two that nobody uses. Who asks for them by their numbers may still take them.
+    /// Reserves two free ports. A program that asks for them by their numbers may still take them.
     pub(crate) fn free() -> io::Result<Self> {
         let (one, other) = (Self::any()?, Self::any()?);
         let ports = Ports { main: one.1, second: other.1 };
         Ok(Self { ports, _sockets: [one.0, other.0] })
     }
 
-    /// A socket that is bound and does not listen, and its port.
+    /// A socket that is bound but does not listen, and its port.
     fn any() -> io::Result<(OwnedFd, u16)> {
         let kept = tcp_socket()?;
         sockopt::set_socket_reuseaddr(&kept, true)?;
@@ -48,7 +48,7 @@ impl Reserved {
     }
 }
 
-/// A socket that no child gets.
+/// A socket that child processes do not inherit.
 fn tcp_socket() -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
@@ -58,7 +58,7 @@ pub(crate) fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
-/// Whether a server of the MySQL protocol greets on this port of 127.0.0.1.
+/// Whether a server of the MySQL protocol sends its greeting on this port of 127.0.0.1.
 pub(crate) fn sends_greeting(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect_timeout(&local(port), Duration::from_secs(1)) else {
         return false;
@@ -84,7 +84,7 @@ mod tests {
         for _ in 0..3 {
             assert!(both.iter().all(|port| TcpStream::connect(local(*port)).is_err()));
             let listeners = both.map(|port| TcpListener::bind(local(port)).unwrap());
-            // Who has served a connection leaves it behind in the kernel for a while.
+            // The side that has served a connection leaves it in the kernel for a while.
             for (port, listener) in both.iter().zip(&listeners) {
                 let client = TcpStream::connect(local(*port)).unwrap();
                 drop(listener.accept().unwrap());

@@ -1,4 +1,4 @@
-//! Files and folders that nobody but their owner can read.
+//! Files and folders that only their owner can read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// A new, empty file with mode 0600. What lay there before is removed and not written to: in a folder of
-/// another account it may be a link to somewhere else.
+/// A new, empty file with mode 0600. A file that was there is removed, not written to: in a folder of another account
+/// it may be a link to another place.
 ///
 /// # Errors
-/// As the operating system says.
+/// The error of the operating system.
 pub fn create(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -20,10 +20,10 @@ pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// A folder with mode 0700; one that is there already stays as it is.
+/// A folder with mode 0700; an existing folder stays as it is.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When the folder cannot be made.
 pub fn create_folder(path: &Path) -> anyhow::Result<()> {
     DirBuilder::new()
         .mode(0o700)

@@ -1,4 +1,4 @@
-//! A server that was started here: watched, stopped, and never left behind.
+//! A server process that dyno has started: watched, stopped, and never left behind.
 
 mod bound;
 mod command;
@@ -23,44 +23,44 @@ pub use command::{command, toolchain_command};
 pub use cpus::parse as parse_cpus;
 pub(crate) use guard::Guard;
 
-/// How long a killed process may take to be gone.
+/// How long a killed process may take to disappear.
 const KILL_BOUND: Duration = Duration::from_secs(10);
 
-/// How long one that has started others may take to end them, when it shall end at once.
+/// How long a process may take to end the processes that it has started, when it must end at once.
 const TREE_BOUND: Duration = Duration::from_secs(2);
 
-/// Whether a process starts others.
+/// Whether a process starts other processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
-    /// It is alone.
+    /// It starts none.
     Single,
     /// It is the leader of a process group.
     Tree,
 }
 
-/// Who can read the files that a child makes.
+/// Who can read the files that a child creates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum NewFiles {
-    /// Whoever our own umask lets.
+    /// The accounts that dyno's own umask permits.
     #[default]
     Usual,
-    /// Their owner alone.
+    /// The owner alone.
     OwnerOnly,
 }
 
-/// What a child is held to.
+/// Restrictions of a child process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Confinement {
     /// The CPUs that it may use; all of them when `None`.
     pub(crate) cpus: Option<CpuSet>,
-    /// The account that it runs as; ours when `None`.
+    /// The account that it runs as; dyno's own when `None`.
     pub(crate) account: Option<Account>,
-    /// Who can read the files that it makes.
+    /// Who can read the files that it creates.
     pub(crate) files: NewFiles,
 }
 
-/// A child process and the thread that keeps it. The thread starts the child and waits for its end,
-/// because the kernel binds a child's life to the thread that made it, not to the process.
+/// A child process and its keeper thread. The thread starts the child and waits for its exit, because the kernel
+/// binds a child's life to the thread that started it, not to the process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Pid,
@@ -68,7 +68,7 @@ pub(crate) struct Process {
     end: Arc<End>,
 }
 
-/// The child's end, once it came. While `status` is empty and locked, the child's pid is its own.
+/// The child's exit status, once it has exited. While `status` is empty and locked, the child's pid is not reused.
 #[derive(Debug, Default)]
 struct End {
     status: Mutex<Option<ExitStatus>>,
@@ -82,13 +82,13 @@ impl End {
 }
 
 impl Process {
-    /// Starts `command`, held to `confinement`. It is killed at once when we go.
+    /// Starts `command` with the restrictions of `confinement`. The kernel kills it when dyno ends.
     pub(crate) fn start(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
         Self::start_in(command, confinement, Family::Single)
     }
 
-    /// Starts a `command` that starts others: all that stays in its process group ends with it, and
-    /// is ended when we go.
+    /// Starts a `command` that starts other processes: all processes that stay in its process group end with it, and
+    /// are killed when dyno ends.
     pub(crate) fn start_tree(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
         Self::start_in(command, confinement, Family::Tree)
     }
@@ -120,23 +120,23 @@ impl Process {
         self.pid.as_raw().unsigned_abs()
     }
 
-    /// How it ended, when it has.
+    /// The exit status, when it has exited.
     pub(crate) fn exit_status(&self) -> Option<ExitStatus> {
         *self.end.status()
     }
 
-    /// Asks it to end; kills it when it has not after `bound`.
+    /// Asks the child to exit; kills it when it still runs after `bound`.
     ///
     /// # Errors
-    /// When it survives even that.
+    /// When the child survives that as well.
     pub(crate) fn stop(&self, bound: Duration) -> anyhow::Result<ExitStatus> {
         self.end_by(&[(Signal::SIGTERM, bound), (Signal::SIGKILL, KILL_BOUND)])
     }
 
-    /// Ends it at once; one that has started others gets a moment to end them.
+    /// Kills the child at once; a child that has started other processes gets a moment to end them.
     ///
     /// # Errors
-    /// When it survives even that.
+    /// When the child survives that.
     pub(crate) fn end(&self) -> anyhow::Result<ExitStatus> {
         match self.family {
             Family::Single => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]),
@@ -144,7 +144,7 @@ impl Process {
         }
     }
 
-    /// Sends these signals in turn, until it has ended; each may take so long.
+    /// Sends these signals in turn until the child has exited, and waits for the given time after each.
     fn end_by(&self, signals: &[(Signal, Duration)]) -> anyhow::Result<ExitStatus> {
         for &(signal, bound) in signals {
             self.signal(signal)?;
@@ -155,7 +155,7 @@ impl Process {
         bail!("process {} is still there {KILL_BOUND:?} after it was killed", self.pid)
     }
 
-    /// Sends a signal, unless the child has ended: its pid may be someone else's by then.
+    /// Sends a signal, unless the child has exited: its pid may belong to another process by then.
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let status = self.end.status();
         if status.is_none() {
@@ -168,7 +168,7 @@ impl Process {
         Ok(())
     }
 
-    /// Its exit status as soon as it ends, or `None` after `bound`.
+    /// The exit status as soon as the child exits, or `None` after `bound`.
     pub(crate) fn wait(&self, bound: Duration) -> Option<ExitStatus> {
         let status = self.end.status();
         let (status, _) = self
@@ -180,7 +180,7 @@ impl Process {
     }
 }
 
-/// The keeper thread: starts the child, reports its pid, waits for its end and notes it.
+/// The keeper thread: starts the child, reports its pid, waits for its exit and stores the status.
 fn keep(
     command: Command,
     confinement: &Confinement,
@@ -191,19 +191,19 @@ fn keep(
     let (mut child, guard) = match spawn(command, confinement, family) {
         Ok(spawned) => spawned,
         Err(error) => {
-            // Nobody listens only when the starter is gone, and then nobody wants to know.
+            // The receiver is gone only when the starting thread is gone; then the error is not needed.
             let _ = started.send(Err(error));
             return;
         }
     };
     let pid = Pid::from_raw(child.id().cast_signed());
     let _ = started.send(Ok(pid));
-    // Waits without taking the status, so that the pid stays taken until the lock is held.
+    // Waits without collecting the status, so that the pid stays in use until the lock is held.
     while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
         == Err(nix::errno::Errno::EINTR)
     {}
     if family == Family::Tree {
-        // Whoever is left of its group has no one to serve any more.
+        // Kills the processes that are left of its group.
         let _ = killpg(pid, Signal::SIGKILL);
     }
     drop(guard);

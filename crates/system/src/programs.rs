@@ -1,4 +1,4 @@
-//! Finds programs of the operating system, and asks them what they are.
+//! Finds programs of the operating system, and reads their versions and help texts.
 
 use std::env;
 use std::fs::{self, File};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::process::{Confinement, Process, command};
 
-/// Where servers live that are not on everyone's PATH.
+/// Folders of servers that are not on every user's PATH.
 const SERVER_FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/libexec"];
 
-/// The first executable called `name`: in `first`, on PATH, then where servers live.
+/// The first executable called `name`: in `first`, on PATH, then in the folders of servers.
 pub(crate) fn find(name: &str, first: &[&Path]) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     first
@@ -23,11 +23,11 @@ pub(crate) fn find(name: &str, first: &[&Path]) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
-/// How long a program may take to say what it is.
+/// How long a program may take to print its version.
 const OUTPUT_BOUND: Duration = Duration::from_secs(20);
 
-/// What a program says on both its streams when it is started with `argument`, such as `--version`, and
-/// these environment variables; nothing when it cannot be started. One that does not end is ended.
+/// The output of a program on both streams when it runs with `argument`, such as `--version`, and these environment
+/// variables; empty when it cannot be started. A program that does not end is killed.
 pub(crate) fn program_output(
     program: &Path,
     argument: &str,
@@ -50,7 +50,7 @@ pub(crate) fn program_output(
     asked().unwrap_or_default()
 }
 
-/// Whether it is a file that we may run.
+/// Whether this is a file that dyno may run.
 pub(crate) fn is_executable(file: &Path) -> bool {
     file.is_file() && nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok()
 }

@@ -1,4 +1,4 @@
-//! A running system of any kind: how to reach it, its identity, and a handle on its servers.
+//! A running system of any kind: how to access it, its identity, and a handle on its servers.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,19 +9,19 @@ use measure::Identity;
 
 use crate::{Access, LoginUrl, StatementPages};
 
-/// A page of a server's figures in the text form of Prometheus.
+/// A page of a server's metrics in the text format of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricsEndpoint {
-    /// What the server does in the system, such as `tidb`, `tikv` or `pd`.
+    /// The role of the server in the system, such as `tidb`, `tikv` or `pd`.
     pub role: String,
     /// Host and port.
     pub address: String,
-    /// Where on that host, such as `/metrics`.
+    /// The path on that host, such as `/metrics`.
     pub path: String,
 }
 
 impl MetricsEndpoint {
-    /// The page where most servers show them.
+    /// The page on which most servers expose their metrics.
     pub(crate) fn standard(role: &str, address: &impl ToString) -> Self {
         Self { role: role.to_owned(), address: address.to_string(), path: "/metrics".to_owned() }
     }
@@ -30,47 +30,47 @@ impl MetricsEndpoint {
 /// A process of this machine that belongs to a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerProcess {
-    /// What it does in the system, such as `mariadb` or `tidb`.
+    /// Its role in the system, such as `mariadb` or `tidb`.
     pub role: String,
     /// Its process id.
     pub pid: u32,
 }
 
-/// A handle on the servers of a running system. Dropping it stops what was started.
+/// A handle on the servers of a running system. Dropping it stops the servers that dyno started.
 pub(crate) trait SystemHandle: Send {
-    /// Why a managed server is no longer there; `None` while it is, and always for a external one.
+    /// Why a managed server has exited; `None` while it runs, and always for an external one.
     fn exited(&mut self) -> Option<String> {
         None
     }
 
-    /// What was started for it and still is there.
+    /// The processes that were started for it and still run.
     fn processes(&self) -> Vec<ServerProcess> {
         Vec::new()
     }
 
-    /// Where its servers listen for clients, on whichever machine.
+    /// The addresses on which its servers listen for clients, on any machine.
     fn addresses(&self) -> Vec<SocketAddr> {
         Vec::new()
     }
 
-    /// Where its servers show their figures.
+    /// The pages on which its servers expose their metrics.
     fn metrics(&self) -> Vec<MetricsEndpoint> {
         Vec::new()
     }
 
-    /// Keeps the state of the data.
+    /// Saves the state of the data.
     fn snapshot(&mut self) -> anyhow::Result<()>;
 
-    /// Brings back the state that `snapshot` kept.
+    /// Restores the state that `snapshot` saved.
     fn restore(&mut self) -> anyhow::Result<()>;
 
-    /// Stops what was started, and waits for its end.
+    /// Stops the servers that were started, and waits for their exit.
     fn stop(self: Box<Self>) -> anyhow::Result<()> {
         Ok(())
     }
 }
 
-/// A system that is up. Dropping it stops what was started for it.
+/// A running system. Dropping it stops the servers that were started for it.
 pub struct Running {
     access: Access,
     identity: Identity,
@@ -80,7 +80,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// A database that has told `facts` about itself.
+    /// A database that has reported `facts`.
     pub(crate) fn database(
         target: Target,
         facts: Facts,
@@ -95,7 +95,7 @@ impl Running {
         }
     }
 
-    /// Something that is no database and has no state.
+    /// A system that is not a database and has no state.
     pub(crate) fn simulated(access: Access, identity: Identity) -> Self {
         let limits = ServerLimits::default();
         Self { access, identity, limits, login: None, system_handle: Box::new(Stateless) }
@@ -107,14 +107,14 @@ impl Running {
         Self { login, ..self }
     }
 
-    /// The same, with settings that the server does not tell but dyno knows, by name.
+    /// The same, with settings that dyno knows though the server does not report them, by name.
     #[must_use]
     pub(crate) fn with_settings(mut self, settings: Vec<(String, String)>) -> Self {
         self.identity.settings.extend(settings);
         self
     }
 
-    /// How to speak to it.
+    /// How clients access it.
     pub fn access(&self) -> &Access {
         &self.access
     }
@@ -124,53 +124,54 @@ impl Running {
         self.login.as_ref()
     }
 
-    /// What it is.
+    /// Its identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// How much it takes, so that too little is noticed before load is offered.
+    /// Its limits, so that dyno notices limits that are too low before load is offered.
     pub fn limits(&self) -> ServerLimits {
         self.limits
     }
 
-    /// The processes that were started for it and still are there; nothing for a external server.
+    /// The processes that were started for it and still run; empty for an external server.
     pub fn processes(&self) -> Vec<ServerProcess> {
         self.system_handle.processes()
     }
 
-    /// Where its servers listen for clients, on whichever machine; nothing when embedded.
+    /// The addresses on which its servers listen for clients, on any machine; empty when embedded.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.system_handle.addresses()
     }
 
-    /// Where its servers show their figures; nothing when they do not, or nobody said where.
+    /// The pages on which its servers expose their metrics; empty when they do not, or when the plan does not name
+    /// them.
     pub fn metrics(&self) -> Vec<MetricsEndpoint> {
         self.system_handle.metrics()
     }
 
-    /// The pages on which its servers count statements. `None` when they do not, and when there are fewer pages
-    /// than servers, which would tell a part for the whole.
+    /// The pages on which its servers count statements. `None` when they do not count them, and when there are fewer
+    /// pages than servers: the pages would then show only a part of the statements.
     pub fn statement_pages(&self) -> Option<StatementPages> {
         let pages = self.metrics();
         let is_whole = pages.len() >= self.addresses().len();
         StatementPages::of(if is_whole { pages } else { Vec::new() })
     }
 
-    /// Why a managed server is no longer there; `None` while it is, and always for a external one.
+    /// Why a managed server has exited; `None` while it runs, and always for an external one.
     pub fn exited(&mut self) -> Option<String> {
         self.system_handle.exited()
     }
 
-    /// Keeps the state of the data, for [`Running::restore`].
+    /// Saves the state of the data, for [`Running::restore`].
     ///
     /// # Errors
-    /// When the system cannot, with what to use instead.
+    /// When the system cannot do so, with what to use instead.
     pub fn snapshot(&mut self) -> anyhow::Result<()> {
         self.system_handle.snapshot()
     }
 
-    /// Brings back the state that `snapshot` kept. Sessions made before are broken.
+    /// Restores the state that `snapshot` saved. Earlier sessions are broken.
     ///
     /// # Errors
     /// When that fails.
@@ -178,10 +179,10 @@ impl Running {
         self.system_handle.restore()
     }
 
-    /// Stops what was started for it, and waits for its end.
+    /// Stops the servers that were started for it, and waits for their exit.
     ///
     /// # Errors
-    /// When it does not end.
+    /// When a server does not exit.
     pub fn stop(self) -> anyhow::Result<()> {
         self.system_handle.stop()
     }
@@ -195,7 +196,7 @@ impl fmt::Debug for Running {
 
 /// External servers: dyno neither starts nor stops them.
 pub(crate) struct External {
-    /// Where they listen.
+    /// The addresses on which they listen.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -216,7 +217,7 @@ impl SystemHandle for External {
     }
 }
 
-/// A system without data to keep.
+/// A system without data to save.
 struct Stateless;
 
 impl SystemHandle for Stateless {

@@ -1,4 +1,4 @@
-//! The folder for everything that is thrown away when we go, however we go.
+//! A temporary folder that is removed when dyno ends, however it ends.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,28 +10,28 @@ use tempfile::TempDir;
 
 use crate::process::Guard;
 
-/// A folder among the temporary files that other users cannot list. Dropping it removes it with all that is in
-/// it; when we are killed, a shell that outlives us does.
+/// A temporary folder that other users cannot list. Dropping it removes it with everything in it; when dyno is
+/// killed, a shell that outlives dyno removes it.
 #[derive(Debug)]
 pub struct Scratch {
-    // Dropped in this order: the guard is told that all is over when it is.
+    // Dropped in this order: the guard gets its message after the folder is removed.
     folder: TempDir,
     _guard: Guard,
 }
 
 impl Scratch {
-    /// Makes it. As root it can be passed through, for servers with accounts of their own: what lies in it must
-    /// be closed by itself.
+    /// Makes the folder. When dyno runs as root, other accounts can pass through it, for servers with accounts of
+    /// their own: everything in it needs restrictive modes of its own.
     ///
     /// # Errors
-    /// When there is no room for it, or no shell.
+    /// When there is no space for it, or no shell.
     pub fn make() -> anyhow::Result<Self> {
         let scratch = Self::closed()?;
         set_passable(scratch.path())?;
         Ok(scratch)
     }
 
-    /// One that nobody else can pass through, even as root.
+    /// A folder that other users cannot pass through, even when dyno runs as root.
     ///
     /// # Errors
     /// As [`Scratch::make`].
@@ -47,15 +47,15 @@ impl Scratch {
         Ok(Self { folder, _guard: guard })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A folder in it that can be passed through as itself; it may be there already.
+    /// A folder in it that other accounts can pass through; it may exist already.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the folder cannot be made.
     pub fn subfolder(&self, name: &str) -> anyhow::Result<PathBuf> {
         let folder = self.path().join(name);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -64,7 +64,7 @@ impl Scratch {
     }
 }
 
-/// Whatever our umask is.
+/// Sets the mode whatever dyno's umask is.
 fn set_passable(folder: &Path) -> anyhow::Result<()> {
     let mode = if geteuid().is_root() { 0o711 } else { 0o700 };
     fs::set_permissions(folder, Permissions::from_mode(mode))

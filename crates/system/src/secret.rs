@@ -1,4 +1,4 @@
-//! The random password of a managed server, and the URL that holds it.
+//! The random password of a managed server, and URLs that contain it.
 
 use std::fmt;
 use std::fs::File;
@@ -12,20 +12,20 @@ use sha1::{Digest, Sha1};
 use crate::daemon::{DATABASE, USER};
 use crate::private_file;
 
-/// What stands in the place of a password that is not shown.
+/// The text that is shown in place of a password.
 const MASK: &str = "***";
-/// 128 bits: nobody guesses that, however fast the server answers.
+/// 128 bits: too many to guess, however fast the server answers.
 const RANDOM_BYTES: usize = 16;
 
-/// A password that was made for one server and goes with it. Its `Debug` does not show it.
+/// A password that is made for one server and is not used after it. Its `Debug` output does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// A new one from the kernel's random numbers, in hexadecimal digits, so that it needs no quotes anywhere.
+    /// A new password from the kernel's random numbers, in hexadecimal digits, so that it never needs quotes.
     ///
     /// # Errors
-    /// When the kernel gives none.
+    /// When the kernel returns none.
     pub(crate) fn random() -> anyhow::Result<Self> {
         let mut bytes = [0; RANDOM_BYTES];
         File::open("/dev/urandom")
@@ -34,13 +34,13 @@ impl Secret {
         Ok(Self(hex(&bytes)))
     }
 
-    /// As drivers take it.
+    /// The password in the driver's type.
     pub(crate) fn password(&self) -> Password {
         Password::new(self.0.as_str())
     }
 
-    /// As servers store it for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. Nobody can
-    /// log in with that, so only this is ever written to a file or sent to a server.
+    /// The hash that servers store for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. It
+    /// cannot be used to log in, so only this hash is ever written to a file or sent to a server.
     pub(crate) fn native_hash(&self) -> String {
         let twice = Sha1::digest(Sha1::digest(self.0.as_bytes()));
         format!("*{}", hex(&twice).to_uppercase())
@@ -67,21 +67,21 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The URL of a managed server. As it is shown, its password is `***`.
+/// The URL of a managed server. It is displayed with `***` in place of its password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginUrl {
     secret: Secret,
-    /// From the `@` on.
+    /// The rest of the URL, from the `@` on.
     rest: String,
 }
 
 impl LoginUrl {
-    /// With its password: for a login, a terminal or a file that nobody else can read.
+    /// The URL with its password: for a login, a terminal or a file that only its owner can read.
     pub fn revealed(&self) -> String {
         format!("mysql://{USER}:{}{}", self.secret.0, self.rest)
     }
 
-    /// Writes it with its password to a new file that nobody else can read.
+    /// Writes the URL with its password to a new file that only its owner can read.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -102,7 +102,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Characters with a meaning of their own in a URL's options, as `%26` and the like.
+/// Percent-encodes characters that have a meaning in a URL's options, such as `%26`.
 fn escaped(text: &str) -> String {
     let escape = |character: char| match character {
         '%' | '&' | '?' | '#' | '@' | ' ' => format!("%{:02X}", u32::from(character)),
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(url.revealed(), format!("mysql://root:{}@127.0.0.1:3306/test", one.0));
     }
 
-    /// As `SELECT PASSWORD('secret')` of MariaDB 10.11 answers.
+    /// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
     #[test]
     fn the_hash_is_that_of_the_server() {
         let secret = Secret("secret".to_owned());

@@ -1,4 +1,4 @@
-//! A system that is arithmetic: servers, a queue, and service times that are known beforehand.
+//! A simulated system: servers, a queue, and service times that are known beforehand.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use plan::{OptionReader, Options, Problem, SimulatedSystem, Stall, parse_duratio
 
 use crate::{Access, Identity, ProgressListener, Running, System};
 
-/// When nothing is said.
+/// The default service time.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
 
 struct Simulated(SimulatedSystem);

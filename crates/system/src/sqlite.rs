@@ -1,4 +1,4 @@
-//! The embedded database: a file of the user's, or one that is thrown away.
+//! The embedded database: a file of the user's, or a temporary one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::private_file;
 use crate::running::SystemHandle;
 use crate::{ProgressListener, Running, System};
 
-/// What stands beside a database file in WAL mode: the log and the log's index.
+/// Endings of the files that SQLite keeps for a database in WAL mode: the log and the log's index.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
 #[derive(Clone, Debug)]
 struct Sqlite {
-    /// `None`: a file of our own below the scratch folder.
+    /// `None`: a temporary file below the scratch folder.
     path: Option<PathBuf>,
     synchronous: Synchronous,
     busy_timeout: Duration,
     cache_bytes: Option<u64>,
 }
 
-/// Reads the options of the embedded database; a relative path counts from `folder`.
+/// Reads the options of the embedded database; a relative path is relative to `folder`.
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let path = reader.text("path").map(|path| folder.join(path));
@@ -35,7 +35,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
         let message = format!("there is no folder {}", parent.display());
         reader.reject("path", message, "make it first, or say another path");
     }
-    // The driver knows no other; the key is there so that a plan can say so.
+    // The driver supports no other mode; the key exists so that a plan can name the mode.
     reader.choice("journal", (), &[("wal", ())]);
     let levels = [Synchronous::Off, Synchronous::Normal, Synchronous::Full];
     let synchronous = reader.choice(
@@ -56,7 +56,7 @@ impl System for Sqlite {
         timeouts: Timeouts,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
-        // SQLite makes files that everyone can read.
+        // SQLite creates files that all users can read.
         let folder = scratch.join("sqlite");
         private_file::create_folder(&folder)?;
         let path = self.path.clone().unwrap_or_else(|| folder.join("dyno.db"));
@@ -71,10 +71,10 @@ impl System for Sqlite {
     }
 }
 
-/// The file of a database, whose state can be kept.
+/// The file of a database, whose state can be saved.
 struct DatabaseFile {
     path: PathBuf,
-    /// Where `snapshot` puts its copy.
+    /// The path of the copy that `snapshot` makes.
     kept: PathBuf,
     target: Target,
 }
@@ -89,7 +89,7 @@ impl SystemHandle for DatabaseFile {
         if !self.kept.exists() {
             bail!("no data was kept that could be restored");
         }
-        // A log that belongs to the old file would be replayed into the new one.
+        // A log of the old file would be replayed into the new one.
         for ending in COMPANIONS {
             let companion = beside(&self.path, ending);
             if companion.exists() {
@@ -102,10 +102,10 @@ impl SystemHandle for DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Brings everything from the log into the file itself.
+    /// Moves all changes from the log into the file itself.
     fn checkpoint(&self) -> anyhow::Result<()> {
         let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", &mut ignore_progress)?;
-        // The first column says whether someone was in the way.
+        // The first column is 1 when another connection blocked the checkpoint.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(
                 "{} is in use, so its state cannot be kept: end what works with it, or say \

@@ -1,5 +1,4 @@
-//! Subprocesses that run to their end: their output is logged, and they are stopped when the caller gives
-//! up.
+//! Subprocesses that run to their end. Their output is logged, and they are stopped when the caller requests it.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -13,16 +12,16 @@ use crate::log_tail::log_tail;
 use crate::private_file;
 use crate::process::{Confinement, Process};
 
-/// Time between two checks whether it is done.
+/// Time between two checks whether the subprocess has exited.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// How long it may take to end when it is not wanted any more.
+/// How long a subprocess may take to exit once it is no longer needed.
 const STOP_BOUND: Duration = Duration::from_secs(1);
 
-/// Runs `command`, which does what `name` says, as long as `poll` wants it to go on. What it says goes to
-/// `log`; its standard output goes to `output` when that is given. It ends with us.
+/// Runs `command`, called `name` in messages, for as long as `poll` returns that it should continue. Its output goes
+/// to `log`; its standard output goes to `output` when that is given. It ends when dyno ends.
 ///
 /// # Errors
-/// When it cannot start, fails (with the last lines that it said), or was ended.
+/// When it cannot start, fails (with the last lines of its output), or was stopped.
 pub(crate) fn run_to_end(
     mut command: Command,
     name: &str,
@@ -52,10 +51,10 @@ pub(crate) fn run_to_end(
     Ok(())
 }
 
-/// An empty file that nobody else can read.
+/// An empty file that only its owner can read.
 ///
 /// # Errors
-/// When it cannot be written, with its name.
+/// When the file cannot be written, with its name.
 pub(crate) fn create(path: &Path) -> anyhow::Result<File> {
     private_file::create(path).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! What the tests of several kinds share.
+//! Helpers for the tests of several kinds.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,18 +12,17 @@ use crate::daemon::ignore_progress;
 use crate::process::command;
 use crate::{Access, Running, System};
 
-/// How a kind reads its options.
+/// The function with which a kind reads its options.
 pub(crate) type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
 
-/// What these options make, started on this folder.
+/// The system of these options, started in this folder.
 pub(crate) fn started(read: Read, options: &str, folder: &Path) -> anyhow::Result<Running> {
     let system = read(&Options::parse(options).unwrap(), folder).unwrap();
     system.start(folder, Timeouts::default(), &mut ignore_progress)
 }
 
-/// Writes a program. A process of its own does, for a child that another test starts at that moment would have
-/// the file open for writing too until it is another program itself, and nobody can run what is being written.
-/// Source: `ETXTBSY` of execve(2).
+/// Writes a program, in a process of its own. A child that another test starts at that moment inherits this process's
+/// open files until its exec, and a file that is open for writing cannot be run. Source: `ETXTBSY` of execve(2).
 pub(crate) fn write_program(path: &Path, script: &str) {
     let mut writer = command("sh");
     writer.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
@@ -42,7 +41,7 @@ pub(crate) fn rows(running: &Running, statements: &[&str]) -> Vec<Vec<Datum>> {
     rows
 }
 
-/// What people read when these options are wrong; a line for each problem.
+/// The messages for wrong options; a line for each problem.
 pub(crate) fn problems(read: impl FnOnce() -> Result<Box<dyn System>, Vec<Problem>>) -> String {
     let Err(problems) = read() else { panic!("it was accepted") };
     let lines = problems.iter().map(|problem| {
@@ -51,7 +50,7 @@ pub(crate) fn problems(read: impl FnOnce() -> Result<Box<dyn System>, Vec<Proble
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What people read when each of these is wrong.
+/// The messages for each of these wrong options.
 pub(crate) fn all_problems(read: Read, wrong: &[&str]) -> String {
     let read = |options: &str| read(&Options::parse(options).unwrap(), Path::new("/plans"));
     wrong.iter().map(|options| problems(|| read(options))).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! A TiDB of our own: found or built, started, watched, stopped and thrown away.
+//! A managed TiDB: found or built, started, watched, stopped and removed.
 
 mod build;
 mod counters;

@@ -1,8 +1,8 @@
-//! A TiDB cluster of our own: PD, stores and TiDB from the user's own programs, each on throw-away data.
+//! A managed TiDB cluster: PD, stores and TiDB from the user's own programs, each with temporary data.
 //!
-//! They are started in the order in which they need each other and stopped in reverse. TiDB comes last,
-//! once every store is up and every region has its replicas: what it writes while it sets itself up would
-//! otherwise be copied about in the middle of a measurement.
+//! They start in the order of their dependencies and stop in reverse. TiDB comes last, once every store is up and
+//! every region has its replicas: otherwise the data that TiDB writes during its own setup would be replicated in the
+//! middle of a measurement.
 
 mod cluster;
 mod identity;

@@ -1,8 +1,8 @@
 //! Watching hosts and servers while load runs.
 //!
-//! A running system says what of it can be watched. [`HostWatch`] reads what the kernel of this machine counts,
-//! [`server_processes`] finds the processes of a server that was there before, [`ServerWatch`] asks a server
-//! for the metrics that it reports. Nothing here has a clock or a thread of its own: who calls says when.
+//! A running system reports what can be watched of it. [`HostWatch`] reads the counters of this machine's kernel,
+//! [`server_processes`] finds the processes of an external server, [`ServerWatch`] asks a server for its metrics.
+//! Nothing here has a clock or a thread of its own: the caller decides when to read.
 
 mod discover;
 pub(crate) mod exposition;

@@ -1,4 +1,4 @@
-//! Point selects: pinned apart, sharing cores, and how much memory they take.
+//! Point selects: on separate cores, on shared cores, and their memory.
 
 use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
 use super::results::{Quantity, Sample};
@@ -6,15 +6,15 @@ use super::server::BenchServer;
 use super::window::{Seen, look};
 use super::{Bench, Part};
 
-/// Where server and client live when they are kept apart.
+/// The cores of server and client when they are separate.
 const SERVER_CORE: &str = "0";
 const CLIENT_CORE: &str = "1";
-/// sysbench has a thread for each connection; beyond this it is not asked.
+/// sysbench has a thread for each connection; it is not measured with more connections than this.
 const SYSBENCH_CONNECTIONS_MAX: usize = 256;
-/// Where it is also measured what watching costs dyno.
+/// The number of connections with which the cost of watching is also measured.
 pub(super) const WATCHED_CONNECTIONS: usize = 64;
 
-/// Server on one core, client on another: what a query costs the client.
+/// Server on one core, client on another: the client's cost of a query.
 ///
 /// # Errors
 /// When a contestant or the server fails.
@@ -35,7 +35,7 @@ pub(super) fn pinned(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Both on all cores: how much is done, and how evenly.
+/// Both on all cores: throughput and fairness.
 ///
 /// # Errors
 /// When a contestant or the server fails.
@@ -44,7 +44,7 @@ pub(super) fn shared(bench: &mut Bench) -> anyhow::Result<()> {
     on_all_cores(bench, &server, Part::Shared, &[1, 16, 64])
 }
 
-/// Memory of the client at its peak.
+/// The client's peak memory.
 ///
 /// # Errors
 /// When a contestant or the server fails.
@@ -101,7 +101,7 @@ impl Case {
         Ok(())
     }
 
-    /// Tells what was seen and keeps it.
+    /// Prints the values and stores them.
     pub(super) fn keep(self, bench: &mut Bench, seen: &Seen) {
         eprintln!(
             "xtask: {:?} round {} of {}, {} at {}: {:.0} queries/s, {:.2} us user, {:.2} us system",

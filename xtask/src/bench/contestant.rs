@@ -1,4 +1,4 @@
-//! Who is measured, and how each is asked for the same load.
+//! The contestants, and the command of each for the same load.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,12 +10,12 @@ use system::mariadb::DATABASE;
 
 use super::server::{BenchServer, FLOOR_USER, ROWS};
 
-/// Who is measured.
+/// A contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Contestant {
-    /// Its load alone, as the others offer it: it watches neither hosts nor servers.
+    /// dyno without watching hosts and servers, because the other contestants do not watch them either.
     Dyno,
-    /// As it is by default.
+    /// dyno with its defaults.
     DynoWatching,
     Sysbench,
     Floor,
@@ -23,7 +23,7 @@ pub(super) enum Contestant {
     GoTpc,
 }
 
-/// What was built for this.
+/// The programs that were built for the benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
     pub dyno: PathBuf,
@@ -47,7 +47,7 @@ impl Contestant {
     /// `connections` connections for at least `time`.
     ///
     /// # Errors
-    /// When it has none.
+    /// When the contestant has none.
     pub(super) fn point_selects(
         self,
         programs: &Programs,
@@ -70,11 +70,11 @@ impl Contestant {
         }
     }
 
-    /// Standard deviation over clients of what each got done, as a share of the mean; `None` for
-    /// who does not count that.
+    /// Standard deviation over clients of the number of their queries, as a share of the mean; `None` for a
+    /// contestant that does not report it.
     ///
     /// # Errors
-    /// When what it printed is not understood.
+    /// When its output cannot be parsed.
     pub(super) fn unfairness(self, printed: &str) -> anyhow::Result<Option<f64>> {
         match self {
             Self::Dyno | Self::DynoWatching => dyno_unfairness(printed),
@@ -123,7 +123,7 @@ fn floor(programs: &Programs, server: &BenchServer, connections: usize, time: Du
     command
 }
 
-/// dyno says nothing about a single client.
+/// dyno does not report figures of single clients.
 fn dyno_unfairness(printed: &str) -> anyhow::Result<Option<f64>> {
     let run: Value = serde_json::from_str(printed).context("dyno printed no JSON")?;
     let trial = run["trials"].get(0).context("dyno printed no trial")?;

@@ -1,4 +1,4 @@
-//! What dyno is held to, and whether it was reached.
+//! The goals for dyno, and whether they were reached.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ const THROUGHPUT_MIN: f64 = 0.97;
 const UNFAIRNESS_PERCENT_MAX: f64 = 10.0;
 const MEMORY_RATIO_MAX: f64 = 0.3;
 const PREPARE_SPEEDUP_MIN: f64 = 2.0;
-/// Memory of the last minute against the first, of ten.
+/// Memory of the last of ten minutes, against the first.
 const SOAK_GROWTH_MAX: f64 = 1.02;
-/// Looks in a minute of the soak.
+/// Samples in a minute of the soak.
 const SOAK_MINUTE: usize = 6;
 
 /// A limit for a figure.
@@ -30,19 +30,19 @@ pub(super) enum Bound {
     AtLeast(f64),
 }
 
-/// Whether a figure keeps to its bound.
+/// Whether a figure is within its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The whole interval does.
+    /// The whole interval is within the bound.
     Reached,
-    /// No part of the interval does.
+    /// No part of the interval is within the bound.
     NotReached,
-    /// Part of the interval does, or there is no interval.
+    /// Part of the interval is within the bound, or there is no interval.
     NotShown,
 }
 
 impl Outcome {
-    /// As the page says it.
+    /// Its name on the page.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Reached => "reached",
@@ -68,8 +68,8 @@ impl From<Ratio> for Seen {
 }
 
 impl Seen {
-    /// The median of `values`, each of a round. Values without a logarithm have no Student interval: there
-    /// the smallest and the largest value are its ends, which hold the median of n rounds with a
+    /// The median of `values`, one for each round. Values without a logarithm have no Student interval: there the
+    /// interval extends from the smallest to the largest value, which contains the median of n rounds with a
     /// probability of 1 - 2^(1 - n).
     fn of_rounds(values: &[f64]) -> Option<Self> {
         let estimate = over_repetitions(values)?;
@@ -95,12 +95,12 @@ impl fmt::Display for Seen {
     }
 }
 
-/// One thing that dyno is held to.
+/// One goal for dyno.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Goal {
     pub what: String,
     pub bound: Bound,
-    /// Unit of the bound and of what was seen; empty for a ratio.
+    /// Unit of the bound and of the measured value; empty for a ratio.
     pub unit: &'static str,
     pub seen: Seen,
 }
@@ -129,7 +129,7 @@ impl Goal {
         }
     }
 
-    /// What was seen, with its unit.
+    /// The measured value, with its unit.
     pub(super) fn seen(&self) -> String {
         format!("{}{}", self.seen, self.unit)
     }
@@ -149,7 +149,7 @@ impl Goal {
     }
 }
 
-/// Every goal that something was measured for.
+/// Every goal for which there are measurements.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
     let mut goals = pinned(results);
     goals.extend(shared(results));
@@ -161,7 +161,7 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
     goals
 }
 
-/// dyno against another, round by round.
+/// dyno against another contestant, round by round.
 pub(super) fn ratio(
     results: &Results,
     part: Part,

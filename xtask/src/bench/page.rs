@@ -1,4 +1,4 @@
-//! The page and the file of a measurement, with the machine that it was made on.
+//! The page and the file of a measurement, with the facts about its machine.
 
 use std::fmt::Write;
 use std::fs;
@@ -42,7 +42,7 @@ fn save(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is measured where, by name.
+/// Facts about the machine and the programs, by name.
 pub(super) fn machine(programs: &Programs) -> Vec<(&'static str, String)> {
     let environment = Environment::gather(&[("data", &std::env::temp_dir())]);
     let unknown = || "unknown".to_owned();
@@ -169,7 +169,7 @@ fn pinned(results: &Results) -> String {
     )
 }
 
-/// What watching the host costs, which dyno does by default and no other.
+/// The cost of watching the host, which dyno does by default and no other contestant does.
 fn watching(results: &Results) -> Option<String> {
     let (part, connections) = (Part::Pinned, WATCHED_CONNECTIONS);
     let of = |quantity| median(&results.series(part, DynoWatching, connections, quantity));
@@ -261,8 +261,8 @@ fn tidb(results: &Results) -> String {
     })
 }
 
-/// dyno's CPU and throughput beside another's, a row for each number of connections, with cells of medians as
-/// `cell` writes them; nothing when it was not measured.
+/// dyno's CPU and throughput next to another contestant's, a row for each number of connections, with cells of
+/// medians as `cell` writes them; empty when it was not measured.
 pub(super) fn beside(
     results: &Results,
     part: Part,

@@ -1,4 +1,4 @@
-//! Making and filling tables: dyno against sysbench, both with four at work, on an empty database.
+//! Creating and filling tables: dyno against sysbench, each with four threads, on an empty database.
 
 use std::fs;
 use std::path::Path;
@@ -22,14 +22,14 @@ const TABLES: usize = 4;
 const TABLE_ROWS: u32 = 100_000;
 const POLL_PERIOD: Duration = Duration::from_millis(5);
 
-/// Measures it for every round.
+/// Measures this in every round.
 ///
 /// # Errors
 /// When a contestant or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     for round in 0..bench.rounds {
         for contestant in bench.order.of(&[Dyno, Sysbench]) {
-            // A fresh server each time: what the last one left to be written meets nobody else.
+            // A fresh server each time: delayed writes of the last one do not affect the next.
             let server = BenchServer::start(None)?;
             let values = once(bench, &server, contestant)
                 .with_context(|| format!("{}'s prepare", contestant.name()))?;
@@ -69,7 +69,7 @@ fn once(
     client.finish(false)?;
     let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
     let seconds = match contestant {
-        // dyno's command also verifies and measures a little: what counts is its phase.
+        // dyno's command also verifies and measures a little: only its prepare phase counts.
         Dyno => phase_s(&out, "prepare")?,
         _ => wall.as_secs_f64(),
     };
@@ -101,14 +101,14 @@ fn sysbench(server: &BenchServer) -> Command {
     command
 }
 
-/// CPU time of all children that have ended, seconds.
+/// CPU time of all children that have exited, seconds.
 fn children_cpu_s() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Ok(us as f64 / 1e6)
 }
 
-/// How long the one record of dyno's in `out` says that a phase took.
+/// The duration of a phase according to dyno's only record in `out`.
 ///
 /// # Errors
 /// When there is no such record, or no such phase in it.

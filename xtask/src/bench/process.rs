@@ -1,17 +1,17 @@
-//! What the kernel says about a process. Source: proc(5).
+//! The kernel's counters of a process. Source: proc(5).
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-/// The kernel counts user and system time in these: 100 a second on every Linux (`USER_HZ`).
+/// The unit of the kernel's user and system times: 100 a second on every Linux (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
 /// CPU time of a process until now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CpuTime {
-    /// All of it, exact.
+    /// User and system time together, exact.
     pub total: Duration,
     /// Ticks in the program itself.
     user_ticks: u64,
@@ -19,7 +19,7 @@ pub(super) struct CpuTime {
     system_ticks: u64,
 }
 
-/// CPU time between two looks, as user and system time.
+/// CPU time between two readings, as user and system time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Split {
     pub user: Duration,
@@ -27,7 +27,7 @@ pub(super) struct Split {
 }
 
 impl CpuTime {
-    /// What `pid` and all its threads have used. The total is exact as long as no thread ends.
+    /// The CPU time of `pid` and all its threads. The total is exact as long as no thread ends.
     ///
     /// # Errors
     /// When there is no such process.
@@ -37,7 +37,7 @@ impl CpuTime {
             ticks(&stat).with_context(|| format!("/proc/{pid}/stat is not as it should be"))?;
         let mut total = Duration::ZERO;
         for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-            // A thread that has just ended has no more to say.
+            // A thread that has just ended cannot be read any more.
             if let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) {
                 total += Duration::from_nanos(first_number(&text));
             }
@@ -48,7 +48,7 @@ impl CpuTime {
         Ok(Self { total, user_ticks, system_ticks })
     }
 
-    /// What was used since `earlier`: the exact total, split as the ticks are.
+    /// The CPU time since `earlier`: the exact total, split in proportion to the ticks.
     pub(super) fn since(&self, earlier: &Self) -> Split {
         let total = self.total.saturating_sub(earlier.total);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
@@ -58,13 +58,13 @@ impl CpuTime {
         Split { user, system: total - user }
     }
 
-    /// By ticks alone: coarse, but threads that have ended count.
+    /// By ticks alone: coarse, but it includes threads that have ended.
     pub(super) fn by_ticks(&self) -> Duration {
         TICK * u32::try_from(self.user_ticks + self.system_ticks).unwrap_or(u32::MAX)
     }
 }
 
-/// Memory in use at its peak (`VmHWM`) or now (`VmRSS`), bytes.
+/// Peak memory (`VmHWM`) or current memory (`VmRSS`), bytes.
 ///
 /// # Errors
 /// When there is no such process.
@@ -83,7 +83,7 @@ fn first_number(text: &str) -> u64 {
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// User and system ticks: fields 14 and 15, counted behind the name, which may hold anything.
+/// User and system ticks: fields 14 and 15, counted after the name, which may contain any character.
 fn ticks(stat: &str) -> Option<(u64, u64)> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))

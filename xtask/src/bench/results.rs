@@ -1,9 +1,9 @@
-//! Everything that was measured, value by value.
+//! All measured values.
 
 use super::Part;
 use super::contestant::Contestant;
 
-/// What a value is.
+/// The quantity of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Quantity {
     QueriesPerS,
@@ -17,7 +17,7 @@ pub(super) enum Quantity {
     Seconds,
     ClientCpuS,
     ServerCpuS,
-    /// Memory at a moment.
+    /// Memory at one time.
     ResidentBytes,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Sample {
 /// All values.
 #[derive(Clone, Debug)]
 pub(super) struct Results {
-    /// Where the order within rounds came from.
+    /// The seed of the order within rounds.
     pub seed: u64,
     pub samples: Vec<Sample>,
 }
@@ -63,7 +63,7 @@ impl Results {
         Self { seed, samples: Vec::new() }
     }
 
-    /// One quantity of one contestant, round by round.
+    /// The values of one quantity of one contestant, round by round.
     pub(super) fn series(
         &self,
         part: Part,
@@ -91,7 +91,7 @@ impl Results {
     }
 }
 
-/// The middle value; of nothing, nothing.
+/// The median; `None` for no values.
 pub(super) fn median(values: &[f64]) -> Option<f64> {
     analysis::over_repetitions(values).map(|estimate| estimate.median)
 }

@@ -1,4 +1,4 @@
-//! The server that all contestants load, and what it counted.
+//! The server that all contestants load, and its counters.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -17,30 +17,30 @@ use tempfile::TempDir;
 use crate::interrupt::Interrupt;
 use crate::shell;
 
-/// Rows of the one table that point selects read.
+/// Rows of the table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
 
-/// The account of the floor, which knows no passwords: it may only read the rows that are made up here.
+/// The account of the floor, which does not support passwords: it may only read the generated rows.
 pub(super) const FLOOR_USER: &str = "floor";
 
-/// How long TiDB's page of figures may take.
+/// How long TiDB's page of metrics may take.
 const PAGE_BOUND: Duration = Duration::from_secs(5);
 
-/// A server for the contestants, on data that is thrown away.
+/// A server for the contestants, with temporary data.
 pub(super) struct BenchServer {
     server: Daemon,
     counted: Counted,
     target: Target,
-    /// Dropped after the server that lives in it.
+    /// Dropped after the server whose files it holds.
     scratch: TempDir,
 }
 
-/// Where a server reports how many statements were executed.
+/// Where a server reports how many statements it has executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// Among its status variables.
+    /// In its status variables.
     InStatus,
-    /// On its page of figures.
+    /// On its page of metrics.
     OnPage,
 }
 
@@ -75,7 +75,7 @@ impl BenchServer {
         Ok(server)
     }
 
-    /// Makes the table that point selects read, as sysbench itself makes it.
+    /// Creates the table that point selects read, with sysbench itself.
     ///
     /// # Errors
     /// When sysbench fails.
@@ -90,7 +90,7 @@ impl BenchServer {
         shell::must(prepare.stdout(Stdio::null()), interrupt)
     }
 
-    /// What sysbench needs to log in.
+    /// sysbench's arguments for the login.
     pub(super) fn sysbench_login(&self) -> Vec<String> {
         vec![
             "--db-driver=mysql".to_owned(),
@@ -102,8 +102,8 @@ impl BenchServer {
         ]
     }
 
-    /// The password of [`USER`], for contestants that take it by itself. They take it as an argument, which
-    /// other users of the machine can read.
+    /// The password of [`USER`], for contestants that take it separately. They take it as an argument, which other
+    /// users of the machine can read.
     pub(super) fn password(&self) -> String {
         let url = self.server.url();
         let account = url.split_once("//").and_then(|(_, rest)| rest.split_once('@'));
@@ -123,15 +123,15 @@ impl BenchServer {
         self.server.pid()
     }
 
-    /// A folder for what contestants write.
+    /// A folder for files of the contestants.
     pub(super) fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// Prepared statements that were executed until now, by anyone.
+    /// The number of prepared statements that all clients have executed until now.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
         match self.counted {
             Counted::InStatus => self.executions_by_status(),
@@ -139,11 +139,11 @@ impl BenchServer {
         }
     }
 
-    /// Transactions that were ended until now, by anyone: committed or rolled back by a statement. Only
-    /// MariaDB reports.
+    /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
+    /// Only MariaDB reports it.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
         let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_rollback')";
         let count = |row: &Vec<Datum>| match row.get(1) {
@@ -163,7 +163,7 @@ impl BenchServer {
         }
     }
 
-    /// Asks over a connection of its own, which is gone afterwards.
+    /// Runs a query over a connection of its own, which is closed afterwards.
     fn rows(&self, sql: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
         let mut runtime = Runtime::new(Clock::monotonic())?;
         let (handle, target, sql) = (runtime.handle(), self.target.clone(), sql.to_owned());
@@ -180,7 +180,7 @@ impl BenchServer {
     }
 }
 
-/// TiDB has no such status variable; its page of figures counts commands.
+/// TiDB has no such status variable; its page of metrics counts commands.
 fn executions_by_page(server: &Daemon) -> anyhow::Result<u64> {
     if let Some(why) = server.exited() {
         return Err(anyhow!(why));

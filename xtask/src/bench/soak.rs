@@ -12,11 +12,11 @@ use super::window::{Client, pause};
 use super::{Bench, Part};
 
 const LENGTH: Duration = Duration::from_secs(600);
-/// Between two looks at its memory; a look is a round.
+/// Time between two readings of its memory; each reading is a round.
 const STEP: Duration = Duration::from_secs(10);
 const CONNECTIONS: usize = 64;
 
-/// Looks at dyno's memory every ten seconds.
+/// Reads dyno's memory every ten seconds.
 ///
 /// # Errors
 /// When dyno or the server fails.

@@ -1,5 +1,5 @@
-//! TPC-C: dyno against go-tpc, the same mix on the same two warehouses of one MariaDB; loading them, each on a
-//! fresh server; and dyno's check of them.
+//! TPC-C: dyno against go-tpc. They run the same mix on the same two warehouses of one MariaDB, they load these, each
+//! on a fresh server, and dyno checks them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,22 +23,22 @@ use crate::shell;
 
 const WAREHOUSES: &str = "2";
 const CONNECTIONS: usize = 10;
-/// Stands for the loads among the numbers of connections.
+/// Marks the loads among the numbers of connections.
 const LOADING: usize = 2;
-/// Stands for the checks.
+/// Marks the checks.
 const CHECKING: usize = 1;
-/// Threads that go-tpc loads with; dyno decides by itself.
+/// Threads with which go-tpc loads; dyno chooses its own number.
 const GO_TPC_LOADERS: &str = "4";
 /// Client CPU for a transaction, against go-tpc.
 const CPU_RATIO_MAX: f64 = 0.45;
 const LOAD_SPEEDUP_MIN: f64 = 2.0;
 const CHECK_SECONDS_MAX: f64 = 10.0;
-/// Transactions that show that the load has begun.
+/// The number of transactions that shows that the load has begun.
 const BEGUN: u64 = 50;
 const SETTLE: Duration = Duration::from_secs(2);
 const MARGIN: Duration = Duration::from_secs(3);
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// Looks before a load that does not begin is given up: two minutes.
+/// The number of checks before a load that does not begin fails: two minutes.
 const POLLS_MAX: usize = 6_000;
 
 /// Measures loads, checks and transactions.
@@ -126,7 +126,7 @@ fn dyno(bench: &Bench, server: &BenchServer, out: &Path) -> Command {
     command
 }
 
-/// As go-tpc does it: its weights, and any warehouse for each transaction.
+/// Like go-tpc: its weights, and any warehouse for each transaction.
 fn run(bench: &Bench, server: &BenchServer) -> Command {
     let mut command = dyno(bench, server, &server.scratch().join("results"));
     command
@@ -161,8 +161,7 @@ fn window(bench: &Bench) -> Duration {
     bench.window * 3
 }
 
-/// Runs one contestant and looks at it over a window in its middle; transactions are those that the server
-/// counted.
+/// Runs one contestant and measures it over a window in its middle; transactions are counted by the server.
 fn look_at(bench: &Bench, server: &BenchServer, command: Command) -> anyhow::Result<Seen> {
     let before = server.transactions()?;
     let mut client = Client::start(command, None)?;
@@ -200,7 +199,7 @@ fn against(results: &Results, quantity: Quantity) -> Option<analysis::Ratio> {
     ratio(results, Part::Tpcc, GoTpc, CONNECTIONS, quantity)
 }
 
-/// What dyno is held to here.
+/// The goals for dyno here.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
     let cpu = against(results, Quantity::CpuUs).map(|ratio| {
         let what = format!("client CPU for a TPC-C transaction at {CONNECTIONS}, dyno / go-tpc");
@@ -221,7 +220,7 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
     [cpu, throughput, load, check].into_iter().flatten().collect()
 }
 
-/// The page's part.
+/// The section of the page.
 pub(super) fn section(results: &Results) -> String {
     let of = |contestant: Contestant, connections, quantity| {
         median(&results.series(Part::Tpcc, contestant, connections, quantity))

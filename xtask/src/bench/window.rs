@@ -1,8 +1,7 @@
-//! One load, looked at from outside over a window in its middle.
+//! One load, measured from outside over a window in its middle.
 //!
-//! Setting up and ending are no part of the window. Queries are those that the server counted,
-//! CPU time is what the kernel counted for the client's process: the same for every contestant,
-//! whatever it says about itself.
+//! Set-up and end are not part of the window. The server counts the queries, and the kernel counts the CPU time of
+//! the client's process. Both are the same for every contestant, whatever it reports itself.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -21,30 +20,30 @@ use super::process::{CpuTime, memory_bytes};
 use super::server::BenchServer;
 use crate::interrupt::Interrupt;
 
-/// Executions that show that the load has begun.
+/// The number of executions that shows that the load has begun.
 const BEGUN: u64 = 1000;
-/// Between the load's beginning and the window.
+/// Time between the start of the load and the window.
 const SETTLE: Duration = Duration::from_millis(1200);
-/// Load that is asked for beyond settling and window, so that it never ends inside.
+/// Length of the load in addition to settling and window, so that it never ends within the window.
 const MARGIN: Duration = Duration::from_millis(1500);
 const POLL_PERIOD: Duration = Duration::from_millis(50);
-/// Looks before a load that does not begin is given up: a minute.
+/// The number of checks before a load that does not begin fails: a minute.
 const POLLS_MAX: usize = 1200;
 
-/// What was seen.
+/// The measured values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
     pub queries_per_s: f64,
     /// The client's CPU time for each query, in the program and in the kernel.
     pub user_us: f64,
     pub system_us: f64,
-    /// The client's memory at its peak.
+    /// The client's peak memory.
     pub peak_bytes: u64,
-    /// Standard deviation over clients as a share of the mean, where the client tells.
+    /// Standard deviation over clients as a share of the mean, if the client reports it.
     pub unfairness: Option<f64>,
 }
 
-/// Runs one contestant and looks at it.
+/// Runs one contestant and measures it.
 ///
 /// # Errors
 /// When it fails, ends too early, or does not begin.
@@ -60,27 +59,27 @@ pub(super) fn look(
     look_at(bench, server, contestant, load, connections, cpus)
 }
 
-/// How long a load has to last so that the window lies within it.
+/// How long a load has to last so that it contains the window.
 pub(super) fn time(bench: &Bench) -> Duration {
     SETTLE + bench.window + MARGIN
 }
 
-/// A load to look at.
+/// A load to measure.
 pub(super) struct Load {
     pub command: Command,
     pub end: End,
 }
 
-/// How a load comes to its end.
+/// How a load ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// By itself, soon after the window.
     Own,
-    /// When it is told to.
+    /// When it is stopped.
     Stopped,
 }
 
-/// Runs a load and looks at it.
+/// Runs a load and measures it.
 ///
 /// # Errors
 /// When it fails, ends too early, or does not begin.
@@ -128,7 +127,7 @@ fn watch(
     Ok(Seen { peak_bytes, ..last.since(&first)? })
 }
 
-/// The state of things at one moment.
+/// All counters at one time.
 struct Snapshot {
     at_ns: u64,
     executions: u64,
@@ -175,7 +174,7 @@ fn wait_for_load(
     bail!("its load does not begin")
 }
 
-/// Waits, but not through an interruption.
+/// Waits; fails when a signal arrives.
 pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<()> {
     let clock = Clock::monotonic();
     loop {
@@ -188,16 +187,16 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<(
     }
 }
 
-/// A client at work. Dropping it kills it.
+/// A running client. Dropping it kills it.
 pub(super) struct Client {
     child: Child,
-    /// Read by threads, so that a client that says much is not held up.
+    /// Its output. Threads read it, so that a client with much output does not block.
     said: Option<thread::JoinHandle<String>>,
     complained: Option<thread::JoinHandle<String>>,
 }
 
 impl Client {
-    /// Starts it, on `cpus` only when they are given.
+    /// Starts the client, on `cpus` only when they are given.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -217,10 +216,10 @@ impl Client {
         Ok(self.child.try_wait()?)
     }
 
-    /// Tells it to end, and returns what it printed until then, however it ended.
+    /// Stops the client, and returns its output until then, whatever its exit status.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// When it cannot be signalled.
     fn stop(mut self) -> anyhow::Result<String> {
         let pid = i32::try_from(self.pid()).context("a process id is that small")?;
         kill(Pid::from_raw(pid), Signal::SIGTERM)?;
@@ -228,10 +227,10 @@ impl Client {
         Ok(text_of(self.said.take()))
     }
 
-    /// Waits for its end and returns what it printed; `is_lost` does not wait but kills.
+    /// Waits for its exit and returns its output; with `is_lost`, kills it instead of waiting.
     ///
     /// # Errors
-    /// When it failed, with its complaint.
+    /// When it failed, with its error output.
     pub(super) fn finish(mut self, is_lost: bool) -> anyhow::Result<String> {
         if is_lost {
             self.child.kill()?;
@@ -248,7 +247,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It has mostly ended, and then there is nobody to kill.
+        // Usually it has exited already, and there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -257,7 +256,7 @@ impl Drop for Client {
 fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read until a pipe breaks is all that there is.
+        // When the pipe breaks, the output ends there.
         let _ = pipe.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
@@ -267,7 +266,7 @@ fn text_of(reader: Option<thread::JoinHandle<String>>) -> String {
     reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
 }
 
-/// Does something on some CPUs only: a process that is started there stays there.
+/// Runs `work` on these CPUs only: a process that is started there stays there.
 fn on_cpus<T>(cpus: Option<&str>, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let Some(cpus) = cpus else { return work() };
     let us = Pid::from_raw(0);

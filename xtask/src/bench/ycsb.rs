@@ -21,8 +21,7 @@ const RECORDS: u32 = 10_000;
 const CONNECTIONS: [usize; 2] = [16, 64];
 /// Client CPU for a read, against go-ycsb.
 const CPU_RATIO_MAX: f64 = 0.4;
-/// More operations than go-ycsb does in the time: it is ended after the window, for it has no bound by
-/// time.
+/// More operations than go-ycsb can do in the time: it has no time limit, so it is stopped after the window.
 const MANY: &str = "1000000000";
 
 /// Measures reads at each number of connections.
@@ -32,7 +31,7 @@ const MANY: &str = "1000000000";
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let go_ycsb = GO_YCSB.build(&bench.interrupt)?;
     let server = BenchServer::start(None)?;
-    // By dyno itself: its records have the keys that go-ycsb asks for.
+    // dyno loads the records: they have the keys that go-ycsb reads.
     let mut load = dyno(&bench.programs, &server);
     load.args(["--events", "1", "--warm-up", "0s"]);
     shell::must(load.stdout(Stdio::null()), &bench.interrupt)?;
@@ -101,7 +100,7 @@ fn against(results: &Results, connections: usize, quantity: Quantity) -> Option<
     ratio(results, Part::Ycsb, GoYcsb, connections, quantity)
 }
 
-/// What dyno is held to here.
+/// The goals for dyno here.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
     let mut goals = Vec::new();
     for connections in results.connections(Part::Ycsb) {
@@ -117,7 +116,7 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
     goals
 }
 
-/// The page's part.
+/// The section of the page.
 pub(super) fn section(results: &Results) -> String {
     let table = beside(results, Part::Ycsb, GoYcsb, |of| {
         let rate = of(Quantity::QueriesPerS) / 1e3;

@@ -1,9 +1,8 @@
-//! Whether memory stays where it is: the last quarter of a run beside the second.
+//! Whether memory stays constant: compares the last quarter of a run with the second.
 //!
-//! In the first quarter memory grows as it should: data is loaded, every kind of trial runs for the
-//! first time, and the allocator keeps the most that was ever needed. The second quarter does the same
-//! work again, and so does the last, with a quarter between them for a leak to show. Medians, because
-//! a moment's peak is no leak.
+//! In the first quarter memory must grow: data is loaded, every kind of trial runs for the first time, and the
+//! allocator keeps the most that was ever needed. The second quarter repeats this work, and so does the last; a leak
+//! shows in the quarter between them. Medians are compared, because a short peak is not a leak.
 
 use std::time::Duration;
 
@@ -11,9 +10,9 @@ use jiff::Timestamp;
 
 use super::process::Sample;
 
-/// So much may the last quarter differ from the second.
+/// The largest allowed difference of the last quarter from the second.
 const CHANGE_MAX: f64 = 0.05;
-/// In a shorter run a quarter has too few trials, and memory has hardly come to rest.
+/// In a shorter run a quarter has too few trials, and memory has hardly settled.
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
 /// Memory of two quarters of a run.
@@ -25,7 +24,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Of what was seen between the run's beginning and its end; `None` when a quarter was not seen.
+    /// The memory in the samples between the run's start and its end; `None` when a quarter has no samples.
     pub(super) fn of(samples: &[Sample], began: Timestamp, ended: Timestamp) -> Option<Self> {
         let length = ended.duration_since(began).unsigned_abs();
         let quarter = |number: u32| {
@@ -42,12 +41,12 @@ impl Memory {
         Some(Self { second_bytes: quarter(1)?, last_bytes: quarter(3)?, length })
     }
 
-    /// How much more the last quarter held, as a part of the second.
+    /// The growth from the second to the last quarter, as a share of the second.
     pub(super) fn change(&self) -> f64 {
         self.last_bytes as f64 / self.second_bytes as f64 - 1.0
     }
 
-    /// Whether the run was long enough to tell.
+    /// Whether the run was long enough for this check.
     pub(super) fn is_checked(&self) -> bool {
         self.length >= CHECKED_FROM
     }
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn memory_after_the_load_is_ignored() {
-        // Reading everything back for the report takes memory, and comes after the run.
+        // The report reads everything back after the run, which takes memory.
         let report = memory(30, |second| if second >= 1_800 { 90_000_000 } else { 10_000_000 });
         assert!(report.is_flat(), "{report:?}");
         assert!(!memory(1, |_| 1).is_checked());

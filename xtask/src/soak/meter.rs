@@ -1,7 +1,7 @@
-//! How many statements dyno has sent: the soak's own count, which no restart sets back.
+//! The number of statements that dyno has sent: the soak test's own count, which no restart resets.
 //!
-//! It is kept for each connection by the time at which that was opened, because a connection belongs to
-//! one trial: when its last bytes are looked at, the next trial may have begun.
+//! It is kept for each connection by the time at which it was opened, because a connection belongs to one trial: when
+//! its last bytes are counted, the next trial may have begun.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ struct Connection {
 }
 
 impl Meter {
-    /// The count of a connection that was opened at `opened`.
+    /// The counter of a connection that was opened at `opened`.
     pub(super) fn connection(&self, opened: Timestamp) -> Arc<AtomicU64> {
         let statements = Arc::<AtomicU64>::default();
         let connection = Connection { opened, statements: Arc::clone(&statements) };
@@ -27,7 +27,7 @@ impl Meter {
         statements
     }
 
-    /// What connections sent that were opened after one moment and until another.
+    /// The statements of connections that were opened after `from`, until `until`.
     pub(super) fn between(&self, from: Timestamp, until: Timestamp) -> u64 {
         let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let inside = connections.iter().filter(|it| from < it.opened && it.opened <= until);
@@ -47,7 +47,7 @@ mod tests {
         let second = meter.connection(at(5));
         first.fetch_add(10, Ordering::Relaxed);
         second.fetch_add(100, Ordering::Relaxed);
-        // Looked at late: the other was opened before.
+        // Counted late: the connection was opened earlier.
         first.fetch_add(1, Ordering::Relaxed);
         assert_eq!(meter.between(at(0), at(4)), 11);
         assert_eq!(meter.between(at(1), at(5)), 100);

@@ -1,4 +1,4 @@
-//! dyno at work: its memory each second, and whether it goes on at all.
+//! A running dyno: its memory each second, and whether it makes progress.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use jiff::Timestamp;
 
 use crate::bench::process::memory_bytes;
 
-/// A record that does not grow for so long belongs to a dyno that hangs: it writes an interval each
-/// second whatever the server does, and waits for a server no longer than this where there are none.
+/// When the record has not grown for this long, dyno hangs: it writes an interval each second whatever the server
+/// does, and waits for a server no longer than this while there are none.
 const HANG: Duration = Duration::from_secs(90);
 
-/// One heap for all threads. By itself glibc gives threads heaps of their own, as chance has it, and each
-/// trial has new threads: what lies unused in those heaps grows by several percent within an hour, and a
-/// leak of that size could not be distinguished from it. Source: mallopt(3), `M_ARENA_MAX`.
+/// One heap for all threads. By default glibc gives threads separate heaps, in a random way, and each trial has new
+/// threads. The unused memory in those heaps grows by several percent within an hour, and a leak of that size could
+/// not be distinguished from it. Source: mallopt(3), `M_ARENA_MAX`.
 const ONE_ARENA: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 
-/// How much memory dyno held.
+/// A sample of dyno's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     pub at: Timestamp,
@@ -29,36 +29,36 @@ pub(super) struct Sample {
 /// How dyno ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DynoExit {
-    /// By itself, with this code; none when a signal ended it.
+    /// By itself, with this code; `None` when a signal ended it.
     Exited(Option<i32>),
     /// It had to be killed, and why.
     Killed(String),
 }
 
-/// How far its record has come.
+/// The size of its record so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// Trials that have begun.
     pub trials: usize,
-    /// Bytes of the newest one's intervals.
+    /// Bytes of the newest trial's intervals.
     bytes: u64,
 }
 
-/// dyno on a plan. Dropping it kills it.
+/// A dyno that runs a plan. Dropping it kills it.
 #[derive(Debug)]
 pub(super) struct Dyno {
     child: Child,
     folder: PathBuf,
     pub samples: Vec<Sample>,
     seen: Seen,
-    /// When the record had last grown.
+    /// When the record last grew.
     grown: Timestamp,
     /// When the newest trial was first seen.
     pub newest_since: Timestamp,
 }
 
 impl Dyno {
-    /// Starts it in `folder`, where what it says goes to `dyno.log`.
+    /// Starts dyno in `folder`, with its output in `dyno.log`.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -84,14 +84,14 @@ impl Dyno {
         Ok(Self { child, folder: folder.to_owned(), samples, seen, grown: now, newest_since: now })
     }
 
-    /// Looks at it; for once a second.
+    /// Checks dyno and samples its memory; call it once a second.
     ///
     /// # Errors
-    /// When the system does not report it.
+    /// When the system does not report its state.
     pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
-        // Between its end and the look at it there is no memory to be seen.
+        // After its exit there is no memory to read, even if the status has not been read yet.
         if let Ok(resident_bytes) = memory_bytes(self.child.id(), "VmRSS") {
             self.samples.push(Sample { at, resident_bytes });
         }
@@ -106,12 +106,12 @@ impl Dyno {
         Ok(status)
     }
 
-    /// The newest trial's place in the run.
+    /// The newest trial's index in the run.
     pub(super) fn newest_trial(&self) -> Option<usize> {
         self.seen.trials.checked_sub(1)
     }
 
-    /// Why it is taken to hang.
+    /// Why dyno hangs, if it does.
     pub(super) fn hangs(&self) -> Option<String> {
         let still = Timestamp::now().duration_since(self.grown);
         (still.unsigned_abs() > HANG).then(|| {
@@ -123,7 +123,7 @@ impl Dyno {
         })
     }
 
-    /// Writes where its threads are to `threads.txt`, then kills it.
+    /// Writes the stacks of its threads to `threads.txt`, then kills it.
     ///
     /// # Errors
     /// When that cannot be written.
@@ -145,7 +145,7 @@ impl Dyno {
 
 impl Drop for Dyno {
     fn drop(&mut self) {
-        // It has mostly ended, and then there is nobody to kill.
+        // Usually it has exited already, and there is nothing to kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! What stands between dyno and the server: it passes bytes on, holds them back when it is told to,
-//! and counts the statements that dyno sends.
+//! The proxy between dyno and the server: it forwards bytes, can hold them back, and counts the statements that dyno
+//! sends.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use super::meter::Meter;
 use super::requests::Requests;
 
-/// The server is on this machine: it answers at once or not at all.
+/// The server is on this machine: it accepts at once or not at all.
 const CONNECT_BOUND: Duration = Duration::from_secs(5);
 
-/// A proxy that is up until it is dropped.
+/// A running proxy; dropping it stops it.
 #[derive(Debug)]
 pub(super) struct Proxy {
     port: u16,
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// Listens on a free port of 127.0.0.1 for what goes to `server_port` there.
+    /// Listens on a free port of 127.0.0.1 and forwards to `server_port` there.
     ///
     /// # Errors
     /// When no port is free.
@@ -58,17 +58,17 @@ impl Proxy {
         self.port
     }
 
-    /// What dyno has sent.
+    /// The counts of statements that dyno has sent.
     pub(super) fn meter(&self) -> &Meter {
         &self.shared.meter
     }
 
-    /// From now on nothing passes.
+    /// From now on no bytes are forwarded.
     pub(super) fn hold(&self) {
         *self.shared.is_held.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    /// Everything passes again, first of all what was held back.
+    /// Forwards bytes again, beginning with those that were held back.
     pub(super) fn release(&self) {
         *self.shared.is_held.lock().unwrap_or_else(PoisonError::into_inner) = false;
         self.shared.released.notify_all();
@@ -79,7 +79,7 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.release();
         self.shared.is_over.store(true, Ordering::Relaxed);
-        // Wakes the acceptor, which then sees that it is over.
+        // Wakes the accepting thread, which then ends.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
     }
 }
@@ -90,12 +90,12 @@ impl Shared {
             if self.is_over.load(Ordering::Relaxed) {
                 return;
             }
-            // A client that cannot be served, as while the server is away, is hung up on.
+            // A client that cannot be served, such as while the server is away, is disconnected.
             let _ = client.and_then(|client| self.serve(client));
         }
     }
 
-    /// Passes bytes both ways, each on a thread of its own.
+    /// Forwards bytes in both directions, each on a thread of its own.
     fn serve(self: &Arc<Self>, client: TcpStream) -> std::io::Result<()> {
         let statements = self.meter.connection(Timestamp::now());
         let server = TcpStream::connect_timeout(&self.server, CONNECT_BOUND)?;
@@ -109,7 +109,7 @@ impl Shared {
             let shared = Arc::clone(self);
             thread::Builder::new().spawn(move || {
                 shared.pass(&from, &to, counted);
-                // Whichever side has ended, the other learns of it; it may have ended too.
+                // When one side has closed, the other is closed too; it may be closed already.
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
             })?;

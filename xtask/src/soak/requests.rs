@@ -1,32 +1,32 @@
 //! Counts the statements that a client of the MySQL protocol sends, from its bytes alone.
 //!
-//! Source: MySQL's internals manual, "MySQL Packets" and "Command Phase": a packet is three bytes of
-//! length, a sequence number and so many bytes; a command begins a sequence (number 0) with its code.
+//! Source: MySQL's internals manual, "MySQL Packets" and "Command Phase": a packet has three bytes of length, a
+//! sequence number and a payload of that length; a command begins a sequence (number 0) with its code.
 
 /// COM_QUERY and COM_STMT_EXECUTE.
 const QUERY: u8 = 0x03;
 const EXECUTE: u8 = 0x17;
-/// How dyno's readings of the server's counters begin: they are no part of a load.
+/// The start of the statements with which dyno reads the server's counters: they are not part of a load.
 const READING: &[u8] = b"SHOW GLOBAL";
 const HEADER_BYTES: usize = 4;
 
-/// One client's bytes to the server, as far as they came.
+/// The bytes that one client has sent to the server so far.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     /// The header, then the payload's first bytes.
     head: Vec<u8>,
-    /// Bytes of the payload that are still to come, once the header is whole.
+    /// Bytes of the payload that have not arrived yet, once the header is complete.
     left: usize,
     is_counted: bool,
 }
 
 impl Requests {
-    /// Takes the next bytes; returns how many statements began with them.
+    /// Reads the next bytes; returns how many statements began in them.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> u64 {
         bytes.iter().map(|&byte| u64::from(self.byte(byte))).sum()
     }
 
-    /// Whether the byte makes it certain that a statement has begun.
+    /// Whether this byte completes the start of a statement.
     fn byte(&mut self, byte: u8) -> bool {
         if self.head.len() < HEADER_BYTES {
             self.head.push(byte);
@@ -89,7 +89,7 @@ mod tests {
         for chunk in [1, 2, 3, 7, stream.len()] {
             let mut requests = Requests::default();
             let count: u64 = stream.chunks(chunk).map(|bytes| requests.feed(bytes)).sum();
-            // The execution, BEGIN, and the two odd ones.
+            // The execution, BEGIN, and the two unusual ones.
             assert_eq!(count, 4, "in pieces of {chunk}");
         }
     }

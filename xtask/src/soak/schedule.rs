@@ -1,41 +1,41 @@
-//! What is done to the server, and when: all of it from a seed.
+//! The schedule of disturbances, which a seed determines.
 
 use std::fmt;
 use std::time::Duration;
 
 use plan::Shuffle;
 
-/// Something that is done to the server or to the way to it.
+/// A disturbance of the server or of its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disturbance {
-    /// The server stands still (SIGSTOP) for so long.
+    /// The server is paused (SIGSTOP) for this long.
     Stop(Duration),
-    /// It is killed (SIGKILL), and started again after so long.
+    /// It is killed (SIGKILL), and started again after this long.
     Kill(Duration),
-    /// Nothing passes between dyno and the server for so long, either way.
+    /// The proxy forwards nothing for this long, in either direction.
     Stall(Duration),
-    /// The server ends so many of a hundred connections (KILL CONNECTION).
+    /// The server ends this many of a hundred connections (KILL CONNECTION).
     Cut(usize),
-    /// It takes no writes for so long.
+    /// It refuses writes for this long.
     ReadOnly(Duration),
 }
 
-/// A quiet stretch and what comes after it.
+/// A quiet time and the disturbance after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScheduledDisturbance {
     pub quiet: Duration,
     pub disturbance: Disturbance,
 }
 
-/// Short pauses are shorter than dyno's time-out for a statement, long ones longer: what lies between
-/// could be found or not, so it is left out.
+/// Short pauses are shorter than dyno's time-out for a statement, long ones are longer. Pauses of a length between
+/// these might or might not be detected, so there are none.
 const SHORT_MS: (usize, usize) = (200, 600);
 const LONG_MS: (usize, usize) = (1_200, 3_000);
 const AWAY_MS: (usize, usize) = (0, 5_000);
 const READ_ONLY_MS: (usize, usize) = (500, 2_500);
 const QUIET_MS: (usize, usize) = (3_000, 9_000);
 
-/// Every kind of disturbance, again and again.
+/// The kinds of disturbances.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Stop,
@@ -45,18 +45,18 @@ enum Kind {
     ReadOnly,
 }
 
-/// An endless row of steps, the same for the same seed. Kinds come in rounds, each once in a round
-/// and in a new order; after a round there is a longer rest, so that some trials are not disturbed.
+/// An endless series of steps, the same for the same seed. Each round has every kind once, in a new order; after a
+/// round there is a longer rest, so that some trials are not disturbed.
 #[derive(Debug)]
 pub(super) struct Schedule {
     random: Shuffle,
     round: Vec<Kind>,
-    /// How long the rest after a round is at least; at most twice that.
+    /// The shortest rest after a round; the longest is twice that.
     rest: Duration,
 }
 
 impl Schedule {
-    /// For trials of this length.
+    /// A schedule for trials of this length.
     pub(super) fn new(seed: u64, trial: Duration) -> Self {
         Self { random: Shuffle::new(seed), round: Vec::new(), rest: trial }
     }
@@ -66,7 +66,7 @@ impl Schedule {
         Duration::from_millis(millis as u64)
     }
 
-    /// As often short as long.
+    /// A short or a long pause, with equal probability.
     fn pause(&mut self) -> Duration {
         let range = if self.random.below(2) == 0 { SHORT_MS } else { LONG_MS };
         self.duration(range)

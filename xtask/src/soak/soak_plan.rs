@@ -7,21 +7,20 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use plan::{Plan, Source};
 
-/// Everything is done once in each of four cycles, so that the quarters of a run do the same work and
-/// can be compared.
+/// Each of four cycles does all work once, so that the quarters of a run do the same work and can be compared.
 const CYCLES: usize = 4;
-/// What a trial takes beside its load: connecting, the server's counters, writing.
+/// The time of a trial in addition to its load: connecting, the server's counters, writing.
 const BETWEEN_TRIALS: Duration = Duration::from_millis(1_200);
-/// Trials are about this long.
+/// The approximate length of a trial.
 const TRIAL_S: u64 = 28;
 const WARM_UP: Duration = Duration::from_secs(1);
-/// A shorter one would hardly ever be disturbed and hardly ever be left alone.
+/// Shorter trials would either rarely be disturbed or rarely be undisturbed.
 const TIME_MIN: Duration = Duration::from_secs(5);
-/// A disturbance takes no longer than this, the server's start included.
+/// The longest disturbance, including the start of the server.
 const DISTURBANCE_MAX: Duration = Duration::from_secs(12);
-/// dyno gives up a statement after this: less than the shortest of the long pauses.
+/// dyno's time-out for a statement: less than the shortest of the long pauses.
 pub(super) const QUERY_TIMEOUT: Duration = Duration::from_millis(900);
-/// The server's answer to a write when it is read-only: the transaction is given up, the client stays.
+/// The error of a read-only server for a write: the transaction is abandoned, the client continues.
 pub(super) const READ_ONLY_CODE: &str = "1290";
 
 /// How load is offered.
@@ -50,7 +49,7 @@ const WORKLOADS: [(&str, &str, &str); 4] = [
     ("read_only", "sysbench/oltp_read_only", "point_selects = 3\n"),
 ];
 
-/// Transactions of one's own: several statements and single ones.
+/// A workload of SQL files: several statements and single ones.
 const BANK: &str = "\\set accounts 1000
 \\prepare
 CREATE TABLE account (id INTEGER NOT NULL PRIMARY KEY, balance BIGINT NOT NULL);
@@ -73,7 +72,7 @@ COMMIT;
 SELECT balance FROM account WHERE id = :id;
 ";
 
-/// A plan in a folder of its own.
+/// A plan in its own folder.
 #[derive(Debug)]
 pub(super) struct SoakPlan {
     pub path: PathBuf,
@@ -108,9 +107,8 @@ impl SoakPlan {
         }
     }
 
-    /// Whether a disturbance may begin when the newest trial is `newest` and was seen so long ago. It
-    /// may not when it could meet the loading of another workload's data: a server that goes away then
-    /// leaves nothing to measure.
+    /// Whether a disturbance may begin when the newest trial is `newest` and was first seen this long ago. It may
+    /// not when another workload's data may be loading: nothing could then be measured if the server went away.
     pub(super) fn may_disturb(&self, newest: Option<usize>, seen: Duration) -> bool {
         let trials = self.plan.trials();
         let Some(newest) = newest.and_then(|index| trials.get(index)) else { return false };
@@ -157,7 +155,7 @@ fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
     text
 }
 
-/// How much of everything fits into a run.
+/// The size of a plan that fits into a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
     workloads: usize,

@@ -24,19 +24,19 @@ use super::soak_server::{AppliedDisturbance, SoakServer};
 use super::verifier::{Evidence, Planned, Verification, verify};
 use crate::interrupt::Interrupt;
 
-/// Between two looks at dyno.
+/// Time between two checks of dyno.
 const POLL_PERIOD: Duration = Duration::from_secs(1);
-/// Between two looks whether a disturbance is due.
+/// Time between two checks whether a disturbance is due.
 const DISTURBANCE_POLL_PERIOD: Duration = Duration::from_millis(50);
-/// What a trial may take beside its load, and a run beside its trials.
+/// The time that a trial may take in addition to its load, and a run in addition to its trials.
 const TRIAL_SLACK: Duration = Duration::from_secs(4);
 const RUN_SLACK: Duration = Duration::from_secs(60);
 
-/// A run to be done.
+/// A run to carry out.
 #[derive(Debug)]
 pub(super) struct SoakRun {
     pub offered: Loop,
-    /// For everything that it leaves behind.
+    /// The folder for all files of the run.
     pub folder: PathBuf,
     pub length: Duration,
     pub seed: u64,
@@ -62,10 +62,10 @@ struct Shared {
 }
 
 impl SoakRun {
-    /// Does it.
+    /// Carries out the run.
     ///
     /// # Errors
-    /// When the server does not start or come back, dyno leaves no record, or a signal came.
+    /// When the server does not start or come back, dyno writes no record, or a signal arrived.
     pub(super) fn run(self, dyno: &Path, interrupt: &Interrupt) -> anyhow::Result<SoakResult> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let mut soak_server = SoakServer::start(scratch.path())?;
@@ -94,7 +94,7 @@ impl SoakRun {
         self.verify(&soak_plan, &soak_server, &dyno, done, &ending?, took)
     }
 
-    /// Writes what was done and what was seen.
+    /// Writes the disturbances and the samples to files.
     fn keep(&self, done: &[AppliedDisturbance], dyno: &Dyno) -> anyhow::Result<()> {
         let mut text = String::new();
         for AppliedDisturbance { disturbance, from, until } in done {
@@ -149,14 +149,14 @@ fn planned(soak_plan: &SoakPlan) -> Vec<Planned> {
     plan.trials().iter().map(planned).collect()
 }
 
-/// How long dyno may take: its loads, what lies between them, and what was done to it.
+/// How long dyno may take: its loads, the time between them, and the disturbances.
 fn due(soak_plan: &SoakPlan, done: &[AppliedDisturbance]) -> Duration {
     let trials = u32::try_from(soak_plan.plan.trials().len()).unwrap_or(u32::MAX);
     let away = done.iter().map(|it| it.until.duration_since(it.from).unsigned_abs());
     (soak_plan.trial_length() + TRIAL_SLACK) * trials + RUN_SLACK + away.sum::<Duration>()
 }
 
-/// Follows dyno to its end, and puts one to it when it hangs.
+/// Watches dyno until it exits, and kills it when it hangs.
 fn watch(
     dyno: &mut Dyno,
     soak_plan: &SoakPlan,
@@ -188,7 +188,7 @@ fn watch(
     }
 }
 
-/// Does to the server what the schedule says, until dyno has ended.
+/// Applies the disturbances of the schedule to the server, until dyno has exited.
 fn disturb(
     soak_server: &mut SoakServer,
     schedule: Schedule,
@@ -205,7 +205,7 @@ fn disturb(
             thread::sleep(DISTURBANCE_POLL_PERIOD);
         }
         let done = soak_server.apply(step.disturbance).inspect_err(|_| {
-            // There is no sense in going on without the server.
+            // Without the server there is no point in continuing.
             shared.is_over.store(true, Ordering::Relaxed);
         })?;
         shared.done.lock().unwrap_or_else(PoisonError::into_inner).push(done);

@@ -17,17 +17,17 @@ use system::mariadb::{self, DATABASE, Settings};
 use super::proxy::Proxy;
 use super::schedule::Disturbance;
 
-/// The account of the load: one that may not write to a server that is read-only.
+/// The account of the load; it may not write while the server is read-only.
 const LOAD_USER: &str = "soak";
-/// Killed processes are looked for so often, and for ten seconds at most.
+/// The time between two checks for killed processes, and the number of checks: ten seconds.
 const POLL_PERIOD: Duration = Duration::from_millis(10);
 const POLLS_MAX: usize = 1_000;
 
-/// A disturbance that was done.
+/// A disturbance that was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AppliedDisturbance {
     pub disturbance: Disturbance,
-    /// From just before it began until just after it was over.
+    /// From just before its start until just after its end.
     pub from: Timestamp,
     pub until: Timestamp,
 }
@@ -42,7 +42,7 @@ pub(super) struct SoakServer {
 }
 
 impl SoakServer {
-    /// Starts both, with an account for the load.
+    /// Starts both, and creates an account for the load.
     ///
     /// # Errors
     /// When the server does not start.
@@ -60,7 +60,7 @@ impl SoakServer {
         Ok(soak_server)
     }
 
-    /// Where dyno finds it.
+    /// The URL for dyno.
     pub(super) fn url(&self) -> String {
         format!("mysql://{LOAD_USER}@127.0.0.1:{}/{DATABASE}", self.proxy.port())
     }
@@ -69,10 +69,10 @@ impl SoakServer {
         &self.proxy
     }
 
-    /// Does it to the server, and returns when it is over.
+    /// Applies a disturbance to the server, and returns when it is over.
     ///
     /// # Errors
-    /// When the server is gone for another reason, or does not come back.
+    /// When the server has exited for another reason, or does not come back.
     pub(super) fn apply(&mut self, disturbance: Disturbance) -> anyhow::Result<AppliedDisturbance> {
         if let Some(why) = self.server.exited() {
             bail!("the server went by itself: {why}");
@@ -117,14 +117,14 @@ impl SoakServer {
         bail!("the server is still there though it was killed");
     }
 
-    /// Ends so many of a hundred of the load's connections.
+    /// Ends this many of a hundred of the load's connections.
     fn cut(&self, percent: usize) -> anyhow::Result<()> {
         let connections: Vec<i64> =
             self.ask("SHOW PROCESSLIST")?.iter().filter_map(|row| connection(row)).collect();
         let count = (connections.len() * percent).div_ceil(100);
         let kills: Vec<String> =
             connections[..count].iter().map(|id| format!("KILL CONNECTION {id}")).collect();
-        // One that has gone by itself meanwhile is no longer known: nobody is left to be cut.
+        // A connection that has ended meanwhile is unknown to the server; then there is nothing to end.
         self.all(&kills).map(drop)
     }
 
@@ -133,7 +133,7 @@ impl SoakServer {
         answers.pop().context("one statement has one answer")?.map_err(|failure| anyhow!(failure))
     }
 
-    /// Runs statements over one connection, which is gone afterwards, whatever comes of them.
+    /// Runs statements over one connection, which is closed afterwards even when one fails.
     fn all(
         &self,
         statements: &[String],
@@ -154,7 +154,7 @@ impl SoakServer {
     }
 }
 
-/// The number of a connection of the load: the first columns of SHOW PROCESSLIST are number and user.
+/// The id of a connection of the load: the first columns of SHOW PROCESSLIST are id and user.
 fn connection(row: &[Datum]) -> Option<i64> {
     match row {
         [Datum::Text(id), Datum::Text(user), ..] if user == LOAD_USER => id.parse().ok(),
@@ -165,7 +165,7 @@ fn connection(row: &[Datum]) -> Option<i64> {
 
 impl Drop for SoakServer {
     fn drop(&mut self) {
-        // A server that stands still would not hear that it shall end.
+        // A paused server could not handle the request to exit.
         if self.server.exited().is_none() {
             let _ = self.signal(Signal::SIGCONT);
         }

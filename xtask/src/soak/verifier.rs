@@ -1,5 +1,5 @@
-//! The judgement over one run: dyno's record beside what was done to its server, what went over the
-//! wire, and what was planned. Pure: everything comes in as values.
+//! Verifies one run: compares dyno's record with the disturbances of its server, the statements on the wire, and the
+//! plan. Pure: all input comes as values.
 
 mod counts;
 mod outages;
@@ -20,7 +20,7 @@ use super::meter::Meter;
 use super::process::DynoExit;
 use super::soak_server::AppliedDisturbance;
 
-/// What a trial was meant to be.
+/// What the plan requires of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Planned {
     pub workload: String,
@@ -30,7 +30,7 @@ pub(super) struct Planned {
     pub length: Duration,
 }
 
-/// Everything that is known of a run.
+/// The evidence about a run.
 #[derive(Debug)]
 pub(super) struct Evidence<'a> {
     pub planned: &'a [Planned],
@@ -38,32 +38,32 @@ pub(super) struct Evidence<'a> {
     pub done: &'a [AppliedDisturbance],
     /// Statements that dyno sent.
     pub sent: &'a Meter,
-    /// From the run's first word to its last.
+    /// From the first output of the run to the last.
     pub began: Timestamp,
     pub ended: Timestamp,
     pub ending: &'a DynoExit,
-    /// How long dyno took, and how long it should have taken at most.
+    /// How long dyno took, and how long it may take at most.
     pub took: Duration,
     pub due: Duration,
     pub memory: Option<Memory>,
 }
 
-/// What was looked at.
+/// The checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// That dyno ended, in time and as it should.
+    /// dyno exited in time and with the right exit code.
     Process,
-    /// That every planned trial is in the record, with an outcome.
+    /// Every planned trial is in the record, with an outcome.
     Trials,
-    /// That the counts of a trial agree with each other.
+    /// The counts of a trial agree with each other.
     Counts,
-    /// That they agree with the server's own.
+    /// They agree with the server's own counts.
     Server,
-    /// That they agree with what went over the wire.
+    /// They agree with the statements on the wire.
     Wire,
-    /// That every outage was found.
+    /// Every outage was detected.
     Outages,
-    /// That memory did not grow.
+    /// Memory did not grow.
     Memory,
 }
 
@@ -71,29 +71,29 @@ pub(super) enum Check {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Violation {
     pub check: Check,
-    /// The trial's place in the run.
+    /// The trial's index in the run.
     pub trial: Option<usize>,
     pub text: String,
 }
 
-/// Counts of what was checked.
+/// The numbers of what was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub complete: usize,
-    /// Trials that could not begin or go on because of a disturbance.
+    /// Trials that could not begin or continue because of a disturbance.
     pub failed: usize,
     pub transactions: u64,
     /// Statements, warm-up included.
     pub statements: u64,
     /// Connections that were lost.
     pub lost: u64,
-    /// Trials whose statements the server counted alike, to the statement.
+    /// Trials for which the server counted exactly the same statements.
     pub equal: usize,
-    /// Trials whose difference lies within the statements whose fate is not known.
+    /// Trials whose difference is within the number of statements with an unknown outcome.
     pub bounded: usize,
-    /// Trials whose server was started anew, and which are judged by the wire alone.
+    /// Trials whose server was restarted, so that only the wire counts are compared.
     pub by_wire: usize,
-    /// Disturbances that had to be found as outages.
+    /// Disturbances that had to be detected as outages.
     pub outages: usize,
 }
 
@@ -125,7 +125,7 @@ impl Verification {
         self.violations.push(Violation { check, trial, text: text.into() });
     }
 
-    /// Every trial of the plan is there, in its place, with an outcome.
+    /// Every trial of the plan is in the record, at its index, with an outcome.
     fn trials(&mut self, evidence: &Evidence<'_>, spans: &[Span]) {
         let Evidence { planned, trials, .. } = evidence;
         if planned.len() != trials.len() {
@@ -146,8 +146,8 @@ impl Verification {
         self.outcomes(evidence, spans);
     }
 
-    /// A trial may have failed when it was disturbed, and one for each disturbance: before the next
-    /// one dyno waits until the server is back.
+    /// A trial may fail when it was disturbed. There may be one failure for each disturbance: before the next trial,
+    /// dyno waits until the server is back.
     fn outcomes(&mut self, evidence: &Evidence<'_>, spans: &[Span]) {
         let mut excuses: Vec<&AppliedDisturbance> = evidence.done.iter().collect();
         for (trial, span) in evidence.trials.iter().zip(spans) {
@@ -171,7 +171,7 @@ impl Verification {
         }
     }
 
-    /// dyno ended by itself, in time, and its exit code says whether a trial failed.
+    /// dyno exited by itself, in time, and its exit code shows whether a trial failed.
     fn process(&mut self, evidence: &Evidence<'_>) {
         let is_failed = |trial: &TrialRecord| {
             trial.end.as_ref().is_none_or(|end| end.status != TrialStatus::Complete)

@@ -1,4 +1,4 @@
-//! Who may import whom. The table is the one of ARCHITECTURE.md.
+//! Which room may import which. The table is the same as in ARCHITECTURE.md.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The room that tests of every room may import, and nothing else.
+/// The room that tests of every room may import, but other code may not.
 const FUZZING: &str = "fuzzing";
 
 /// Libraries that only some rooms may use, and why.
@@ -106,7 +106,7 @@ fn objection(room: &str, allowed: &[&str], name: &str) -> Option<String> {
         .map(|(_, _, why)| format!("{room} may not use {name}: {why}"))
 }
 
-/// The line on which a dependency stands.
+/// The line with a dependency.
 fn line_of(text: &str, section: &str, name: &str) -> usize {
     let mut is_inside = false;
     for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Names that the project no longer uses: what the field has a term for bears that term.
+//! Names that the project no longer uses, because the field has terms for them.
 
 use super::Finding;
 use super::source::Source;
@@ -6,9 +6,9 @@ use super::source::Source;
 /// Names that no type, function, module, constant or variable may have.
 struct Retired {
     names: &'static [&'static str],
-    /// What it is called in the field.
+    /// The field's term for it.
     term: &'static str,
-    /// Beginnings of the paths in which the names mean that.
+    /// Path prefixes of the files in which the names have that meaning.
     within: &'static [&'static str],
 }
 
@@ -64,12 +64,12 @@ const RETIRED: &[Retired] = &[
     Retired { names: &["judge", "Judgement"], term: "verifier", within: EVERYWHERE },
 ];
 
-/// What a name is declared by.
+/// The keywords that declare a name.
 const KEYWORDS: &[&str] =
     &["struct", "enum", "trait", "type", "fn", "mod", "const", "static", "let", "mut"];
 
-/// Checks the names that one file declares, its tests included, and its own name. This file is spared:
-/// its tests have to declare some.
+/// Checks the names that one file declares, including its tests, and the file's own name. This file is exempt: its
+/// tests have to declare some.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
     if source.file == "xtask/src/tidy/names.rs" {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! How a file looks: how it opens, how long it is, and what only declares.
+//! The shape of a file: how it opens, how long it is, and whether it only declares.
 
 use super::Finding;
 use super::source::Source;

@@ -23,7 +23,7 @@ impl Source {
         self.file.rsplit('/').next().unwrap_or(&self.file)
     }
 
-    /// Beginnings of the paths of modules that it declares for its tests only.
+    /// Path prefixes of modules that it declares for its tests only.
     pub(super) fn test_modules(&self) -> Vec<String> {
         let folder = match self.file.rsplit_once('/') {
             Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder,
@@ -62,13 +62,13 @@ impl Source {
         count
     }
 
-    /// Something wrong with a line of it.
+    /// A violation on one of its lines.
     pub(super) fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
         Finding { file: self.file.clone(), line, message: message.into() }
     }
 }
 
-/// A line up to its `//`, unless that stands in a text such as a URL.
+/// A line up to its `//`, unless the `//` is in a string such as a URL.
 fn without_comment(line: &str) -> &str {
     let mut is_text = false;
     let mut previous = ' ';

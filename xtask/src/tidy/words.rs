@@ -1,19 +1,19 @@
-//! Words that do not belong in a room, each with the invariant that it breaks.
+//! Words that do not belong in a room, each with the invariant that it violates.
 
 use super::Finding;
 use super::source::Source;
 
-/// Words that may not stand in some files.
+/// Words that must not occur in some files.
 struct Rule {
-    /// Beginnings of paths that it holds for.
+    /// Path prefixes of the files that it applies to.
     within: &'static [&'static str],
-    /// Beginnings of paths that it spares.
+    /// Path prefixes of the files that are exempt.
     except: &'static [&'static str],
-    /// Looked for in lower case, at the beginning of a word when they begin with a letter.
+    /// Searched in lower case, at the beginning of a word when they begin with a letter.
     words: &'static [&'static str],
-    /// Whether comments may hold them.
+    /// Whether comments may contain them.
     comments: Comments,
-    /// What it breaks and what to do.
+    /// The invariant that it violates, and what to do.
     message: &'static str,
 }
 
@@ -25,9 +25,9 @@ enum Comments {
 
 const PRODUCTS: &[&str] =
     &["mysql", "mariadb", "tidb", "sqlite", "postgres", "cockroach", "yugabyte", "oceanbase"];
-/// Parts and neighbours of those products, by which rooms that know no product would name one all the same.
+/// Parts of those products and related products, which would also name a product in a neutral room.
 const PARTS: &[&str] = &["tikv", "pd_", "unistore", "tiflash", "innodb"];
-/// Rooms that know no product.
+/// Rooms that must not name a product.
 const NEUTRAL_ROOMS: &[&str] = &[
     "crates/engine/",
     "crates/net/",
@@ -137,7 +137,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Checks one file. The rules themselves are spared: they have to name the words.
+/// Checks one file. This file is exempt: its rules have to name the words.
 pub(super) fn check(source: &Source) -> Vec<Finding> {
     if source.file == "xtask/src/tidy/words.rs" {
         return Vec::new();
@@ -169,7 +169,7 @@ fn starts_with_any(file: &str, beginnings: &[&str]) -> bool {
     beginnings.iter().any(|beginning| file.starts_with(beginning))
 }
 
-/// Whether `word` stands in `text`, not in the middle of another word.
+/// Whether `word` occurs in `text`, not in the middle of another word.
 fn holds(text: &str, word: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric();
     text.match_indices(word)

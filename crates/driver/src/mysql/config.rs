@@ -1,4 +1,4 @@
-//! Where a server of the MySQL protocol listens and how to log in.
+//! The address of a server of the MySQL protocol, and the login.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::Password;
 /// One address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// As a person wrote it, such as `db1:4000`; messages name it so.
+    /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,
-    /// What it resolved to.
+    /// The resolved address.
     pub endpoint: Endpoint,
 }
 
 impl Address {
-    /// The host by which a certificate names the server: without the port; on a unix socket, this one.
+    /// The host for the check of the server's certificate: without the port; `localhost` on a unix socket.
     pub(super) fn host(&self) -> &str {
         match &self.endpoint {
             Endpoint::Unix(_) => "localhost",
@@ -30,35 +30,35 @@ impl Address {
     }
 }
 
-/// How statements with parameters travel.
+/// How statements with parameters are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatementProtocol {
-    /// Prepared on the server, executed with binary parameters.
+    /// Prepared on the server, and executed with binary parameters.
     #[default]
     Prepared,
-    /// Text, with the parameters filled in by the client.
+    /// As text, with the parameters filled in by the client.
     Text,
 }
 
-/// Everything that a connection needs.
+/// All settings of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// At least one; client `i` takes address `i % n`.
+    /// At least one; client `i` uses address `i % n`.
     pub addresses: Vec<Address>,
     /// The user to log in as.
     pub user: String,
     /// Its password.
     pub password: Password,
-    /// The database to use; none is chosen when absent.
+    /// The database to use; none when absent.
     pub database: Option<String>,
-    /// How statements with parameters travel.
+    /// How statements with parameters are sent.
     pub protocol: StatementProtocol,
-    /// Where the RSA key comes from that encrypts the password on an open connection.
+    /// The source of the RSA key that encrypts the password on an open connection.
     pub rsa_key: RsaKeySource,
-    /// Whether the password itself may be sent in TLS to a server that asks for it by
-    /// `mysql_clear_password`, or whose certificate is not verified.
+    /// Whether the password itself may be sent in TLS to a server that asks for it with `mysql_clear_password`, or
+    /// whose certificate is not verified.
     pub enable_cleartext_plugin: bool,
-    /// Whether everything is encrypted.
+    /// Whether connections are encrypted.
     pub encryption: Encryption,
 }
 

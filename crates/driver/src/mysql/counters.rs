@@ -1,14 +1,13 @@
-//! What a server itself counts of statements, for checking what dyno counted.
+//! The server's own counters of statements, to verify dyno's counts.
 //!
-//! What the counters mean was found out by experiment on MariaDB 10.11 and agrees with MySQL's
-//! reference manual, "Server Status Variables":
-//! - Each statement that is run adds one to the counter of its kind (`Com_select`, `Com_begin`), by
-//!   whichever protocol; one that the server could not parse adds nothing.
-//! - A prepared execution adds one to `Com_stmt_execute` besides; `Com_stmt_prepare` and
-//!   `Com_stmt_close` are of the protocol and no statements. So all statements are the sum of `Com_*`
-//!   without `Com_stmt_*`.
-//! - `Questions` counts every request but pings, prepares and closes: logouts too, and those are
-//!   counted some time after they were sent. `Queries` adds prepares and closes.
+//! The meaning of the counters was found by experiment on MariaDB 10.11 and agrees with MySQL's reference manual,
+//! "Server Status Variables":
+//! - Each statement adds one to the counter of its kind (`Com_select`, `Com_begin`), over both protocols; a statement
+//!   that the server cannot parse adds nothing.
+//! - A prepared execution also adds one to `Com_stmt_execute`. `Com_stmt_prepare` and `Com_stmt_close` count requests
+//!   of the protocol, not statements. So the number of all statements is the sum of `Com_*` without `Com_stmt_*`.
+//! - `Questions` counts every request except pings, prepares and closes. It includes logouts, which are counted some
+//!   time after they were sent. `Queries` adds prepares and closes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -23,13 +22,13 @@ use crate::Datum;
 /// Reads the counters, as the last statement of its session.
 const QUESTION: &str = "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR Variable_name IN \
                         ('Queries','Questions','Uptime')";
-/// What tells one server from another, whatever the addresses that lead to it; asked for first.
+/// Variables that identify a server, whatever its addresses; queried first.
 const IDENTITY: &[&str] =
     &["datadir", "hostname", "pid_file", "port", "server_id", "server_uuid", "socket"];
-/// What one reading adds to these counters, whether it sees itself or not.
+/// The counts that one reading itself adds, whether or not it sees them.
 const OWN: &[(&str, u64)] =
     &[("Com_show_status", 1), ("Com_show_variables", 1), ("Questions", 2), ("Queries", 2)];
-/// Seconds that a server has been up, cut off to whole ones.
+/// A server's uptime in whole seconds, rounded down.
 const UPTIME: &str = "Uptime";
 /// Kinds of statements that read.
 const READS: &[&str] = &["Com_select"];
@@ -46,39 +45,39 @@ const WRITES: &[&str] = &[
     "Com_update_multi",
 ];
 
-/// What the servers of a target have counted, each since it was started.
+/// The statement counts of a target's servers, each since its start.
 #[derive(Clone, Debug)]
 pub struct ServerCounters(Vec<Reading>);
 
-/// The counters of one server.
+/// The counters of one server at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    /// What tells it from others.
+    /// The variables that identify the server.
     server: Vec<(String, String)>,
     counters: BTreeMap<String, u64>,
-    /// Just before the question and just after the answer.
+    /// The times just before the question and just after the answer.
     asked: Instant,
     answered: Instant,
-    /// How many addresses led to it: each of them was read.
+    /// The number of addresses that lead to the server: it was read over each of them.
     addresses: u64,
 }
 
-/// What servers counted between two readings, without the readings themselves.
+/// The counts of servers between two readings, without the counts of the readings themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCounts {
-    /// Statements by what they do, by whichever protocol.
+    /// Statements by what they do, over both protocols.
     pub statements: QueryCounts,
-    /// Every counter that moved, by its name on the server.
+    /// Every counter that has changed, by its name on the server.
     pub counters: Vec<(String, u64)>,
 }
 
-/// Why two readings tell nothing together.
+/// Why two readings cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
-    /// At least one server.
+    /// At least one server was restarted.
     #[error("the server was started anew, or its counters or its clock were set back")]
     StartedAnew,
-    /// What is between dyno and the servers chooses among them.
+    /// A proxy or load balancer between dyno and the servers chooses among them.
     #[error(
         "not the same servers answered before the load and after it; to have them compared, name each \
          of them in the URL instead of what balances them"
@@ -86,7 +85,7 @@ pub enum Incomparable {
     OtherServers,
 }
 
-/// Reads the counters of one server, within `bound`; `None` when the server has none, as TiDB.
+/// Reads the counters of one server, within `bound`; `None` when the server has none, such as TiDB.
 pub(crate) async fn read_counters(
     handle: &Handle,
     session: &mut Session,
@@ -110,7 +109,7 @@ impl Reading {
         Ok(is_told.then_some(Self { server, counters, asked, answered, addresses: 1 }))
     }
 
-    /// What was counted since an earlier reading of the same server.
+    /// The counts since an earlier reading of the same server.
     fn since(&self, earlier: &Self) -> Result<BTreeMap<&str, u64>, Incomparable> {
         if self.was_started_after(earlier) {
             return Err(Incomparable::StartedAnew);
@@ -120,26 +119,26 @@ impl Reading {
             let own = OWN.iter().find(|(own, _)| own == name).map_or(0, |(_, count)| *count);
             let before = earlier.counters.get(name).copied().unwrap_or(0);
             let since = value.checked_sub(before).ok_or(Incomparable::StartedAnew)?;
-            // Every address of the earlier reading but the first was read after what it tells.
+            // The earlier reading was taken over the first address; the readings over the others came after it.
             let own = own * earlier.addresses;
             moved.insert(name.as_str(), since.checked_sub(own).ok_or(Incomparable::StartedAnew)?);
         }
         Ok(moved)
     }
 
-    /// Whether the server has been up for less than it would be, had it stayed up. Its counters alone
-    /// do not tell: soon after a start they may be higher than what was read soon after another.
+    /// Whether the uptime is shorter than it would be without a restart. The counters alone do not show this: soon
+    /// after a start they may be higher than in a reading soon after another start.
     fn was_started_after(&self, earlier: &Self) -> bool {
         let uptime = |reading: &Self| reading.counters.get(UPTIME).copied().unwrap_or(0);
         let elapsed = self.asked.saturating_duration_since(earlier.answered);
-        // A second for what is cut off, and a thousandth for two clocks.
+        // A second for the rounding, and a thousandth for the difference of two clocks.
         let due = Duration::from_secs(uptime(earlier)) + elapsed - elapsed / 1_000;
         Duration::from_secs(uptime(self) + 1) < due
     }
 }
 
 impl ServerCounters {
-    /// The readings of all addresses, in their order: a server that several lead to counts once.
+    /// The readings over all addresses, in their order: a server with several addresses counts once.
     pub(crate) fn of(readings: Vec<Reading>) -> Self {
         let mut servers: Vec<Reading> = Vec::new();
         for reading in readings {
@@ -151,10 +150,10 @@ impl ServerCounters {
         Self(servers)
     }
 
-    /// What all servers together counted since an earlier reading.
+    /// The counts of all servers together since an earlier reading.
     ///
     /// # Errors
-    /// When other servers answered, or one of them was started anew in between.
+    /// When other servers answered, or one of them was restarted in between.
     pub fn since(&self, earlier: &Self) -> Result<ServerCounts, Incomparable> {
         let names = |all: &Self| {
             all.0.iter().map(|reading| reading.server.clone()).collect::<BTreeSet<_>>()
@@ -209,7 +208,7 @@ fn counter(row: Vec<Datum>) -> Option<(String, u64)> {
 mod tests {
     use super::*;
 
-    /// What `server` had counted `seconds` after the first of all readings.
+    /// A reading of `server`, `seconds` after the first of all readings.
     fn read(server: &str, first: Instant, seconds: u64, values: &[(&str, u64)]) -> Reading {
         let at = first + Duration::from_secs(seconds);
         let counters = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
@@ -280,7 +279,7 @@ mod tests {
     fn two_restarts_are_detected_as_a_restart() {
         let first = net::origin();
         let before = of_one(read("a", first, 0, &[("Com_select", 10), ("Uptime", 3)]));
-        // Killed after ten seconds: everything is higher than before, and yet from another life.
+        // The server is killed after ten seconds: its counters are higher than before, but from another start.
         let after = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 10)]));
         assert_eq!(after.since(&before), Err(Incomparable::StartedAnew));
         let stayed = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 22)]));

@@ -1,4 +1,4 @@
-//! The SQL that MySQL, MariaDB and TiDB have in common. Nothing in it depends on which of them answers.
+//! The SQL that MySQL, MariaDB and TiDB have in common. Nothing in it depends on the product.
 
 use crate::Dialect;
 
@@ -10,15 +10,15 @@ pub const DIALECT: Dialect = Dialect {
     row_lock: " FOR UPDATE",
     auto_increment_key: "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
     auto_increment_column: Some("INTEGER NOT NULL AUTO_INCREMENT"),
-    // Unless the plan sets sql_mode = NO_AUTO_VALUE_ON_ZERO, on TiDB too.
+    // Unless the plan sets sql_mode = NO_AUTO_VALUE_ON_ZERO; this also holds for TiDB.
     zero_means_next_id: true,
-    // As go-ycsb 1.0.1 and go-tpc 1.0.12 send it to every server. TiDB reads it; InnoDB always stores rows
-    // in the order of the key, and MySQL and MariaDB take it for a comment.
+    // go-ycsb 1.0.1 and go-tpc 1.0.12 send this to every server. TiDB interprets it. InnoDB always stores rows in the
+    // order of the key, and for MySQL and MariaDB it is a comment.
     clustered_key_hint: " /*T![clustered_index] CLUSTERED */",
-    // TiDB takes any engine's name and ignores it.
+    // TiDB accepts any engine's name and ignores it.
     has_engine_clause: true,
     has_hash_partitions: true,
-    // A row may have 65,535 bytes, and a letter counts for up to four.
+    // A row may have 65,535 bytes, and a letter takes up to four.
     varchar_row_letters_max: 16_000,
     text_bytes_max: 65_535,
     long_text: "LONGTEXT",

@@ -1,4 +1,4 @@
-//! The conversations that make a statement ready and execute it.
+//! The conversations that prepare and execute a statement.
 
 use measure::{ErrorClass, Failure};
 
@@ -11,7 +11,7 @@ use super::session::{PreparedStatement, Session};
 use crate::Value;
 
 impl Session {
-    /// Makes a statement ready; returns its place among this session's statements.
+    /// Prepares a statement; returns its index among this session's statements.
     pub(crate) async fn prepare(&mut self, sql: &str) -> Result<usize, Failure> {
         let ready = match self.protocol {
             StatementProtocol::Prepared => self.prepare_on_server(sql).await?,
@@ -41,7 +41,7 @@ impl Session {
         Ok(PreparedStatement::Prepared { id: prepared.id, bound })
     }
 
-    /// Starts to execute a statement; goes on with [`Session::poll_answer`].
+    /// Starts to execute a statement; [`Session::poll_answer`] continues.
     #[inline]
     pub(crate) fn begin_execute(
         &mut self,
@@ -51,7 +51,7 @@ impl Session {
         self.begin_drafted(|session| session.encode(statement, values))
     }
 
-    /// Starts to execute a statement whose rows are kept; goes on with [`Session::poll_answer`].
+    /// Starts to execute a statement whose rows are kept; [`Session::poll_answer`] continues.
     #[inline]
     pub(crate) fn begin_fetch(
         &mut self,

@@ -1,4 +1,4 @@
-//! Properties of the codec and of the readers of logins that hold for any bytes.
+//! Properties of the codec and of the parsers of logins that hold for any bytes.
 
 mod login;
 
@@ -28,7 +28,7 @@ fuzzing::targets! {
     mysql_url: url, from urls;
 }
 
-/// A server's RSA key, made for this.
+/// A server's RSA key, generated for these tests.
 pub(super) const RSA_KEY: &str = "-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAy4gXgrSKWbqd/0hdAyqX
 r10z5JqumgHBepT2bh5qQXHADbduFuR9ZHzpPqPvq62n5Aur+mYyyMsJTYBW8pj3
@@ -40,10 +40,10 @@ DQIDAQAB
 -----END PUBLIC KEY-----
 ";
 
-/// A message that has to be read whole is kept until it is there, and no more than this of it.
+/// The most bytes of a partial message that are kept until it is whole.
 const KEPT_BYTES_MAX: usize = 64 * 1024 + 4;
 
-/// Cuts `bytes` where its own first two bytes say, so that every input is cut in its own way.
+/// Splits `bytes` by its own first two bytes, so that every input is split in its own way.
 fn chunks(bytes: &[u8]) -> Vec<&[u8]> {
     let step = match bytes {
         [first, second, ..] => usize::from(*first) % 7 + usize::from(*second) % 64 + 1,
@@ -52,7 +52,7 @@ fn chunks(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.chunks(step).collect()
 }
 
-/// Messages come out the same however they come in, and nothing is kept that did not come.
+/// Messages are the same however their bytes are split, and only received bytes are kept.
 fn packets(bytes: &[u8]) {
     let mut whole = PacketReader::default();
     whole.push(bytes);
@@ -77,7 +77,7 @@ fn handshake(bytes: &[u8]) {
     let _ = AuthReply::parse(bytes);
 }
 
-/// An answer is counted as its rows are when they are read, however it is cut, in bounded memory.
+/// The counts of an answer equal those of its decoded rows, however it is split, in bounded memory.
 fn reply(bytes: &[u8]) {
     for has_deprecated_eof in [false, true] {
         let mut reply = Reply::new(has_deprecated_eof, 0);
@@ -106,7 +106,7 @@ fn reply(bytes: &[u8]) {
     }
 }
 
-/// How many rows `bytes` hold when they are one whole answer and nothing else.
+/// The number of rows in `bytes` when they are one whole answer and nothing else.
 fn whole_answer(bytes: &[u8], has_deprecated_eof: bool) -> Option<u64> {
     let mut packet_reader = PacketReader::default();
     packet_reader.push(bytes);
@@ -139,8 +139,8 @@ fn rows(bytes: &[u8]) {
     let _ = RowSet::new(true).message(bytes);
 }
 
-/// Rows that are kept on the load path are the same however the answer comes in, and every cell of them
-/// can be asked for.
+/// The rows that are kept on the load path are the same however the answer is split, and every cell of them can be
+/// read.
 fn fetched(bytes: &[u8]) {
     for format in [RowFormat::Binary, RowFormat::Text] {
         for has_deprecated_eof in [false, true] {
@@ -153,7 +153,7 @@ fn fetched(bytes: &[u8]) {
     }
 }
 
-/// The cells of an answer that ends with the last piece.
+/// The cells of an answer that ends with the last chunk.
 fn buffered(chunks: &[&[u8]], format: RowFormat, has_deprecated_eof: bool) -> Option<Vec<String>> {
     let mut reply = Reply::new(has_deprecated_eof, 0);
     reply.reset();
@@ -180,7 +180,7 @@ fn cells(rows: &Rows, row: usize) -> String {
     (0..3).map(cell).collect::<Vec<_>>().join(", ")
 }
 
-/// What a server says about an error can be shown on a terminal.
+/// A server's error message can be shown on a terminal.
 fn server_error(bytes: &[u8]) {
     if let Ok(error) = ServerError::parse(bytes) {
         let _ = (error.class(), error.remedy());
@@ -190,7 +190,7 @@ fn server_error(bytes: &[u8]) {
     }
 }
 
-/// A prepared statement of any shape is executed in a request of the length that it says.
+/// A prepared statement of any shape is executed with a request whose length matches its header.
 fn prepared(bytes: &[u8]) {
     let Ok(prepared) = Prepared::parse(bytes) else { return };
     let _ = prepared.packets_to_come(true) + prepared.packets_to_come(false);
@@ -224,7 +224,7 @@ fn template(bytes: &[u8]) {
     assert!(name[1..name.len() - 1].replace("``", "").find('`').is_none(), "{name:?}");
 }
 
-/// Where a server takes a string literal to end.
+/// Where a server sees the end of a string literal.
 fn literal_end(literal: &[u8], escapes: Escapes) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -245,13 +245,13 @@ fn option_file(bytes: &[u8]) {
     assert!(!format!("{options:?}").contains(SECRET), "the password is shown");
 }
 
-/// A password in a URL is shown neither by the URL nor by what is wrong with it.
+/// A password in a URL is shown neither by the URL nor by an error in it.
 fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = Url::parse(&text);
     let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let (password, place) = text.split_at(half);
-    // From an unescaped question mark on, a URL may truly be options.
+    // After an unescaped question mark, the rest of a URL may really be options.
     let password = password.replace('?', "%3F");
     for url in
         [format!("mysql://user:{SECRET}{text}"), format!("mysql://user:{password}{SECRET}@{place}")]
@@ -275,7 +275,7 @@ fn framed(payloads: &[&[u8]]) -> Vec<u8> {
 
 /// An OK packet: 2 rows changed, in autocommit.
 const OK: &[u8] = &[0x00, 2, 0, 0x02, 0x00, 0x00, 0x00];
-/// The same, with another answer behind it.
+/// The same, with another answer to follow.
 const OK_MORE: &[u8] = &[0x00, 2, 0, 0x0a, 0x00, 0x00, 0x00];
 /// The end of rows as an OK packet and as the older EOF packet.
 const END_OK: &[u8] = &[0xfe, 0, 0, 0x02, 0x00, 0x00, 0x00];
@@ -300,9 +300,9 @@ fn answers() -> Vec<Vec<u8>> {
         framed(&[&[2], &integer, &text, END_EOF, row, nulls, row, END_EOF]),
         framed(&[OK_MORE, &[1], &integer, b"\x017", END_OK]),
         framed(&[&[1], &text, DEADLOCK]),
-        // Ends without the number of its warnings.
+        // Ends before the number of warnings.
         framed(&[&[1], &integer, b"\x017", &END_OK[..5]]),
-        // 16 MiB announced.
+        // The header announces 16 MiB.
         vec![0xfe, 0xff, 0xff, 0, 1, 2, 3],
     ]
 }

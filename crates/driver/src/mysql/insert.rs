@@ -1,4 +1,4 @@
-//! Rows loaded by INSERTs of many rows each, in text: where statements are not to be prepared.
+//! Loads rows with INSERTs of many rows each, as text: where statements must not be prepared.
 
 use measure::{ErrorClass, Failure};
 
@@ -8,10 +8,10 @@ use super::codec::{
 use super::session::Session;
 use crate::Value;
 
-/// One statement is about this long: well below the smallest usual max_allowed_packet, 1 MiB.
+/// The approximate length of one statement: well below the smallest usual max_allowed_packet, 1 MiB.
 const STATEMENT_BYTES: usize = 512 * 1024;
 
-/// Rows on their way through INSERT ... VALUES (...), (...).
+/// A loader of rows with INSERT ... VALUES (...), (...).
 #[derive(Debug)]
 pub(crate) struct MultiRowInsert<'s> {
     session: &'s mut Session,
@@ -70,7 +70,7 @@ impl<'s> MultiRowInsert<'s> {
     }
 }
 
-/// An INSERT up to its rows.
+/// The text of an INSERT up to its rows.
 pub(super) fn insert_into(table: &str, columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
     format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","))

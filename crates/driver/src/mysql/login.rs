@@ -15,7 +15,7 @@ use super::peer::Peer;
 use super::session::{Session, unreachable};
 use crate::Timeouts;
 
-/// What we can use of what the server offers.
+/// The server's capabilities that dyno can use.
 const WANTED: u64 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
     | capability::PROTOCOL_41
@@ -30,7 +30,7 @@ const WANTED: u64 = capability::LONG_PASSWORD
 /// Options of a new connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectOptions {
-    /// Which client it is for; several addresses are shared out by it.
+    /// The index of its client, which determines the address where there are several.
     pub(crate) index: usize,
     pub(crate) timeouts: Timeouts,
 }
@@ -100,7 +100,7 @@ impl Session {
         Ok(greeting)
     }
 
-    /// Logs in; returns the status bits that the session begins with.
+    /// Logs in; returns the first status bits of the session.
     async fn log_in(&mut self, greeting: &Greeting, config: &Config) -> Result<u16, Failure> {
         let credentials = Credentials {
             password: &config.password,
@@ -167,6 +167,6 @@ fn agreed(greeting: &Greeting, config: &Config) -> u64 {
         wanted |= capability::CONNECT_WITH_DB;
     }
     let agreed = greeting.capabilities & wanted;
-    // MariaDB reads bits of its own from those who clear LONG_PASSWORD, as it does.
+    // When a client clears LONG_PASSWORD, as MariaDB does, MariaDB reads its own bits.
     if agreed & capability::BULK_EXECUTE != 0 { agreed } else { agreed | capability::LONG_PASSWORD }
 }

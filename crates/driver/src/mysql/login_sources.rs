@@ -1,4 +1,4 @@
-//! Where user, password and address come from when the URL does not say.
+//! Sources of user, password and address when the URL does not contain them.
 
 use std::env;
 use std::fs;
@@ -15,22 +15,22 @@ use super::ssl_options::SslMode;
 use super::url::{Host, PORT, Url};
 use crate::Password;
 
-/// Where logins come from, in the order of a password's search: the URL, the password file,
-/// `DYNO_PASSWORD`, `MYSQL_PWD`, the option file.
+/// The sources of a login. A password is searched in this order: the URL, the password file, `DYNO_PASSWORD`,
+/// `MYSQL_PWD`, the option file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoginSources {
-    /// A file whose first line is the password; it must be there when it is named.
+    /// A file whose first line is the password; it must exist when it is named.
     pub password_file: Option<PathBuf>,
-    /// The password of the environment.
+    /// The password from the environment.
     pub environment_password: Option<Password>,
     /// An option file such as `~/.my.cnf`; it may be missing.
     pub option_file: Option<PathBuf>,
-    /// The user when nothing else names one.
+    /// The user when no source names one.
     pub default_user: Option<String>,
 }
 
 impl LoginSources {
-    /// What this process was given: its environment and `~/.my.cnf`.
+    /// The sources of this process: its environment and `~/.my.cnf`.
     pub fn of_process() -> Self {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let password = variable("DYNO_PASSWORD").or_else(|| variable("MYSQL_PWD"));
@@ -44,10 +44,10 @@ impl LoginSources {
 }
 
 impl Url {
-    /// Fills in what the URL leaves open and looks host names up.
+    /// Adds what the URL does not contain, and looks up host names.
     ///
     /// # Errors
-    /// A password file that cannot be read, an option file that may not be, a host that is not known.
+    /// A password file that cannot be read, an option file that exists but cannot be used, an unknown host.
     pub fn resolve(&self, sources: &LoginSources) -> Result<Config, Failure> {
         let options = read_option_file(sources.option_file.as_deref())?;
         let addresses = self.addresses(&options)?;
@@ -72,7 +72,7 @@ impl Url {
         })
     }
 
-    /// The URL's addresses; without any, the option file's; without those, this machine.
+    /// The URL's addresses; without any, the option file's; without those, this machine's.
     fn addresses(&self, options: &OptionFile) -> Result<Vec<Address>, Failure> {
         if let Some(path) = &self.socket {
             return Ok(vec![unix(path)]);
@@ -95,8 +95,8 @@ fn unix(path: &Path) -> Address {
     Address { name: path.display().to_string(), endpoint: Endpoint::Unix(path.to_owned()) }
 }
 
-/// Looks a name up; of several addresses the first, but IPv4 before IPv6, for servers listen there
-/// by default.
+/// Looks up a name. Of several addresses it takes the first, but IPv4 before IPv6, because servers listen on IPv4 by
+/// default.
 fn look_up(host: &Host) -> Result<Address, Failure> {
     let found = (host.name.as_str(), host.port.unwrap_or(PORT)).to_socket_addrs();
     let all: Vec<_> = found.map_err(|error| unknown_host(host, &error.to_string()))?.collect();

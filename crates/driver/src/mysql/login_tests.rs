@@ -1,4 +1,4 @@
-//! URLs, option files and where passwords come from.
+//! Tests of URLs, option files and the sources of passwords.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session above it, and
-//! one file for each conversation (login, query, execute, insert, probe).
+//! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session on top of it, and one file for
+//! each conversation (login, query, execute, insert, probe).
 
 mod codec;
 mod config;

@@ -1,7 +1,7 @@
 //! The option file that MySQL's own clients read, `~/.my.cnf`: its `[client]` section.
 //!
-//! Source: MySQL Reference Manual, "Using Option Files"; MariaDB's knowledge base, "Securing Connections
-//! for Client and Server", for the switches that only its clients have.
+//! Source: MySQL Reference Manual, "Using Option Files"; MariaDB's knowledge base, "Securing Connections for Client
+//! and Server", for the switches that only MariaDB's clients have.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::rsa_key::RsaKeyOptions;
 use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
 
-/// What the file says about where to log in and how.
+/// The file's options for the address and the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OptionFile {
     pub(super) user: Option<String>,
@@ -20,14 +20,13 @@ pub(super) struct OptionFile {
     pub(super) ssl: SslOptions,
     pub(super) rsa_key: RsaKeyOptions,
     pub(super) enable_cleartext_plugin: Option<bool>,
-    /// What `ssl-mode` says when that is no mode: an error, for who wants to be safe is not to find
-    /// out later that a slip of the pen made it otherwise.
+    /// A value of `ssl-mode` that is not a mode. It is an error: a typing mistake must not silently weaken the
+    /// encryption that the user wants.
     pub(super) unknown_mode: Option<String>,
 }
 
 impl OptionFile {
-    /// Reads the text of an option file; what it does not know it passes over, as the clients do with
-    /// other programs' sections.
+    /// Reads the text of an option file; skips unknown options, as the clients skip other programs' sections.
     pub(super) fn parse(text: &str) -> Self {
         let mut options = Self::default();
         let mut is_ours = false;
@@ -64,8 +63,8 @@ impl OptionFile {
         }
     }
 
-    /// Options that need no value. MariaDB's clients have some in place of MySQL's `ssl-mode`. An
-    /// option that lowers the protection is on only when its value says so plainly.
+    /// Reads options that need no value. MariaDB's clients have some in place of MySQL's `ssl-mode`. An option that
+    /// lowers the protection is on only when its value says so explicitly.
     fn read_switch(&mut self, name: &str, value: &str) {
         let is_one_of =
             |words: [&str; 3]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
@@ -81,14 +80,14 @@ impl OptionFile {
             ("ssl-verify-server-cert", true) => SslMode::VerifyIdentity,
             _ => return,
         };
-        // `ssl` beside `ssl-verify-server-cert` takes nothing away from it.
+        // `ssl` does not weaken `ssl-verify-server-cert`.
         if self.ssl.mode != Some(SslMode::VerifyIdentity) || mode == SslMode::Disabled {
             self.ssl.mode = Some(mode);
         }
     }
 }
 
-/// Takes quotes off, or a comment when there are none, and undoes escapes.
+/// Removes quotes, or a comment when there are none, and resolves escapes.
 fn unquote(value: &str) -> String {
     let inner = match value.chars().next() {
         Some(quote @ ('"' | '\'')) => {
@@ -108,7 +107,7 @@ fn unquote(value: &str) -> String {
                 Some('r') => text.push('\r'),
                 Some('s') => text.push(' '),
                 Some('\\') | None => text.push('\\'),
-                // An unknown escape stays as it is, backslash and all.
+                // An unknown escape stays as it is, with its backslash.
                 Some(other) => text.extend(['\\', other]),
             },
             other => text.push(other),

@@ -1,5 +1,5 @@
-//! The server at the other end of a connection: its address, what protects the way to it, and how the
-//! login was made.
+//! The server at the other end of a connection: its address, the protection of the connection, and how the login was
+//! made.
 
 use net::Endpoint;
 
@@ -7,13 +7,13 @@ use super::codec::{Channel, Method, PasswordSent};
 use super::config::Address;
 use super::ssl_options::CertificateCheck;
 
-/// What a session knows about its server.
+/// The facts that a session knows about its server.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) address: Address,
-    /// What was checked of the certificate; `None` when the connection is not encrypted.
+    /// How the certificate was checked; `None` when the connection is not encrypted.
     pub(super) certificate: Option<CertificateCheck>,
-    /// The login's method and what was sent of the password; `None` before the login.
+    /// The login's method and the form in which the password was sent; `None` before the login.
     pub(super) login: Option<(Method, PasswordSent)>,
 }
 
@@ -36,7 +36,7 @@ impl Peer {
         }
     }
 
-    /// For the record: what protects the connection, and how the login was made.
+    /// For the record: the protection of the connection, and how the login was made.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let login = self.login.map(|(method, sent)| ("login", login_text(method, sent)));
         [("connection", self.connection())]

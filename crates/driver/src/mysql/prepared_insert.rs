@@ -1,5 +1,5 @@
-//! Rows loaded by a prepared INSERT: of many rows, or where the server executes one for an array of rows
-//! (MariaDB), of one row.
+//! Loads rows with a prepared INSERT: of many rows, or of one row where the server executes it for an array of rows
+//! (MariaDB).
 
 use measure::{ErrorClass, Failure};
 
@@ -8,14 +8,14 @@ use super::insert::{insert_into, not_finite};
 use super::session::{PreparedStatement, Session};
 use crate::Value;
 
-/// A request is about this long: below any usual max_allowed_packet.
+/// The approximate length of a request: below any usual max_allowed_packet.
 const REQUEST_BYTES: usize = 256 * 1024;
-/// Rows of one INSERT, at most. More make it no faster, and the server keeps an object for each value.
+/// The most rows of one INSERT. More rows are not faster, and the server keeps an object for each value.
 const INSERT_ROWS_MAX: usize = 1_000;
 /// The protocol has 16 bits for the number of parameters.
 const PARAMETERS_MAX: usize = 65_535;
 
-/// Rows on their way through a prepared statement.
+/// A loader of rows with a prepared statement.
 #[derive(Debug)]
 pub(crate) struct PreparedInsert<'s> {
     session: &'s mut Session,
@@ -23,16 +23,16 @@ pub(crate) struct PreparedInsert<'s> {
     head: String,
     columns: usize,
     batch: Batch,
-    /// Rows that wait in the batch.
+    /// The number of rows in the batch.
     waiting: usize,
-    /// The statement, and for how many rows it is.
+    /// The statement, and its number of rows.
     statement: Option<(u32, usize)>,
     loaded_rows: u64,
 }
 
 #[derive(Debug)]
 enum Batch {
-    /// The first INSERT decides how many rows each has.
+    /// The first INSERT determines how many rows each INSERT has.
     Many(ManyRows),
     Array(RowArray),
 }
@@ -98,7 +98,7 @@ impl<'s> PreparedInsert<'s> {
         Ok(())
     }
 
-    /// The statement for the rows that wait.
+    /// The statement for the rows in the batch.
     async fn statement(&mut self) -> Result<u32, Failure> {
         let rows = if matches!(self.batch, Batch::Many(_)) { self.waiting } else { 1 };
         if let Some((id, _)) = self.statement.filter(|(_, its)| *its == rows) {

@@ -8,7 +8,7 @@ use net::Handle;
 use super::session::Session;
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
-/// Settings that matter for performance, of all products; a server lists those that it has.
+/// Settings of all products that affect performance; a server lists those that it has.
 const SETTINGS: &[&str] = &[
     "autocommit",
     "binlog_format",
@@ -40,7 +40,7 @@ const SETTINGS: &[&str] = &[
     "tx_isolation",
 ];
 
-/// Variables that are asked for besides.
+/// Other variables that are queried.
 const QUESTIONS: &[&str] = &[
     "default_storage_engine",
     "max_allowed_packet",
@@ -51,7 +51,7 @@ const QUESTIONS: &[&str] = &[
     "version_source_revision",
 ];
 
-/// Asks a server what it is: the questions are small, so all answers are due within `bound`.
+/// Asks a server for its facts. The questions are small, so all answers must arrive within `bound`.
 pub(crate) async fn probe(
     handle: &Handle,
     session: &mut Session,
@@ -67,7 +67,7 @@ pub(crate) async fn probe(
     })
 }
 
-/// Asks a server everything at once.
+/// Asks a server all questions.
 async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let variables =
         NamedValues::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
@@ -77,7 +77,7 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let version = variables.text("version").unwrap_or_default().to_owned();
     let product = Product::of(&version);
     let build = match product {
-        // Nothing but this function tells which store TiDB stands on.
+        // Only this function reports which storage TiDB uses.
         Product::TiDb => first_text(&session.rows("SELECT tidb_version()").await?),
         _ => None,
     };
@@ -102,7 +102,7 @@ enum Product {
 }
 
 impl Product {
-    /// By the version that the server gives, such as `8.0.11-TiDB-v8.5.0` or `10.11.6-MariaDB`.
+    /// The product, by the server's version string, such as `8.0.11-TiDB-v8.5.0` or `10.11.6-MariaDB`.
     fn of(version: &str) -> Self {
         if version.contains("TiDB") {
             Self::TiDb
@@ -121,8 +121,8 @@ impl Product {
         }
     }
 
-    /// The product's own version: TiDB puts the version of MySQL that it resembles before it, and
-    /// MariaDB its name and its package behind.
+    /// The product's own version. TiDB puts the version of MySQL with which it is compatible before it; MariaDB
+    /// appends its name and its package.
     fn version(self, full: &str) -> String {
         let own = match self {
             Self::MySql => full,
@@ -183,12 +183,12 @@ fn first_text(rows: &[Vec<Datum>]) -> Option<String> {
 /// The line `label: value` of TiDB's description of itself.
 fn labelled<'a>(description: &'a str, label: &str) -> Option<&'a str> {
     let value = description.lines().find_map(|line| line.strip_prefix(label)?.strip_prefix(':'))?;
-    // What a build was not told about itself, TiDB calls "None".
+    // TiDB prints "None" for facts that its build does not know.
     Some(value.trim()).filter(|value| !value.is_empty() && *value != "None")
 }
 
-/// Settings that decide about speed. TiDB lists those of InnoDB too, for clients that ask, and they do
-/// nothing there.
+/// Settings that affect performance. TiDB also lists those of InnoDB, for compatibility with clients, but they have
+/// no effect there.
 fn settings(product: Product, variables: &NamedValues) -> Vec<(String, String)> {
     let mut settings = variables.only(SETTINGS);
     if product == Product::TiDb {
@@ -222,12 +222,12 @@ fn build_of(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Bounds of the server, without what the asking session uses: it is closed before the load.
+/// Limits of the server, without the use by the session that asks: it is closed before the load.
 fn limits(product: Product, variables: &NamedValues, uses: &NamedValues) -> ServerLimits {
     let used = |name: &str| uses.number(name).and_then(|value| u64::try_from(value).ok());
     let limit = |name: &str, used: u64, resource, remedy| {
         let max = variables.number(name)?;
-        // TiDB says 0 or -1 where it sets no bound; elsewhere 0 means none at all.
+        // TiDB reports 0 or -1 where it has no limit; on other servers, 0 allows none at all.
         (product != Product::TiDb || max > 0).then(|| ServerLimit {
             resource,
             max: u64::try_from(max).unwrap_or(u64::MAX),

@@ -8,11 +8,11 @@ use super::codec::{
 use super::session::Session;
 use crate::Datum;
 
-/// Memory that a session keeps for its next request; after a longer one it is given back.
+/// Memory that a session keeps for its next request; after a longer request it is freed.
 const REQUEST_BYTES: usize = 64 * 1024;
 
 impl Session {
-    /// Starts to run text; goes on with [`Session::poll_answer`].
+    /// Starts to run a text; [`Session::poll_answer`] continues.
     pub(crate) fn begin_run(&mut self, sql: &str) -> Result<(), Failure> {
         self.begin_drafted(|session| {
             session.build(command::QUERY, sql);
@@ -20,7 +20,7 @@ impl Session {
         })
     }
 
-    /// Runs text and returns its rows.
+    /// Runs a text and returns its rows.
     pub(crate) async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         self.build(command::QUERY, sql);
         self.send().await?;
@@ -44,7 +44,7 @@ impl Session {
         }
     }
 
-    /// Writes a request of one command with text.
+    /// Writes a request of a command with a text.
     pub(super) fn build(&mut self, command: u8, text: &str) {
         self.request.clear();
         if self.request.capacity() > REQUEST_BYTES && text.len() < REQUEST_BYTES {

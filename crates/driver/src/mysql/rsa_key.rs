@@ -1,4 +1,4 @@
-//! Where a server's RSA key comes from, by the options of MySQL's clients: `get-server-public-key` and
+//! The source of a server's RSA key, by the options of MySQL's clients: `get-server-public-key` and
 //! `server-public-key-path`. The file is read here, once for all connections.
 //!
 //! Source: MySQL Reference Manual, "Caching SHA-2 Pluggable Authentication".
@@ -12,34 +12,34 @@ use measure::{ErrorClass, Failure};
 /// Options for the key from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RsaKeyOptions {
-    /// Whether the server may be asked for its key.
+    /// Whether dyno may request the key from the server.
     pub get: Option<bool>,
     /// The file that holds the key.
     pub path: Option<PathBuf>,
 }
 
-/// Where the server's RSA key comes from, which encrypts the password for `caching_sha2_password` and
-/// `sha256_password` on a connection with neither TLS nor a unix socket.
+/// The source of the server's RSA key, which encrypts the password for `caching_sha2_password` and `sha256_password`
+/// on a connection with neither TLS nor a unix socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RsaKeySource {
-    /// Nowhere. This holds for loopback addresses too: behind one there may be a tunnel.
+    /// No source. This is also the default for loopback addresses: a tunnel may begin there.
     #[default]
     Nowhere,
-    /// From the server: an attacker on the way could send a key of their own and read the password.
+    /// From the server: an attacker on the path could send another key and read the password.
     Server,
-    /// This one.
+    /// This key.
     Given(ServerKey),
 }
 
 impl RsaKeyOptions {
-    /// The same, with what `other` says where this says nothing.
+    /// These options, with those of `other` where these are not set.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         Self { get: self.get.or(other.get), path: self.path.or_else(|| other.path.clone()) }
     }
 
-    /// Reads the file that is named. A file's key comes before one that the server would send, as
-    /// with MySQL's clients.
+    /// Reads the file that is named. A key from a file takes precedence over one from the server, as with MySQL's
+    /// clients.
     pub(super) fn source(&self) -> Result<RsaKeySource, Failure> {
         match (&self.path, self.get) {
             (Some(path), _) => read(path).map(RsaKeySource::Given),
@@ -50,7 +50,7 @@ impl RsaKeyOptions {
 }
 
 impl RsaKeySource {
-    /// What a login may do.
+    /// The source of the key in a login.
     pub(super) fn public_key(&self) -> PublicKey<'_> {
         match self {
             Self::Given(key) => PublicKey::Known(key),
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_url_selects_the_key_source() {
         let source = |options: &str| source(options, &LoginSources::default());
-        // Even at 127.0.0.1, where a tunnel may end.
+        // Even at 127.0.0.1, where a tunnel may begin.
         assert_eq!(source(""), Ok(RsaKeySource::Nowhere));
         assert_eq!(source("?get-server-public-key=1"), Ok(RsaKeySource::Server));
         assert_eq!(source("?get-server-public-key=0"), Ok(RsaKeySource::Nowhere));

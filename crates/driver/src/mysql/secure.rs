@@ -1,4 +1,4 @@
-//! The step between the greeting and the login that makes a connection secure.
+//! The step between the greeting and the login that encrypts a connection.
 
 use std::io;
 
@@ -15,8 +15,8 @@ use super::ssl_options::{Encryption, Tls};
 const ACCESS_DENIED: &str = "1045";
 
 impl Session {
-    /// Makes the connection secure, if it is to be: the server is told, and from there on everything
-    /// travels in TLS, the login first.
+    /// Encrypts the connection if required: announces it to the server, and then sends everything in TLS, beginning
+    /// with the login.
     pub(super) async fn secure(
         &mut self,
         greeting: &Greeting,
@@ -25,14 +25,14 @@ impl Session {
         let is_offered = greeting.capabilities & capability::TLS != 0;
         let tls = match &config.encryption {
             Encryption::Never => return Ok(()),
-            // Nobody reads along on a unix socket, so MySQL's clients do not encrypt there either.
+            // A unix socket cannot be read by others, so MySQL's clients do not encrypt there either.
             Encryption::WhenOffered(_) if self.peer.is_on_unix_socket() || !is_offered => {
                 return Ok(());
             }
             Encryption::Always(_) if !is_offered => return Err(self.not_offered()),
             Encryption::WhenOffered(tls) | Encryption::Always(tls) => tls,
         };
-        // What came in the open must not be taken for what came in TLS.
+        // Unencrypted bytes must not be taken for bytes from TLS.
         if !self.packet_reader.is_empty() {
             return Err(self.broken(Malformed("bytes behind the greeting, before TLS was begun")));
         }
@@ -56,7 +56,7 @@ impl Session {
         if self.has(capability::TLS) { 2 } else { 1 }
     }
 
-    /// For the record: what encrypts this connection.
+    /// For the record: the encryption of this connection.
     pub(super) fn encryption(&self) -> String {
         match self.stream.cipher() {
             Some(cipher) => cipher.to_string(),
@@ -65,8 +65,8 @@ impl Session {
         }
     }
 
-    /// A refused login may be one of a user who is let in over TLS, or with a certificate, only; the
-    /// server does not say so.
+    /// Adds a hint to a refused login: the server may accept this user only over TLS, or only with a certificate, but
+    /// its message does not say so.
     pub(super) fn with_hint(&self, refusal: Failure, config: &Config) -> Failure {
         if refusal.key.code != ACCESS_DENIED {
             return refusal;

@@ -1,4 +1,4 @@
-//! One connection: its socket, its buffers, and how bytes and failures pass between the two.
+//! One connection: its socket, its buffers, and the transfer of bytes and failures between them.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -22,13 +22,13 @@ use crate::Answer;
 pub(super) enum PreparedStatement {
     /// On the server, under this number.
     Prepared { id: u32, bound: BoundTypes },
-    /// Here.
+    /// In this session.
     Text(TextTemplate),
 }
 
-/// A logged-in connection. It needs no buffers of its own while all goes well: requests are written and
-/// answers are taken apart in the event loop's. Four cache lines hold what is left, and all of them are
-/// touched for every statement, so it begins where one of them does.
+/// A logged-in connection. It usually needs no buffers of its own: requests are written and answers are parsed in the
+/// event loop's buffers. The rest of its state takes four cache lines. Every statement touches all of them, so the
+/// struct is aligned to a cache line.
 #[repr(align(64))]
 pub(crate) struct Session {
     pub(super) stream: Stream,
@@ -37,21 +37,21 @@ pub(crate) struct Session {
     /// The capabilities that both sides agreed on.
     pub(super) capabilities: u64,
     pub(super) request: Vec<u8>,
-    /// How much of the request the kernel has taken.
+    /// How many bytes of the request the kernel has accepted.
     pub(super) sent: usize,
     pub(crate) reply: Reply,
     pub(super) packet_reader: Box<PacketReader>,
     pub(super) statements: Vec<PreparedStatement>,
     pub(super) traffic: Traffic,
-    /// How long an answer may take.
+    /// The time-out of an answer.
     pub(super) timeout: Option<Timeout>,
-    /// A request is out whose answer has not been read to its end.
+    /// A request was sent whose answer has not been read to its end.
     pub(super) awaits_answer: bool,
-    /// An answer was lost or not understood: nothing that comes now can be trusted.
+    /// An answer was lost or not understood: further bytes cannot be trusted.
     pub(super) is_broken: bool,
 }
 
-// A debug build's sockets carry more.
+// In a debug build, sockets have more fields.
 #[cfg(not(debug_assertions))]
 const _: () = assert!(size_of::<Session>() == 4 * 64, "as its documentation says");
 
@@ -67,7 +67,7 @@ impl Session {
         std::mem::take(&mut self.traffic)
     }
 
-    /// Says goodbye; whether the server heard it does not matter.
+    /// Sends a logout; whether it arrives does not matter.
     pub(crate) async fn close(mut self) {
         if !self.is_broken {
             self.request.clear();
@@ -83,14 +83,14 @@ impl Session {
         poll_fn(|_| self.poll_send()).await
     }
 
-    /// Sends the request that was built and passes over its answer.
+    /// Sends the request that was built and skips its answer.
     pub(super) async fn ask(&mut self) -> Result<Answer, Failure> {
         self.begin()?;
         poll_fn(|_| self.poll_answer()).await
     }
 
-    /// Builds a request in the loop's buffer and starts to send it; goes on with [`Session::poll_answer`].
-    /// The session keeps that buffer only when the kernel does not take all of it at once.
+    /// Builds a request in the event loop's buffer and starts to send it; [`Session::poll_answer`] continues. The
+    /// session keeps that buffer only when the kernel does not accept all of it at once.
     #[inline]
     pub(super) fn begin_drafted(
         &mut self,
@@ -109,9 +109,9 @@ impl Session {
         begun
     }
 
-    /// Starts to send the request that was built; goes on with [`Session::poll_answer`].
+    /// Starts to send the request that was built; [`Session::poll_answer`] continues.
     ///
-    /// The load path has no nested futures: between two polls everything is in the session.
+    /// The load path has no nested futures: between two polls, the session holds all state.
     #[inline]
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         if self.is_broken || self.awaits_answer {
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// What came of a wait that has not ended yet: it goes on, or has lasted too long.
+    /// The result of a wait that has not ended: it continues, or the time-out has passed.
     #[inline]
     fn poll_timeout<T>(&mut self) -> Poll<Result<T, Failure>> {
         match &self.timeout {
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    /// Nothing is waited for any more.
+    /// Ends the wait.
     #[inline]
     fn rest(&mut self) {
         self.awaits_answer = false;
@@ -159,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Passes over the answer to what was begun, as far as it has come.
+    /// Skips the answer to the current request, as far as it has arrived.
     #[inline]
     pub(crate) fn poll_answer(&mut self) -> Poll<Result<Answer, Failure>> {
         match ready!(self.poll_step()) {
@@ -175,8 +175,7 @@ impl Session {
         }
     }
 
-    /// Sends what is left of the request and takes the answer in up to its end, or up to where the
-    /// server wants rows.
+    /// Sends the rest of the request and reads the answer up to its end, or until the server asks for rows.
     #[inline]
     pub(super) fn poll_step(&mut self) -> Poll<Result<ReplyProgress, Failure>> {
         if self.sent < self.request.len() {
@@ -214,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Takes in what has come of a message.
+    /// Reads the bytes of a message that have arrived.
     fn poll_bytes(&mut self) -> Poll<Result<(), Failure>> {
         let (packet_reader, received_bytes) =
             (&mut self.packet_reader, &mut self.traffic.received_bytes);
@@ -231,7 +230,7 @@ impl Session {
         }
     }
 
-    /// Checks that nothing came behind the last message of a conversation.
+    /// Checks that no bytes follow the last message of a conversation.
     pub(super) fn settle(&mut self) -> Result<(), Failure> {
         self.rest();
         if self.packet_reader.is_empty() {
@@ -240,7 +239,7 @@ impl Session {
         Err(self.broken(Malformed("bytes after the end of an answer")))
     }
 
-    /// How statements with parameters travel.
+    /// How statements with parameters are sent.
     pub(crate) fn protocol(&self) -> StatementProtocol {
         self.protocol
     }
@@ -256,7 +255,7 @@ impl Session {
         }
     }
 
-    /// A refused execution may have ended before the server took the parameter types in.
+    /// A refused execution may have ended before the server read the parameter types.
     #[cold]
     fn forget_types(&mut self) {
         for statement in &mut self.statements {
@@ -271,7 +270,7 @@ impl Session {
         refused(&self.peer.address, error)
     }
 
-    /// The peer broke the protocol, so this connection is of no more use.
+    /// The peer violated the protocol, so this connection cannot be used any more.
     #[cold]
     pub(super) fn broken(&mut self, malformed: Malformed) -> Failure {
         self.give_up();
@@ -285,15 +284,14 @@ impl Session {
         lost(&self.peer.address, error)
     }
 
-    /// Ends the connection at once: the server is to stop what it does for it, and to have room for
-    /// another one.
+    /// Ends the connection at once, so that the server stops its work for it and has space for another one.
     #[cold]
     fn give_up(&mut self) {
         self.is_broken = true;
         self.stream.hang_up();
     }
 
-    /// The answer may still come, so this connection is of no more use.
+    /// The answer may still arrive, so this connection cannot be used any more.
     #[cold]
     fn timed_out(&mut self) -> Failure {
         self.give_up();

@@ -1,5 +1,5 @@
-//! Whether and how a connection is to be encrypted, by the options of MySQL's clients: `ssl-mode`,
-//! `ssl-ca`, `ssl-cert`, `ssl-key`. The files are read here, once for all connections.
+//! Whether and how a connection is encrypted, by the options of MySQL's clients: `ssl-mode`, `ssl-ca`, `ssl-cert`,
+//! `ssl-key`. The files are read here, once for all connections.
 //!
 //! Source: MySQL Reference Manual, "Command Options for Encrypted Connections".
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use measure::{ErrorClass, Failure};
 use net::tls::{ClientCertificate, Roots, SetupFault, TlsClient, Trust};
 
-/// What `ssl-mode` says, from least to most.
+/// The values of `ssl-mode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
     /// Never encrypted.
@@ -18,7 +18,7 @@ pub enum SslMode {
     /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
     #[default]
     Preferred,
-    /// Encrypted or not at all; the server's certificate is not checked.
+    /// Always encrypted; the server's certificate is not checked.
     Required,
     /// Encrypted, and a trusted authority has signed the server's certificate.
     VerifyCa,
@@ -31,11 +31,11 @@ impl SslMode {
     pub const ALL: [Self; 5] =
         [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
 
-    /// What values there are, in words.
+    /// The allowed values, in words.
     pub const ALLOWED: &'static str =
         "allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY";
 
-    /// As MySQL writes it.
+    /// Its name, as MySQL writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disabled => "DISABLED",
@@ -46,7 +46,7 @@ impl SslMode {
         }
     }
 
-    /// The mode of that name, in any case, `verify-ca` as well as `VERIFY_CA`.
+    /// The mode of that name in upper or lower case; `verify-ca` is the same as `VERIFY_CA`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.replace('-', "_");
         Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(&name))
@@ -62,37 +62,37 @@ impl fmt::Display for SslMode {
 /// Options for encryption from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SslOptions {
-    /// Whether, and what is checked.
+    /// Whether to encrypt, and what to check.
     pub mode: Option<SslMode>,
     /// A file with the certificates of the authorities that are trusted, in place of this machine's.
     pub ca: Option<PathBuf>,
-    /// A file with the certificate that this side shows.
+    /// A file with the certificate of this client.
     pub cert: Option<PathBuf>,
     /// A file with its key.
     pub key: Option<PathBuf>,
 }
 
-/// What is checked of a server's certificate, which decides what may be sent to that server.
+/// How a server's certificate is checked, which determines what may be sent to that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateCheck {
     /// Nothing.
     Nothing,
-    /// That one of this machine's many authorities signed it. They sign a certificate for anyone's
-    /// own host, so this does not tell who answers.
+    /// One of this machine's many authorities signed it. They sign a certificate for any owner of a host, so this
+    /// does not show which server answers.
     AnyHost,
-    /// That an authority of `ssl-ca` signed it.
+    /// An authority of `ssl-ca` signed it.
     NamedAuthority,
-    /// That a trusted authority signed it for the host of the URL.
+    /// A trusted authority signed it for the host of the URL.
     Host,
 }
 
 impl CertificateCheck {
-    /// Whether a stranger's server fails the check.
+    /// Whether an attacker's server fails the check.
     pub(super) fn verifies_server(self) -> bool {
         matches!(self, Self::NamedAuthority | Self::Host)
     }
 
-    /// For the record.
+    /// A description for the record.
     pub(super) fn description(self) -> &'static str {
         match self {
             Self::Nothing => "certificate not verified (protects against onlookers only)",
@@ -123,15 +123,15 @@ pub enum Encryption {
     /// No.
     #[default]
     Never,
-    /// Over TCP, when the server offers it.
+    /// Over TCP, if the server offers it.
     WhenOffered(Tls),
-    /// Yes, or there are none.
+    /// Yes; without encryption there is no connection.
     Always(Tls),
 }
 
 impl SslOptions {
-    /// The same, with what `other` says where this says nothing. A certificate and its key belong
-    /// together, so they are taken from one place.
+    /// These options, with those of `other` where these are not set. A certificate and its key belong together, so
+    /// they come from one source.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         let (cert, key) = match (self.cert, self.key) {
@@ -141,8 +141,7 @@ impl SslOptions {
         Self { mode: self.mode.or(other.mode), ca: self.ca.or_else(|| other.ca.clone()), cert, key }
     }
 
-    /// The mode that holds: who names an authority and no mode wants it looked at, as with MySQL's
-    /// clients.
+    /// The mode in effect: with an authority but no mode, the certificate is checked, as with MySQL's clients.
     fn effective_mode(&self) -> SslMode {
         let unsaid = if self.ca.is_some() { SslMode::VerifyCa } else { SslMode::default() };
         self.mode.unwrap_or(unsaid)
@@ -176,7 +175,7 @@ impl SslOptions {
             CertificateCheck::AnyHost | CertificateCheck::NamedAuthority => Trust::Authority(roots),
             CertificateCheck::Host => Trust::Identity(roots),
         };
-        // When one of the two is named, the other is in the same file, as with MySQL's clients.
+        // When only one of the two is named, that file holds both, as with MySQL's clients.
         let files = self.cert.as_deref().or(self.key.as_deref());
         let files = files.zip(self.key.as_deref().or(self.cert.as_deref()));
         let pems = files.map(|(cert, key)| Ok((read(cert)?, read(key)?))).transpose()?;
@@ -185,7 +184,7 @@ impl SslOptions {
         TlsClient::new(trust, certificate).map_err(|fault| self.unusable(&fault))
     }
 
-    /// What is wrong, in which file, and what to do about it.
+    /// A failure with the file, its error and the remedy.
     fn unusable(&self, fault: &SetupFault) -> Failure {
         let cert = self.cert.as_ref().or(self.key.as_ref());
         let key = self.key.as_ref().or(self.cert.as_ref());

@@ -1,4 +1,4 @@
-//! URLs such as `mysql://user@host:3306/database`, read without a look at the network.
+//! URLs such as `mysql://user@host:3306/database`, parsed without access to the network.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,32 +9,32 @@ use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
 
 const SCHEME: &str = "mysql://";
-/// The port that a server of this protocol has by custom.
+/// The default port of servers of this protocol.
 pub(super) const PORT: u16 = 3306;
 
-/// A parsed URL: `mysql://[user[:password]@][host[:port],...]/[database][?socket=path&ps=on|off]`,
-/// with more options as [`Url`] has fields. Characters with a meaning of their own are written as `%40` and the like.
+/// A parsed URL: `mysql://[user[:password]@][host[:port],...]/[database][?socket=path&ps=on|off]`, with more options,
+/// as the fields of [`Url`] show. Characters with a special meaning are written as `%40` and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// The user, when it names one.
+    /// The user, if given.
     pub user: Option<String>,
-    /// The password, when it holds one.
+    /// The password, if given.
     pub password: Option<Password>,
-    /// Hosts and ports; none when it leaves that to others.
+    /// Hosts and ports; empty when other sources set them.
     pub hosts: Vec<Host>,
     /// A unix socket instead of hosts.
     pub socket: Option<PathBuf>,
-    /// The database, when it names one.
+    /// The database, if given.
     pub database: Option<String>,
-    /// Whether statements are prepared, when it says.
+    /// Whether statements are prepared, if given.
     pub protocol: Option<StatementProtocol>,
-    /// What it says about the RSA key that encrypts a password on an open connection.
+    /// Options for the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
-    /// What it says about sending the password itself ([`Config::enable_cleartext_plugin`]).
+    /// Whether the password itself may be sent ([`Config::enable_cleartext_plugin`]).
     ///
     /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
     pub enable_cleartext_plugin: Option<bool>,
-    /// What it says about encryption.
+    /// Options for encryption.
     pub ssl: SslOptions,
 }
 
@@ -43,7 +43,7 @@ pub struct Url {
 pub struct Host {
     /// A name or an address.
     pub name: String,
-    /// The port; the customary one when absent.
+    /// The port; the default port when absent.
     pub port: Option<u16>,
 }
 
@@ -53,7 +53,7 @@ pub enum UrlError {
     /// Another scheme or none.
     #[error("a URL of the form mysql://user@host:3306/database is due")]
     Scheme,
-    /// A host whose port is none. What stood there may be a password whose `@` is missing.
+    /// The port of a host is not a number. It may be a password whose `@` is missing.
     #[error("the port of host `{0}` is no number from 1 to 65535")]
     Port(String),
     /// A host that is empty or cannot be distinguished from its port.
@@ -71,12 +71,12 @@ pub enum UrlError {
     Value {
         /// The option.
         option: &'static str,
-        /// What it was given.
+        /// The value that was given.
         value: String,
-        /// What it takes.
+        /// The values that it allows.
         allowed: &'static str,
     },
-    /// A percent sign without two hexadecimal digits, or bytes that are no UTF-8.
+    /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
     Percent(&'static str),
     /// Options that look like the end of a login.
@@ -95,7 +95,7 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let rest = text.strip_prefix(SCHEME).ok_or(UrlError::Scheme)?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
-        // A password may hold anything that was not escaped: what counts is the last `@`.
+        // An unescaped password may hold any character, so the last `@` is the separator.
         let (login, place) = match place.rsplit_once('@') {
             Some((login, place)) => (Some(login), place),
             None => (None, place),
@@ -107,7 +107,7 @@ impl Url {
             url.read_login(login)?;
         }
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            // What stands before an `@` may be the rest of a password, so it is not repeated.
+            // Text before an `@` may be the rest of a password, so it is not repeated.
             let may_be_password = options.contains('@');
             let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
             url.read_option(option).map_err(wrong)?;
@@ -192,7 +192,7 @@ fn read_mode(value: String) -> Result<SslMode, UrlError> {
     SslMode::from_name(&value).ok_or_else(|| wrong(value))
 }
 
-/// As MySQL's clients write what is on or off.
+/// Reads an on/off value in the forms that MySQL's clients accept.
 fn read_switch(option: &'static str, value: String) -> Result<bool, UrlError> {
     match value.as_str() {
         "1" | "on" => Ok(true),
@@ -237,7 +237,7 @@ fn some_text(text: &str, part: &'static str) -> Result<Option<String>, UrlError>
     Ok((!decoded.is_empty()).then_some(decoded))
 }
 
-/// Undoes percent-encoding.
+/// Decodes percent-encoding.
 fn decode(text: &str, part: &'static str) -> Result<String, UrlError> {
     let wrong = || UrlError::Percent(part);
     let mut bytes = Vec::with_capacity(text.len());

@@ -17,7 +17,7 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
-    /// The word that the pragma takes.
+    /// The value of the pragma.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -26,7 +26,7 @@ impl Synchronous {
         }
     }
 
-    /// The value of that name.
+    /// The setting of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Off, Self::Normal, Self::Full].into_iter().find(|value| value.name() == name)
     }
@@ -35,7 +35,7 @@ impl Synchronous {
 /// A database file in WAL mode and how each session opens it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The file; it is made when missing.
+    /// The file; it is created when missing.
     pub path: PathBuf,
     /// When commits wait for the disk.
     pub synchronous: Synchronous,

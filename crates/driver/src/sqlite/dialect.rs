@@ -14,7 +14,7 @@ pub const DIALECT: Dialect = Dialect {
     clustered_key_hint: "",
     has_engine_clause: false,
     has_hash_partitions: false,
-    // Its column types bound nothing: VARCHAR(n) and TEXT are the same.
+    // Its column types set no limits: VARCHAR(n) and TEXT are the same.
     varchar_row_letters_max: usize::MAX,
     text_bytes_max: usize::MAX,
     long_text: "TEXT",
@@ -22,7 +22,7 @@ pub const DIALECT: Dialect = Dialect {
     ascii_session: None,
     enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
     list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
-    // A primary key that is the row's own number has no index to list.
+    // A primary key that is the row's own number has no index that could be listed.
     list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
                    pragma_index_info(list.name) info WHERE info.seqno = 0 \
                    UNION SELECT name FROM pragma_table_info('{table}') WHERE pk = 1",

@@ -1,21 +1,21 @@
-//! Rows loaded by a prepared INSERT each, in long transactions.
+//! Loads rows with a prepared INSERT for each, in long transactions.
 
 use measure::Failure;
 
 use super::session::{Session, bind};
 use crate::Value;
 
-/// A transaction ends after so many rows, so that the write-ahead log stays small.
+/// Each transaction has so many rows, so that the write-ahead log stays small.
 const TRANSACTION_ROWS: u64 = 100_000;
 
-/// Adds rows to a table, in the open transaction or in transactions of its own. Of these, the last one is rolled
-/// back when the loader is dropped without [`Loader::finish`].
+/// Adds rows to a table, in the open transaction or in transactions of its own. The last of its own is rolled back
+/// when the loader is dropped without [`Loader::finish`].
 #[derive(Debug)]
 pub(crate) struct Loader<'s> {
     session: &'s mut Session,
     sql: String,
     rows: u64,
-    /// A transaction of its own is open.
+    /// Whether a transaction of its own is open.
     is_open: bool,
 }
 

@@ -15,7 +15,7 @@ const PRAGMAS: &[&str] = &[
     "wal_autocheckpoint",
 ];
 
-/// Asks the library and the file.
+/// Reads the library's version and the file's settings.
 pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
     let mut settings = Vec::new();
     for pragma in PRAGMAS {

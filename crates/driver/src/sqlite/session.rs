@@ -13,9 +13,9 @@ use super::Config;
 use super::error::failure;
 use crate::{Answer, Datum, Rows, Value};
 
-/// Statements that a session keeps compiled: more than any workload has.
+/// The most statements that a session keeps compiled: more than any workload has.
 const COMPILED_MAX: usize = 4096;
-/// Text shorter than this is kept compiled too: BEGIN and COMMIT are run for every transaction.
+/// Shorter texts are kept compiled too: BEGIN and COMMIT are run for every transaction.
 const SHORT_TEXT_BYTES: usize = 64;
 
 /// A connection, with compiled statements cached by their text.
@@ -33,7 +33,7 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Opens the file as `config` says.
+    /// Opens the file with the settings of `config`.
     pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
         let opened = Connection::open(&config.path).and_then(|connection| {
             set_up(&connection, config)?;
@@ -48,14 +48,14 @@ impl Session {
         })
     }
 
-    /// Compiles a statement; returns its place among this session's statements.
+    /// Compiles a statement; returns its index among this session's statements.
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<usize, Failure> {
         self.connection.prepare_cached(sql).map_err(|error| self.failure(&error))?;
         self.statements.push(sql.to_owned());
         Ok(self.statements.len() - 1)
     }
 
-    /// Executes a statement; rows are read and thrown away.
+    /// Executes a statement; its rows are read and discarded.
     pub(crate) fn execute(
         &mut self,
         statement: usize,
@@ -97,7 +97,7 @@ impl Session {
         &self.fetched
     }
 
-    /// Runs text, which may hold several statements; rows are read and thrown away.
+    /// Runs a text, which may contain several statements; rows are read and discarded.
     pub(crate) fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
         let stepped = if sql.len() < SHORT_TEXT_BYTES && !sql.contains(';') {
             self.connection.prepare_cached(sql).and_then(|mut compiled| self.step(&mut compiled))
@@ -107,7 +107,7 @@ impl Session {
         stepped.map_err(|error| self.failure(&error))
     }
 
-    /// Runs text and returns its rows.
+    /// Runs a text and returns its rows.
     pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         let read = self.connection.prepare(sql).and_then(|mut compiled| {
             let columns = compiled.column_count();
@@ -137,7 +137,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Steps a statement to its end, looking at every cell as a client would.
+    /// Steps a statement to its end and reads every cell, as a client would.
     fn step(&self, compiled: &mut Statement<'_>) -> Result<Answer, Error> {
         let is_reading = compiled.readonly();
         let columns = compiled.column_count();
@@ -196,7 +196,7 @@ pub(super) fn bind(compiled: &mut Statement<'_>, values: &[Value<'_>]) -> Result
     Ok(())
 }
 
-/// A value on its way into SQLite.
+/// A value that is bound to a parameter.
 struct BoundValue<'a>(Value<'a>);
 
 impl ToSql for BoundValue<'_> {

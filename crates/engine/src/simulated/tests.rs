@@ -1,4 +1,4 @@
-//! The whole engine on the simulated system: its counts must be those that arithmetic gives.
+//! Tests of the whole engine on the simulated system: its counts must equal those that arithmetic gives.
 
 mod shared_connection;
 
@@ -86,7 +86,7 @@ fn total(kept: &RecordingObserver) -> OperationTally {
 }
 
 fn assert_near(seen_ns: Nanos, exact_ns: Nanos) {
-    // Three digits, as the histogram keeps them.
+    // The histogram keeps three digits.
     let difference = (seen_ns as f64 / exact_ns as f64 - 1.0).abs();
     assert!(difference < 1e-3, "{seen_ns} ns against {exact_ns} ns");
 }
@@ -113,7 +113,7 @@ fn two_servers_of_ten_milliseconds_serve_two_hundred_a_second() {
 
 #[test]
 fn think_time_lowers_the_rate_as_the_interactive_law_says() {
-    // X = N / (R + Z) = 1 / (10 ms + 30 ms) = 25/s, the last answer of each second on its border.
+    // X = N / (R + Z) = 1 / (10 ms + 30 ms) = 25/s; the last answer of each second is at its end.
     let limit = Limit::Time(Duration::from_secs(4));
     let (_, kept) = trial(1, 30 * MS, limit, Duration::ZERO);
     assert_eq!(transactions(&kept, Phase::Measure), 100);
@@ -127,9 +127,9 @@ fn an_event_limit_is_met_exactly() {
     assert_eq!(outcome.unfinished.latencies.count(), 0);
 }
 
-/// A stall of one second, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request
-/// that comes k ms into the stall is answered 1,000 - k + 0.1 ms later: 1,000 of 10,000 requests have
-/// latencies that go evenly from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
+/// A stall of one second, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request that arrives k ms
+/// into the stall is answered 1,000 - k + 0.1 ms later: 1,000 of 10,000 requests have latencies that are evenly
+/// spread from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
 fn stalled(clients: usize) -> (Outcome, RecordingObserver) {
     let stall = Stall { at_ns: 5_000 * MS, length_ns: 1_000 * MS };
     let system =
@@ -144,7 +144,7 @@ fn a_stall_shows_in_the_percentiles_as_computed() {
     assert_eq!(outcome.ended, LoadEnd::Complete);
     assert_eq!(total.succeeded.count(), 10_000);
     assert_near(total.succeeded.percentile_ns(90.0), MS / 10);
-    // Above the 9,000 fast ones: the 500th, the 900th and the 990th of the stall's, ascending.
+    // After the 9,000 fast ones: the 500th, the 900th and the 990th of the requests in the stall, ascending.
     assert_near(total.succeeded.percentile_ns(95.0), 500 * MS + MS / 10);
     assert_near(total.succeeded.percentile_ns(99.0), 900 * MS + MS / 10);
     assert_near(total.succeeded.percentile_ns(99.9), 990 * MS + MS / 10);
@@ -153,7 +153,7 @@ fn a_stall_shows_in_the_percentiles_as_computed() {
 
 #[test]
 fn response_times_include_a_stall_that_service_times_hide() {
-    // Ten clients: only ten requests meet the stall, the others wait for a client.
+    // With ten clients, only ten requests are in the stall; the others wait for a client.
     let (_, kept) = stalled(10);
     let total = total(&kept);
     assert_eq!(total.succeeded.count(), 10_000);
@@ -179,7 +179,7 @@ fn a_stall_at_the_end_is_not_lost() {
     let system =
         SimulatedSystem { servers: 100, service_times_ns: vec![MS / 10], stalls: vec![stall] };
     let (outcome, kept) = run(&system, &offered(20, open_loop(100.0, 1_000)));
-    // 50 requests come in the last half second: 20 are in flight, 30 find no client.
+    // 50 requests arrive in the last half second: 20 are in flight, 30 find no client.
     assert_eq!(transactions(&kept, Phase::Measure), 950);
     assert_eq!(outcome.unfinished.latencies.count(), 50);
     assert_eq!(outcome.unfinished.unanswered, 30);
@@ -188,7 +188,7 @@ fn a_stall_at_the_end_is_not_lost() {
 
 #[test]
 fn an_overload_ends_the_trial_with_the_backlog() {
-    // 100/s come and 50/s are served: after 4 s 200 wait.
+    // 100/s arrive and 50/s are served: after 4 s, 200 wait.
     let system =
         SimulatedSystem { servers: 1, service_times_ns: vec![20 * MS], stalls: Vec::new() };
     let (outcome, kept) = run(&system, &offered(10, open_loop(100.0, 200)));
@@ -198,7 +198,7 @@ fn an_overload_ends_the_trial_with_the_backlog() {
 
 #[test]
 fn the_backlog_of_an_overload_is_that_of_all_workers() {
-    // Nothing is answered on two event loops that share 20,000/s and a bound of 1,000.
+    // No request is answered, on two event loops that share 20,000/s and a limit of 1,000.
     let system =
         SimulatedSystem { servers: 1, service_times_ns: vec![900_000 * MS], stalls: Vec::new() };
     let workers = Workers::EventLoops(2);
@@ -206,6 +206,6 @@ fn the_backlog_of_an_overload_is_that_of_all_workers() {
     let offered = OfferedLoad { workers, drain_timeout, ..offered(2, open_loop(20_000.0, 1_000)) };
     let (outcome, _) = run(&system, &offered);
     let LoadEnd::Overloaded { backlog } = outcome.ended else { panic!("{:?}", outcome.ended) };
-    // Each loop has half of them; the second to notice has as many, or more.
+    // Each loop has half of them; the second to reach the limit has as many, or more.
     assert!(backlog > 950, "{backlog}");
 }

@@ -133,8 +133,8 @@ fn another_thread_wakes_a_loop_that_waits() {
 fn sleeps_are_not_rounded_up_to_a_millisecond() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
-    // A wait that is rounded up takes a millisecond, so each would be 700 us late or more. A single one that
-    // is less late is enough; on a busy machine it can take many tries.
+    // A wait that is rounded up takes a millisecond, so each would be 700 us late or more. One wait with a shorter
+    // delay is enough; on a busy machine it can take many attempts.
     let least_late = runtime.block_on(async move {
         let mut least = Nanos::MAX;
         while least >= 700_000 && handle.now() < 20_000_000_000 {
@@ -153,7 +153,7 @@ fn real_timers_fire_in_order_of_their_deadlines() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let rung = Rc::new(RefCell::new(Vec::new()));
-    // All counted from one time: setting them can take long on a busy machine.
+    // All times count from one start: setting the timers can take long on a busy machine.
     let began = handle.now();
     for length_us in [5_300, 700, 2_600, 700] {
         let (handle, rung) = (handle.clone(), Rc::clone(&rung));

@@ -103,12 +103,12 @@ fn a_wake_for_an_abandoned_wait_is_kept() {
 /// A connection that several futures share: each request and each answer is one byte.
 struct Shared {
     outgoing: RefCell<Vec<u8>>,
-    /// Tells the connection's own future that there is something to send.
+    /// Signals the connection's own future that there are bytes to send.
     has_outgoing: Signal,
     waiting: RefCell<BTreeMap<u8, Signal>>,
 }
 
-/// Sends what is outgoing, and wakes the future that waits for each answer; ends with the peer.
+/// Sends outgoing bytes, and wakes the future that waits for each answer; ends when the peer closes.
 async fn drive(mut stream: Stream, shared: Rc<Shared>) {
     let mut sending = Vec::new();
     let mut sent = 0;
@@ -138,7 +138,7 @@ fn futures_share_a_connection_whose_answers_come_in_another_order() {
     const CLIENTS: u8 = 100;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    // Answers nothing before it has all requests, then the last one first.
+    // Answers only when it has all requests, the last one first.
     let server = thread::spawn(move || {
         let (mut peer, _) = listener.accept().unwrap();
         let mut requests = [0; CLIENTS as usize];

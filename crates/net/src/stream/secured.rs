@@ -6,11 +6,11 @@ use std::task::{Poll, ready};
 use super::Wire;
 use crate::tls::{Machine, Opened, TlsFault};
 
-/// Reads in a row without any plain bytes after which the peer counts as flooding the loop. A record is far
-/// shorter than one read.
+/// The number of reads in a row without any plain bytes after which the peer counts as flooding the loop. A record is
+/// far shorter than one read.
 const FRUITLESS_READS_MAX: u32 = 100;
 
-/// Goes on with the handshake as far as the wire allows.
+/// Continues the handshake as far as the wire allows.
 pub(super) fn poll_handshake(wire: &mut Wire, machine: &mut Machine) -> Poll<io::Result<()>> {
     loop {
         ready!(poll_flush(wire, machine))?;

@@ -1,4 +1,4 @@
-//! Streams over real sockets on loopback: answers, partial reads, peers that leave.
+//! Streams over real sockets on loopback: answers, partial reads, peers that close.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Clock, Gate, Runtime, within};
 
-/// A peer that lets `serve` talk to the first who connects.
+/// A peer that passes its first connection to `serve`.
 pub(super) fn peer(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Endpoint, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = Endpoint::Tcp(listener.local_addr().unwrap());
@@ -27,7 +27,7 @@ pub(super) fn run<T: 'static, F: Future<Output = T> + 'static>(
     runtime.block_on(body(handle)).unwrap()
 }
 
-/// Reads until `wanted` bytes have come or the peer has closed.
+/// Reads until `wanted` bytes have arrived or the peer has closed.
 pub(super) async fn read_bytes(stream: &mut Stream, wanted: usize) -> Vec<u8> {
     let mut all = Vec::new();
     while all.len() < wanted {
@@ -99,7 +99,7 @@ fn pending_bytes_are_read_before_end_of_stream() {
     let (endpoint, serving) = peer(|mut socket| socket.write_all(b"bye").unwrap());
     run(|handle| async move {
         let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
-        // Both the bytes and the end are there before the first read.
+        // Both the bytes and the end have arrived before the first read.
         handle.sleep(Duration::from_millis(20)).await;
         assert_eq!(read_bytes(&mut stream, 3).await, b"bye");
         assert_eq!(stream.read_with(<[u8]>::len).await.unwrap(), 0);
@@ -144,7 +144,7 @@ fn writing_to_a_peer_that_has_reset_fails() {
 
 #[test]
 fn a_closed_port_refuses() {
-    // One that is free could be taken by another test; nobody listens on this one.
+    // A free port could be taken by another test; no server listens on this one.
     let endpoint = Endpoint::Tcp("127.0.0.1:1".parse().unwrap());
     let kind = run(|handle| async move {
         Stream::connect(&handle, &endpoint).await.err().map(|error| error.kind())

@@ -19,7 +19,7 @@ const IPPROTO_TCP: u8 = 6;
 /// The attribute with a `tcp_info`, and the bit that asks for it.
 const INET_DIAG_INFO: u16 = 2;
 const WITH_INFO: u8 = 1 << (INET_DIAG_INFO - 1);
-/// Bits of the states of an established connection that is not closed: ESTABLISHED, FIN_WAIT1, FIN_WAIT2,
+/// Bits of the states of an established connection that is not closed yet: ESTABLISHED, FIN_WAIT1, FIN_WAIT2,
 /// CLOSE_WAIT, LAST_ACK, CLOSING.
 const STATES: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 
@@ -49,7 +49,7 @@ pub struct TcpInfo {
 pub struct TcpConnection {
     /// The kernel's unique identifier of it.
     pub cookie: u64,
-    /// The inode of its socket in `/proc/PID/fd`; 0 when no process holds it any more.
+    /// The inode of its socket in `/proc/PID/fd`; 0 when no process has it open any more.
     pub inode: u32,
     /// The remote address.
     pub remote: SocketAddr,
@@ -137,7 +137,7 @@ fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     }
 }
 
-/// A `tcp_info`; later kernels have more behind it.
+/// A `tcp_info`; later kernels append more fields.
 fn tcp_info(bytes: &[u8]) -> Option<TcpInfo> {
     Some(TcpInfo {
         round_trip_us: u32_at(bytes, 68)?,

@@ -81,7 +81,7 @@ fn a_closed_connection_is_reported_with_its_final_counters() {
 #[test]
 fn waiting_for_a_close_notice_times_out() {
     let mut diagnosis = TcpDiagnosis::open().unwrap();
-    // Other processes can close connections meanwhile, but not without a pause for ever.
+    // Other processes can close connections meanwhile, but not without any pause.
     let is_quiet = |_| diagnosis.next_ended(Duration::from_millis(1)).unwrap() == CloseNotice::None;
     assert!((0..1_000_000).any(is_quiet));
 }

@@ -139,7 +139,7 @@ fn checking(
         .map_err(|error| SetupFault::Other(error.to_string()))
 }
 
-/// An unreadable certificate among the system's many authorities is skipped.
+/// The system's authorities; an unreadable certificate among them is skipped.
 fn system_roots() -> Result<RootCertStore, SetupFault> {
     let found = rustls_native_certs::load_native_certs();
     let mut store = RootCertStore::empty();
@@ -152,7 +152,7 @@ fn system_roots() -> Result<RootCertStore, SetupFault> {
     Ok(store)
 }
 
-/// Each of the given authorities must be usable.
+/// The given authorities, each of which must be usable.
 fn given_roots(text: &[u8]) -> Result<RootCertStore, SetupFault> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(text) {
@@ -179,8 +179,8 @@ fn certified_key(
         .load_private_key(private_key(certificate.key_pem)?)
         .map_err(|error| SetupFault::NoKey(error.to_string()))?;
     let key = CertifiedKey::new(chain, key);
-    // Certificates of old tools cannot be parsed here, though servers accept them. Then the server decides
-    // whether the key fits.
+    // Certificates of old tools cannot be parsed here, though servers accept them. Then the server checks whether the
+    // key fits.
     match key.keys_match() {
         Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => Err(SetupFault::KeyMismatch),
         _ => Ok(key),
@@ -196,7 +196,7 @@ fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, SetupFault> {
     })
 }
 
-/// What is wrong with a PEM file, without any of its text, which may be a key.
+/// The error in a PEM file, without any of its text, which may be a key.
 fn shown(error: &pem::Error) -> String {
     match error {
         pem::Error::NoItemsFound => "nothing of the kind is in it",
@@ -208,7 +208,7 @@ fn shown(error: &pem::Error) -> String {
     .to_owned()
 }
 
-/// Presents one certificate to every server, and remembers whether a server asked.
+/// Presents one certificate to every server, and records whether a server asked for one.
 #[derive(Debug)]
 struct Shown {
     key: Option<Arc<CertifiedKey>>,

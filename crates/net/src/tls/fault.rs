@@ -114,7 +114,7 @@ impl TlsFault {
 
     pub(crate) fn from_handshake(error: Error) -> Self {
         match error {
-            // The first bytes already were no valid TLS, so the peer does not speak TLS at all.
+            // The first bytes were not valid TLS, so the peer does not use TLS at all.
             Error::InvalidMessage(_) => Self::NotTls,
             other => Self::from(other),
         }
@@ -181,7 +181,7 @@ impl From<TlsFault> for io::Error {
     }
 }
 
-/// Frequent errors for which the certificate verifier has names of its own.
+/// The texts for frequent errors, by their names in the certificate verifier.
 fn in_words(name: &str) -> &str {
     match name {
         "UnsupportedCertVersion" => "it is of an X.509 version before 3",

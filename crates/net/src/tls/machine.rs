@@ -42,7 +42,7 @@ impl fmt::Display for Cipher {
 /// The result of processing received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opened<T> {
-    /// Plain bytes were passed on, and this is the result of that. There may be more.
+    /// Plain bytes were passed on, with this result. There may be more.
     Plain(T),
     /// The received bytes contain no further plain bytes.
     Wanting,
@@ -122,8 +122,7 @@ impl Machine {
         self.taken < self.incoming.len() || !self.unread.is_empty()
     }
 
-    /// Takes received bytes, decrypts them in place, and passes the plain bytes of at most one record to
-    /// `body`.
+    /// Reads received bytes, decrypts them in place, and passes the plain bytes of at most one record to `body`.
     pub(crate) fn open<T>(
         &mut self,
         fresh: &mut [u8],
@@ -243,8 +242,8 @@ impl Machine {
     }
 }
 
-/// Lets rustls process `buffer` until there are plain bytes to pass on or nothing is left to do. `used` is
-/// how much of it is processed. `seal` is encrypted when all else is done.
+/// Lets rustls process `buffer` until there are plain bytes to pass on or nothing is left to do. `used` is the number
+/// of processed bytes. `seal` is encrypted when all else is done.
 fn step<T>(
     connection: &mut UnbufferedClientConnection,
     buffer: &mut [u8],
@@ -299,7 +298,7 @@ fn step<T>(
     }
 }
 
-/// With enough room, encryption fails only when the keys are used up.
+/// With enough space, encryption fails only when the keys are used up.
 fn exhausted(_error: EncryptError) -> Error {
     Error::EncryptError
 }

@@ -1,5 +1,5 @@
-//! The state machine against a rustls server, both in memory: handshakes and answers that are cut
-//! anywhere, certificates of all kinds, and peers that break the rules.
+//! The state machine with a rustls server, both in memory: handshakes and answers that are cut anywhere, certificates
+//! of all kinds, and peers that violate the protocol.
 
 mod certificates;
 mod fuzz;
@@ -117,7 +117,7 @@ pub(crate) fn talk(
     }
 }
 
-/// Reads all plain bytes of `records`, which come in pieces of `step` bytes.
+/// Reads all plain bytes of `records`, which arrive in pieces of `step` bytes.
 pub(crate) fn open_all(
     machine: &mut Machine,
     records: &[u8],

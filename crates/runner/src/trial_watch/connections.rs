@@ -1,5 +1,5 @@
-//! Watches dyno's TCP connections to the system: the kernel is asked for all of them each period, and tells
-//! of each that ends in between.
+//! Watches dyno's TCP connections to the system. The kernel lists all of them each period, and reports each
+//! connection that ends in between.
 
 mod totals;
 
@@ -17,12 +17,12 @@ use super::log::Continue;
 use super::{WatchCommand, WatchContext};
 use totals::ConnectionTotals;
 
-/// How long to listen for connections that end before looking for commands.
+/// How long to listen for closed connections before checking for commands.
 const LISTEN: Duration = Duration::from_millis(50);
-/// How long the end of a connection that is gone may take to be told: the kernel does it in the background.
+/// How long the kernel may take to report the end of a connection: it does so in the background.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// The connections that are watched, and those who tell of them.
+/// The connections that are watched, and the sources of readings and close notices.
 pub(super) struct ConnectionWatch {
     diagnosis: TcpDiagnosis,
     addresses: Vec<SocketAddr>,
@@ -34,7 +34,7 @@ impl ConnectionWatch {
         Self { diagnosis, addresses, totals: ConnectionTotals::default() }
     }
 
-    /// Watches until it is told to end.
+    /// Watches until the command to end.
     pub(super) fn until_the_end(mut self, context: &WatchContext<'_>) -> Result<()> {
         let mut continued = Continue::Yes;
         let mut read_at: Nanos = 0;
@@ -75,10 +75,10 @@ impl ConnectionWatch {
         Ok(self.totals.close(at_ns))
     }
 
-    /// Listens for a connection that ends; whether there was one.
+    /// Listens for a connection that ends; returns whether one did.
     fn listen(&mut self, bound: Duration) -> Result<bool> {
         let ended = self.diagnosis.next_ended(bound);
-        // What was missed is noticed at the next reading, where it is no longer there.
+        // A missed notice is detected at the next reading, which lacks the connection.
         let CloseNotice::Connection(ended) =
             ended.context("the kernel does not report closed connections")?
         else {
@@ -89,7 +89,7 @@ impl ConnectionWatch {
     }
 }
 
-/// The numbers of the sockets that this process holds.
+/// The numbers of the sockets that this process has open.
 fn own_sockets() -> HashSet<u32> {
     let Ok(files) = fs::read_dir("/proc/self/fd") else { return HashSet::new() };
     let links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());

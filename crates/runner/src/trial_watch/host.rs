@@ -1,4 +1,4 @@
-//! Watches this machine: a reading each period, and looks at the servers' threads in between.
+//! Watches this machine: one reading each period, and samples of the servers' threads in between.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use system::watch::HostWatch;
 use super::log::Continue;
 use super::{WatchCommand, WatchContext};
 
-/// Watches host `number` of the notes until it is told to end.
+/// Watches host `number` of the record until the command to end.
 pub(super) fn watch(number: usize, mut host: HostWatch, context: &WatchContext<'_>) -> Result<()> {
     let WatchContext { clock, commands, .. } = context;
     let mut continued = Continue::Yes;

@@ -21,7 +21,7 @@ struct LogState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Continue {
     Yes,
-    /// The trial has ended, or its record takes nothing any more.
+    /// The trial has ended, or its record cannot be written any more.
     No,
 }
 
@@ -35,7 +35,7 @@ impl WatchLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes something; its result is the last one where it cannot be written.
+    /// Writes data; on an error, nothing is written after it.
     pub(super) fn write<T: Default>(
         &self,
         write: impl FnOnce(&mut WatchWriter) -> Result<T, RecordError>,
@@ -52,12 +52,12 @@ impl WatchLog {
         }
     }
 
-    /// Notes that a source could not be watched.
+    /// Records that a source could not be watched.
     pub(super) fn report_failure(&self, failure_text: String) {
         self.state().failure_texts.push(failure_text);
     }
 
-    /// Nothing more is written. Returns what could not be watched.
+    /// Ends all writing. Returns the sources that could not be watched.
     pub(super) fn close(&self) -> Result<Vec<String>> {
         let (writer, failure, failure_texts) = {
             let mut state = self.state();

@@ -9,15 +9,15 @@ use plan::{Limit, LoadPlan, SystemPlan, WatchPlan};
 use system::watch::{HostWatch, server_processes};
 use system::{Access, Running};
 
-/// Hosts are read each second; with shorter intervals as often as these, but no more often than counters
-/// in ticks of 10 ms are worth.
+/// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
+/// that counters in ticks of 10 ms are useless.
 const HOST_PERIOD_MAX: Duration = Duration::from_secs(1);
 const HOST_PERIOD_MIN: Duration = Duration::from_millis(250);
-/// Servers are asked no more often than this: a long answer costs a server about 10 ms of CPU.
+/// The shortest period of questions to a server: a long answer costs a server about 10 ms of CPU.
 const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
-/// And no more seldom than this.
+/// The longest period of questions to a server.
 const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);
-/// So many answers are enough for a trial.
+/// The number of answers that is enough for a trial.
 const ANSWERS: u32 = 600;
 /// How long an answer may take.
 const ANSWER_BOUND: Duration = Duration::from_secs(10);
@@ -37,29 +37,29 @@ pub(crate) struct Endpoint {
     pub(super) url: String,
 }
 
-/// The other ends of dyno's TCP connections to the system.
+/// The remote ends of dyno's TCP connections to the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peers {
-    /// Where its servers listen.
+    /// The addresses on which its servers listen.
     Tcp(Vec<SocketAddr>),
     /// There are none, for this reason.
     None(&'static str),
 }
 
-/// How often something is looked at.
+/// How often sources are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Periods {
-    /// Between two readings of a host.
+    /// Time between two readings of a host.
     pub(super) host: Duration,
-    /// Between two questions to a server.
+    /// Time between two questions to a server.
     pub(super) server: Duration,
-    /// How long it may take to answer.
+    /// How long an answer may take.
     pub(super) answer: Duration,
 }
 
 impl WatchTargets {
-    /// This machine with dyno and the servers on it, the servers that the system knows of, and those
-    /// that the plan names.
+    /// This machine with dyno and the servers on it, the servers that the system reports, and those that the plan
+    /// names.
     pub(crate) fn new(
         watch: &WatchPlan,
         system: &SystemPlan,

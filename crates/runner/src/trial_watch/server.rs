@@ -1,4 +1,4 @@
-//! Watches a server that reports its metrics: it is asked each period, and at the edges of phases.
+//! Watches a server that reports its metrics: asks it each period, and at the edges of phases.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use system::watch::ServerWatch;
 use super::log::Continue;
 use super::{WatchCommand, WatchContext};
 
-/// Watches server `number` of the notes until it is told to end. What it does not answer is a gap.
+/// Watches server `number` of the record until the command to end. A missing answer is recorded as a gap.
 pub(super) fn watch(
     number: usize,
     mut server: ServerWatch,

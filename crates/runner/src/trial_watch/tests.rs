@@ -1,4 +1,4 @@
-//! Watching this machine, into a record.
+//! Watches this machine and writes into a record.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -45,7 +45,7 @@ fn myself() -> HostWatch {
     HostWatch::new(vec![Process { name: "test".to_owned(), pid, side: Side::Server }])
 }
 
-/// This process and these servers, with a period that never comes round.
+/// This process and these servers, with a period so long that it never ends.
 fn watch_targets(urls: &[String]) -> WatchTargets {
     let endpoint = |url: &String| Endpoint { name: "server".to_owned(), url: url.clone() };
     let hour = Duration::from_secs(3_600);
@@ -67,7 +67,7 @@ fn a_host_is_read_at_the_beginning_at_each_phase_and_at_the_end() {
     assert_eq!(trial_watch.end().unwrap(), Vec::<String>::new());
     let run = Run::open(writer.folder()).unwrap();
     let [host] = &run.trials[0].watched.hosts[..] else { panic!("one host") };
-    // The first reading may come with the command, when the thread is slow to come up.
+    // The first reading may be the one of the command, when the thread starts late.
     assert!((2..=3).contains(&host.readings.len()), "{}", host.readings.len());
     assert!(host.readings.is_sorted_by_key(|reading| reading.at_ns));
     assert!(host.readings.iter().all(|reading| reading.processes[0].is_some()));
@@ -99,7 +99,7 @@ fn write_errors_are_reported_at_the_end() {
     assert!(error.to_string().contains("was removed"), "{error}");
 }
 
-/// A server that answers the first request and lets all others wait until the test is over.
+/// A server that answers the first request; all others wait until the test is over.
 fn stalling_server() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/metrics", listener.local_addr().unwrap());
@@ -131,7 +131,7 @@ fn a_stalled_metrics_server_does_not_delay_the_end() {
         thread::sleep(Duration::from_millis(5));
     }
     trial_watch.phase();
-    // The stalled server is waited for as long as an end takes, not as long as an answer may take.
+    // The wait for the stalled server is as long as that for the end of a trial, not as long as that for an answer.
     assert_eq!(trial_watch.end().unwrap(), Vec::<String>::new());
     let watched = watched();
     assert_eq!(watched.servers[0].series[0].name, "a");
@@ -143,7 +143,7 @@ fn an_unreachable_metrics_server_is_a_gap_with_a_reason() {
     let out = tempfile::tempdir().unwrap();
     let (writer, header) = run(out.path());
     let trial = writer.begin_trial(&header).unwrap();
-    // A free port could be taken by another test; nobody listens on this one.
+    // A free port could be taken by another test; no server listens on this one.
     let what = watch_targets(&["http://127.0.0.1:1/metrics".to_owned()]);
     let trial_watch = TrialWatch::begin(trial.watch().unwrap(), what).unwrap();
     trial_watch.end().unwrap();

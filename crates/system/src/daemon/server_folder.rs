@@ -1,5 +1,5 @@
-//! The folder of a server, and what lies in it. It belongs to the account that the server runs as, and nobody
-//! else can enter it.
+//! The folder of a server and its files. It belongs to the account that the server runs as, and no other account can
+//! enter it.
 
 use std::fs::{File, Permissions};
 use std::os::fd::AsRawFd;
@@ -15,9 +15,9 @@ use crate::Scratch;
 use crate::account::Account;
 use crate::private_file;
 
-/// A longer path does not fit the address of a unix socket.
+/// The longest path that fits the address of a unix socket, bytes.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
-/// The name of a socket in its folder.
+/// The file name of the socket.
 const SOCKET: &str = "server.sock";
 
 /// A server's folder. Dropping it removes it.
@@ -25,16 +25,16 @@ const SOCKET: &str = "server.sock";
 pub(crate) struct ServerFolder {
     folder: TempDir,
     socket: PathBuf,
-    /// Where the socket lies when its path in the folder would be too long.
+    /// The folder of the socket when its path in the server's folder would be too long.
     socket_folder: Option<Scratch>,
     account: Option<Account>,
 }
 
 impl ServerFolder {
-    /// A folder below `scratch` for the server of this name, which runs as `account` or as we do.
+    /// Makes a folder below `scratch` for the server of this name, which runs as `account` or as dyno's own account.
     ///
     /// # Errors
-    /// When it cannot be made, or the account cannot reach it.
+    /// When the folder cannot be made, or the account cannot reach it.
     pub(super) fn make(
         name: &str,
         scratch: &Path,
@@ -58,27 +58,27 @@ impl ServerFolder {
         Ok(server_folder)
     }
 
-    /// The server's data, which a snapshot copies. The recipe or the server makes the folder.
+    /// The server's data folder, which a snapshot copies. The recipe or the server creates it.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// For the server's temporary files; it is there.
+    /// The folder for the server's temporary files; it exists.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.folder.path().join("temporary")
     }
 
-    /// What the server says on its standard streams.
+    /// The log: the output of the server's standard streams.
     pub(crate) fn log(&self) -> PathBuf {
         self.folder.path().join("server.log")
     }
 
-    /// A unix socket: in the folder, or in one of its own when that path is too long.
+    /// The path of a unix socket: in the folder, or in a separate folder when that path is too long.
     pub(crate) fn socket(&self) -> PathBuf {
         self.socket.clone()
     }
 
-    /// Statements that make the server's accounts, as far as it reads such a file.
+    /// The file with the statements that create the server's accounts, for servers that read one.
     pub(crate) fn accounts(&self) -> PathBuf {
         self.folder.path().join("accounts.sql")
     }
@@ -87,24 +87,24 @@ impl ServerFolder {
         self.folder.path().join("kept")
     }
 
-    /// The account that the server runs as; ours when `None`.
+    /// The account that the server runs as; dyno's own when `None`.
     pub(crate) fn account(&self) -> Option<&Account> {
         self.account.as_ref()
     }
 
-    /// Makes a folder for the server alone.
+    /// Makes a folder that only the server can enter.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the folder cannot be made.
     pub(crate) fn make_folder(&self, path: &Path) -> anyhow::Result<()> {
         private_file::create_folder(path)?;
         self.give(path)
     }
 
-    /// Writes a file for the server alone.
+    /// Writes a file that only the server can read.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub(crate) fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
         private_file::create(path)
             .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()))
@@ -116,18 +116,18 @@ impl ServerFolder {
         self.account.as_ref().map_or(Ok(()), |account| account.own(path))
     }
 
-    /// Takes the socket from everyone else: some servers open it to all, whatever the umask is.
+    /// Makes the socket accessible to its owner alone: some servers open it to all users, whatever the umask is.
     ///
     /// # Errors
-    /// When that fails.
+    /// When the mode cannot be changed.
     pub(super) fn close_socket(&self) -> anyhow::Result<()> {
         let path = &self.socket;
         close_socket(path).with_context(|| format!("cannot set the mode of {}", path.display()))
     }
 }
 
-/// Sets the mode of a socket, if there is one. The file is held while it is looked at and changed: the account
-/// that the folder belongs to cannot put a link in its place meanwhile.
+/// Sets the mode of a socket, if it exists. The file is held open between the check and the change, so that the
+/// account that owns the folder cannot replace it by a link meanwhile.
 fn close_socket(path: &Path) -> io::Result<()> {
     let flags = (OFlag::O_PATH | OFlag::O_NOFOLLOW).bits();
     let held = match File::options().read(true).custom_flags(flags).open(path) {
@@ -141,7 +141,7 @@ fn close_socket(path: &Path) -> io::Result<()> {
     fs::set_permissions(held, Permissions::from_mode(0o600))
 }
 
-/// Where the socket of a server in `folder` lies, and the folder that was made for it.
+/// The path of the socket of a server in `folder`, and the folder that was made for it, if any.
 fn socket_of(folder: &Path) -> anyhow::Result<(PathBuf, Option<Scratch>)> {
     let socket = folder.join(SOCKET);
     if fits(&socket) {

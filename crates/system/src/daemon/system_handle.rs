@@ -1,4 +1,4 @@
-//! A server as what stands behind a system of one server.
+//! A server as the handle of a system of one server.
 
 use std::net::SocketAddr;
 

@@ -1,10 +1,10 @@
-//! What every managed server has in common. Real servers are tested beside their kinds.
+//! Tests of what all managed servers have in common. Each kind has its own tests on real servers.
 
 use tempfile::TempDir;
 
 use super::*;
 
-/// A shell in the place of a server: it answers once it has made a file `ready` in its scratch folder.
+/// A shell script in place of a server: it answers once it has made a file `ready` in its scratch folder.
 #[derive(Debug)]
 struct Shell {
     script: &'static str,

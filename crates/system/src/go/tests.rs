@@ -1,10 +1,10 @@
-//! A small program is built by the Go that is installed.
+//! Builds a small program with the installed Go.
 
 use std::ops::ControlFlow;
 
 use super::*;
 
-/// What `go` prints while it builds a module of one file.
+/// The output of `go` when it builds a module of one file.
 fn build(
     source: &str,
     listener: &mut ProgressListener<'_>,
@@ -57,7 +57,7 @@ fn compiler_errors_are_shown() {
 fn a_listener_can_abort_a_build() {
     let mut look = |_: ProgressEvent<'_>| ControlFlow::Break(());
     let (built, _folder) = build("package main\n\nfunc main() {}\n", &mut look);
-    // A fast machine is done before anyone has looked.
+    // On a fast machine the build ends before the first check.
     if let Err(error) = built {
         assert!(error.to_string().starts_with("interrupted while "), "{error}");
     }

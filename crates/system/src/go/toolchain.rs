@@ -1,5 +1,4 @@
-//! Which version of Go is installed, and how an old one gets a newer one: as a module, from the proxy
-//! that all modules come from.
+//! The version of the installed Go, and how an old Go gets a newer one: as a module, from the module proxy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,13 +9,13 @@ use anyhow::{Context, bail};
 
 use crate::process::toolchain_command;
 
-/// From this version on Go fetches and uses the version that a build asks for.
+/// From this version on, Go downloads and uses the version that a build requests.
 const FETCHES_OTHERS: (u32, u32) = (1, 21);
 
-/// Whether this Go fetches other versions by itself.
+/// Whether this Go downloads other versions by itself.
 ///
 /// # Errors
-/// When it does not say its version.
+/// When Go does not report its version.
 pub(super) fn fetches_others(program: &Path) -> anyhow::Result<bool> {
     let version = ask(program, "GOVERSION")?;
     let Some(version) = parse(&version) else {
@@ -32,14 +31,14 @@ fn parse(version: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Has an old Go fetch the module of a newer one; returns the newer one's program.
+/// Lets an old Go download the module of a newer one; returns the program of the newer one.
 ///
 /// # Errors
-/// When it cannot, with what it said.
+/// When the download fails, with Go's output.
 pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
     let platform = format!("{}-{}", ask(old, "GOOS")?, ask(old, "GOARCH")?);
     let module = format!("golang.org/toolchain@v0.0.1-{version}.{platform}");
-    // Outside every module, so that none is changed.
+    // Outside of every module, so that no module is changed.
     let folder = tempfile::tempdir().context("no folder for fetching Go")?;
     let mut download = toolchain_command(old);
     download.args(["mod", "download", &module]).current_dir(folder.path());
@@ -53,7 +52,7 @@ pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
     Ok(root.join("bin/go"))
 }
 
-/// Modules come without leave to run their files.
+/// Files of modules come without the permission to execute them.
 fn make_executable(folder: &Path) -> anyhow::Result<()> {
     for file in list(folder)? {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o555))
@@ -69,7 +68,7 @@ fn list(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     entries.with_context(|| format!("cannot list {}", folder.display()))
 }
 
-/// A value of Go's own environment.
+/// A value of Go's environment (`go env`).
 fn ask(program: &Path, name: &str) -> anyhow::Result<String> {
     output(toolchain_command(program).args(["env", name]).env("GOTOOLCHAIN", "local"))
 }

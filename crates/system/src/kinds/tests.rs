@@ -1,4 +1,4 @@
-//! Plans are read into systems, and wrong ones are told what is right.
+//! Plans are read into systems; errors in plans come with a correction.
 
 use plan::{PhaseSql, SimulatedSystem, Stall};
 

@@ -1,4 +1,4 @@
-//! Finds MariaDB's programs and makes a fresh data folder, in which root has a password from the start.
+//! Finds MariaDB's programs and makes a new data folder, in which root has a password from the start.
 
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,12 @@ use crate::{ProgressEvent, ProgressListener};
 pub(super) struct Programs {
     /// The server.
     pub server: PathBuf,
-    /// What makes a data folder.
+    /// The program that makes a data folder.
     install: PathBuf,
 }
 
 impl Programs {
-    /// Those that belong to `binary`, or those of the operating system.
+    /// The programs that belong to `binary`, or those of the operating system.
     pub(super) fn find(binary: Option<&Path>) -> anyhow::Result<Self> {
         let server = match binary {
             Some(binary) if is_executable(binary) => binary.to_owned(),
@@ -36,8 +36,8 @@ impl Programs {
         Ok(Self { server, install })
     }
 
-    /// Makes a data folder in which root has this password and a database `test`. Temporary tables go to a
-    /// folder of their own: a server that starts removes those of others.
+    /// Makes a data folder in which root has this password, with a database `test`. Temporary tables go to a separate
+    /// folder: a server removes those of other servers when it starts.
     pub(super) fn make_data(
         &self,
         server_folder: &ServerFolder,
@@ -76,8 +76,8 @@ impl Programs {
     }
 }
 
-/// The statements that leave root as the only account of people, on this machine and with a password. The
-/// address stands beside the name for a server that looks up no names (`skip-name-resolve`).
+/// The statements that leave root as the only login account, on this machine and with a password. The IP address is
+/// there for a server that does not look up names (`skip-name-resolve`).
 fn make_accounts(secret: &Secret) -> String {
     let hash = secret.native_hash();
     let make = |host: &str| {
@@ -86,7 +86,7 @@ fn make_accounts(secret: &Secret) -> String {
              GRANT ALL ON *.* TO {USER}@'{host}' WITH GRANT OPTION;\n"
         )
     };
-    // Until then, the accounts are not read at all when the data folder is made.
+    // Before that, the server does not read the accounts at all while the data folder is made.
     let mut text = "FLUSH PRIVILEGES;\n".to_owned();
     text.extend(["localhost", "127.0.0.1"].map(make));
     text + &format!(
@@ -96,7 +96,7 @@ fn make_accounts(secret: &Secret) -> String {
     )
 }
 
-/// Where `mariadb-install-db` lies for a server outside the usual folders.
+/// Where `mariadb-install-db` is for a server outside of the usual folders.
 fn neighbours(folder: &Path) -> Vec<PathBuf> {
     ["", "../bin", "../scripts"].map(|step| folder.join(step)).to_vec()
 }
@@ -108,7 +108,7 @@ fn missing(program: &str, option: &str) -> String {
     )
 }
 
-/// The server does not run as root unless it is told so.
+/// The server refuses to run as root without this argument.
 pub(super) fn as_root(server_folder: &ServerFolder) -> Option<&'static str> {
     (server_folder.account().is_none() && geteuid().is_root()).then_some("--user=root")
 }

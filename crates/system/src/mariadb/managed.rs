@@ -1,4 +1,4 @@
-//! The kind `mariadb` of a plan: a server of our own as a system under test.
+//! The kind `mariadb` of a plan: a managed server as a system under test.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::options;
 use crate::ports::local;
 use crate::{ProgressListener, Running, System};
 
-/// Arguments by which dyno finds the server and its data again; the user has an option of its own.
+/// Arguments that dyno sets, to find the server and its data. For the user there is a separate option.
 const RESERVED_ARGUMENTS: [&str; 6] = ["port", "P", "socket", "datadir", "user", "u"];
 
-/// How clients reach it.
+/// How clients connect to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Connect {
     Tcp,
@@ -32,7 +32,7 @@ struct Managed {
     protocol: StatementProtocol,
 }
 
-/// Reads the options of a managed MariaDB; a relative `binary` counts from `folder`.
+/// Reads the options of a managed MariaDB; a relative `binary` is relative to `folder`.
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let settings = Settings {
@@ -51,7 +51,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     Ok(Box::new(Managed { settings, connect, protocol }))
 }
 
-/// Arguments of the server: variables by name first, then what was said word for word.
+/// Arguments of the server: variables by name first, then the arguments as the plan gives them.
 fn arguments(reader: &mut OptionReader<'_>) -> Vec<String> {
     let variables = reader.settings("settings");
     let mut arguments: Vec<String> =

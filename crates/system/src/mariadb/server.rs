@@ -1,4 +1,4 @@
-//! One MariaDB server process with a data folder that is thrown away with it.
+//! A MariaDB server process with a temporary data folder, which is removed with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,9 +14,8 @@ use crate::process::command;
 use crate::secret::Secret;
 use crate::{ProgressEvent, ProgressListener};
 
-/// What differs from the server's own defaults: a sweep to many clients is not refused, and no statement
-/// reads or writes a file of this machine, for no file lies below a device. Settings of the plan come later
-/// and win.
+/// Settings that differ from the server's defaults. A sweep to many clients must not be refused, and statements must
+/// not read or write files of this machine: no file can be below a device. Settings of the plan come later and win.
 const DEFAULTS: [&str; 4] = [
     "--max-connections=4096",
     "--max-prepared-stmt-count=1048576",
@@ -24,32 +23,33 @@ const DEFAULTS: [&str; 4] = [
     "--skip-symbolic-links",
 ];
 
-/// What may be said about a server before it starts.
+/// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The server's program, when it is not the operating system's.
+    /// The server's program, in place of the operating system's.
     pub binary: Option<PathBuf>,
     /// Arguments for the server, with or without the leading dashes.
     pub arguments: Vec<String>,
     /// The CPUs it may run on.
     pub cpus: Option<CpuSet>,
-    /// The user it runs as, which only root can choose; `mysql` or else `nobody` for root when not said.
+    /// The account that it runs as, which only root can choose. When not set, root takes `mysql`, or `nobody` without
+    /// that.
     pub user: Option<String>,
 }
 
-/// Makes a data folder below `scratch` and starts a server on it, on a free port of 127.0.0.1 and a unix
-/// socket; returns when it answers.
+/// Makes a data folder below `scratch` and starts a server on it, on a free port of 127.0.0.1 and a unix socket;
+/// returns when the server answers.
 ///
 /// # Errors
-/// When MariaDB is not installed (and what to install), or the last lines that it said.
+/// When MariaDB is not installed (and what to install), or the last lines of the server's log.
 pub fn start(settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
     start_watched(settings, scratch, &mut ignore_progress)
 }
 
-/// The same, until a stop was requested.
+/// The same, but a stop may be requested.
 ///
 /// # Errors
-/// As [`start`], and when it was ended.
+/// As [`start`], and when a stop was requested.
 pub(super) fn start_watched(
     settings: Settings,
     scratch: &Path,

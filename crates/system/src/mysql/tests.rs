@@ -1,4 +1,4 @@
-//! A server that is there, as `cargo xtask test` provides it.
+//! Tests on an external server, which `cargo xtask test` provides.
 
 use super::*;
 use crate::testing::started;

@@ -1,4 +1,4 @@
-//! Binds a child to its parent: when the parent's thread goes, however it goes, so does the child.
+//! Binds a child to its parent: when the parent's thread ends for any reason, the child ends too.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -14,20 +14,20 @@ use nix::unistd::{Gid, Pid, Uid, getpid, getppid, setgid, setgroups, setuid};
 
 use super::Confinement;
 
-/// What becomes of a child when the thread that started it ends.
+/// What happens to a child when the thread that started it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnParentExit {
     /// The kernel kills it.
     Killed,
-    /// Nothing: someone else sees to its end.
+    /// Nothing: its end is ensured in another way.
     Left,
 }
 
-/// The most open files that the kernel lets any process have, unless it was told otherwise (`fs.nr_open`).
+/// The default limit of the kernel for the open files of any process (`fs.nr_open`).
 const OPEN_FILES_MAX: u64 = 1 << 20;
 
-/// Starts `command` as `confinement` says, in a process group of its own so that a Ctrl-C meant for us does
-/// not reach it.
+/// Starts `command` with the restrictions of `confinement`, in a process group of its own so that a Ctrl-C for dyno
+/// does not reach it.
 ///
 /// # Errors
 /// When the program cannot be started, or none of the CPUs exists.
@@ -52,9 +52,9 @@ pub(super) fn spawn(
         if at_our_end == OnParentExit::Left {
             return Ok(());
         }
-        // Last, because the kernel forgets this when the account changes.
+        // Last, because the kernel resets this when the account changes.
         set_pdeathsig(Signal::SIGKILL)?;
-        // The parent may have gone before the kernel was told.
+        // The parent may have ended before the call above.
         if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
     };
     command.process_group(0);
@@ -69,11 +69,11 @@ pub(super) fn spawn(
     command.spawn()
 }
 
-/// Changes to an account, without our groups. Root could open as many files as it wants, and a server that
-/// is no longer root shall be no worse off.
+/// Changes to an account, without dyno's groups. Root could open as many files as it wants; a server that runs under
+/// another account than root should be able to do the same.
 fn become_account(uid: Uid, gid: Gid) -> io::Result<()> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    // Where even root may not, as in some containers, the server has what there is.
+    // Where even root may not raise the limit, as in some containers, the server keeps the limit that there is.
     let _ = setrlimit(Resource::RLIMIT_NOFILE, soft, hard.max(OPEN_FILES_MAX));
     setgroups(&[])?;
     setgid(gid)?;
@@ -81,7 +81,7 @@ fn become_account(uid: Uid, gid: Gid) -> io::Result<()> {
 }
 
 impl super::NewFiles {
-    /// The umask that it stands for; ours when `None`.
+    /// The umask for it; dyno's own when `None`.
     fn mask(self) -> Option<Mode> {
         match self {
             Self::Usual => None,

@@ -1,8 +1,8 @@
-//! Commands whose environment is made here, variable by variable.
+//! Commands whose environment is set here, variable by variable.
 //!
-//! What this process was given may hold passwords (`DYNO_PASSWORD`, `MYSQL_PWD`, tokens of other programs),
-//! and the environment of a server can be read by everything that runs as its user. So a child gets the
-//! variables that are named here and those that the plan gives it, and no others.
+//! The environment of dyno may hold passwords (`DYNO_PASSWORD`, `MYSQL_PWD`, tokens of other programs), and every
+//! program of the same user can read the environment of a server. So a child gets only the variables that are named
+//! here and those that the plan sets.
 
 use std::env;
 use std::ffi::OsStr;
@@ -27,8 +27,8 @@ const FOR_ALL: &[&str] = &[
     "LD_PRELOAD",
 ];
 
-/// Variables of programs that fetch and build: toolchains, their caches and options, proxies. A proxy's
-/// address may hold a login, which is one reason why servers do not get these.
+/// Variables for programs that download and build: toolchains, their caches and options, proxies. A proxy's address
+/// may hold a login, which is one reason why servers do not get these.
 const FOR_BUILDS: &[&str] = &[
     "GO111MODULE",
     "GOAMD64",
@@ -90,9 +90,9 @@ const FOR_BUILDS: &[&str] = &[
     "no_proxy",
 ];
 
-/// A command without the variables of this process, but for those that every program needs.
+/// A command without dyno's environment, except for the variables that every program needs.
 ///
-/// Every child of dyno is made by this or by [`toolchain_command`].
+/// Every child of dyno is started by this or by [`toolchain_command`].
 #[expect(clippy::disallowed_methods, reason = "this is the one place that makes commands")]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
@@ -101,8 +101,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The same for a program that fetches or builds something: it also gets the variables of toolchains and
-/// proxies.
+/// The same for a program that downloads or builds: it also gets the variables of toolchains and proxies.
 pub fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = command(program);
     pass(&mut command, FOR_BUILDS);
@@ -118,7 +117,7 @@ fn pass(command: &mut Command, names: &[&str]) {
     command.envs(env::vars_os().filter(|(name, _)| is_named(name)));
 }
 
-/// Whether `name` is the one that is meant, or begins as a pattern with `*` at its end says.
+/// Whether `name` equals the pattern, or begins with it when the pattern ends with `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -130,7 +129,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The names of the variables that a child has been given.
+    /// The names of the variables that a child gets.
     fn variables(mut command: Command) -> Vec<String> {
         let output = command.output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

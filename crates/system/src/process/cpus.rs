@@ -1,11 +1,11 @@
-//! Sets of CPUs as people write them: `0`, `0-3`, `0,2-3`.
+//! Lists of CPUs as users write them: `0`, `0-3`, `0,2-3`.
 
 use nix::sched::CpuSet;
 
 /// Reads a list such as `0,2-3`.
 ///
 /// # Errors
-/// What is wrong with it, for the `help` of a problem.
+/// What is wrong with the list, for the `help` of a problem.
 pub fn parse(text: &str) -> Result<CpuSet, String> {
     let mut set = CpuSet::new();
     for part in text.split(',') {
@@ -27,13 +27,13 @@ fn number(text: &str) -> Result<usize, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is not the number of a CPU"))
 }
 
-/// Where Linux tells which CPUs there are, as people write them.
+/// Where Linux lists the CPUs that are online, in the same form.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
-/// Complains of a CPU that this machine does not have: the kernel would leave it out without a word, and the
-/// record would tell of CPUs that were never used.
+/// Refuses a CPU that this machine does not have: the kernel would ignore it silently, and the record would name CPUs
+/// that were never used.
 pub(super) fn demand(cpus: &CpuSet) -> anyhow::Result<()> {
-    // Where nothing is told, the kernel has the last word.
+    // Without the list, the kernel checks the CPUs later.
     let Ok(online) = std::fs::read_to_string(ONLINE) else { return Ok(()) };
     let online = online.trim();
     match missing(cpus, online) {

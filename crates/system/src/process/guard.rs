@@ -1,8 +1,8 @@
-//! Guards: what is to be done when we go, however we go.
+//! Guards: clean-up that is done when dyno ends, however it ends.
 //!
-//! The kernel binds a single child to us (`bound.rs`); its own children it would leave, and our files too.
-//! So a small shell waits at a pipe that only we hold open. When the pipe closes without a word that all is
-//! over, we are gone, and the shell does what is left to do.
+//! The kernel kills a single child with its parent (`bound.rs`), but not the child's own children, and it does not
+//! remove files. So a small shell waits at a pipe that only dyno holds open. When the pipe closes without the message
+//! that all is over, dyno is gone, and the shell cleans up.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::process::{Child, Stdio};
 
 use super::command;
 
-/// Ends a process group that it is told of; ten seconds are what the group has to end in good order.
+/// Ends a process group; the group has ten seconds to shut down cleanly.
 const END_GROUP: &str = r#"
 read -r group || exit 0
 read -r over && exit 0
@@ -25,7 +25,7 @@ done
 kill -s KILL -- "-$group"
 "#;
 
-/// Removes a folder; servers that still write to it have fifteen seconds to be gone.
+/// Removes a folder; servers that still write to it have fifteen seconds to exit.
 const REMOVE_FOLDER: &str = r#"
 read -r over && exit 0
 looks=0
@@ -37,23 +37,23 @@ while [ $looks -lt 150 ]; do
 done
 "#;
 
-/// The shell that waits. Dropping it tells it that all is over.
+/// The waiting shell. Dropping this sends it the message that all is over.
 #[derive(Debug)]
 pub(crate) struct Guard(Child);
 
 impl Guard {
-    /// One that will end a process group, once [`Guard::watch`] tells which.
+    /// A guard that will end the process group that [`Guard::watch`] names.
     ///
     /// # Errors
-    /// When there is no shell.
+    /// When the shell does not start.
     pub(super) fn of_group() -> io::Result<Self> {
         Self::start(END_GROUP, OsStr::new(""))
     }
 
-    /// One that will remove a folder with all that is in it.
+    /// A guard that will remove a folder with everything in it.
     ///
     /// # Errors
-    /// When there is no shell.
+    /// When the shell does not start.
     pub(crate) fn of_folder(folder: &Path) -> io::Result<Self> {
         Self::start(REMOVE_FOLDER, folder.as_os_str())
     }
@@ -61,16 +61,16 @@ impl Guard {
     fn start(script: &str, argument: &OsStr) -> io::Result<Self> {
         let mut shell = command("sh");
         shell.args(["-c", script, "sh"]).arg(argument).process_group(0);
-        // It keeps no folder of ours busy.
+        // So that it does not keep a folder of ours in use.
         shell.current_dir("/");
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         shell.spawn().map(Self)
     }
 
-    /// Tells it which process group to end with us.
+    /// Names the process group that must end with dyno.
     ///
     /// # Errors
-    /// When it does not listen any more.
+    /// When the shell does not read any more.
     pub(super) fn watch(&mut self, group: u32) -> io::Result<()> {
         self.say(&format!("{group}\n"))
     }
@@ -85,7 +85,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // One that is gone already needs no telling.
+        // The shell may have exited already.
         let _ = self.say("over\n");
         let _ = self.0.wait();
     }
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// A process group of its own that knows nothing of us.
+    /// A separate process group, without any connection to us.
     fn group(script: &str) -> Child {
         let mut shell = command("sh");
         shell.args(["-c", script]).process_group(0).stdout(Stdio::piped());
@@ -109,10 +109,10 @@ mod tests {
         let mut group = group("sleep 60 & sleep 60");
         let mut guard = Guard::of_group().unwrap();
         guard.watch(group.id()).unwrap();
-        // As the kernel does when we are killed.
+        // As when the kernel kills us.
         drop(guard.0.stdin.take());
         assert_eq!(group.wait().unwrap().signal(), Some(15));
-        // Both ends of a pipe that the whole group had open are closed.
+        // The whole group had both ends of a pipe open; they are closed.
         let mut pipe = group.stdout.take().unwrap();
         assert_eq!(io::copy(&mut pipe, &mut io::sink()).unwrap(), 0);
     }
@@ -126,7 +126,7 @@ mod tests {
         }
         let mut guard = Guard::of_folder(&left).unwrap();
         drop(Guard::of_folder(&kept).unwrap());
-        // As the kernel does when we are killed.
+        // As when the kernel kills us.
         drop(guard.0.stdin.take());
         guard.0.wait().unwrap();
         assert!(!left.exists() && kept.exists());

@@ -89,7 +89,7 @@ fn a_process_tree_ends_with_its_first_process() {
     let process = Process::start_tree(command, Confinement::default()).unwrap();
     assert_eq!(process.wait(BOUND).unwrap().code(), Some(0));
     let child = Pid::from_raw(std::fs::read_to_string(said).unwrap().trim().parse().unwrap());
-    // Someone else buries it.
+    // Another process collects its status.
     while kill(child, None).is_ok() && !is_zombie(child) {
         thread::sleep(Duration::from_millis(5));
     }

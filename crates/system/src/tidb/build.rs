@@ -1,4 +1,4 @@
-//! TiDB from its Go module: built once for each way to build it, and kept in the cache folder.
+//! Builds TiDB from its Go module: once for each set of build options, kept in the cache folder.
 
 use std::env::consts::ARCH;
 use std::fs;
@@ -12,28 +12,28 @@ use crate::cache::{Lock, cache_folder};
 use crate::go::{Build, Go};
 use crate::{ProgressEvent, ProgressListener};
 
-/// The module that requires TiDB; the same files stand in `systems/tidb`.
+/// The module that requires TiDB; the same files are in `systems/tidb`.
 const GO_MOD: &str = include_str!("../../../../systems/tidb/go.mod");
 const GO_SUM: &str = include_str!("../../../../systems/tidb/go.sum");
-/// The server within it.
+/// The package of the server within it.
 const PACKAGE: &str = "github.com/pingcap/tidb/cmd/tidb-server";
-/// The version that TiDB is told to be: a module knows its commit, but not its release.
+/// The version that is compiled into TiDB: a module knows its commit, but not its release.
 const RELEASE: &str = "v8.5.99-ac41d7e3c8fc";
-/// Where TiDB keeps its version.
+/// The variable in which TiDB keeps its version.
 const RELEASE_VARIABLE: &str = "github.com/pingcap/tidb/pkg/parser/mysql.TiDBReleaseVersion";
 
 const FIRST_TIME: &str = "building TiDB from its Go module, once: 8 to 9 minutes on two cores that \
                           have nothing else to do, with 5 GB of downloads and intermediate results \
                           (go's own caches) and 3.3 GB of memory";
 
-/// What can be chosen about a build.
+/// The options of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// The instructions that the compiler may use on x86-64, `v1` to `v4`; `v1` when not said.
+    /// The level of x86-64 instructions that the compiler may use, `v1` to `v4`; `v1` when not set.
     pub goamd64: Option<String>,
 }
 
-/// The server that was built with these options, built now if it is not there yet.
+/// The server that was built with these options; it is built now if it does not exist yet.
 ///
 /// # Errors
 /// When Go is missing (and what to install), the build fails, or a stop was requested.
@@ -46,7 +46,7 @@ pub fn provide(
         return Ok(place.server());
     }
     let _lock = Lock::take(&place.lock(), listener)?;
-    // Whoever had the lock may have built it.
+    // Another process that had the lock may have built it.
     if !place.server().exists() {
         build(options, &place, listener)?;
     }
@@ -80,7 +80,7 @@ fn build(
         log: &place.folder.join("build.log"),
     };
     go.build(&job, listener)?;
-    // Only a whole server gets its name.
+    // A server gets its final name only once it is complete.
     fs::rename(&output, place.server())
         .with_context(|| format!("cannot rename {}", output.display()))
 }
@@ -91,7 +91,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The version of Go that the module is for; others compile it to servers that do not start.
+/// The version of Go that the module needs; other versions compile servers that do not start.
 fn toolchain() -> String {
     let version = GO_MOD.lines().find_map(|line| line.strip_prefix("go "));
     format!("go{}", version.unwrap_or_default().trim())
@@ -102,13 +102,13 @@ fn arguments() -> Vec<String> {
     ["-trimpath", "-ldflags", &linker].map(str::to_owned).to_vec()
 }
 
-/// Said even when it is the default, because the user's own environment may say otherwise.
+/// Sets the level even when it is the default, because the user's environment may set another one.
 fn environment(options: &BuildOptions) -> Vec<(String, String)> {
     let goamd64 = options.goamd64.as_deref().unwrap_or("v1");
     vec![("GOAMD64".to_owned(), goamd64.to_owned())]
 }
 
-/// Where a build lies.
+/// The location of a build.
 struct BuildLocation {
     folder: PathBuf,
 }
@@ -127,7 +127,7 @@ impl BuildLocation {
     }
 }
 
-/// A name for everything that decides what comes out of a build.
+/// A name that depends on everything that affects the output of a build.
 fn key(options: &BuildOptions) -> String {
     let mut hash = Sha1::new();
     let environment = environment(options);

@@ -1,6 +1,5 @@
-//! What TiDB itself counts of statements. It has no `Com_*` counters; its page of metrics has one for
-//! each kind of statement, by whichever protocol, without those that TiDB runs for itself. Found out
-//! by experiment on 8.5.
+//! TiDB's own statement counters. TiDB has no `Com_*` counters; its page of metrics has one for each kind of
+//! statement, over both protocols, without those that TiDB runs for itself. Found out by experiment on 8.5.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,26 +13,26 @@ use crate::watch::read_page;
 
 /// The counter of statements, by `type`.
 const STATEMENTS: &str = "tidb_executor_statement_total";
-/// When the process began, in seconds since 1970.
+/// The start time of the process, in seconds since 1970.
 const BEGAN: &str = "process_start_time_seconds";
-/// How long a page may take.
+/// How long the answer with a page may take.
 const BOUND: Duration = Duration::from_secs(10);
 /// Kinds of statements that read.
 const READS: [&str; 1] = ["Select"];
 /// Kinds of statements that write rows.
 const WRITES: [&str; 5] = ["Delete", "Insert", "LoadData", "Replace", "Update"];
-/// Counted when a session begins with a database, though no statement was sent.
+/// Counted when a session begins with a database, though the client sent no such statement.
 const LOGIN: &str = "Use";
 
 /// The pages of metrics on which the servers of a system count statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementPages(Vec<MetricsEndpoint>);
 
-/// What the servers of a system have counted, each since it was started.
+/// The statement counts of a system's servers, each since its start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementCounters(Vec<Page>);
 
-/// The counters of one server.
+/// The counts of one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Page {
     began: f64,
@@ -41,7 +40,7 @@ struct Page {
 }
 
 impl StatementPages {
-    /// Those of a system's pages that are of TiDB servers; `None` when there are none.
+    /// Those pages of a system that belong to TiDB servers; `None` when there are none.
     pub(crate) fn of(mut pages: Vec<MetricsEndpoint>) -> Option<Self> {
         pages.retain(|page| page.role == "tidb");
         (!pages.is_empty()).then_some(Self(pages))
@@ -62,8 +61,8 @@ impl StatementPages {
 }
 
 impl StatementCounters {
-    /// Statements by what they do, and by their kinds as TiDB names them, since an earlier reading of
-    /// the same pages; `None` when a server was started anew in between.
+    /// Statements by what they do, and by their kinds with TiDB's names, since an earlier reading of the same pages;
+    /// `None` when a server was restarted in between.
     pub fn since(&self, earlier: &Self) -> Option<ServerCounts> {
         let mut by_type: BTreeMap<&str, u64> = BTreeMap::new();
         for (now, before) in self.0.iter().zip(&earlier.0) {
@@ -109,7 +108,7 @@ impl Page {
     }
 }
 
-/// The value of a label, as it is written: kinds of statements have nothing to escape.
+/// The value of a label, without unescaping: kinds of statements contain nothing that is escaped.
 fn label<'a>(key: &'a str, name: &str) -> Option<&'a str> {
     let labels = key.split_once('{')?.1;
     let value =
@@ -117,7 +116,7 @@ fn label<'a>(key: &'a str, name: &str) -> Option<&'a str> {
     value.split('"').next()
 }
 
-/// A counter has no sign and no fraction, though the format has both.
+/// A counter has no sign and no fraction, though the format allows both.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
 fn whole(value: f64) -> u64 {
     value as u64

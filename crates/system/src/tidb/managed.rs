@@ -1,4 +1,4 @@
-//! The kind `tidb` of a plan: a server of our own as a system under test.
+//! The kind `tidb` of a plan: a managed server as a system under test.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::daemon::Daemon;
 use crate::secret::Secret;
 use crate::{ProgressListener, Running, System, options};
 
-/// Names of the ways to come to a server, as a plan has them.
+/// The values of `source` in a plan.
 const SOURCES: [(&str, Source); 4] = [
     ("any", Source::Any),
     ("path", Source::Path),
     ("tiup", Source::TiUp),
     ("build", Source::Build),
 ];
-/// Levels of x86-64 that Go compiles for, and whether one was said.
+/// Levels of x86-64 that Go compiles for, as the plan and the build name them.
 const LEVELS: [(&str, Option<&str>); 4] =
     [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
 
@@ -30,11 +30,11 @@ struct Managed {
     choice: Choice,
     settings: Settings,
     setup: ServerSetup,
-    /// What was chosen here and the server does not report it, by name.
+    /// Settings of the plan that the server does not report, by name.
     unreported_settings: Vec<(String, String)>,
 }
 
-/// Reads the options of a managed TiDB; relative files count from `folder`.
+/// Reads the options of a managed TiDB; relative files are relative to `folder`.
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let choice = choice(&mut reader, folder);
@@ -50,7 +50,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     Ok(Box::new(Managed { choice, settings, setup, unreported_settings }))
 }
 
-/// Where the server comes from. Who says how it is built wants it built.
+/// Where the server comes from. Options of a build imply that it is built.
 fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
     let binary = reader.text("binary").map(|binary| options::program(folder, &binary));
     let is_source_said = reader.is_given("source");
@@ -72,7 +72,7 @@ fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
     Choice { binary, source, build: BuildOptions { goamd64 } }
 }
 
-/// What decides about speed and cannot be asked of the server.
+/// Settings that affect performance and that the server does not report.
 fn unreported_settings(
     choice: &Choice,
     settings: &Settings,

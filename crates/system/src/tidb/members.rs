@@ -1,16 +1,16 @@
-//! The servers that a TiDB knows to belong to its cluster, itself among them.
+//! The servers of a TiDB's cluster as the TiDB lists them, itself included.
 
 use driver::{Datum, Target};
 
 use crate::ask::rows;
 use crate::{MetricsEndpoint, ProgressListener};
 
-/// What TiDB calls its own and the storage's servers, and where they show their state.
+/// The servers of TiDB and of its storage, with TiDB's names of their types and their status addresses.
 const QUESTION: &str = "SELECT TYPE, STATUS_ADDRESS FROM information_schema.CLUSTER_INFO \
                         WHERE STATUS_ADDRESS <> '' ORDER BY TYPE, STATUS_ADDRESS";
 
-/// Where the members of the cluster show their figures, as they tell each other: addresses that hold
-/// among them may mean something else here.
+/// The pages on which the members of the cluster expose their metrics. These are the addresses that the members use
+/// among themselves; on this machine they may point elsewhere.
 ///
 /// # Errors
 /// When the server does not answer.

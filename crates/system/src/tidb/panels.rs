@@ -1,6 +1,5 @@
-//! What TiDB, TiKV and PD tell in their metrics, and what is made of it. Names of metrics are those of the
-//! products; source: the text that TiDB 8.5 tells at /metrics, and the dashboards that TiDB, TiKV and PD ship
-//! for Grafana.
+//! The panels for metrics of TiDB, TiKV and PD. Metrics have the products' names; source: the text that TiDB 8.5
+//! serves at /metrics, and the dashboards for Grafana that TiDB, TiKV and PD ship.
 
 use measure::MetricFunction::{CountRate, Gauge, Mean, Quantile, Rate, SumRate};
 use measure::Quantity::{Bytes, Count, CpuThreads, PerSecond, Seconds};
@@ -16,12 +15,12 @@ const COMMAND: &str = "tidb_tikvclient_txn_cmd_duration_seconds";
 const REQUEST: &str = "tidb_tikvclient_request_seconds";
 const LOCK: &str = "tidb_tikvclient_pessimistic_lock_keys_duration";
 const GRPC: &str = "tikv_grpc_msg_duration_seconds";
-/// Less load than this is not worth sharing: requests in a second, and hardware threads.
+/// Below this load, its distribution over servers does not matter: requests in a second, and hardware threads.
 const REQUESTS_MIN: f64 = 10.0;
 const CPU_MIN: f64 = 0.1;
 
-/// The kinds of servers in a cluster of TiDB. TiDB has metrics of its clients of TiKV and of PD too, which begin
-/// with its own name, so TiDB stands first.
+/// The kinds of servers in a TiDB cluster. TiDB also has metrics of its clients of TiKV and of PD, which begin with
+/// its own name, so TiDB comes first.
 pub(crate) fn server_kinds() -> Vec<ServerKind> {
     vec![tidb(), tikv(), pd()]
 }
@@ -47,9 +46,9 @@ fn tidb() -> ServerKind {
     }
 }
 
-/// What clients ask of TiDB, and what it takes to answer.
+/// Statements of clients, and what TiDB needs to answer them.
 fn statements() -> Vec<Panel> {
-    // TiDB's own statements run beside those of clients.
+    // TiDB runs its own statements at the same time as those of clients.
     let query = |function| MetricQuery::new(function, QUERY).without("sql_type", "internal");
     vec![
         panel("statements by type", PerSecond, any(Rate, "tidb_executor_statement_total", "type")),
@@ -71,7 +70,7 @@ fn statements() -> Vec<Panel> {
     ]
 }
 
-/// What TiDB asks of its storage.
+/// Requests of TiDB to its storage.
 fn storage() -> Vec<Panel> {
     let command = |function: MetricFunction| {
         vec![line("", MetricQuery::new(function, COMMAND).with("scope", "general").by("type"))]
@@ -84,7 +83,7 @@ fn storage() -> Vec<Panel> {
     ]
 }
 
-/// How transactions fare.
+/// Outcomes of transactions.
 fn transactions() -> Vec<Panel> {
     let of = MetricQuery::new;
     vec![

@@ -1,4 +1,4 @@
-//! The password of a fresh TiDB: whether it is there, and setting it where it is not.
+//! The password of a new TiDB: checks whether it is set, and sets it if not.
 
 use anyhow::Context;
 use driver::mysql::{Address, Config};
@@ -11,20 +11,20 @@ use crate::ask::rows;
 use crate::ports::local;
 use crate::secret::Secret;
 
-/// What a server is asked to find out whether it lets us in.
+/// The statement that tests whether a login works.
 const QUESTION: &str = "SELECT 1";
 
-/// The statement that gives root its password, of which it holds only the hash.
+/// The statement that sets root's password; it contains only the hash.
 pub(super) fn set_password(secret: &Secret) -> String {
     let hash = secret.native_hash();
     format!("ALTER USER '{USER}'@'%' IDENTIFIED WITH 'mysql_native_password' AS '{hash}'")
 }
 
-/// Logs in with the password. A server that was not told of it before it listened, such as one of an older
-/// version, still has an account without one: then this sets it.
+/// Logs in with the password. A server that could not read the password before it listened, such as one of an older
+/// version, still has an account without one; this then sets the password.
 ///
 /// # Errors
-/// When the server cannot be reached, or lets nobody in.
+/// When the server cannot be reached, or refuses the login.
 pub(super) fn demand_password(
     secret: &Secret,
     port: u16,

@@ -1,5 +1,5 @@
-//! `tiup playground`: TiUP's own way to a TiDB on a TiKV, where TiUP is installed. Its arguments are
-//! those of its documentation; a real TiUP has not been tried.
+//! `tiup playground`: starts a TiDB on a TiKV where TiUP is installed. The arguments are those of its documentation;
+//! a real TiUP has not been tried.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::running::SystemHandle;
 use crate::secret::Secret;
 use crate::{MetricsEndpoint, ProgressListener, ServerProcess};
 
-/// A playground that is up.
+/// A running playground.
 pub(super) struct Playground {
     pub(super) daemon: Daemon,
-    /// Where its servers show their figures, once they were asked.
+    /// The pages on which its servers expose their metrics, once they are known.
     pub(super) metrics: Vec<MetricsEndpoint>,
 }
 
@@ -28,7 +28,7 @@ impl Playground {
     /// Starts one TiDB, one TiKV and one PD.
     ///
     /// # Errors
-    /// When it does not start, with the last lines that it said.
+    /// When it does not start, with the last lines of its log.
     pub(super) fn start(
         tiup: PathBuf,
         settings: Settings,
@@ -60,7 +60,7 @@ impl Recipe for TiUp {
 
     fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
         let mut command = toolchain_command(&self.tiup);
-        // Without a tag the playground removes its data when it ends.
+        // Without a tag, the playground removes its data when it ends.
         command
             .args(["playground", "--host", "127.0.0.1", "--db.port", &ports.main.to_string()])
             .args(["--db", "1", "--kv", "1", "--pd", "1", "--tiflash", "0", "--without-monitor"]);

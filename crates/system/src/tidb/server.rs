@@ -1,4 +1,4 @@
-//! One TiDB server process on storage of its own that is thrown away with it.
+//! A TiDB server process with temporary storage, which is removed with it.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -15,12 +15,12 @@ use crate::programs::program_output;
 use crate::secret::Secret;
 use crate::{MetricsEndpoint, ProgressListener};
 
-/// What may be said about a server before it starts.
+/// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Arguments for the server, word for word.
+    /// Arguments for the server, as the plan gives them.
     pub arguments: Vec<String>,
-    /// A configuration file of the server's own kind.
+    /// A configuration file in the server's own format.
     pub config: Option<PathBuf>,
     /// Environment variables of the server, such as `GOMAXPROCS`.
     pub environment: Vec<(String, String)>,
@@ -29,35 +29,35 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Says all that to a server on this folder; `flag` is how its kind calls its configuration file.
+    /// Adds all of these to the command of a server in this folder; `flag` is the option for its configuration file.
     pub(crate) fn say(&self, command: &mut Command, flag: &str, server_folder: &ServerFolder) {
         command
             .args(self.config.iter().flat_map(|file| [Path::new(flag), file]))
-            // The last one of two that are the same wins.
+            // Of two equal arguments, the last one wins.
             .args(&self.arguments)
             .env("TMPDIR", server_folder.temporary())
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(server_folder.temporary());
     }
 
-    /// Whether the arguments say where the data are, and so that they are not dyno's.
+    /// Whether the arguments say where the data are, so that the data are not dyno's.
     fn name_storage(&self) -> bool {
         let names = self.arguments.iter().filter_map(|argument| argument.strip_prefix('-'));
         let mut names = names.map(|name| name.trim_start_matches('-').split('=').next());
         names.any(|name| matches!(name, Some("store" | "path")))
     }
 
-    /// Whether the arguments or the configuration file hold this name.
+    /// Whether the arguments or the configuration file contain this name.
     fn mention(&self, name: &str) -> bool {
         let config = self.config.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         self.arguments.iter().chain(&config).any(|text| text.contains(name))
     }
 }
 
-/// The argument that names statements for a server's first start. TiDB before 6.6 does not have it.
+/// The argument with the statements for a server's first start. TiDB before 6.6 does not have it.
 const FIRST_STATEMENTS: &str = "initialize-sql-file";
 
-/// Arguments by which dyno finds the server again.
+/// Arguments that dyno sets, to find the server.
 pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 
 /// The storage of a server.
@@ -65,14 +65,14 @@ pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 pub(crate) enum Storage {
     /// Its own storage, in its folder.
     Unistore,
-    /// The stores of a cluster, which it finds through the PDs that listen here.
+    /// The stores of a cluster, which the server finds through the PDs at these addresses.
     Cluster(Vec<SocketAddr>),
 }
 
-/// Starts `binary` on free ports of 127.0.0.1 and on data below `scratch`; returns when it answers.
+/// Starts `binary` on free ports of 127.0.0.1 with data below `scratch`; returns when it answers.
 ///
 /// # Errors
-/// When it does not start, with the last lines that it said.
+/// When it does not start, with the last lines of its log.
 pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
     let tidb = TiDb::new(binary, settings, Storage::Unistore, Secret::random()?);
     Daemon::start(tidb, scratch, &mut ignore_progress)
@@ -86,12 +86,12 @@ pub(crate) struct TiDb {
     storage: Storage,
     /// The password that root gets; `None` on storage that is not dyno's.
     secret: Option<Secret>,
-    /// What the program says about its arguments.
+    /// The program's help for its arguments.
     help: String,
 }
 
 impl TiDb {
-    /// Asks the program, which may be of any age, which arguments it takes.
+    /// Reads the program's help: its version is unknown, and so are the arguments that it takes.
     pub(crate) fn new(
         binary: PathBuf,
         settings: Settings,
@@ -99,12 +99,12 @@ impl TiDb {
         secret: Secret,
     ) -> Self {
         let help = program_output(&binary, "--help", &settings.environment);
-        // The accounts of a cluster that was there before are not ours to change.
+        // The accounts of a cluster that existed before are not dyno's to change.
         let secret = (!settings.name_storage()).then_some(secret);
         Self { binary, settings, storage, secret, help }
     }
 
-    /// Where its data are.
+    /// The arguments for the location of its data.
     fn storage(&self, server_folder: &ServerFolder) -> [OsString; 4] {
         let (store, path) = match &self.storage {
             Storage::Unistore => ("unistore", server_folder.data().into_os_string()),
@@ -113,15 +113,15 @@ impl TiDb {
         ["-store".into(), store.into(), "-path".into(), path]
     }
 
-    /// Where its temporary files go. TiDB before 6.3 puts them where `TMPDIR` says.
+    /// The arguments for the folder of temporary files. TiDB before 6.3 uses `TMPDIR`.
     fn temporary(&self, server_folder: &ServerFolder) -> Vec<OsString> {
-        // A build that cannot be asked is new.
+        // A build whose help cannot be read is a new one.
         let knows = self.help.contains("-temp-dir") || self.storage == Storage::Unistore;
         if knows { vec!["-temp-dir".into(), server_folder.temporary().into()] } else { Vec::new() }
     }
 
-    /// Whether the password can be there before the server listens. Statements of the user's go first: the
-    /// server takes one file of them.
+    /// Whether the server can read the password before it listens. A file of statements that the user sets takes
+    /// precedence: the server reads only one.
     fn reads_first_statements(&self) -> bool {
         self.secret.is_some()
             && self.help.contains(FIRST_STATEMENTS)
@@ -129,7 +129,7 @@ impl TiDb {
     }
 }
 
-/// Addresses as TiDB and TiKV take them.
+/// Addresses in the form that TiDB and TiKV take.
 pub(crate) fn joined(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(",")
 }
@@ -160,7 +160,7 @@ impl Recipe for TiDb {
             .arg("-socket")
             .arg(server_folder.socket())
             .args(self.temporary(server_folder))
-            // Beside its log and not in a folder of ours.
+            // In the folder of its log, not in another folder of ours.
             .arg("-log-slow-query")
             .arg(server_folder.temporary().join("slow.log"));
         self.settings.say(&mut command, "--config", server_folder);

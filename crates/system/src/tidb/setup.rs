@@ -1,4 +1,4 @@
-//! What is said to servers that were just started, before anyone else speaks to them.
+//! Sets variables of servers that have just started, before any other client connects.
 
 use anyhow::Context;
 use driver::mysql::{Address, Config, StatementProtocol};
@@ -29,11 +29,12 @@ impl ServerSetup {
         }
     }
 
-    /// Sets the variables of the servers on these ports of 127.0.0.1, all with this password, of each, because only the one
-    /// that is told has a new value at once; asks the first what it is. Clients are shared out over all.
+    /// Sets the variables of the servers on these ports of 127.0.0.1, which share this password. It does so on each
+    /// server, because the others would get a new value with a delay. Asks the first one for its identity. Clients
+    /// are distributed over all servers.
     ///
     /// # Errors
-    /// When a server cannot be reached, or does not like a variable.
+    /// When a server cannot be reached, or rejects a variable.
     pub(crate) fn say(
         &self,
         ports: &[u16],
@@ -68,7 +69,7 @@ impl ServerSetup {
     }
 }
 
-/// The statement that sets a variable for all sessions to come; what is no number is a text.
+/// The statement that sets a variable for all future sessions; a value that is not a number is quoted as text.
 fn set(name: &str, value: &str) -> String {
     let name = name.replace('`', "``");
     match value.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! Where the server comes from: what the user names, what is installed, or a build.
+//! Where the server comes from: a program that the user names, an installed one, or a build.
 
 use std::path::{Path, PathBuf};
 
@@ -25,15 +25,15 @@ pub(super) enum Source {
 /// The options that decide where the server comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// A program that the user names; it is taken before all others.
+    /// A program that the user names; it has precedence.
     pub(super) binary: Option<PathBuf>,
-    /// Where to look when none is named.
+    /// Where to look when the user names none.
     pub(super) source: Source,
-    /// How it is built when it is.
+    /// The options of a build, if it is built.
     pub(super) build: BuildOptions,
 }
 
-/// What is started.
+/// The program to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Program {
     /// A `tidb-server`.
@@ -43,7 +43,7 @@ pub(super) enum Program {
 }
 
 impl Choice {
-    /// Finds the program; builds it when that is what is left.
+    /// Finds the program; builds it when no other source is left.
     ///
     /// # Errors
     /// When there is none, with what to do about it.
@@ -76,7 +76,7 @@ fn installed() -> Option<Program> {
     find("tidb-server", &[]).map(Program::Server)
 }
 
-/// TiUP's installer puts it in a folder that only new shells have on their PATH.
+/// TiUP's installer uses a folder that only new shells have on their PATH.
 fn tiup() -> Option<Program> {
     let server_folder =
         std::env::var_os("HOME").map(|server_folder| Path::new(&server_folder).join(".tiup/bin"));

@@ -1,4 +1,4 @@
-//! A cluster that is up: started in order, watched, copied and brought back, stopped in reverse.
+//! A running cluster: started in order, watched, copied and restored, stopped in reverse.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -20,16 +20,16 @@ use crate::secret::Secret;
 use crate::tidb::{Settings, Storage, TiDb, joined};
 use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener, ServerProcess};
 
-/// Between two looks whether the cluster is complete.
+/// Time between two checks whether the cluster is complete.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// So many looks before it is given up: two minutes.
+/// The number of checks before the start fails: two minutes.
 const POLLS_MAX: u32 = 1200;
-/// Between two tries of a PD to join others, and how many there are.
+/// The pause between two attempts of a PD to join others, and the number of attempts.
 const JOIN_PAUSE: Duration = Duration::from_secs(1);
 const JOIN_TRIES: u32 = 30;
-/// How PD says that the others do not take it yet.
+/// PD's message when the others do not accept it yet.
 const NOT_YET: &str = "unhealthy cluster";
-/// Where servers show their figures.
+/// The path of the page on which servers expose their metrics.
 const METRICS: &str = "/metrics";
 
 /// The servers of one role.
@@ -48,27 +48,26 @@ pub(super) struct Parts {
     pub(super) tidb: Part,
 }
 
-/// A cluster that is up. Dropping it stops it and removes its data.
+/// A running cluster. Dropping it stops the cluster and removes its data.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    // Dropped in this order, which is that of stopping.
+    // Dropped in this order, which is the order of stopping.
     tidbs: Vec<Daemon>,
     stores: Vec<Daemon>,
     pds: Vec<Daemon>,
     replicas: usize,
-    /// Whether the stores show figures.
+    /// Whether the stores expose metrics.
     stores_tell: bool,
-    /// The password of all its TiDBs, for they share their accounts.
+    /// The password of all its TiDBs, which share their accounts.
     secret: Secret,
 }
 
 impl Cluster {
-    /// Starts PD, then the stores, and TiDB once every region has its replicas; their data lie below
-    /// `scratch`.
+    /// Starts PD, then the stores, then TiDB once every region has its replicas; their data are below `scratch`.
     ///
     /// # Errors
-    /// When one of them does not start or the cluster is not complete in time, with what is missing; or
-    /// when a stop was requested.
+    /// When a server does not start, or the cluster is not complete in time, with what is missing; or when a stop was
+    /// requested.
     pub(super) fn start(
         parts: &Parts,
         scratch: &Path,
@@ -134,7 +133,7 @@ impl Cluster {
         self.tidbs.iter().map(Daemon::port).collect()
     }
 
-    /// How to log in to its TiDBs with the password that dyno has made; `None` when it made none.
+    /// The login to its TiDBs with the password that dyno has made; `None` when dyno made none.
     pub(super) fn login(&self) -> Option<LoginUrl> {
         self.tidbs.first()?.login()?;
         Some(self.secret.url_at(&joined(&addresses(&self.tidbs))))
@@ -154,7 +153,7 @@ impl Cluster {
         addresses(&self.pds)
     }
 
-    /// Waits until every store is up and every region has its replicas; TiDB is not there then.
+    /// Waits until every store is up and every region has its replicas; TiDB does not run yet.
     fn settle(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         let pd = *self.pd_addresses().first().context("a cluster without a PD")?;
         let stores = addresses(&self.stores);
@@ -174,19 +173,19 @@ impl Cluster {
         bail!("the cluster is not complete after {:?}: {lack}", POLL_PERIOD * POLLS_MAX)
     }
 
-    /// Its members by their roles, in the order in which they need each other.
+    /// Its members by role, in the order of their dependencies.
     fn members(&self) -> [(Role, &[Daemon]); 3] {
         [(Role::Pd, &self.pds), (Role::TiKv, &self.stores), (Role::TiDb, &self.tidbs)]
     }
 
-    /// Ends all in good order; those of one role at once, because each waits for what it does.
+    /// Shuts all down cleanly; those of one role at once, because each stop takes a while.
     fn stop_processes(&mut self) -> anyhow::Result<()> {
         at_once(&mut self.tidbs, |tidb| tidb.stop_processes())?;
         at_once(&mut self.stores, |store| store.stop_processes())?;
         at_once(&mut self.pds, |pd| pd.stop_processes())
     }
 
-    /// Starts all again on their ports and data. A PD answers only when most of them are there.
+    /// Starts all again on their ports and data. A PD answers only when most PDs run.
     fn start_again(&mut self) -> anyhow::Result<()> {
         at_once(&mut self.pds, Daemon::start_again)?;
         at_once(&mut self.stores, Daemon::start_again)?;
@@ -194,14 +193,14 @@ impl Cluster {
         at_once(&mut self.tidbs, Daemon::start_again)
     }
 
-    /// Works on the data of all while all are stopped.
+    /// Does work on the data of all servers while all are stopped.
     fn while_stopped(&mut self, work: fn(&Daemon) -> anyhow::Result<()>) -> anyhow::Result<()> {
         if let Some(why) = ends(&self.members()) {
             bail!(why);
         }
         self.stop_processes()?;
         let worked = self.stores.iter().chain(&self.pds).try_for_each(work);
-        // Whatever became of the copy, the cluster is expected to be there afterwards.
+        // Even if the copy failed, callers expect the cluster to run afterwards.
         self.start_again()?;
         worked
     }
@@ -258,7 +257,7 @@ fn member(role: Role, number: usize) -> String {
     format!("{}-{number}", role.name())
 }
 
-/// The last words of those that have ended, if any has.
+/// The exit messages of the servers that have exited, if any have.
 fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
     let mut told = Vec::new();
     for (role, servers) in members {
@@ -270,13 +269,13 @@ fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
     (!told.is_empty()).then(|| told.join("\n"))
 }
 
-/// Where these servers listen.
+/// The addresses of these servers.
 fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {
     servers.iter().map(|server| local(server.port())).collect()
 }
 
-/// Starts a PD. Others take it only once each of them has known the others for some seconds, and until
-/// then it ends by itself.
+/// Starts a PD. The others accept it only once each of them has known the others for some seconds; until then it
+/// exits by itself.
 fn start_pd(
     pd: impl Fn() -> Pd,
     scratch: &Path,
@@ -293,7 +292,7 @@ fn start_pd(
     Daemon::start(pd(), scratch, listener)
 }
 
-/// Waits a while, or until a stop is requested.
+/// Waits for a while, or until a stop is requested.
 fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
     let step = ProgressEvent::Progress { stage, done: 0, total: 0 };
     if listener(step).is_break() {
@@ -303,7 +302,7 @@ fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> 
     Ok(())
 }
 
-/// Starts a server under its name in the cluster, which stands in what is told and in what goes wrong.
+/// Starts a server under its name in the cluster, which progress and errors mention.
 fn named(
     role: Role,
     number: usize,
@@ -318,7 +317,7 @@ fn named(
     start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))
 }
 
-/// Does the same with all at once; the first error of any.
+/// Does the same for all servers at once; returns the first error.
 fn at_once(
     servers: &mut [Daemon],
     work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,

@@ -1,16 +1,16 @@
-//! What a cluster is called in titles, and what of it stands among its settings.
+//! The name of a cluster in titles, and the settings that describe its servers.
 
 use measure::Identity;
 
 use super::member::Role;
 use super::program::Program;
 
-/// Names the storage by what the stores say they are, in place of what TiDB believes of them.
+/// Names the storage by the stores' own version output, in place of TiDB's view of them.
 pub(super) fn with_storage(identity: Identity, store: &Program, stores: usize) -> Identity {
     let name = match (store.is_tikv(), store.version()) {
         (true, Some(version)) => format!("TiKV {version}"),
         (true, None) => "TiKV".to_owned(),
-        // It is for TiKV that TiDB takes whatever speaks its protocol.
+        // TiDB takes every store with TiKV's protocol for TiKV.
         (false, _) => store.file_name(),
     };
     let plural = if stores == 1 { "" } else { "s" };
@@ -36,7 +36,7 @@ pub(super) fn unreported_settings_of(programs: &[(Role, &Program)]) -> Vec<(Stri
     unreported_settings
 }
 
-/// What a person should know about a program before it is measured.
+/// A warning about a program that is not fit for measuring.
 pub(super) fn warning(role: Role, program: &Program) -> Option<String> {
     let why = program.built_for_debugging()?;
     Some(format!(

@@ -1,4 +1,4 @@
-//! The kind `tidb-cluster` of a plan: a cluster of our own as a system under test.
+//! The kind `tidb-cluster` of a plan: a managed cluster as a system under test.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::program::{Choice, Program};
 use crate::tidb::ServerSetup;
 use crate::{ProgressEvent, ProgressListener, Running, System};
 
-/// More of one role do not run on one machine.
+/// The most servers of one role; one machine cannot run more.
 const SERVERS_MAX: u64 = 64;
 
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ struct Managed {
     tikv: RequestedServers,
     tidb: RequestedServers,
     setup: ServerSetup,
-    /// The environment of all servers, which none of them tells.
+    /// The environment of all servers, which none of them reports.
     environment: Vec<(String, String)>,
 }
 
@@ -36,7 +36,7 @@ struct RequestedServers {
     member: Member,
 }
 
-/// Reads the options of a cluster; relative files count from `folder`.
+/// Reads the options of a cluster; relative files are relative to `folder`.
 pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let environment = reader.settings("env");
@@ -101,7 +101,7 @@ impl System for Managed {
 }
 
 impl Managed {
-    /// What decides about speed and TiDB does not report it.
+    /// Settings that affect performance and that TiDB does not report.
     fn unreported_settings(&self, parts: &Parts, cluster: &Cluster) -> Vec<(String, String)> {
         let counts = [
             ("pds", parts.pd.count),

@@ -1,4 +1,4 @@
-//! What the members of a cluster have in common: a role, and what may be said about it before it starts.
+//! What the members of a cluster have in common: a role, and settings before the start.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::tidb::{RESERVED_ARGUMENTS, Settings};
 /// The role of a server in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Knows where the data are, and hands out timestamps.
+    /// Knows the location of the data, and hands out timestamps.
     Pd,
     /// Keeps the data.
     TiKv,
@@ -19,7 +19,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// As options, metrics and processes are called.
+    /// Its name in options, metrics and processes.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pd => "pd",
@@ -28,7 +28,7 @@ impl Role {
         }
     }
 
-    /// What the program is usually called.
+    /// The usual name of the program.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Pd => "pd-server",
@@ -37,7 +37,7 @@ impl Role {
         }
     }
 
-    /// Arguments by which dyno and the others find its servers.
+    /// Arguments that dyno sets, by which dyno and the other members find its servers.
     fn reserved_arguments(self) -> &'static [&'static str] {
         match self {
             Self::Pd => {
@@ -58,13 +58,12 @@ impl Role {
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) settings: Settings,
-    /// What of that decides about speed and cannot be asked of the server, by name.
+    /// Settings that affect performance and that the server does not report, by name.
     pub(super) unreported_settings: Vec<(String, String)>,
 }
 
 impl Member {
-    /// Reads the options of a role; `environment` is that of all roles, and relative files count from
-    /// `folder`.
+    /// Reads the options of a role; `environment` is that of all roles, and relative files are relative to `folder`.
     pub(super) fn read(
         role: Role,
         reader: &mut OptionReader<'_>,

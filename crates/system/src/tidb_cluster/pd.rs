@@ -1,4 +1,4 @@
-//! One PD: how it is started, and what it answers.
+//! One PD: how it starts, and how to query it.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -22,9 +22,9 @@ const ANSWER_BOUND: Duration = Duration::from_secs(5);
 pub(super) struct Pd {
     pub(super) program: Program,
     pub(super) settings: Settings,
-    /// Unlike the names of the others.
+    /// A name that no other PD of the cluster has.
     pub(super) name: String,
-    /// A PD that is up, whose cluster it joins; it makes one when there is none.
+    /// A running PD whose cluster it joins; without one it creates a cluster.
     pub(super) joins: Option<SocketAddr>,
 }
 
@@ -58,16 +58,16 @@ impl Recipe for Pd {
         self.settings.cpus
     }
 
-    /// PDs that have no leader yet answer nothing of worth.
+    /// A PD without a leader does not answer usefully yet.
     fn answers(&self, ports: Ports) -> bool {
         ask(local(ports.main), "leader").is_ok_and(|leader| leader["member_id"].is_number())
     }
 }
 
-/// What PD answers at a place of its interface.
+/// PD's answer at a path of its interface.
 ///
 /// # Errors
-/// When it does not answer, or says that it cannot.
+/// When PD does not answer, or answers with an error.
 pub(super) fn ask(pd: SocketAddr, place: &str) -> anyhow::Result<Value> {
     let text = page(pd, &format!("/pd/api/v1/{place}"))?;
     serde_json::from_str(&text).with_context(|| format!("PD's answer to {place} is no JSON"))

@@ -1,4 +1,4 @@
-//! Whether a cluster's stores are up and its regions have their replicas, by what PD says of them.
+//! Whether a cluster's stores are up and its regions have their replicas, as PD reports it.
 
 use std::net::SocketAddr;
 
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use super::pd::ask;
 
-/// PD's own number of replicas, for one that does not report it.
+/// PD's default number of replicas, for a PD that does not report it.
 const REPLICAS: u64 = 3;
 
-/// The number of the role of a replica that only learns, in TiKV's protocol (metapb.PeerRole).
+/// The number of the learner role of a replica in TiKV's protocol (metapb.PeerRole).
 const LEARNER: u64 = 1;
 
-/// How many replicas each region shall have: PD's setting, as far as there are stores for them.
+/// How many replicas each region should have: PD's setting, but not more than there are stores.
 pub(super) fn replicas(pd: SocketAddr, stores: usize) -> usize {
     let told = ask(pd, "config/replicate").ok().and_then(|it| it["max-replicas"].as_u64());
     usize::try_from(told.unwrap_or(REPLICAS)).unwrap_or(usize::MAX).min(stores)
 }
 
-/// What the cluster still lacks before it can be used; `None` when it lacks nothing.
+/// What the cluster still lacks before it can be used; `None` when it is complete.
 pub(super) fn lacks(pd: SocketAddr, stores: &[SocketAddr], replicas: usize) -> Option<String> {
     let answered = |place: &str| ask(pd, place).map_err(|error| format!("{error:#}"));
     match answered("stores").map(|answer| lacking_stores(&answer, stores)) {
@@ -60,7 +60,7 @@ fn lacking_replicas(answer: &Value, replicas: usize) -> Option<String> {
         .then(|| format!("{whole} of {all} regions have {replicas} replicas that work"))
 }
 
-/// PD leaves empty lists out.
+/// The items of a list; PD omits empty lists.
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! The programs of a cluster: found, and asked what they are and how they were built.
+//! The programs of a cluster: where they are, their versions and how they were built.
 
 use std::path::{Path, PathBuf};
 
@@ -8,22 +8,22 @@ use plan::OptionReader;
 use crate::programs::{find, is_executable, program_output};
 use crate::{options, tidb_cluster::member::Role};
 
-/// Profiles of a build that is for finding mistakes and not for speed, as TiKV calls them.
+/// TiKV's names of build profiles for debugging, which are slow.
 const DEBUG_PROFILES: [&str; 2] = ["dev", "debug"];
 /// The folder where cargo puts such builds.
 const DEBUG_FOLDER: &str = "debug";
 
-/// Where a program is taken from.
+/// Where a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// It is looked for by its usual name.
+    /// It is searched by its usual name.
     Usual,
     /// The user names it.
     Named(PathBuf),
 }
 
 impl Choice {
-    /// Reads the option that is called as the role; relative paths count from `folder`.
+    /// Reads the option with the name of the role; relative paths are relative to `folder`.
     pub(super) fn read(role: Role, reader: &mut OptionReader<'_>, folder: &Path) -> Self {
         match reader.text(role.name()) {
             Some(named) => Self::Named(options::program(folder, &named)),
@@ -34,7 +34,7 @@ impl Choice {
     /// Finds the program, which needs these environment variables to run.
     ///
     /// # Errors
-    /// When it is not there, with what to do about it.
+    /// When it does not exist, with what to do about it.
     pub(super) fn find(
         &self,
         role: Role,
@@ -59,7 +59,7 @@ fn missing(role: Role) -> String {
     )
 }
 
-/// A program of the cluster, and what it says of itself.
+/// A program of the cluster, and its version output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) path: PathBuf,
@@ -72,12 +72,12 @@ impl Program {
         Self { path, program_output }
     }
 
-    /// Whether it says that it is TiKV, and not another store that speaks its protocol.
+    /// Whether its output says that it is TiKV, and not another store with its protocol.
     pub(super) fn is_tikv(&self) -> bool {
         self.program_output.lines().any(|line| line.trim() == "TiKV")
     }
 
-    /// The file's name, for a program that does not say what it is.
+    /// The file's name, for a program that does not report its product.
     pub(super) fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -92,8 +92,7 @@ impl Program {
         self.labelled("Git Commit Hash")
     }
 
-    /// Why it is no program to measure: how it tells that it was built for finding mistakes, or that it
-    /// lies where such builds do.
+    /// Why the program is not fit for measuring: the sign of a build for debugging in its output or in its path.
     pub(super) fn built_for_debugging(&self) -> Option<String> {
         if self.labelled("Race Enabled") == Some("true") {
             return Some("it has Go's race detector".to_owned());
@@ -110,12 +109,12 @@ impl Program {
     }
 
     fn lies_among_debug_builds(&self) -> bool {
-        // A link may lead there.
+        // The path may be a link to such a folder.
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         path.parent().is_some_and(|folder| folder.iter().any(|part| part == DEBUG_FOLDER))
     }
 
-    /// The value of a line `label: value`; what a build was not told about itself is none.
+    /// The value of a line `label: value`; `None` for values that the build does not know.
     fn labelled(&self, label: &str) -> Option<&str> {
         let mut lines = self.program_output.lines();
         let value = lines.find_map(|line| line.trim().strip_prefix(label)?.strip_prefix(':'))?;
@@ -128,7 +127,7 @@ impl Program {
 mod tests {
     use super::*;
 
-    /// What TiKV says, as its documentation shows it.
+    /// TiKV's output, as its documentation shows it.
     fn tikv(path: &str, profile: &str) -> Program {
         let program_output = format!(
             "TiKV \nRelease Version:   7.5.0\nEdition:           Community\n\

@@ -1,4 +1,4 @@
-//! One store: TiKV, or another that takes the same arguments and speaks the same protocol.
+//! One store: TiKV, or another program that takes the same arguments and has the same protocol.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
@@ -28,7 +28,7 @@ impl Recipe for Store {
         "store"
     }
 
-    /// TiKV makes the folder, others want it made.
+    /// TiKV creates the folder itself; other stores need it to exist.
     fn prepare(
         &self,
         server_folder: &ServerFolder,
@@ -52,7 +52,7 @@ impl Recipe for Store {
         self.settings.cpus
     }
 
-    /// Whether it can be used, PD knows better: see `placement`.
+    /// Whether it accepts connections. PD reports when a store can be used: see `placement`.
     fn answers(&self, ports: Ports) -> bool {
         TcpStream::connect_timeout(&local(ports.main), CONNECT_BOUND).is_ok()
     }

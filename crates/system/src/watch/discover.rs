@@ -1,4 +1,4 @@
-//! Finding the processes of a server that was there before, where it runs on this machine.
+//! Finds the processes of an external server that runs on this machine.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -7,8 +7,8 @@ use measure::{Process, Side};
 use procfs::net::TcpState;
 use procfs::process::FDTarget;
 
-/// The processes of this machine that listen on one of the addresses, as far as they can be seen: those
-/// of other users only by root.
+/// The processes of this machine that listen on one of the addresses, as far as dyno can see them. Only root sees
+/// those of other users.
 pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
     let sockets = listening_sockets(addresses);
     if sockets.is_empty() {
@@ -25,7 +25,7 @@ pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
         .collect()
 }
 
-/// The kernel's numbers of the sockets on which someone here listens for these addresses.
+/// The kernel's numbers of the sockets on this machine that listen for these addresses.
 fn listening_sockets(addresses: &[SocketAddr]) -> HashSet<u64> {
     let here: Vec<SocketAddr> =
         addresses.iter().filter(|address| is_here(address.ip())).copied().collect();
@@ -40,12 +40,12 @@ fn listening_sockets(addresses: &[SocketAddr]) -> HashSet<u64> {
         .collect()
 }
 
-/// Whether an address is one of this machine's: only then a socket can be bound to it.
+/// Whether an address belongs to this machine: only then a socket can be bound to it.
 fn is_here(ip: IpAddr) -> bool {
     UdpSocket::bind((ip, 0)).is_ok()
 }
 
-/// Whether a listener takes connections to `address`.
+/// Whether a listener accepts connections to `address`.
 fn takes(listener: SocketAddr, address: SocketAddr) -> bool {
     listener.port() == address.port()
         && (listener.ip().is_unspecified() || listener.ip().to_canonical() == address.ip())
@@ -64,8 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// The processes that are found, without those that another test is just starting: for a moment they
-    /// have all our files.
+    /// The processes that are found, without those that another test is just starting: for a moment they have all our
+    /// files open.
     fn found(address: SocketAddr) -> Vec<u32> {
         let found = server_processes(&[address]).into_iter().map(|process| process.pid);
         found.filter(|&pid| !is_child(pid)).collect()
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_listening_process_is_found_only_at_its_address() {
-        // An address of loopback that no other test takes: the port may be given to one as soon as it is free.
+        // A loopback address that no other test uses: its port may be given to another test as soon as it is free.
         let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 77), 0)).unwrap();
         let address = listener.local_addr().unwrap();
         assert_eq!(found(address), [std::process::id()]);

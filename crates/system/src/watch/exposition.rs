@@ -1,22 +1,21 @@
-//! The text format in which servers report their metrics. Source: Prometheus, Exposition formats,
-//! text-based format 0.0.4.
+//! The text format of metrics. Source: Prometheus, Exposition formats, text-based format 0.0.4.
 
-/// One line that says something.
+/// A line with content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Line<'a> {
-    /// What kind of figure follows.
+    /// The type of the metric that follows.
     Type { family: &'a str, kind: &'a str },
-    /// The value of one figure.
+    /// The value of one series.
     Sample {
-        /// Its name with labels, as it is written.
+        /// Its name with labels, as in the text.
         key: &'a str,
-        /// Its name alone.
+        /// Its name without labels.
         name: &'a str,
         value: f64,
     },
 }
 
-/// The lines of a text. Those that say nothing, are not well-formed, or have no finite value are left out.
+/// The lines of a text, without those that have no content, are malformed, or have no finite value.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.lines().filter_map(|line| parse(line.trim()))
 }
@@ -34,7 +33,7 @@ fn parse(line: &str) -> Option<Line<'_>> {
     }
     let labels_end = if rest.starts_with('{') { end_of_labels(rest)? } else { 0 };
     let (key, rest) = line.split_at(name_end + labels_end);
-    // A time may follow; the time of the answer is near enough.
+    // A timestamp may follow; the time of the answer is accurate enough.
     let value: f64 = rest.split_ascii_whitespace().next()?.parse().ok()?;
     let is_apart = labels_end > 0 || rest.starts_with([' ', '\t']);
     (is_apart && value.is_finite()).then_some(Line::Sample { key, name, value })
@@ -44,7 +43,7 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':')
 }
 
-/// Where labels in braces end: after the first `}` that stands in no quotes.
+/// The end of the labels in braces: after the first `}` outside of quotes.
 fn end_of_labels(text: &str) -> Option<usize> {
     let mut is_quoted = false;
     let mut bytes = text.bytes().enumerate();

@@ -1,4 +1,4 @@
-//! Properties of the reader of servers' metrics that hold for any bytes.
+//! Properties that the parser of metrics has for any bytes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,8 +13,8 @@ fuzzing::targets! {
     metrics_over_time: two_answers, from pages;
 }
 
-/// As node_exporter, TiDB and HAProxy write them, and what they might. A line of `--` stands between two
-/// answers of one server.
+/// Pages in the style of node_exporter, TiDB and HAProxy, and unusual ones. A line of `--` separates two answers of
+/// one server.
 fn pages() -> Vec<Vec<u8>> {
     let texts = [
         "# HELP up Whether it is.\n# TYPE up gauge\nup 1\n# TYPE node_cpu_seconds_total counter\n\
@@ -29,7 +29,7 @@ fn pages() -> Vec<Vec<u8>> {
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
-/// A line is taken as it stands or not at all, and cutting the page changes none before the cut.
+/// A line is read unchanged or not at all, and a cut in the page changes no line before the cut.
 fn page(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let whole: Vec<Line<'_>> = lines(&text).collect();
@@ -45,8 +45,8 @@ fn page(bytes: &[u8]) {
     assert!(whole.starts_with(&before), "the cut changed what stands before it");
 }
 
-/// What is kept of two answers tells the last value of every figure; of one that is not kept it was the
-/// same in both, or nothing.
+/// The parts of two answers that are kept hold the last value of every series. A series that is not kept had the same
+/// value in both answers, or the value zero.
 fn two_answers(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (first, second) = text.split_once("--\n").unwrap_or((&text, ""));
@@ -65,7 +65,7 @@ fn two_answers(bytes: &[u8]) {
         let number = keys.iter().position(|known| known == key);
         let expected = match number {
             Some(number) => kept.series[number].at(2),
-            // It was told for the first time, and nothing changed since.
+            // The first answer did not have it, and it has not changed since.
             None if told[0].is_empty() => Some(*value),
             None => Some(told[0].get(key).copied().unwrap_or(0.0)),
         };

@@ -1,4 +1,4 @@
-//! What the kernel of this machine counts.
+//! The counters of this machine's kernel.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,28 +12,27 @@ use procfs::{Current, CurrentSI, KernelStats, Meminfo};
 
 use super::process::ProcessWatch;
 
-/// How often the threads of servers are looked at when they are few.
+/// The time between two samples of the threads of servers when there are few threads.
 pub const LOOK_PERIOD: Duration = Duration::from_millis(100);
-/// So many threads are looked at in a second at most: with this the looks take about half a per cent of
-/// a core.
+/// The most threads that are sampled in a second: with this limit, sampling takes about half a per cent of a core.
 const THREADS_PER_S: u64 = 400;
-/// A sector, the unit of /proc/diskstats whatever the disk's own is. Source: proc_diskstats(5).
+/// A sector, the unit of /proc/diskstats for every disk. Source: proc_diskstats(5).
 const SECTOR_BYTES: u64 = 512;
 const LOOPBACK: &str = "lo";
 
-/// Reads what this machine's kernel counts, and what it counts for some processes.
+/// Reads the kernel's counters of this machine, and of some processes.
 #[derive(Debug)]
 pub struct HostWatch {
     processes: Vec<ProcessWatch>,
-    /// Whole disks, without what lies on or below them.
+    /// Whole disks, without their partitions or the devices below them.
     disks: BTreeSet<String>,
-    /// Network cards, without bridges and the like that pass on the same packets.
+    /// Network cards, without bridges and other devices that forward the same packets.
     cards: BTreeSet<String>,
     ns_per_tick: Nanos,
 }
 
 impl HostWatch {
-    /// Watches this machine and these of its processes.
+    /// Watches this machine and these processes.
     pub fn new(processes: Vec<Process>) -> Self {
         Self {
             processes: processes.into_iter().map(ProcessWatch::new).collect(),
@@ -43,7 +42,7 @@ impl HostWatch {
         }
     }
 
-    /// What is watched, without a reading.
+    /// Describes the machine and the processes, without a reading.
     ///
     /// # Errors
     /// When the kernel does not report it.
@@ -59,17 +58,17 @@ impl HostWatch {
         })
     }
 
-    /// Looks which threads of the servers run or wait for a CPU. Returns after how long to look again:
-    /// the more threads there are, the later.
+    /// Samples which threads of the servers run or wait for a CPU. Returns the time until the next sample: it is
+    /// longer when there are more threads.
     pub fn sample(&mut self) -> Duration {
         let seen: u64 = self.processes.iter_mut().map(ProcessWatch::sample).sum();
         LOOK_PERIOD.max(Duration::from_millis(seen * 1_000 / THREADS_PER_S))
     }
 
-    /// What has been counted by now. What the kernel does not tell is left out.
+    /// Reads the counters now. Those that the kernel does not report are left out.
     ///
     /// # Errors
-    /// When it does not even tell how its CPUs spend their time.
+    /// When the kernel does not report the times of its CPUs.
     pub fn read(&mut self, at_ns: Nanos) -> anyhow::Result<HostReading> {
         let stats = KernelStats::current().context("/proc/stat cannot be read")?;
         let memory = Meminfo::current().ok();
@@ -77,7 +76,7 @@ impl HostWatch {
         Ok(HostReading {
             at_ns,
             cpu: self.cpu(&stats.total),
-            // Who reads this runs too.
+            // The thread that reads this is running too.
             runnable: stats.procs_running.map(|count| u64::from(count.saturating_sub(1))),
             blocked: stats.procs_blocked.map(u64::from),
             context_switches: Some(stats.ctxt),
@@ -90,7 +89,7 @@ impl HostWatch {
         })
     }
 
-    /// Time for guests is in that of user programs already. Source: proc_stat(5).
+    /// The time of user programs includes that of guests. Source: proc_stat(5).
     fn cpu(&self, ticks: &procfs::CpuTime) -> CpuTimes {
         let ns = |ticks: u64| ticks * self.ns_per_tick;
         let ns_if_told = |ticks: Option<u64>| ns(ticks.unwrap_or_default());
@@ -118,7 +117,7 @@ impl HostWatch {
         (!disks.is_empty()).then_some(all)
     }
 
-    /// The network cards together, and loopback.
+    /// The counters of all network cards together, and of loopback.
     fn network(&self) -> (Option<NetworkCounters>, Option<NetworkCounters>) {
         let Ok(devices) = procfs::net::dev_status() else { return (None, None) };
         let mut cards: Option<NetworkCounters> = None;
@@ -153,7 +152,7 @@ fn segments() -> Option<SegmentCounters> {
     })
 }
 
-/// Names of entries of a folder of the kernel's that are devices, not made of others.
+/// Names of entries in a folder of the kernel that are devices, not composed of others.
 fn names_in(folder: &str, is_device: impl Fn(&Path) -> bool) -> BTreeSet<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return BTreeSet::new() };
     entries

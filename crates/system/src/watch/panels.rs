@@ -1,4 +1,4 @@
-//! The kinds of servers whose metrics are understood, and what every process tells of itself.
+//! The kinds of servers whose metrics dyno knows, and the metrics that every process has.
 
 use measure::MetricFunction::{CountRate, Gauge, Rate};
 use measure::Quantity::{Bytes, Count, CpuThreads, PerSecond};
@@ -8,9 +8,9 @@ use measure::{
 
 use crate::tidb;
 
-/// Every kind of server whose metrics are understood, in the order of a page. All of them are kept in a record,
-/// whatever its systems: a plan may name any server to be watched beside them. The last kind takes every server
-/// that is of no other.
+/// Every kind of server whose metrics dyno knows, in the order of a page. A record keeps all of them, whatever its
+/// systems: a plan may name any additional server to watch. The last kind matches every server that no other kind
+/// matches.
 pub fn server_kinds() -> Vec<ServerKind> {
     let mut kinds = tidb::server_kinds();
     kinds.push(ServerKind {
@@ -67,7 +67,7 @@ pub(crate) fn marks(beginnings: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What records of today hold, and with what the report's own tests draw.
+    /// The part of a current record that the report's own tests draw.
     const IN_A_RECORD: &str = include_str!("../../../report/src/panels/tidb-8.5/server-kinds.json");
 
     #[test]

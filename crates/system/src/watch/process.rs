@@ -1,4 +1,4 @@
-//! What the kernel counts for one process, and how many of its threads want a CPU.
+//! The kernel's counters of one process, and how many of its threads need a CPU.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -7,28 +7,27 @@ use std::path::{Path, PathBuf};
 
 use measure::{Nanos, Process, ProcessDisk, ProcessReading, Runnable, Side};
 
-/// More of a thread's line than this is not needed: its state stands after its name.
+/// The bytes of a thread's line that suffice: its state follows its name.
 const STATE_WITHIN: usize = 256;
-/// Context switches of a process with more threads than this are not read: reading them takes about 9 us
-/// for each thread.
+/// The most threads of a process for which context switches are read: reading takes about 9 us for each thread.
 const SWITCH_THREADS_MAX: usize = 1_024;
 
-/// A process that is watched until it is gone.
+/// A process that is watched until it exits.
 #[derive(Debug)]
 pub(super) struct ProcessWatch {
     pub(super) process: Process,
-    /// The kernel's folder of it, held open: another process of the same pid is not taken for it.
+    /// The kernel's folder of it, held open so that a later process with the same pid is not taken for it.
     folder: Option<procfs::process::Process>,
     tasks: PathBuf,
     runnable: Runnable,
     switches: Switches,
 }
 
-/// Context switches of a process, which the kernel counts for each thread and forgets with it.
+/// Context switches of a process. The kernel counts them for each thread, and drops the count when the thread ends.
 #[derive(Debug, Default)]
 struct Switches {
     total: u64,
-    /// What each thread had counted at the last reading.
+    /// The count of each thread at the last reading.
     by_thread: HashMap<u32, u64>,
 }
 
@@ -63,7 +62,7 @@ impl ProcessWatch {
         seen
     }
 
-    /// What it has used, and what the looks since the last reading saw; `None` once it is gone.
+    /// The resources that it has used, and the samples since the last reading; `None` once it has exited.
     pub(super) fn read(&mut self, ns_per_tick: Nanos) -> Option<ProcessReading> {
         let stat = self.folder.as_ref()?.stat().ok();
         let Some(stat) = stat.filter(|stat| !matches!(stat.state, 'Z' | 'X')) else {
@@ -92,8 +91,8 @@ fn disk(folder: &procfs::process::Process) -> Option<ProcessDisk> {
 }
 
 impl Switches {
-    /// Adds what every thread has counted since the last reading, and returns the total; `None` when the
-    /// kernel does not count them, or there are too many threads.
+    /// Adds the counts of all threads since the last reading, and returns the total; `None` when the kernel does not
+    /// count them, or there are too many threads.
     fn read(&mut self, tasks: &Path) -> Option<u64> {
         let threads: Vec<_> = fs::read_dir(tasks).ok()?.flatten().collect();
         if threads.len() > SWITCH_THREADS_MAX {
@@ -110,7 +109,7 @@ impl Switches {
     fn take_in(&mut self, by_thread: HashMap<u32, u64>) -> Option<u64> {
         for (thread, count) in &by_thread {
             let before = self.by_thread.get(thread).copied().unwrap_or(0);
-            // A thread that has counted less is a new one with the number of one that ended.
+            // A lower count belongs to a new thread with the id of one that ended.
             self.total += if *count < before { *count } else { count - before };
         }
         self.by_thread = by_thread;
@@ -118,21 +117,21 @@ impl Switches {
     }
 }
 
-/// How often a thread was given a CPU, which is how often the kernel switched to it: the third number.
-/// Source: Linux, Documentation/scheduler/sched-stats.rst.
+/// How often a thread got a CPU, which is how often the kernel switched to it: the third number. Source: Linux,
+/// Documentation/scheduler/sched-stats.rst.
 fn times_scheduled(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// Whether a thread runs or waits for a CPU; a thread that has ended meanwhile does not.
+/// Whether a thread runs or waits for a CPU; false when it has ended meanwhile.
 fn is_runnable(thread: &Path) -> bool {
     let mut line = [0; STATE_WITHIN];
     let length = File::open(thread.join("stat")).and_then(|mut stat| stat.read(&mut line));
     length.is_ok_and(|length| state(&line[..length]) == Some(b'R'))
 }
 
-/// The state in a line of /proc/PID/stat: it stands after the name in brackets, which may itself hold
-/// brackets. Source: proc_pid_stat(5).
+/// The state in a line of /proc/PID/stat: it follows the name in parentheses, which may itself contain parentheses.
+/// Source: proc_pid_stat(5).
 fn state(line: &[u8]) -> Option<u8> {
     let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
     line.get(end_of_name + 2).copied()
@@ -147,7 +146,7 @@ mod tests {
         let mut switches = Switches::default();
         assert_eq!(switches.take_in(HashMap::from([(1, 10), (2, 5)])), Some(15));
         assert_eq!(switches.take_in(HashMap::from([(1, 12), (2, 5)])), Some(17));
-        // Thread 2 ended, thread 3 is new, and another thread has the number of thread 1.
+        // Thread 2 has ended, thread 3 is new, and a new thread has the id of thread 1.
         assert_eq!(switches.take_in(HashMap::from([(1, 4), (3, 7)])), Some(28));
         assert_eq!(switches.take_in(HashMap::new()), None);
         assert_eq!(times_scheduled("120896 2793628 42\n"), Some(42));

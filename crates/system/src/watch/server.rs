@@ -1,4 +1,4 @@
-//! Asking a server for its metrics, and keeping what changed since it was asked before.
+//! Asks a server for its metrics, and keeps what has changed since the last answer.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -8,22 +8,22 @@ use measure::{Answer, Nanos, NewSeries};
 use super::exposition::{Line, lines};
 use super::stores;
 
-/// A longer answer is broken off.
+/// The size limit of an answer, bytes.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// More figures than this are not kept.
+/// The most series that are kept.
 const FIGURES_MAX: usize = 200_000;
-/// So many gauges are kept though they do not change.
+/// The most gauges that are kept though they do not change.
 const GAUGES_MAX: usize = 5_000;
 
-/// Asks one server again and again.
+/// Asks one server repeatedly.
 #[derive(Debug)]
 pub struct ServerWatch {
     url: String,
     agent: ureq::Agent,
     known: HashMap<String, KnownSeries>,
-    /// How many figures have a number.
+    /// How many series have a number.
     numbered: usize,
-    /// When it answered first.
+    /// When it first answered.
     first_answer_ns: Option<Nanos>,
 }
 
@@ -33,20 +33,20 @@ struct KnownSeries {
     first: f64,
     first_ns: Nanos,
     last: f64,
-    /// Its number once something of it is kept.
+    /// Its number, once a value of it is kept.
     number: Option<usize>,
 }
 
-/// The text of one page, waited for within `bound`.
+/// The text of one page; waits at most `bound` for it.
 ///
 /// # Errors
-/// Why there was no answer, in words without a password.
+/// Why there was no answer, without a password in the text.
 pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
     fetch(&ServerWatch::new(url, bound).agent, url)
 }
 
 impl ServerWatch {
-    /// Will ask at `url`, and wait at most `bound` for each answer, connecting included.
+    /// Prepares to ask at `url`, with at most `bound` for each answer, including the connection.
     pub fn new(url: &str, bound: Duration) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(bound))
@@ -63,15 +63,14 @@ impl ServerWatch {
         }
     }
 
-    /// Asks, and returns what is new: the first time every gauge, later every figure that has another
-    /// value than before.
+    /// Asks, and returns what is new: the first time every gauge, later every series whose value has changed.
     ///
     /// # Errors
-    /// Why there was no answer, in words without a password.
+    /// Why there was no answer, without a password in the text.
     pub fn ask(&mut self, clock: impl Fn() -> Nanos) -> Result<Answer, String> {
         let mut text = fetch(&self.agent, &self.url)?;
         if let Some(url) = stores::url(&text, &self.url) {
-            // Without it the stores are those that metrics speak of.
+            // Without the list, the stores are those that the metrics mention.
             text.push_str(&stores::exposition(&fetch(&self.agent, &url).unwrap_or_default()));
         }
         self.take_in(&text, clock())
@@ -123,8 +122,8 @@ impl ServerWatch {
             if self.known.len() >= FIGURES_MAX {
                 return SeriesChange::Nothing;
             }
-            // A counter that comes only now was not there because it was nothing, all the time since the
-            // first answer: what it counts by now happened since the answer before this one.
+            // A counter that appears only now was zero since the first answer: all its counts happened since the
+            // answer before this one.
             let (first, first_ns) = match self.first_answer_ns {
                 Some(first_answer_ns) if !is_gauge => (0.0, first_answer_ns),
                 _ => (value, at_ns),
@@ -146,7 +145,7 @@ impl ServerWatch {
         if is_first { SeriesChange::First } else { SeriesChange::Another }
     }
 
-    /// The number of a figure that is known; it has one from now on.
+    /// The number of a series; it gets one now if it has none.
     fn number(&mut self, key: &str, answer: &mut Answer) -> Option<usize> {
         let known = self.known.get_mut(key)?;
         let number = *known.number.get_or_insert_with(|| {
@@ -170,22 +169,22 @@ fn fetch(agent: &ureq::Agent, url: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// The change of one series in an answer.
+/// The change of one series between two answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SeriesChange {
     Nothing,
-    /// Something is kept of it for the first time.
+    /// A value of it is kept for the first time.
     First,
     Another,
 }
 
-/// Whether the next line may be the next bucket of the same histogram: where values lie within that one
-/// depends on where this one ends, so this one is kept with it though nothing falls into it.
+/// Whether the next line may be the next bucket of the same histogram. The range of that bucket begins where this one
+/// ends, so this bucket is kept with it even when its own count has not changed.
 fn is_lower_bucket(name: &str, key: &str) -> bool {
     name.ends_with("_bucket") && !key.contains("le=\"+Inf\"")
 }
 
-/// What went wrong, shortly; the address stands beside it.
+/// A short description of the error; the caller adds the address.
 fn explain(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),

@@ -1,17 +1,17 @@
-//! The stores that PD knows: a list in JSON beside its metrics, kept as if it were one of them.
+//! The stores that PD knows: a list in JSON next to its metrics, kept as if it were one of them.
 
 use serde_json::Value;
 
-/// The family as which the list is kept.
+/// The name of the metric under which the list is kept.
 pub(crate) const STORES: &str = "dyno_pd_store";
-/// How the metrics of a PD begin, and of no other server.
+/// The start of the names of PD's metrics, which no other server uses.
 const PD: [&str; 2] = ["\npd_server_", "\npd_cluster_"];
-/// Where on the same server the list is.
+/// The path of the list on the same server.
 const LIST: &str = "/pd/api/v1/stores";
-/// The key of the label by which TiFlash says that it is no TiKV, and its value.
+/// The label, key and value, that marks a store as TiFlash and not TiKV.
 const TIFLASH: (&str, &str) = ("engine", "tiflash");
 
-/// Where to ask for the list, when a page of metrics is one of PD's.
+/// The URL of the list, when a page of metrics belongs to a PD.
 pub(super) fn url(page: &str, page_url: &str) -> Option<String> {
     if !PD.iter().any(|beginning| page.contains(beginning)) {
         return None;
@@ -21,8 +21,8 @@ pub(super) fn url(page: &str, page_url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{LIST}"))
 }
 
-/// The list in the text form of Prometheus: `dyno_pd_store{store="1",address="10.0.0.7:20160",...} 1`.
-/// What is no list has no lines; TiFlash takes no requests of transactions and is left out.
+/// The list in the text format of Prometheus: `dyno_pd_store{store="1",address="10.0.0.7:20160",...} 1`. Text that is
+/// not such a list has no lines. TiFlash serves no requests of transactions and is left out.
 pub(super) fn exposition(list: &str) -> String {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let mut text = format!("\n# TYPE {STORES} gauge\n");
@@ -54,8 +54,8 @@ fn quoted(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// What PD of 2021 answered with three stores in Go, in part. TiKV tells a status address too
-    /// (metapb.Store), which was put into the second one by hand.
+    /// Part of the answer of a PD of 2021 with three stores written in Go. TiKV also reports a status address
+    /// (metapb.Store), which was added to the second one by hand.
     const LIST_OF_2021: &str = r#"{"count": 3, "stores": [
         {"store": {"id": 1, "address": "127.0.0.1:43887", "version": "3.0.0-bata.1",
           "last_heartbeat": 1795321747708795761, "state_name": "Up"},

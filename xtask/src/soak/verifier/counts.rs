@@ -1,5 +1,5 @@
-//! Whether the counts of a trial agree with each other: they are made in different places of dyno, and
-//! read back from different files.
+//! Whether the counts of a trial agree with each other: different parts of dyno make them, and they are read from
+//! different files.
 
 use measure::{OperationKind, OperationTally};
 use record::{TrialEnd, TrialRecord, TrialStatus};
@@ -7,8 +7,8 @@ use record::{TrialEnd, TrialRecord, TrialStatus};
 use super::{Check, Evidence, Verification};
 
 impl Verification {
-    /// Every transaction is in the counters, in the histograms and with its client; every failed one
-    /// has its error; intervals have no gaps.
+    /// Every transaction is in the counters, in the histograms and in the counts of its client; every failed one has
+    /// its error; intervals have no gaps.
     pub(super) fn counts(&mut self, trial: &TrialRecord, evidence: &Evidence<'_>) {
         let Some(end) = &trial.end else { return };
         self.figures.transactions += trial.total.transactions;
@@ -46,7 +46,7 @@ fn has_no_gaps(trial: &TrialRecord) -> bool {
     ends.zip(&trial.intervals).all(|(end, interval)| interval.start_ns == end)
 }
 
-/// Counts that must be the same.
+/// Pairs of counts that must be equal.
 fn equations(trial: &TrialRecord, end: &TrialEnd) -> Vec<(&'static str, u64, u64)> {
     let total = &trial.total;
     let sum = |of: &dyn Fn(&OperationTally) -> u64| -> u64 {
@@ -71,7 +71,7 @@ fn equations(trial: &TrialRecord, end: &TrialEnd) -> Vec<(&'static str, u64, u64
         let events = end.clients.iter().map(|client| client.events).sum();
         equations.push(("transactions, and those of clients", total.transactions, events));
     }
-    // A workload of one operation sends one statement for each try.
+    // A workload of one operation sends one statement for each attempt.
     if trial.header.operations.len() == 1 {
         let tries = total.transactions + total.failed_transactions + total.retries();
         equations.push(("statements, and tries of one each", total.queries.total(), tries));

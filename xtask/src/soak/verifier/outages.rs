@@ -1,4 +1,4 @@
-//! Whether every outage that was made is in the record.
+//! Whether the record contains every outage that the disturbances caused.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use super::{Check, Evidence, Verification};
 use crate::soak::schedule::Disturbance;
 use crate::soak::soak_server::AppliedDisturbance;
 
-/// A server that is gone for so long within a trial's load must be missed.
+/// An absence of the server of this length within a trial's load must be detected.
 const GONE: Duration = Duration::from_secs(1);
-/// So must one that says nothing for so long: a statement that is sent at once is given up before that.
+/// So must a silence of this length: a statement that is sent at its start times out within it.
 const SILENT: Duration = Duration::from_millis(1_200);
 
 impl Verification {
@@ -28,7 +28,7 @@ impl Verification {
             self.figures.outages += 1;
             let is_found = trial.outages.iter().any(|outage| {
                 let from = at(start, outage.start_ns);
-                // One that was not over when the trial ended lasts until then.
+                // An outage that was not over when the trial ended lasts until the end of the trial.
                 let until = outage.end_ns.map(|end_ns| at(start, end_ns)).or(load_end(trial));
                 overlaps(done, from, until.unwrap_or(load_until))
             });
@@ -43,8 +43,8 @@ impl Verification {
     }
 }
 
-/// How much of a disturbance must lie within a load so that it has to be found; `None` when nobody
-/// need lose the server by it.
+/// How much of a disturbance must be within a load so that it must be detected; `None` when the clients need not lose
+/// the server.
 fn least(done: &AppliedDisturbance) -> Option<Duration> {
     match done.disturbance {
         Disturbance::Kill(_) => Some(GONE),

@@ -1,16 +1,14 @@
-//! Whether the statements that dyno counted are those that the server counted, and those that went
-//! over the wire.
+//! Whether dyno's count of statements equals the server's and that of the proxy.
 //!
-//! Both are equal but for statements whose fate nobody knows:
-//! - With each connection that was lost, one statement was unanswered. dyno counts it; the server may
-//!   have run it or not, and it may have been sent or not.
-//! - A write that a read-only server refuses is answered, so dyno counts it; the server counts it only
-//!   when it had begun, as a COMMIT has.
-//! - A transaction that had no answer when the trial ended may have run one statement that dyno does
-//!   not count.
+//! They are equal except for statements whose outcome is unknown:
+//! - Each lost connection leaves one statement unanswered. dyno counts it; it may or may not have been sent, and the
+//!   server may or may not have run it.
+//! - A write that a read-only server refuses is answered, so dyno counts it; the server counts it only if it had
+//!   begun to execute, as a COMMIT has.
+//! - A transaction without an answer at the end of the trial may have run one statement that dyno does not count.
 //!
-//! The soak's own statements are of kinds that no workload has, so they are taken off. A server that was
-//! started anew counts from nothing, so that such a trial is judged by the wire alone, by the same bounds.
+//! The soak test's own statements are of kinds that no workload has, so they are subtracted. A restarted server
+//! counts from zero; for such a trial only the wire counts are compared, within the same bounds.
 
 use std::ops::RangeInclusive;
 
@@ -92,15 +90,15 @@ impl Verification {
     }
 }
 
-/// How many statements the idle round trips sent just before the load, which dyno does not count: those that it
-/// timed and one before them. Where something disturbed them, the last one sent may have had no answer.
+/// The number of statements that the idle round trips sent just before the load, which dyno does not count: the timed
+/// ones and one before them. If they were disturbed, the last one may have had no answer.
 fn idle_statements(end: &TrialEnd, was_disturbed: bool) -> RangeInclusive<u64> {
     let timed = end.idle_round_trips.count();
     let answered = if timed == 0 { 0 } else { timed + 1 };
     if was_disturbed { answered..=timed + 2 } else { answered..=answered }
 }
 
-/// How many statements' fate is not known.
+/// The number of statements whose outcome is unknown.
 #[derive(Clone, Copy, Debug)]
 struct Unknown {
     /// Unanswered, on connections that were lost.
@@ -116,8 +114,8 @@ impl Unknown {
         let errors = trial.intervals.iter().flat_map(|interval| &interval.tally.errors);
         let refused = errors.filter(|(key, _)| key.code == READ_ONLY_CODE);
         let refused: u64 = refused.map(|(_, counts)| counts.total()).sum();
-        // What ended after the last interval is counted, but its errors are not told: each transaction
-        // may have met one refusal, when others have.
+        // Transactions that ended after the last interval are counted, but their errors are not recorded: each may
+        // have been refused once, if others were.
         let late = end.unfinished.latencies.count() - end.unfinished.unanswered;
         Self {
             lost: trial.outages.iter().map(|outage| outage.failures).sum(),

@@ -1,4 +1,4 @@
-//! Where a trial lies in time.
+//! The times of a trial.
 
 use jiff::{SignedDuration, Timestamp};
 use measure::{Nanos, Phase};
@@ -10,16 +10,15 @@ use crate::soak::soak_server::AppliedDisturbance;
 /// The time that belongs to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// A moment after everything that dyno did before it connected this trial's clients, but for the idle round
-    /// trips.
+    /// A time after everything that dyno did before it connected this trial's clients, except the idle round trips.
     pub quiet: Timestamp,
-    /// From the end of the trial before to the beginning of the next.
+    /// From the end of the previous trial to the start of the next.
     pub from: Timestamp,
     pub until: Timestamp,
 }
 
 impl Span {
-    /// Whether a disturbance fell into it.
+    /// Whether a disturbance overlaps this time.
     pub(super) fn meets(&self, done: &AppliedDisturbance) -> bool {
         overlaps(done, self.from, self.until)
     }
@@ -36,7 +35,7 @@ pub(super) fn spans(evidence: &Evidence<'_>) -> Vec<Span> {
         let prepared = prepared.map(|phase| phase.started + phase.duration);
         let quiet = prepared.chain([last_end]).max().unwrap_or(last_end);
         spans.push(Span { quiet, from: last_end, until });
-        // One that could not begin has prepared all the same.
+        // A trial that could not begin has still prepared its data.
         last_end = load_end(trial).unwrap_or(quiet);
     }
     spans
@@ -46,7 +45,7 @@ fn first_word(trial: &TrialRecord) -> Option<Timestamp> {
     trial.phases.iter().map(|phase| phase.started).min()
 }
 
-/// When its load began: 0 of the trial's clock, on the wall's.
+/// The start of its load on the wall clock: 0 on the trial's clock.
 pub(super) fn load_start(trial: &TrialRecord) -> Option<Timestamp> {
     let is_load = |phase: Phase| matches!(phase, Phase::WarmUp | Phase::Measure);
     let phases = trial.phases.iter().filter(|phase| is_load(phase.phase));

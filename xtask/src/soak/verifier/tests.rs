@@ -1,4 +1,4 @@
-//! A run that is right, and one wrong run for each thing that the judgement looks at.
+//! A correct run, and a wrong run for each check.
 
 use std::sync::atomic::Ordering;
 
@@ -19,7 +19,7 @@ use crate::soak::schedule::Disturbance;
 const EVENT: OperationId = OperationId(0);
 const SECOND: Nanos = 1_000_000_000;
 const SECONDS: u64 = 6;
-/// From the beginning of a trial's load to that of the next one's.
+/// From the start of a trial's load to the start of the next one's.
 const PACE_S: i64 = 8;
 const TRIALS: usize = 3;
 
@@ -27,7 +27,7 @@ fn began() -> Timestamp {
     Timestamp::from_second(1_700_000_000).unwrap()
 }
 
-/// So many milliseconds after the beginning of the second trial's load.
+/// This many milliseconds after the start of the second trial's load.
 fn at(millis: i64) -> Timestamp {
     load_of(1) + SignedDuration::from_millis(millis)
 }
@@ -88,12 +88,12 @@ fn interval(second: u64, tally: &Tally) -> Interval {
     }
 }
 
-/// A connection that is opened then sends so many statements.
+/// A connection that is opened at this time and sends this many statements.
 fn send(sent: &Meter, opened: Timestamp, statements: u64) {
     sent.connection(opened).fetch_add(statements, Ordering::Relaxed);
 }
 
-/// What these trials sent, over connections that were opened before their loads.
+/// The statements of these trials, over connections that were opened before their loads.
 fn sent_by(trials: impl IntoIterator<Item = usize>) -> Meter {
     let sent = Meter::default();
     for trial in trials {
@@ -103,7 +103,7 @@ fn sent_by(trials: impl IntoIterator<Item = usize>) -> Meter {
     sent
 }
 
-/// A run of three trials and what is known of it.
+/// A run of three trials and the evidence about it.
 struct Case {
     trials: Vec<TrialRecord>,
     done: Vec<AppliedDisturbance>,
@@ -125,7 +125,7 @@ impl Case {
         }
     }
 
-    /// The middle one, which is disturbed where one is.
+    /// The middle trial, which is the disturbed one in tests of disturbances.
     fn trial(&mut self) -> &mut TrialRecord {
         &mut self.trials[1]
     }
@@ -138,7 +138,7 @@ impl Case {
         self.done.push(AppliedDisturbance { disturbance, from: at(from_ms), until: at(until_ms) });
     }
 
-    /// The middle trial's server counted so many more than dyno.
+    /// The server counted this many more than dyno in the middle trial.
     fn server_counted(&mut self, more: i64) {
         let Some(CrossCheck::Counted(counted)) = &mut self.end().cross_check else { panic!() };
         counted.by_server.read = counted.by_server.read.checked_add_signed(more).unwrap();
@@ -176,13 +176,13 @@ impl Case {
         })
     }
 
-    /// What is wrong, by what was looked at.
+    /// The checks that failed.
     fn wrong(&self) -> Vec<Check> {
         self.verified().violations.iter().map(|violation| violation.check).collect()
     }
 }
 
-/// Half an hour of it.
+/// The memory of half an hour.
 fn memory(bytes: impl Fn(u64) -> u64) -> Option<Memory> {
     let at = |second: u64| began() + Duration::from_secs(second);
     let sample = |second| Sample { at: at(second), resident_bytes: bytes(second) };
@@ -355,7 +355,7 @@ fn each_client_may_have_one_unanswered_statement_at_the_end() {
     assert_eq!(case.wrong(), [Check::Server], "there are two clients");
 }
 
-/// The middle trial's server was killed, and dyno says that it cannot compare.
+/// The middle trial's server was killed, and dyno reports that it cannot compare.
 fn restarted() -> Case {
     let mut case = Case::right();
     case.disturbed_by(Disturbance::Kill(Duration::from_secs(1)), 2_000, 3_500);
@@ -465,7 +465,7 @@ fn short_disturbances_need_no_recorded_outage() {
     let mut case = Case::right();
     case.disturbed_by(Disturbance::Stall(Duration::from_millis(500)), 1_000, 1_500);
     case.disturbed_by(Disturbance::ReadOnly(Duration::from_secs(2)), 2_000, 4_000);
-    // Most of it lies after the load.
+    // Most of it is after the load.
     case.disturbed_by(Disturbance::Stall(Duration::from_secs(2)), 5_500, 7_500);
     assert_eq!(case.wrong(), []);
     assert_eq!(case.verified().figures.outages, 0);

@@ -1,12 +1,12 @@
-//! Many rows in one request: as the parameters of an INSERT of many rows, or as an array of rows for an
-//! INSERT of one, which MariaDB executes for each of them.
+//! Many rows in one request: as the parameters of an INSERT of many rows, or as an array of rows for an INSERT of one
+//! row, which MariaDB executes for each of them.
 
 use super::command;
 use super::execute::{append_value, type_of};
 use super::wire::{finish_packet, start_packet};
 use crate::Value;
 
-/// Rows whose values are, one after the other, the parameters of an INSERT of as many rows.
+/// Rows whose values, one after the other, are the parameters of an INSERT of that many rows.
 #[derive(Debug, Default)]
 pub(crate) struct ManyRows {
     parameters: usize,
@@ -32,18 +32,18 @@ impl ManyRows {
         }
     }
 
-    /// How long the request is, about.
+    /// The approximate length of the request.
     pub(crate) fn size_bytes(&self) -> usize {
         self.types.len() + self.values.len()
     }
 
-    /// Writes the request over `out` and forgets the rows.
+    /// Writes the request over `out` and clears the rows.
     pub(crate) fn encode(&mut self, out: &mut Vec<u8>, statement: u32) {
         out.clear();
         let start = start_packet(out);
         out.push(command::EXECUTE);
         out.extend_from_slice(&statement.to_le_bytes());
-        // No cursor; one execution; the types are in here.
+        // No cursor; one execution; the types are included.
         out.extend_from_slice(&[0, 1, 0, 0, 0]);
         out.extend_from_slice(&self.null_bits);
         out.push(1);
@@ -60,19 +60,19 @@ impl ManyRows {
 /// Rows for COM_STMT_BULK_EXECUTE (MariaDB's knowledge base, "COM_STMT_BULK_EXECUTE").
 #[derive(Debug, Default)]
 pub(crate) struct RowArray {
-    /// The type of each column; a column that was only NULL so far has that of NULL.
+    /// The type of each column; a column with only NULLs so far has the type of NULL.
     types: Vec<u8>,
     values: Vec<u8>,
 }
 
 /// The request has the columns' types before its rows.
 const TYPES_FOLLOW: u16 = 128;
-/// What comes before a value, or stands for one.
+/// The byte before a value, or in place of one.
 const IS_VALUE: u8 = 0;
 const IS_NULL: u8 = 1;
 
 impl RowArray {
-    /// Whether a row can be added to those that are there: its values are of the same types.
+    /// Whether a row can be added to the batch: its values have the same types.
     pub(crate) fn fits(&self, row: &[Value<'_>]) -> bool {
         let null = type_of(&Value::Null);
         self.types.iter().zip(row).all(|(known, value)| {
@@ -94,12 +94,12 @@ impl RowArray {
         }
     }
 
-    /// How long the request is, about.
+    /// The approximate length of the request.
     pub(crate) fn size_bytes(&self) -> usize {
         self.values.len()
     }
 
-    /// Writes the request over `out` and forgets the rows.
+    /// Writes the request over `out` and clears the rows.
     pub(crate) fn encode(&mut self, out: &mut Vec<u8>, statement: u32) {
         out.clear();
         let start = start_packet(out);

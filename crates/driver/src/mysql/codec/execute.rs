@@ -4,13 +4,13 @@ use super::command;
 use super::wire::{Cursor, Malformed, finish_packet, start_packet};
 use crate::Value;
 
-/// The types that parameters travel as, by [`kind_of`]: NULL, LONGLONG, DOUBLE, VAR_STRING.
+/// The wire types of parameters, by [`kind_of`]: NULL, LONGLONG, DOUBLE, VAR_STRING.
 const TYPES: [u8; 4] = [6, 8, 5, 253];
 const KIND_NULL: u64 = 0;
 /// Parameters whose kinds fit into one word of two bits each.
 const KINDS_MAX: usize = 32;
 
-/// The place of a value's type in [`TYPES`].
+/// The index of a value's type in [`TYPES`].
 #[inline]
 fn kind_of(value: &Value<'_>) -> u64 {
     match value {
@@ -21,40 +21,40 @@ fn kind_of(value: &Value<'_>) -> u64 {
     }
 }
 
-/// The type that a value travels as.
+/// The wire type of a value.
 #[inline]
 pub(super) fn type_of(value: &Value<'_>) -> u8 {
     TYPES[kind_of(value) as usize]
 }
 
-/// Which parameter types the server knows for a statement: they are sent again only when they change.
-/// It is one word, for many sessions' worth of these must fit into the processor's caches.
+/// The parameter types that the server knows for a statement: they are sent again only when they change. They take
+/// one word, because those of many sessions must fit into the processor's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BoundTypes {
-    /// Two bits for each parameter; with too many of them nothing is remembered.
+    /// Two bits for each parameter; with too many parameters nothing is remembered.
     kinds: u64,
     parameters: u16,
     is_known: bool,
 }
 
 impl BoundTypes {
-    /// Nothing is known to the server about `parameters` parameters.
+    /// A statement with `parameters` parameters whose types the server does not know yet.
     pub(crate) fn new(parameters: u16) -> Self {
         Self { kinds: 0, parameters, is_known: false }
     }
 
-    /// How many parameters there are.
+    /// The number of parameters.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.parameters)
     }
 
-    /// The server may not have taken the types in: send them again.
+    /// The server may not have read the types: send them again.
     pub(crate) fn forget(&mut self) {
         self.is_known = false;
     }
 
-    /// Notes the types of `values`; a NULL fits any type, so it changes none.
+    /// Stores the types of `values`; a NULL fits any type, so it changes none.
     #[inline]
     fn learn(&mut self, values: &[Value<'_>]) {
         self.is_known &= values.len() <= KINDS_MAX;
@@ -67,14 +67,14 @@ impl BoundTypes {
         }
     }
 
-    /// The type that the parameter at `place` travels as.
+    /// The wire type of the parameter at `place`.
     fn type_at(&self, place: usize, value: &Value<'_>) -> u8 {
         let kind = if place < KINDS_MAX { self.kinds >> (2 * place) & 3 } else { kind_of(value) };
         TYPES[kind as usize]
     }
 }
 
-/// Writes the whole request over `out`. There are as many values as `bound` has parameters.
+/// Writes the whole request over `out`. There must be as many values as `bound` has parameters.
 #[inline]
 pub(crate) fn encode_execute(
     out: &mut Vec<u8>,
@@ -114,7 +114,7 @@ fn append_null_bits(out: &mut Vec<u8>, values: &[Value<'_>]) {
     }
 }
 
-/// Appends a value as parameters travel; nothing for NULL.
+/// Appends a value in the wire format of parameters; nothing for NULL.
 #[inline]
 pub(super) fn append_value(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
@@ -148,7 +148,7 @@ pub(super) fn append_length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// What the server answers to PREPARE.
+/// The server's answer to PREPARE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Prepared {
     pub(crate) id: u32,
@@ -166,8 +166,8 @@ impl Prepared {
         Ok(Self { id: cursor.u32()?, columns: cursor.u16()?, parameters: cursor.u16()? })
     }
 
-    /// How many packets follow: a definition for each parameter and each column, and an EOF packet
-    /// after each group unless the two sides agreed to leave it out.
+    /// The number of packets that follow: a definition for each parameter and each column, and an EOF packet after
+    /// each group unless both sides agreed to omit it.
     pub(crate) fn packets_to_come(self, has_deprecated_eof: bool) -> u32 {
         let group = |count: u16| match count {
             0 => 0,

@@ -9,23 +9,23 @@ const UTF8MB4: u8 = 45;
 const PROTOCOL_VERSION: u8 = 10;
 /// Length of the challenge in the greeting.
 const NONCE_BYTES: usize = 20;
-/// No login method has a longer challenge.
+/// The longest challenge of any login method.
 const NONCE_BYTES_MAX: usize = 64;
-/// Nor a longer name.
+/// The longest name of a login method.
 const METHOD_CHARACTERS_MAX: usize = 64;
-/// What we say is the longest packet that we take: the protocol's own bound.
+/// The longest packet that dyno announces it accepts: the protocol's own limit.
 const LONGEST_PACKET: u32 = 1 << 30;
 
 /// The server's first message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Greeting {
-    /// As the server spells it, such as `8.0.11-TiDB-v8.5.0`.
+    /// The server's version string, such as `8.0.11-TiDB-v8.5.0`.
     pub(crate) version: String,
     pub(crate) connection_id: u32,
     pub(crate) capabilities: u64,
-    /// The challenge that the password is mixed with.
+    /// The challenge, which is mixed with the password.
     pub(crate) nonce: Vec<u8>,
-    /// The login method that the server would like.
+    /// The login method that the server prefers.
     pub(crate) method: String,
 }
 
@@ -46,7 +46,7 @@ impl Greeting {
         let nonce_length = usize::from(cursor.u8()?);
         cursor.bytes(6)?;
         let own = u64::from(cursor.u32()?);
-        // MariaDB clears LONG_PASSWORD to say that it is MariaDB, and then has bits of its own here.
+        // MariaDB clears LONG_PASSWORD to identify itself, and then has bits of its own here.
         if capabilities & capability::LONG_PASSWORD == 0 {
             capabilities |= own << 32;
         }
@@ -63,7 +63,7 @@ impl Greeting {
 pub(crate) struct LoginRequest<'a> {
     pub(crate) capabilities: u64,
     pub(crate) user: &'a str,
-    /// What proves the password, by `method`.
+    /// The proof of the password, by `method`.
     pub(crate) proof: &'a [u8],
     pub(crate) database: Option<&'a str>,
     pub(crate) method: &'a str,
@@ -88,8 +88,8 @@ impl LoginRequest<'_> {
     }
 }
 
-/// Appends the packet that comes before the login when both travel in TLS: the login's own head, so that
-/// the server knows what comes.
+/// Appends the packet that precedes the login when TLS is used. It is the head of the login packet, so that the
+/// server expects TLS.
 pub(crate) fn append_tls_request(out: &mut Vec<u8>, capabilities: u64, sequence: u8) {
     let start = start_packet(out);
     append_login_head(out, capabilities);
@@ -113,12 +113,12 @@ fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
 /// The server's reply to a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AuthReply {
-    /// Welcome; the session begins with these status bits.
+    /// Accepted; the session begins with these status bits.
     Accepted { status: u16 },
     /// Refused.
     Refused(ServerError),
-    /// Prove the password by another method. The challenge is as it was sent, up to 64 bytes; in some
-    /// methods a zero ends it.
+    /// A request to prove the password with another method. The challenge is as the server sent it, up to 64 bytes;
+    /// in some methods it ends with a zero.
     Switch { method: String, nonce: Vec<u8> },
     /// A further step of a method.
     More { data: Vec<u8> },

@@ -1,8 +1,7 @@
 //! The MySQL client/server protocol without sockets: bytes in, messages out.
 //!
-//! Source: MySQL Internals, "Client/Server Protocol", and MariaDB's knowledge base, "Client/Server
-//! Protocol". Nothing here trusts a length that came from the peer: what has to be kept is bounded,
-//! what is only skipped is never stored.
+//! Source: MySQL Internals, "Client/Server Protocol", and MariaDB's knowledge base, "Client/Server Protocol". Nothing
+//! here trusts a length that the peer sends: data that is kept is bounded, data that is skipped is never stored.
 
 mod auth;
 mod batch;
@@ -29,10 +28,10 @@ pub(crate) use server_error::ServerError;
 pub(crate) use text::{Escapes, NotFinite, TextTemplate, append_literal, quote_identifier};
 pub(crate) use wire::{Malformed, PacketReader, append_packet, finish_packet, start_packet};
 
-/// The longest payload of one packet; longer messages go on in the next.
+/// The longest payload of one packet; longer messages continue in the next packet.
 pub(crate) const PACKET_BYTES_MAX: usize = 0xff_ffff;
 
-/// Capability bits, as both sides name them in the handshake.
+/// Capability bits, with the names of the handshake.
 pub(crate) mod capability {
     pub(crate) const LONG_PASSWORD: u64 = 0x1;
     pub(crate) const LONG_FLAG: u64 = 0x4;
@@ -45,7 +44,7 @@ pub(crate) mod capability {
     pub(crate) const PS_MULTI_RESULTS: u64 = 0x4_0000;
     pub(crate) const PLUGIN_AUTH: u64 = 0x8_0000;
     pub(crate) const DEPRECATE_EOF: u64 = 0x100_0000;
-    /// MariaDB's: COM_STMT_BULK_EXECUTE. Bits from 32 on are its own.
+    /// MariaDB's: COM_STMT_BULK_EXECUTE. Bits from 32 on are MariaDB's own.
     pub(crate) const BULK_EXECUTE: u64 = 0x4_0000_0000;
 }
 

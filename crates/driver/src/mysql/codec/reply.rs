@@ -1,9 +1,8 @@
 //! The answer to a query or an execution: counted, and skipped by packet headers.
 //!
-//! This is what the load path runs for every statement. Bytes are looked at where the kernel put
-//! them; only what stops in the middle of a header or of a short message that has to be read whole is
-//! kept for the next read. Rows and column definitions are passed over without decoding, unless they are
-//! to be caught.
+//! The load path runs this for every statement. Bytes are parsed where the kernel put them. Only a partial header, or
+//! a partial short message that must be read whole, is kept for the next read. Rows and column definitions are
+//! skipped without decoding, unless the rows are kept.
 
 use super::row_buffer::{RowBuffer, RowFormat};
 use super::wire::{Cursor, Malformed, payload_length};
@@ -30,13 +29,13 @@ pub(crate) enum ReplyProgress {
     Refused(Box<ServerError>),
 }
 
-/// Where in an answer the next message is.
+/// The position within an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ReplyStage {
     /// OK, error, or the number of columns.
     #[default]
     First,
-    /// So many column definitions to come.
+    /// So many column definitions follow.
     Columns(u64),
     /// The packet that ends column definitions.
     ColumnsEnd,
@@ -44,32 +43,32 @@ pub(super) enum ReplyStage {
     Rows,
 }
 
-/// Takes one answer apart as it comes.
+/// Parses one answer as it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
     stage: ReplyStage,
-    /// The server ends rows with an OK packet and column definitions with nothing.
+    /// Rows end with an OK packet, and no packet ends the column definitions.
     has_deprecated_eof: bool,
-    /// The next packet goes on with the message of the last.
+    /// The next packet continues the message of the last one.
     is_continued: bool,
-    /// Bytes of a payload that are still to be passed over.
+    /// Bytes of a payload that are still to be skipped.
     skip: usize,
     kept: Vec<u8>,
     answer: Answer,
     status: u16,
     /// Whether rows of this answer are kept.
     is_catching: bool,
-    /// Where they are kept; made by the first session that asks for rows.
+    /// The buffer for the rows; created when rows are first requested.
     row_buffer: Option<Box<RowBuffer>>,
 }
 
 impl Reply {
-    /// For a session that begins with these status bits.
+    /// A parser for a session that begins with these status bits.
     pub(crate) fn new(has_deprecated_eof: bool, status: u16) -> Self {
         Self { has_deprecated_eof, status, ..Self::default() }
     }
 
-    /// Makes ready for the next answer.
+    /// Prepares for the next answer.
     #[inline]
     pub(crate) fn reset(&mut self) {
         self.stage = ReplyStage::First;
@@ -82,20 +81,20 @@ impl Reply {
         }
     }
 
-    /// Keeps the rows of the answer that comes next; for after [`Reply::reset`].
+    /// Keeps the rows of the next answer; call it after [`Reply::reset`].
     #[inline]
     pub(crate) fn row_buffer(&mut self, format: RowFormat) {
         self.is_catching = true;
         self.row_buffer.get_or_insert_with(|| Box::new(RowBuffer::new())).begin(format);
     }
 
-    /// The rows that were kept last; `None` when none ever were.
+    /// The rows that were kept last; `None` when none were ever kept.
     #[inline]
     pub(crate) fn buffered(&self) -> Option<&Rows> {
         self.row_buffer.as_ref().map(|row_buffer| row_buffer.rows())
     }
 
-    /// What was counted.
+    /// The counts of the answer.
     #[inline]
     pub(crate) fn answer(&self) -> Answer {
         self.answer
@@ -112,7 +111,7 @@ impl Reply {
         self.kept.len()
     }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<ReplyProgress, Malformed> {
         if !self.kept.is_empty() {
@@ -148,7 +147,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Goes through whole packets at the front of `bytes`; returns how many bytes are done with.
+    /// Parses the whole packets at the front of `bytes`; returns how many bytes are done.
     #[inline]
     fn consume(&mut self, bytes: &[u8]) -> Result<(usize, ReplyProgress), Malformed> {
         let mut at = 0;
@@ -178,8 +177,8 @@ impl Reply {
         }
     }
 
-    /// Less than a header and one byte is left: more is to come, but for the empty packet that may
-    /// end a message of several packets.
+    /// Less than a header and one byte is left: more bytes follow, except after the empty packet that may end a
+    /// message of several packets.
     fn short(&mut self, bytes: &[u8], at: usize) -> Result<(usize, ReplyProgress), Malformed> {
         if bytes.len() - at == 4 && self.is_continued && payload_length(&bytes[at..]) == 0 {
             self.is_continued = false;
@@ -200,13 +199,13 @@ impl Reply {
             _ if self.is_catching => true,
             ReplyStage::First | ReplyStage::ColumnsEnd => true,
             ReplyStage::Columns(_) => first == 0xff,
-            // A row may begin with 0xfe too, but then it is longer than one packet (text), which the
-            // end of rows never is.
+            // A row of text may also begin with 0xfe, but then it is longer than one packet, which the end of rows
+            // never is.
             ReplyStage::Rows => first == 0xff || first == 0xfe && length < PACKET_BYTES_MAX,
         }
     }
 
-    /// Counts a packet that is passed over.
+    /// Counts a packet that is skipped.
     #[inline]
     fn pass(&mut self, length: usize) -> Result<(), Malformed> {
         if !self.is_continued {
@@ -225,7 +224,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Reads a whole message; `None` means that the answer goes on.
+    /// Reads a whole message; `None` means that the answer continues.
     #[inline]
     fn message(&mut self, payload: &[u8]) -> Result<Option<ReplyProgress>, Malformed> {
         let first = payload[0];
@@ -242,7 +241,7 @@ impl Reply {
                 self.stage = ReplyStage::Rows;
                 Ok(None)
             }
-            // A row in text may begin with 0xfe only when it is longer than a packet can be.
+            // A row of text may begin with 0xfe only when it is longer than a packet can be.
             ReplyStage::Rows if first == 0xfe || !self.is_catching => {
                 self.end(payload, self.has_deprecated_eof)
             }
@@ -264,7 +263,7 @@ impl Reply {
         Ok(None)
     }
 
-    /// Takes a row or a column's definition that is to be caught.
+    /// Reads a row that is kept, or a column's definition.
     #[inline]
     fn take(&mut self, payload: &[u8]) -> Result<Option<ReplyProgress>, Malformed> {
         let Some(row_buffer) = &mut self.row_buffer else { return Ok(None) };

@@ -1,34 +1,34 @@
-//! Rows of an answer on the load path, taken out of their packets: binary ones of prepared statements
-//! and those of the text protocol.
+//! Rows of an answer on the load path, decoded from their packets: binary rows of prepared statements, and rows of
+//! the text protocol.
 //!
 //! Source: MySQL Internals, "Binary Protocol Resultset Row" and "Column Definition".
 
 use super::wire::{Cursor, Malformed};
 use crate::Rows;
 
-/// More than this in one answer is refused: rows on the load path are few.
+/// Longer answers are refused: on the load path, answers have few rows.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// How rows are written down.
+/// The encoding of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowFormat {
-    /// Of a prepared statement.
+    /// That of a prepared statement.
     Binary,
-    /// Of a text query.
+    /// That of a text query.
     Text,
 }
 
 /// How one column's cells are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// So many bytes, little-endian; in text, digits.
+    /// An integer of so many bytes, little-endian; in text, digits.
     Int {
         bytes: u8,
         is_signed: bool,
     },
     Float,
     Double,
-    /// A length and then year, month, day, hour, minute, second, microsecond, as far as they are not 0.
+    /// A length and then year, month, day, hour, minute, second, microsecond; zeros at the end are omitted.
     DateTime,
     /// A length and then sign, days, hours, minutes, seconds, microseconds.
     Time,
@@ -49,7 +49,7 @@ impl RowBuffer {
         Self { format: RowFormat::Binary, kinds: Vec::new(), rows: Rows::default() }
     }
 
-    /// Makes ready for the next answer.
+    /// Prepares for the next answer.
     #[inline]
     pub(crate) fn begin(&mut self, format: RowFormat) {
         self.format = format;
@@ -61,14 +61,14 @@ impl RowBuffer {
         &self.rows
     }
 
-    /// A set of rows with so many columns begins; only the last set of an answer is kept.
+    /// Starts a set of rows with so many columns; only the last set of an answer is kept.
     #[inline]
     pub(crate) fn columns(&mut self, count: u64) {
         self.kinds.clear();
         self.rows.begin(count as usize);
     }
 
-    /// Takes a column's definition.
+    /// Reads a column's definition.
     #[inline]
     pub(crate) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor(payload);
@@ -94,7 +94,7 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Takes a row.
+    /// Reads a row.
     #[inline]
     pub(crate) fn row(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         if self.rows.size_bytes() + payload.len() > ANSWER_BYTES_MAX {
@@ -111,7 +111,7 @@ impl RowBuffer {
         let Self { kinds, rows, .. } = self;
         let mut cursor = Cursor(payload);
         cursor.u8()?;
-        // The first two bits of the map of NULLs mean nothing.
+        // The first two bits of the map of NULLs are unused.
         let nulls = cursor.bytes((kinds.len() + 9) / 8)?;
         for (place, kind) in kinds.iter().enumerate() {
             let bit = place + 2;
@@ -167,7 +167,7 @@ impl RowBuffer {
     }
 }
 
-/// The bit of a column's flags that says that it has no sign.
+/// The bit in a column's flags that marks it as unsigned.
 const UNSIGNED: u16 = 0x20;
 
 #[inline]
@@ -186,7 +186,7 @@ fn micros(bytes: &[u8], place: usize) -> u32 {
     (0..4).map(|i| at(bytes, place + i) << (8 * i)).sum()
 }
 
-/// As the server itself writes it in text.
+/// Writes a date and time in the server's own text format.
 fn push_date_time(rows: &mut Rows, bytes: &[u8]) {
     let year = at(bytes, 0) | at(bytes, 1) << 8;
     let mut text = format!("{year:04}-{:02}-{:02}", at(bytes, 2), at(bytes, 3));

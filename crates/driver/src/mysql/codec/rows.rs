@@ -1,21 +1,21 @@
-//! Rows of the text protocol, decoded: for the few queries whose answer is wanted.
+//! Rows of the text protocol, decoded: for the few queries whose rows are needed.
 
 use super::reply::{COLUMNS_MAX, ReplyStage};
 use super::wire::{Cursor, Malformed};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::Datum;
 
-/// More than this in one answer is refused: it is for questions, not for load.
+/// Longer answers are refused: this is not for load.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 /// How much of an answer with rows has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowProgress {
-    /// Another message is due.
+    /// Another message must follow.
     More,
     /// It is complete.
     Done,
-    /// The server wants to read a file, which it is not given.
+    /// The server asks for a file, which dyno does not send.
     WantsRows,
     /// The server refused.
     Refused(ServerError),
@@ -54,7 +54,7 @@ impl RowSet {
         self.rows
     }
 
-    /// Takes the next whole message.
+    /// Parses the next whole message.
     pub(crate) fn message(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         let first = *payload.first().ok_or(Malformed("an empty message in an answer"))?;
         if first == 0xff {

@@ -1,10 +1,10 @@
-//! The server's word on what went wrong, and its class.
+//! A server's error message, and its class.
 
 use measure::ErrorClass;
 
 use super::wire::{Cursor, Malformed};
 
-/// Servers of this protocol write at most 512 bytes; a peer that sends more is none of them.
+/// Servers of this protocol write at most 512 bytes; a longer message cannot be from one of them.
 const MESSAGE_CHARACTERS_MAX: usize = 1_024;
 const STATE_CHARACTERS: usize = 5;
 
@@ -15,7 +15,7 @@ pub(crate) struct ServerError {
     pub(crate) code: u16,
     /// The five characters of SQLSTATE; empty before the handshake is over.
     pub(crate) state: String,
-    /// The server's sentence, at most 1,024 characters, without control characters.
+    /// The server's message, at most 1,024 characters, without control characters.
     pub(crate) message: String,
 }
 
@@ -35,15 +35,15 @@ impl ServerError {
         Ok(Self { code, state, message })
     }
 
-    /// How it is counted. Numbers: MySQL's and MariaDB's server error reference, TiDB's "Error Codes
-    /// and Troubleshooting".
+    /// Its class for counting. Numbers: MySQL's and MariaDB's server error reference, TiDB's "Error Codes and
+    /// Troubleshooting".
     pub(crate) fn class(&self) -> ErrorClass {
         match self.code {
             1213 => ErrorClass::Deadlock,
             1205 => ErrorClass::LockTimeout,
             1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
-            // TiDB has no number of its own for a statement that met conflict after conflict
-            // (max-retry-count of its pessimistic transactions).
+            // TiDB has no separate number for a statement that met too many conflicts in a row (max-retry-count of
+            // its pessimistic transactions).
             1105 if self.message.contains("pessimistic lock retry limit reached") => {
                 ErrorClass::WriteConflict
             }
@@ -57,7 +57,7 @@ impl ServerError {
         }
     }
 
-    /// What the reader can do about it, when that is known.
+    /// The remedy, when one is known.
     pub(crate) fn remedy(&self) -> Option<&'static str> {
         Some(match self.code {
             1040 | 1203 => "raise it: SET GLOBAL max_connections = N, or use fewer clients",
@@ -78,7 +78,7 @@ impl ServerError {
     }
 }
 
-/// A peer's text as it may go to a terminal: bounded, and without control characters.
+/// A peer's text in a form that is safe on a terminal: bounded, and without control characters.
 pub(super) fn shown(bytes: &[u8], characters_max: usize) -> String {
     // A character has at most four bytes.
     let head = &bytes[..bytes.len().min(4 * characters_max)];

@@ -1,4 +1,4 @@
-//! The codec against bytes: whole, cut anywhere, and garbage.
+//! Tests of the codec with bytes: whole, cut anywhere, and random.
 
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn feed_in_chunks(
     Ok(last)
 }
 
-/// Two columns and three rows, both ways of ending them.
+/// Two columns and three rows, with either end of rows.
 fn result_set(has_deprecated_eof: bool) -> Vec<u8> {
     let (integer, text) = (column(3), column(253));
     let rows: [&[u8]; 3] = [b"\x0242\x03abc", b"\xfb\x00", b"\x01\x37\xfb"];
@@ -114,7 +114,7 @@ fn a_binary_row_that_begins_with_zero_is_a_row() {
 #[test]
 fn a_row_longer_than_a_packet_is_one_row() {
     let text = column(253);
-    // 0xfe begins the length of a cell of more than 16 MiB, and ends rows when the packet is short.
+    // 0xfe begins the length of a cell of more than 16 MiB; in a short packet, it ends the rows.
     let mut row = vec![0xfe];
     row.extend_from_slice(&(PACKET_BYTES_MAX as u64 + 100).to_le_bytes());
     row.resize(9 + PACKET_BYTES_MAX + 100, b'x');
@@ -245,7 +245,7 @@ fn types_of_very_many_parameters_are_always_sent() {
     values[39] = Value::Text("z");
     for _ in 0..2 {
         encode_execute(&mut out, 9, &mut bound, &values);
-        // Behind the head of 14 bytes and 5 bytes of NULL bits.
+        // After the head of 14 bytes and 5 bytes of NULL bits.
         assert_eq!(out[19], 1);
         assert_eq!(out[20..22], [8, 0]);
         assert_eq!(out[20 + 78..20 + 80], [253, 0]);
@@ -295,7 +295,7 @@ fn mariadb_has_capabilities_of_its_own() {
         Greeting::parse(&payload).unwrap().capabilities
     };
     assert_eq!(greeting(b"\xfe\xf7"), 0x001d_0009_f7fe);
-    // Who sets the first bit says that it is no MariaDB.
+    // A server that sets the first bit is not a MariaDB.
     assert_eq!(greeting(b"\xff\xf7"), 0x0009_f7ff);
     let login = LoginRequest {
         capabilities: capability::BULK_EXECUTE,
@@ -364,13 +364,13 @@ const ROWS: [[Value<'_>; 4]; 2] = [
 fn rows_are_the_parameters_of_one_insert() {
     let mut rows = ManyRows::default();
     let (mut many, mut one) = (Vec::new(), Vec::new());
-    // Twice, for nothing of the first request may be in the second.
+    // Twice, because no part of the first request may be in the second.
     for _ in 0..2 {
         ROWS.iter().for_each(|row| rows.push(row));
         rows.encode(&mut many, 9);
         let values = ROWS.concat();
         encode_execute(&mut one, 9, &mut BoundTypes::new(8), &values);
-        // As many parameters of one statement travel; a NULL's own type is told here.
+        // The same as one statement with that many parameters; here a NULL is sent with its own type.
         assert_eq!(many, one);
     }
 }
@@ -429,7 +429,7 @@ proptest! {
         let (mut whole, mut cut) = (Reply::new(true, 0), Reply::new(true, 0));
         let (at_once, in_chunks) =
             (whole.feed(&bytes), feed_in_chunks(&mut cut, &bytes, &cuts));
-        // A piece may end where an answer does, and what follows is then read as the next answer.
+        // A chunk may end where an answer does; what follows is then read as the next answer.
         if at_once == Ok(ReplyProgress::More) {
             prop_assert_eq!(in_chunks, at_once);
             prop_assert_eq!(cut.answer(), whole.answer());
@@ -485,7 +485,7 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What a server makes of a string literal; `None` when it ends before the text does.
+/// The value that a server reads from a string literal; `None` when the literal ends before the text does.
 fn unquoted(literal: &[u8], escapes: Escapes) -> Option<Vec<u8>> {
     let inner = literal.strip_prefix(b"'")?.strip_suffix(b"'")?;
     let mut text = Vec::new();

@@ -1,14 +1,14 @@
-//! SQL text with its parameters filled in by the client.
+//! SQL text whose parameters the client fills in.
 
 use std::io::Write as _;
 
 use crate::Value;
 
-/// SQL cut at its placeholders.
+/// SQL split at its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextTemplate {
     sql: String,
-    /// Where the question marks are.
+    /// The positions of the question marks.
     holes: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ impl TextTemplate {
         Self { sql: sql.to_owned(), holes }
     }
 
-    /// How many parameters there are.
+    /// The number of parameters.
     pub(crate) fn parameters(&self) -> usize {
         self.holes.len()
     }
@@ -57,9 +57,9 @@ impl TextTemplate {
 /// Whether a backslash escapes in string literals of this session (SQL mode NO_BACKSLASH_ESCAPES).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
-    /// It does; the usual way.
+    /// It escapes, which is the default.
     Backslash,
-    /// It is a character like any other.
+    /// It is an ordinary character.
     QuotesOnly,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Escapes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotFinite;
 
-/// The place after the character, string, quoted name or comment that begins at `at`.
+/// The position after the character, string, quoted name or comment that begins at `at`.
 fn after_token(sql: &[u8], at: usize) -> usize {
     let rest = &sql[at..];
     let length = match rest[0] {
@@ -113,7 +113,7 @@ pub(crate) fn append_literal(
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Int(number) => append_int(out, number),
-        // With an exponent it is a floating-point literal; without one it would be a decimal.
+        // With an exponent, the number is a floating-point literal; without one it would be a decimal.
         Value::Float(number) if number.is_finite() => {
             append_display(out, format_args!("{number:e}"));
         }
@@ -128,7 +128,7 @@ fn append_int(out: &mut Vec<u8>, number: i64) {
 }
 
 fn append_display(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = out.write_fmt(text);
 }
 
@@ -145,7 +145,7 @@ fn append_string(out: &mut Vec<u8>, text: &str, escapes: Escapes) {
     out.push(b'\'');
 }
 
-/// A name between backticks.
+/// A name in backticks.
 pub(crate) fn quote_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

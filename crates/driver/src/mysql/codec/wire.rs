@@ -1,15 +1,15 @@
-//! Packets, integers and strings as they lie on the wire.
+//! Packets, integers and strings in the wire format.
 
 use super::PACKET_BYTES_MAX;
 
-/// What the peer sent does not follow the protocol.
+/// The peer's bytes do not follow the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
 const ENDS_EARLY: Malformed = Malformed("a packet ends early");
 
-/// Reads a packet's payload from its front.
+/// Reads a packet's payload from its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
@@ -43,7 +43,7 @@ impl<'a> Cursor<'a> {
         Ok(self.int::<4>()? as u32)
     }
 
-    /// A length-encoded integer; `None` is the byte that stands for NULL in a text row.
+    /// A length-encoded integer; `None` for the byte that means NULL in a text row.
     #[inline]
     pub(crate) fn length_or_null(&mut self) -> Result<Option<u64>, Malformed> {
         Ok(Some(match self.u8()? {
@@ -61,13 +61,13 @@ impl<'a> Cursor<'a> {
         self.length_or_null()?.ok_or(Malformed("NULL where a length should be"))
     }
 
-    /// Bytes after their length-encoded length; `None` is NULL.
+    /// Bytes after a length-encoded length; `None` is NULL.
     pub(crate) fn bytes_or_null(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
         let Some(length) = self.length_or_null()? else { return Ok(None) };
         self.bytes(usize::try_from(length).map_err(|_| ENDS_EARLY)?).map(Some)
     }
 
-    /// Bytes up to a zero, which is taken off; up to the end when there is none.
+    /// Bytes up to a zero, without it; up to the end when there is none.
     pub(crate) fn until_zero(&mut self) -> &'a [u8] {
         let length = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
         let (head, rest) = self.0.split_at(length);
@@ -82,7 +82,7 @@ pub(crate) fn payload_length(header: &[u8]) -> usize {
     usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16
 }
 
-/// Begins a packet in `out`, to be ended by [`finish_packet`] with what this returns.
+/// Begins a packet in `out`; [`finish_packet`] ends it, with the value that this returns.
 #[inline]
 pub(crate) fn start_packet(out: &mut Vec<u8>) -> usize {
     let start = out.len();
@@ -90,8 +90,8 @@ pub(crate) fn start_packet(out: &mut Vec<u8>) -> usize {
     start
 }
 
-/// Writes the header of the packet that began at `start`; cuts it into several when it is longer
-/// than one packet can be. Returns the sequence number that comes next.
+/// Writes the header of the packet that began at `start`; splits it into several when it is longer than one packet
+/// can be. Returns the next sequence number.
 #[inline]
 pub(crate) fn finish_packet(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8 {
     let length = out.len() - start - 4;
@@ -104,7 +104,7 @@ pub(crate) fn finish_packet(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8
     append_packet(out, &payload, sequence)
 }
 
-/// Appends `payload` as one packet or several; returns the sequence number that comes next.
+/// Appends `payload` as one packet or several; returns the next sequence number.
 pub(crate) fn append_packet(out: &mut Vec<u8>, payload: &[u8], mut sequence: u8) -> u8 {
     let mut rest = payload;
     loop {
@@ -113,7 +113,7 @@ pub(crate) fn append_packet(out: &mut Vec<u8>, payload: &[u8], mut sequence: u8)
         out.extend_from_slice(now);
         sequence = sequence.wrapping_add(1);
         rest = later;
-        // A packet of the full length says that another follows, even an empty one.
+        // After a packet of the full length another one must follow, even an empty one.
         if now.len() < PACKET_BYTES_MAX {
             return sequence;
         }
@@ -132,7 +132,7 @@ pub(crate) struct PacketReader {
     at: usize,
 }
 
-/// More than this in one message is refused, whatever its header says.
+/// Longer messages are refused, whatever their headers announce.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 impl PacketReader {
@@ -144,7 +144,7 @@ impl PacketReader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Takes the next whole message and its last sequence number, `None` when more bytes are needed.
+    /// Returns the next whole message and its last sequence number, `None` when more bytes are needed.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, u8)>, Malformed> {
         let mut message = Vec::new();
         let mut at = self.at;
@@ -169,13 +169,13 @@ impl PacketReader {
         self.at == self.bytes.len()
     }
 
-    /// Memory that is held.
+    /// The size of the buffer.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Gives memory back once everything was taken: a session keeps none between conversations.
+    /// Frees the memory once everything is read: a session holds none between conversations.
     fn forget(&mut self) {
         if self.is_empty() {
             *self = Self::default();

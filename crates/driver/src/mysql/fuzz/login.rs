@@ -1,4 +1,4 @@
-//! Logins against servers that say anything.
+//! Logins with servers that send arbitrary messages.
 
 use super::super::codec::{
     Channel, Credentials, Greeting, Login, LoginAction, LoginError, Method, PacketReader,
@@ -10,8 +10,8 @@ use crate::Password;
 /// A server may change the method eight times, and each method has at most three answers.
 const ANSWERS_MAX: usize = 9 * 3;
 
-/// A login ends, shows the password nowhere, and sends it in the clear only to a server that was
-/// verified or that the user allows to have it.
+/// A login ends, never shows the password, and sends it unencrypted only to a server that was verified or that the
+/// user has allowed.
 pub(super) fn login(bytes: &[u8]) {
     let known = ServerKey::from_pem(RSA_KEY.as_bytes()).expect("the fuzzer's own key is one");
     let keys = [PublicKey::Known(&known), PublicKey::FromServer, PublicKey::Withheld];
@@ -66,7 +66,7 @@ fn converse(bytes: &[u8], liked: &str, credentials: Credentials<'_>) {
     }
 }
 
-/// What went wrong can be shown on a terminal.
+/// Errors can be shown on a terminal.
 fn assert_shown(error: &LoginError) {
     let text = error.to_string();
     assert!(!text.contains(SECRET), "the password is shown: {text}");
@@ -74,7 +74,7 @@ fn assert_shown(error: &LoginError) {
     assert!(text.len() < 8_192, "a message without end");
 }
 
-/// Whether the password stands in these bytes, as it is or mixed with the challenge.
+/// Whether these bytes contain the password, as it is or mixed with the challenge.
 fn holds_secret(bytes: &[u8]) -> bool {
     bytes.windows(SECRET.len()).any(|window| {
         let is_clear = window == SECRET.as_bytes();
@@ -94,7 +94,7 @@ fn greeting(method: &str) -> Greeting {
     }
 }
 
-/// A key is refused, or encrypts to its own length and hides what it encrypts.
+/// A key is refused, or its encrypted text has the key's length and does not contain the plain text.
 pub(super) fn rsa_key(bytes: &[u8]) {
     let Ok(key) = ServerKey::from_pem(bytes) else { return };
     if let Ok(encrypted) = key.encrypt(SECRET.as_bytes()) {
@@ -103,7 +103,7 @@ pub(super) fn rsa_key(bytes: &[u8]) {
     }
 }
 
-/// What servers say in logins, from the answer to the first message on.
+/// The messages of servers in logins, from the answer to the first message on.
 pub(super) fn conversations() -> Vec<Vec<u8>> {
     let key = [b"\x01", RSA_KEY.as_bytes()].concat();
     let sha256: &[u8] = b"\xfesha256_password\0abcdefghijklmnopqrst\0";

@@ -1,4 +1,4 @@
-//! Modes, precedence, and what is told about files that cannot be used.
+//! Tests of modes, precedence, and messages about files that cannot be used.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The clients of one worker share a connection: requests of all of them are in flight on it at once, and
-//! answers come in another order.
+//! The clients of one worker share a connection: requests of all of them are in flight on it at once, and answers
+//! arrive in another order.
 
 use std::future::{Future, poll_fn};
 use std::ops::Range;
@@ -16,9 +16,9 @@ use super::*;
 /// The load of [`Simulated`], through one connection for each worker.
 struct Pipelined {
     simulated: Simulated,
-    /// The clients of each worker, as they were started.
+    /// The clients of each worker, in the order of their start.
     workers: Mutex<Vec<Range<usize>>>,
-    /// Answers that came before that of an earlier request.
+    /// Answers that came before the answer of an earlier request.
     overtaking: Arc<AtomicU64>,
 }
 
@@ -65,11 +65,11 @@ impl Load for Pipelined {
 
 struct Connection {
     queue: Queue,
-    /// When each request is answered, its number, and the client that waits for it.
+    /// For each request, the time of its answer, its number, and the client that waits for it.
     in_flight: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
     sent: u64,
     overtaking: Arc<AtomicU64>,
-    /// For each client, the signal that its answer has come.
+    /// For each client, the signal for its answer.
     answers: Vec<Signal>,
     has_request: Signal,
 }

@@ -1,4 +1,4 @@
-//! Secured streams over real sockets: rustls on the other side, or a peer that does not play along.
+//! Secured streams over real sockets: the other side is rustls, or a peer that violates the protocol.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::{Endpoint, Stream, within};
 
 const HOST: &str = "db.example";
 
-/// Peers in TLS, one for each version, and who trusts them.
+/// Peers with TLS, one for each version, and a client that trusts them.
 fn secure_peers(
     serve: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Clone + Send + 'static,
 ) -> (TlsClient, Vec<(Endpoint, JoinHandle<()>)>) {
@@ -101,7 +101,7 @@ fn a_closed_tls_peer_is_noticed_with_and_without_close_notify() {
     }
 }
 
-/// How securing a stream to `serve` ends within the bound.
+/// The result of securing a stream to `serve` within the bound.
 fn end(bound: Duration, serve: impl FnOnce(TcpStream) + Send + 'static) -> String {
     let (endpoint, serving) = peer(serve);
     let told = run(|handle| async move {
@@ -120,7 +120,7 @@ fn end(bound: Duration, serve: impl FnOnce(TcpStream) + Send + 'static) -> Strin
     told
 }
 
-/// Reads what a client says first, whole, so that closing does not reset the connection.
+/// Reads a client's first bytes completely, so that closing does not reset the connection.
 fn receive(socket: &mut TcpStream) {
     let mut head = [0; 5];
     socket.read_exact(&mut head).unwrap();
@@ -130,7 +130,7 @@ fn receive(socket: &mut TcpStream) {
 
 #[test]
 fn misbehaving_tls_peers_get_distinct_errors() {
-    // Who says enough is not given up early, however busy the machine is.
+    // A peer that sends enough must not time out early, however busy the machine is.
     let (short, long) = (Duration::from_millis(50), Duration::from_secs(60));
     let garbage = end(long, |mut socket| {
         receive(&mut socket);
@@ -168,7 +168,7 @@ fn a_tls_peer_that_sends_only_empty_records_is_dropped() {
         stream.write_all(b"hello").unwrap();
         let mut request = [0; 3];
         stream.read_exact(&mut request).unwrap();
-        // A record without an end, a byte at a time, as fast as the kernel takes it.
+        // A record without an end, a byte at a time, as fast as the kernel accepts it.
         let mut socket = stream.sock;
         let _ = socket.write_all(&[23, 3, 3, 0x40, 0]);
         while socket.write_all(&[0]).is_ok() {}

@@ -1,10 +1,10 @@
-//! Messages as the headers of Linux lay them out, and ones that are not.
+//! Messages in the layout of Linux's headers, and malformed ones.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// An `inet_diag_msg` of a connection to 127.0.0.1:3306 with these attributes behind it.
+/// An `inet_diag_msg` of a connection to 127.0.0.1:3306, followed by these attributes.
 fn connection_message(attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut body = vec![AF_INET, 1, 0, 0];
     body.extend_from_slice(&40_000_u16.to_be_bytes());
@@ -35,7 +35,7 @@ fn framed(kind: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A `tcp_info` in which every four bytes hold their place.
+/// A `tcp_info` in which every four bytes hold their offset.
 fn numbered(length: usize) -> Vec<u8> {
     (0..length as u32).step_by(4).flat_map(u32::to_ne_bytes).collect()
 }

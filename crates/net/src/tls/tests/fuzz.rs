@@ -7,8 +7,8 @@ fuzzing::targets! {
     tls_handshake: handshake, from beginnings;
 }
 
-/// A handshake whose server sends `bytes` ends the same however they are cut, in bounded memory. Bytes
-/// made without a key never make a connection secure.
+/// A handshake whose server sends `bytes` has the same result however they are cut, in bounded memory. Bytes made
+/// without a key never make a connection secure.
 pub(super) fn handshake(bytes: &[u8]) {
     let Ok(client) = TlsClient::new(Trust::Anyone, None) else { return };
     let step = bytes.first().map_or(1, |first| usize::from(*first) % 61 + 1);
@@ -29,8 +29,8 @@ pub(super) fn handshake(bytes: &[u8]) {
     assert_eq!(ends[0], ends[1], "a cut changes the end of a handshake");
 }
 
-/// A hello of TLS 1.2 with a certificate message behind it that begins and does not end, one of TLS 1.3,
-/// alerts, and what is no TLS.
+/// A hello of TLS 1.2 followed by an incomplete certificate message, one of TLS 1.3, alerts, and bytes that are not
+/// TLS.
 fn beginnings() -> Vec<Vec<u8>> {
     let certificates = [&[11, 0, 16, 0, 0, 15, 252, 0, 15, 249][..], &[0x30; 200]].concat();
     let hello_of_1_2 = hello(&[0xc0, 0x30], &[0, 0x17, 0, 0]);
@@ -41,9 +41,9 @@ fn beginnings() -> Vec<Vec<u8>> {
         [record(22, &hello_of_1_3), record(20, &[1]), record(23, &[7; 80])].concat(),
         record(21, &[2, 40]),
         record(21, &[1, 0]),
-        // Longer than a record may be.
+        // Longer than the limit of a record.
         [&[22, 3, 3, 0xff, 0xff][..], &[2; 64]].concat(),
-        // The server's word in the open, in place of TLS.
+        // An unencrypted error message of the server, in place of TLS.
         b"\x17\0\0\x02\xff\x10\x04Too many connections".to_vec(),
     ]
 }

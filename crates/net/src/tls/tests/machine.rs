@@ -233,7 +233,7 @@ fn endless_handshake_messages_are_refused() {
 
 #[test]
 fn any_bytes_end_a_handshake_in_the_same_way() {
-    // Real beginnings, changed in one place each.
+    // Real handshakes, changed in one place each.
     let authority = Authority::new("authority");
     let issued = authority.issue(&["db.example"], Lifetime::Now);
     for version in VERSIONS {

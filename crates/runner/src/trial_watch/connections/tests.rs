@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 use super::*;
 
-/// A connection over which so many bytes went, one at a time, and its other end.
+/// A connection over which so many bytes were sent, one at a time, and its other end.
 fn connect_and_exchange(listener: &TcpListener, bytes: usize) -> (TcpStream, TcpStream) {
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     client.set_nodelay(true).unwrap();
@@ -17,7 +17,7 @@ fn connect_and_exchange(listener: &TcpListener, bytes: usize) -> (TcpStream, Tcp
     (client, server)
 }
 
-/// A server, and who watches the connections to it.
+/// A server, and a watch of the connections to it.
 fn watched() -> (TcpListener, ConnectionWatch, Clock) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Adds up what single connections counted: those that are open, and those that ended.
+//! Adds up the counters of single connections, open and closed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,11 +9,11 @@ use net::{TcpConnection, TcpInfo};
 #[derive(Debug, Default)]
 pub(super) struct ConnectionTotals {
     open: HashMap<u64, TcpInfo>,
-    /// Closed by dyno, while the server has not closed its end yet: the kernel goes on counting.
+    /// Closed by dyno, but not yet by the server: the kernel still counts.
     closing: HashMap<u64, TcpInfo>,
     /// Connections of other processes to the same servers.
     foreign: HashSet<u64>,
-    /// Were open, and were not found any more; how they ended is still to be told.
+    /// Connections that were open and have disappeared; their close notices have not arrived yet.
     gone: HashMap<u64, TcpInfo>,
     counters: TcpCounters,
     ended: u64,
@@ -21,8 +21,8 @@ pub(super) struct ConnectionTotals {
 }
 
 impl ConnectionTotals {
-    /// Takes in every connection that there is. `own` tells the sockets of this process; it is asked only
-    /// when one was not seen before.
+    /// Adds a reading of all connections. `own` returns the sockets of this process; it is called only when there is
+    /// a new connection.
     pub(super) fn take_in(&mut self, found: &[TcpConnection], own: impl FnOnce() -> HashSet<u32>) {
         let is_known = |it: &TcpConnection| {
             self.open.contains_key(&it.cookie)
@@ -47,7 +47,7 @@ impl ConnectionTotals {
         self.gone.extend(before);
     }
 
-    /// Takes in how a connection ended, whosever it was.
+    /// Adds the close notice of a connection, of any process.
     pub(super) fn ended(&mut self, connection: &TcpConnection) {
         let cookie = &connection.cookie;
         let kept = [&mut self.open, &mut self.closing, &mut self.gone];
@@ -57,12 +57,12 @@ impl ConnectionTotals {
         }
     }
 
-    /// Whether the end of some is still to be told.
+    /// Whether close notices are still missing.
     pub(super) fn has_gone(&self) -> bool {
         !self.gone.is_empty()
     }
 
-    /// The sum of everything by now. Whose end has not been told is not waited for any more.
+    /// The sum of everything by now. Missing close notices are not waited for any more.
     pub(super) fn close(&mut self, at_ns: Nanos) -> ConnectionsReading {
         let unheard = self.gone.drain().count() as u64;
         self.ended += unheard;
@@ -80,7 +80,7 @@ impl ConnectionTotals {
     }
 }
 
-/// Adds what a connection did since `before`. Counters of segments begin again after 2^32.
+/// Adds a connection's counts since `before`. Counters of segments wrap at 2^32.
 fn add(sum: &mut TcpCounters, now: &TcpInfo, before: &TcpInfo) {
     let since = |of: fn(&TcpInfo) -> u32| u64::from(of(now).wrapping_sub(of(before)));
     sum.segments_sent += since(|it| it.segments_sent);
@@ -130,7 +130,7 @@ mod tests {
     fn counters_of_a_closed_connection_are_kept_whenever_its_end_arrives() {
         let mut totals = ConnectionTotals::default();
         totals.take_in(&[connection(11, 1, 10), connection(12, 2, 10)], own);
-        // Told before it is missed, and after.
+        // The notice arrives before the connection is missed, and after.
         totals.ended(&connection(11, 0, 13));
         totals.take_in(&[], own);
         assert!(totals.has_gone());

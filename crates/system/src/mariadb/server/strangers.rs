@@ -1,5 +1,5 @@
-//! What another user of the machine can do to a managed server: nothing. As root these tests act as that user;
-//! otherwise they look at what would keep one out.
+//! Another user of the machine must not be able to do anything to a managed server. As root, these tests act as that
+//! user; otherwise they check what would refuse access.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ use crate::ask::rows;
 /// `nobody` on Debian.
 const STRANGER: u32 = 65_534;
 
-/// What a program says to another user of the machine; to us when we cannot be one.
+/// The output of a program that runs as another user; as our own user when we are not root.
 fn as_stranger(program: &str, arguments: &[&str]) -> Output {
     let mut command = crate::process::command(program);
     if geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! A real server: started, watched, copied and stopped; none of it leaves anything behind.
+//! Tests on a real server: start, watch, copy and stop, none of which leaves anything behind.
 
 use std::process::Stdio;
 use std::thread;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::*;
 use crate::ports::sends_greeting;
 
-/// Between two looks at something that will come.
+/// Time between two checks.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// So many looks before a test is given up: two minutes.
+/// The number of checks before a test fails: two minutes.
 const POLLS_MAX: usize = 6000;
 
 fn process_lives(pid: u32) -> bool {
-    // A zombie is dead, though it has not been buried yet.
+    // A zombie is dead, though its parent has not collected its status yet.
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('Z')))
 }
@@ -106,12 +106,12 @@ fn restore_brings_back_the_snapshot() {
     assert_ne!(server.pid(), pid);
 }
 
-/// Where the process that is killed below says which server it has started.
+/// The environment variable with the folder in which the process that is killed names the server it has started.
 const ORPHAN_FOLDER: &str = "DYNO_TEST_ORPHAN_FOLDER";
 
 const THIS_TEST: &str = "mariadb::server::tests::a_managed_server_ends_when_dyno_is_killed";
 
-/// What the process that is killed does.
+/// The code of the process that is killed.
 fn start_a_server_and_wait(folder: &Path) {
     let server = start(Settings::default(), folder).unwrap();
     std::fs::write(folder.join("pid.part"), server.pid().to_string()).unwrap();

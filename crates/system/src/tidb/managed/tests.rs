@@ -1,4 +1,4 @@
-//! Plans are read into servers, and wrong ones are told what is right.
+//! Plans are read into servers; errors in plans come with a correction.
 
 use super::*;
 use crate::testing::all_problems;

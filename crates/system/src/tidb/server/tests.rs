@@ -1,4 +1,4 @@
-//! A real server: started, watched, copied and stopped; none of it leaves anything behind.
+//! Tests on a real server: start, watch, copy and stop, none of which leaves anything behind.
 
 use std::thread;
 use std::time::Duration;
@@ -69,7 +69,7 @@ fn settings_reach_the_server_and_its_exit_is_noticed() {
     assert!(read("cmdline").ends_with("-L\0warn\0"));
     assert!(read("environ").split('\0').any(|variable| variable == "GOMAXPROCS=3"));
     assert!(read("status").contains("Cpus_allowed_list:\t0\n"));
-    // Go's runtime answers this signal with the reason, and then with all its goroutines.
+    // Go's runtime answers this signal with the reason, then with all its goroutines.
     kill(Pid::from_raw(server.pid().cast_signed()), Signal::SIGABRT).unwrap();
     let why = why_it_ended(&server);
     assert!(why.starts_with("TiDB ended by itself (exit status: 2); the end of its log:"), "{why}");
@@ -86,7 +86,7 @@ fn an_unknown_argument_is_shown_with_the_servers_message() {
     assert!(error.contains("flag provided but not defined: -no-such-argument"), "{error}");
 }
 
-/// A client of the server's protocol that says what it is told.
+/// Runs the MariaDB client with this password, and returns its output.
 fn ask_with(server: &Daemon, password: &str) -> std::process::Output {
     let mut client = command("mariadb");
     client.args(["--no-defaults", "--host=127.0.0.1", "--user=root"]);
@@ -120,12 +120,12 @@ fn the_password_is_required_from_the_first_moment_on() {
         let refused = ask_with(&server, "");
         assert!(String::from_utf8_lossy(&refused.stderr).contains("ERROR 1045"), "{refused:?}");
         assert!(ask_with(&server, password).status.success());
-        // The same after it was stopped and started again.
+        // The same after a stop and a start.
         server.snapshot().unwrap();
     }
 }
 
-/// As a TiDB before 6.6, which cannot be told of a password before it listens.
+/// As with a TiDB before 6.6, which cannot read a password before it listens.
 #[test]
 fn a_server_with_custom_init_statements_gets_its_password_after_the_start() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Plans are read into clusters, and wrong ones are told what is right.
+//! Plans are read into clusters; errors in plans come with a correction.
 
 use super::*;
 use crate::testing::{all_problems, write_program};

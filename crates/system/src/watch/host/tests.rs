@@ -8,7 +8,7 @@ fn myself(side: Side) -> Process {
     Process { name: "test".to_owned(), pid: std::process::id(), side }
 }
 
-/// Burns CPU until the kernel has counted some of it.
+/// Uses CPU time until the kernel has counted some of it.
 fn work_until(mut is_done: impl FnMut() -> bool) {
     let mut sum = 0_u64;
     while !is_done() {
@@ -32,7 +32,7 @@ fn cpu_time_of_a_process_is_part_of_its_hosts() {
     let used = after.processes[0].unwrap();
     let own = used.cpu_ns() - start.cpu_ns();
     let cpu = after.cpu.since(&before.cpu);
-    // What was not idle, by the clock: a kernel loses ticks of busy time while its machine stands still. Idle
+    // The time that was not idle, by the clock: a kernel loses ticks of busy time while its machine is paused. Idle
     // time and that of a process count in ticks of 10 ms.
     let not_idle = (clock.now() * host.cpu_threads + 50_000_000).saturating_sub(cpu.idle_ns);
     assert!(own <= not_idle, "{own} of {not_idle}: {cpu:?}");
@@ -47,7 +47,7 @@ fn cpu_time_of_a_process_is_part_of_its_hosts() {
 fn busy_threads_of_servers_are_sampled() {
     let mut watch = HostWatch::new(vec![myself(Side::Client), myself(Side::Server)]);
     for _ in 0..3 {
-        // This thread runs while it looks.
+        // This thread runs while it takes the sample.
         assert!(watch.sample() >= LOOK_PERIOD);
     }
     let reading = watch.read(0).unwrap();
@@ -79,7 +79,7 @@ fn context_switches_and_disk_writes_of_a_server_are_counted() {
     let own = before.processes[0].unwrap();
     assert_eq!((own.context_switches, own.disk), (None, None), "of servers alone");
     let first = before.processes[1].unwrap();
-    // Each sleep gives the CPU away and takes it back.
+    // Each sleep gives up the CPU and gets it back.
     (0..50).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
     let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
     std::io::Write::write_all(&mut file, &[7; 1 << 20]).unwrap();

@@ -1,4 +1,4 @@
-//! Servers that report their metrics, and some that do not behave.
+//! Servers that report their metrics, and some that misbehave.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use super::*;
 
 const BOUND: Duration = Duration::from_secs(60);
 
-/// Serves each connection with one of the answers, in order. Returns where.
+/// Answers each connection with one of the answers, in order. Returns the address.
 fn serve(answers: Vec<Vec<u8>>) -> String {
     serve_with(answers, |stream, answer| {
         let _ = stream.write_all(answer);
@@ -102,7 +102,7 @@ fn an_invalid_answer_is_reported_and_the_next_one_is_read() {
 #[test]
 fn a_stalled_server_times_out() {
     let url = serve_with(vec![ok("a 1\n")], |stream, answer| {
-        // Half of the answer, and the rest never.
+        // Half of the answer; the rest never follows.
         let _ = stream.write_all(&answer[..answer.len() / 2]);
         let mut end = [0];
         let _ = stream.read(&mut end);
@@ -113,7 +113,7 @@ fn a_stalled_server_times_out() {
 
 #[test]
 fn a_closed_port_is_reported() {
-    // A free port could be taken by another test; nobody listens on this one.
+    // A free port could be taken by another test; no server listens on this one.
     let mut watch = ServerWatch::new("http://127.0.0.1:1/metrics", BOUND);
     let reason = watch.ask(|| 1).unwrap_err();
     assert!(reason.contains("refused"), "{reason}");

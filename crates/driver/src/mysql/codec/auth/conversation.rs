@@ -1,12 +1,12 @@
-//! The conversation of a login, from the greeting to the server's answer: messages in, messages out.
+//! The conversation of a login, from the greeting to the server's final answer: messages in, messages out.
 
 use super::super::{AuthReply, Greeting, Malformed};
 use super::method::NONCE_BYTES;
 use super::{LoginError, Method, ServerKey, ed25519, native_password, sha2_password};
 use crate::Password;
 
-/// A server may let its users choose among several methods and tries them in turn (MariaDB,
-/// `IDENTIFIED VIA a OR b`); more changes than this are none of that.
+/// A server may let its users choose among several methods and tries them in turn (MariaDB, `IDENTIFIED VIA a OR b`).
+/// More changes of the method than this are an error.
 const SWITCHES_MAX: u8 = 8;
 
 /// Who can read the bytes on the wire.
@@ -14,9 +14,9 @@ const SWITCHES_MAX: u8 = 8;
 pub(crate) enum Channel {
     /// Only the server: TLS with a certificate that was verified, or a unix socket.
     Private,
-    /// Only the other end, which may be a stranger: TLS with a certificate that was not verified.
+    /// Only the other end, which may be an attacker: TLS with a certificate that was not verified.
     Unverified,
-    /// Anyone on the way.
+    /// Anyone on the network path.
     Open,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Channel {
 pub(crate) enum PublicKey<'a> {
     /// From a file.
     Known(&'a ServerKey),
-    /// From the server, over the same channel: an attacker on the way could send another one.
+    /// From the server, over the same channel: an attacker on the path could send another one.
     FromServer,
     /// Nowhere.
     Withheld,
@@ -42,7 +42,7 @@ pub(crate) struct Credentials<'a> {
     pub(crate) allows_clear_password: bool,
 }
 
-/// What a login has sent of the password, from least to most.
+/// The form in which a login has sent the password, from least to most revealing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PasswordSent {
     /// A hash or a signature of the server's challenge.
@@ -59,16 +59,16 @@ pub(crate) enum PasswordSent {
 #[derive(Debug)]
 pub(crate) struct LoginStart {
     pub(crate) method: &'static str,
-    /// 20, 32 or very few bytes.
+    /// The proof of the password: 20, 32 or very few bytes.
     pub(crate) proof: Vec<u8>,
 }
 
 /// What the client does after a message of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoginAction {
-    /// This is to be sent.
+    /// Send this message.
     Answer(Vec<u8>),
-    /// The server goes on speaking.
+    /// Wait for the server's next message.
     Listen,
     /// Logged in; the session begins with these status bits.
     Accepted { status: u16 },
@@ -88,16 +88,16 @@ pub(crate) struct Login<'a> {
 /// The last message that the client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The proof that the method begins with.
+    /// The proof with which the method begins.
     ProofSent,
-    /// That its key is needed.
+    /// The request for the server's key.
     KeyRequested,
-    /// Everything: only yes or no can follow.
+    /// Everything: only success or an error can follow.
     CredentialsSent,
 }
 
 impl<'a> Login<'a> {
-    /// Begins a login, by the server's own method where that saves a round trip.
+    /// Begins a login, with the server's own method where that saves a round trip.
     pub(crate) fn begin(
         greeting: &Greeting,
         credentials: Credentials<'a>,
@@ -110,12 +110,12 @@ impl<'a> Login<'a> {
         Ok((login, LoginStart { method: method.name(), proof }))
     }
 
-    /// The method in use, and the most that any method has sent of the password so far.
+    /// The method in use, and the most revealing form in which the password has been sent so far.
     pub(crate) fn summary(&self) -> (Method, PasswordSent) {
         (self.method, self.sent)
     }
 
-    /// Takes the server's next message.
+    /// Processes the server's next message.
     pub(crate) fn on_message(&mut self, payload: &[u8]) -> Result<LoginAction, LoginError> {
         match AuthReply::parse(payload)? {
             AuthReply::Accepted { status } => Ok(LoginAction::Accepted { status }),
@@ -138,7 +138,7 @@ impl<'a> Login<'a> {
         self.make_proof().map(LoginAction::Answer)
     }
 
-    /// What the method begins with.
+    /// The proof with which the method begins.
     fn make_proof(&mut self) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
         self.state = State::CredentialsSent;
@@ -181,7 +181,7 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// Sends the password itself as this channel allows, or asks for the key that this takes.
+    /// Sends the password itself in the form that this channel allows, or requests the key that it needs for that.
     fn request_key(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
         self.state = State::CredentialsSent;
@@ -190,7 +190,7 @@ impl<'a> Login<'a> {
         }
         match (self.credentials.channel, self.credentials.public_key) {
             (Channel::Private, _) => Ok(self.in_clear()),
-            // In TLS servers take the password itself only, never encrypted with their RSA key.
+            // Within TLS, servers accept the password only as it is, never encrypted with their RSA key.
             (Channel::Unverified, _) if self.credentials.allows_clear_password => {
                 Ok(self.in_clear())
             }
@@ -219,7 +219,7 @@ impl<'a> Login<'a> {
         Ok(key.encrypt(&mixed)?)
     }
 
-    /// The challenge, without the zero that may end it.
+    /// The challenge, without a zero at its end.
     fn nonce(&self) -> Result<&[u8], Malformed> {
         self.nonce.get(..NONCE_BYTES).ok_or(WRONG_CHALLENGE)
     }

@@ -1,32 +1,32 @@
-//! Why a login did not come about.
+//! Errors of logins.
 
 use super::method::unknown;
 use super::{BadKey, Method};
 use crate::mysql::codec::{Malformed, ServerError};
 
-/// How a server's certificate is verified, in both places where a user may say so.
+/// How to verify a server's certificate, for both places where a user can set it.
 const VERIFY: &str = "ssl-mode=VERIFY_CA and ssl-ca=FILE in the URL (in the plan ssl_mode = \
                       \"verify_ca\" and ssl_ca = \"FILE\")";
-/// How a user allows the password itself to be sent.
+/// How a user allows dyno to send the password itself.
 const ALLOW: &str =
     "enable-cleartext-plugin=1 in the URL (in the plan enable_cleartext_plugin = true)";
 
 /// Why a login failed; all but the first two messages are dyno's own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
-    /// The server says no.
+    /// The server refused the login.
     #[error("{}", .0.message)]
     Refused(ServerError),
-    /// What the server said does not follow the protocol.
+    /// The server's message does not follow the protocol.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// A method that dyno does not know.
     #[error("{}", unknown(.0))]
     UnknownMethod(String),
-    /// A change of the method too many.
+    /// The server changed the method too often.
     #[error("the server asks for one login method after the other, {0} for the last")]
     EndlessSwitches(String),
-    /// The server asks for the password itself where anyone on the way could read it.
+    /// The server asks for the password itself where anyone on the network path could read it.
     #[error(
         "the server asks for the password itself (mysql_clear_password), and the connection is not \
          encrypted: anyone on the way could read the password; encrypt the connection by {}, and allow \
@@ -44,14 +44,14 @@ pub(crate) enum LoginError {
         VERIFY
     )]
     ClearPasswordNotAllowed,
-    /// The method needs the password itself, and nobody knows whose server this is.
+    /// The method needs the password itself, and the server's certificate has not been verified.
     #[error(
         "{} needs the password itself this time, and the server's certificate was not verified: anyone \
          who answers in the server's place would have your password; verify the certificate by {}, or \
          send the password all the same by {}", .0.name(), VERIFY, ALLOW
     )]
     UnverifiedServer(Method),
-    /// The password has to be encrypted with a key that is not there and must not be asked for.
+    /// The password has to be encrypted with a key, but none is given and dyno may not request it.
     #[error(
         "{} needs the password itself this time, and the connection is not encrypted: anyone on the \
          way could read the password; encrypt the connection by {}, or name the server's RSA key by \
@@ -60,7 +60,7 @@ pub(crate) enum LoginError {
          plan get_server_public_key = true)", .0.name(), VERIFY
     )]
     NoKey(Method),
-    /// The server refused when it was asked for its key.
+    /// The server refused to send its key.
     #[error(
         "{} ({}), when asked for its RSA key; a server that has none, such as TiDB, takes this \
          password only over TLS: encrypt the connection by {}", .0.message, .0.code, VERIFY

@@ -1,4 +1,4 @@
-//! The login methods by their names, and what a person can do about those that dyno does not know.
+//! The login methods by name, and the remedy for those that dyno does not know.
 
 /// Length of the challenge of all methods but ed25519.
 pub(super) const NONCE_BYTES: usize = 20;
@@ -27,7 +27,7 @@ impl Method {
         Self::ClearPassword,
     ];
 
-    /// As client and server name it on the wire.
+    /// Its name in the protocol.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::NativePassword => "mysql_native_password",
@@ -43,8 +43,8 @@ impl Method {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 
-    /// What a login begins with, so that most need no change of the method: what the server would
-    /// like when that gives nothing away, and otherwise what every server knows.
+    /// The method with which a login begins, chosen so that most logins need no change of the method: the server's
+    /// preferred method when it reveals nothing, otherwise the one that every server knows.
     pub(super) fn first(liked_by_server: &str) -> Self {
         match Self::named(liked_by_server) {
             Some(Self::CachingSha2Password) => Self::CachingSha2Password,

@@ -2,8 +2,8 @@
 
 use sha1::{Digest, Sha1};
 
-/// `SHA1(password) XOR SHA1(nonce + SHA1(SHA1(password)))`; nothing for an empty password. Source:
-/// MySQL Internals, "Secure Password Authentication".
+/// `SHA1(password) XOR SHA1(nonce + SHA1(SHA1(password)))`; empty for an empty password. Source: MySQL Internals,
+/// "Secure Password Authentication".
 pub(super) fn scramble(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The server's RSA key, by which a password travels where others could read along.
+//! The server's RSA key, which encrypts a password where others could read it on the wire.
 
 use std::fmt;
 
@@ -19,16 +19,16 @@ pub struct ServerKey {
 /// An error of a key, or a text too long for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadKey {
-    /// Not what the server keeps in `public_key.pem`.
+    /// Not in the format of the server's `public_key.pem`.
     #[error("no RSA public key in PEM of 2,048 to 8,192 bits")]
     NoKey,
-    /// OAEP takes the key's length less 42 bytes.
+    /// OAEP accepts texts up to the key's length less 42 bytes.
     #[error("an RSA key that is too short for this password")]
     TooShort,
 }
 
 impl ServerKey {
-    /// Reads the key from PEM, as the server sends it and keeps it in `public_key.pem`.
+    /// Reads the key from PEM, the format in which the server sends it and stores it in `public_key.pem`.
     pub(crate) fn from_pem(pem: &[u8]) -> Result<Self, BadKey> {
         let text = std::str::from_utf8(pem).map_err(|_| BadKey::NoKey)?;
         let (_, rest) = text.split_once(BEGIN).ok_or(BadKey::NoKey)?;
@@ -40,7 +40,7 @@ impl ServerKey {
         Ok(key)
     }
 
-    /// RSA-OAEP with SHA-1, as the protocol has it (`RSA_PKCS1_OAEP_PADDING`).
+    /// RSA-OAEP with SHA-1, as the protocol defines it (`RSA_PKCS1_OAEP_PADDING`).
     pub(crate) fn encrypt(&self, text: &[u8]) -> Result<Vec<u8>, BadKey> {
         let key = self.encrypting()?;
         let mut encrypted = vec![0; key.ciphertext_size()];

@@ -15,7 +15,7 @@ const DENIED: &[u8] = b"\xff\x15\x04#28000Access denied";
 const FAST: &[u8] = &[1, 3];
 const FULL: &[u8] = &[1, 4];
 
-/// A server's RSA key: what it decrypts with, and what it sends.
+/// A server's RSA key: the private half to decrypt with, and the public half to send.
 struct KeyPair {
     private: OaepPrivateDecryptingKey,
     pem: String,
@@ -33,7 +33,7 @@ impl KeyPair {
         Self { private: OaepPrivateDecryptingKey::new(private).unwrap(), pem }
     }
 
-    /// What the server makes of an encrypted password: decrypts it and takes the challenge out.
+    /// The password as the server recovers it: decrypts the message and removes the challenge.
     fn password(&self, encrypted: &[u8]) -> String {
         let mut room = vec![0; self.private.min_output_size()];
         let text = self.private.decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut room, None).unwrap();
@@ -58,7 +58,7 @@ fn switch(method: &str, nonce: &[u8]) -> Vec<u8> {
     [b"\xfe", method.as_bytes(), b"\0", nonce].concat()
 }
 
-/// Under which conditions a password is sent.
+/// The conditions under which a password is sent.
 #[derive(Clone, Copy)]
 struct Terms<'a> {
     channel: Channel,
@@ -81,7 +81,7 @@ impl<'a> Terms<'a> {
     }
 }
 
-/// Logs in by what the server says in turn; returns the first proof and all turns.
+/// Logs in with these messages of the server, in turn; returns the first proof and all turns.
 fn converse(
     liked: &str,
     password: &str,
@@ -111,7 +111,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 #[test]
 fn the_native_password_is_scrambled_as_the_server_checks_it() {
-    // The server holds SHA1(SHA1(password)); from the proof it gets SHA1(password) back.
+    // The server stores SHA1(SHA1(password)) and recovers SHA1(password) from the proof.
     use sha1::{Digest, Sha1};
     let proof = native_password::scramble(b"secret", NONCE);
     let stored = Sha1::digest(Sha1::digest(b"secret"));
@@ -260,7 +260,7 @@ fn no_password_needs_no_key() {
         let (_, _, turns) = converse("", "", OPEN, &[&switch, OK]);
         assert_eq!(turns, [answer(&[0]), ACCEPTED], "{method}");
     }
-    // TiDB asks all the same when the lone zero comes with the answer to the greeting.
+    // TiDB still asks when the single zero comes with the answer to the greeting.
     let (_, proof, turns) = converse("caching_sha2_password", "", OPEN, &[FULL, OK]);
     assert_eq!((proof.as_slice(), turns), (&[0][..], vec![answer(&[0]), ACCEPTED]));
 }
