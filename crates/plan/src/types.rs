@@ -95,7 +95,7 @@ pub struct LoadPlan {
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
-    /// Event loops that share the clients; by default the number of cores.
+    /// Event loops that share the clients; by default one for two cores, at least one.
     pub workers: Option<usize>,
     /// Rates at which transactions arrive, whether or not a client is idle; `None` in a closed loop.
     pub open: Option<OpenLoop>,
