@@ -208,7 +208,7 @@ fn an_interrupted_load_is_resumed() {
         command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
         command
     };
-    // Each chunk of some 5,000 rows has its own session, as has each step before. From the seventh on, the sessions
+    // Each batch of some 5,000 rows has its own session, as has each step before. From the seventh on, the sessions
     // wait for a lock; at most sixteen load in parallel.
     server::sql("CREATE TABLE ycsb_resumed.turns (turn INT AUTO_INCREMENT PRIMARY KEY)");
     let plan = format!(
