@@ -154,8 +154,8 @@ impl<'a> OptionReader<'a> {
         tables.unwrap_or_default()
     }
 
-    /// Names and values of a table that the owner passes on unchanged, such as a server's own settings: `settings = {
-    /// max_connections = 500 }`. Names keep `_`; empty when the key is absent.
+    /// Names and values of a table that the owner passes on unchanged, such as a server's own settings:
+    /// `settings = { max_connections = 500 }`. Names keep `_`; empty when the key is absent.
     pub fn settings(&mut self, name: &str) -> Vec<(String, String)> {
         let Some(entry) = self.entry(name) else { return Vec::new() };
         let Value::Table(table) = &entry.placed.value else {

@@ -14,7 +14,7 @@ pub struct Plan {
     pub title: Option<String>,
     /// The seed of every random choice.
     pub seed: u64,
-    /// How often each trial is done.
+    /// Number of times each trial is done.
     pub repetitions: u32,
     /// How the data is treated between trials.
     pub between: Between,
@@ -43,7 +43,7 @@ pub struct Plan {
 pub struct SystemPlan {
     /// Its name in the plan and in results; that of a variant is `SYSTEM.VARIANT`.
     pub name: String,
-    /// Which variant of which system it is, if it is one.
+    /// The variant, if the system is one of several variants.
     pub variant: Option<Variant>,
     /// Its kind: `sqlite`, `mariadb`, `mysql` (an existing server), `simulated`.
     pub kind: String,
@@ -162,7 +162,7 @@ pub struct Trial {
     pub clients: usize,
     /// Index into [`OpenLoop::rates`]; `None` in a closed loop.
     pub rate: Option<usize>,
-    /// Which repetition, from 0.
+    /// The repetition, from 0.
     pub repetition: u32,
 }
 
