@@ -144,7 +144,7 @@ fn a_second_login_takes_the_fast_path() {
     let server = GoMysql::start();
     let url = server.url(Place::Plain, &format!("caching:{PASSWORD_IN_URL}"), ASK_FOR_KEY);
     let (full, fast) = (log_in(&url).unwrap(), log_in(&url).unwrap());
-    // The key is 451 bytes of PEM, and what it encrypts is 256.
+    // The key is 451 bytes of PEM, and the encrypted password is 256.
     assert!(full.received_bytes > fast.received_bytes + 451, "{full:?} {fast:?}");
     assert!(full.sent_bytes > fast.sent_bytes + 256, "{full:?} {fast:?}");
 }
