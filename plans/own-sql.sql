@@ -1,10 +1,10 @@
--- A bank in miniature: accounts, payments between them, and looks at a balance.
--- docs/sql-workloads.md explains every command. The SQL is plain enough for SQLite and MariaDB.
+-- A small bank: accounts, payments between them, and queries of a balance. docs/sql-workloads.md explains every
+-- command. The SQL works on SQLite and MariaDB.
 
--- Constants of the whole file. A plan can say others: variables = { accounts = 5000 }
+-- Constants of the whole file. A plan can set other values: variables = { accounts = 5000 }
 \set accounts 10000
 
--- Once, before the load: makes and fills the tables.
+-- Runs once, before the load: makes and fills the tables.
 \prepare
 CREATE TABLE digit (d INTEGER NOT NULL);
 INSERT INTO digit VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
@@ -17,12 +17,12 @@ INSERT INTO account
     WHERE 1 + ones.d + 10 * tens.d + 100 * hundreds.d + 1000 * thousands.d <= :accounts;
 DROP TABLE digit;
 
--- Each of these must hold before a trial: every account is there, and no money was lost or made.
+-- Each of these must be true before a trial: every account exists, and the sum of all balances is unchanged.
 \verify
 SELECT COUNT(*) = :accounts FROM account;
 SELECT SUM(balance) = 1000 * :accounts FROM account;
 
--- Three of four transactions pay. Few payers pay most of the time, as in life.
+-- Three of four transactions pay. Few payers make most of the payments, as in reality.
 \transaction pay 3
 \set payer random_zipfian(1, :accounts, 0.8)
 \set payee random(1, :accounts)
@@ -33,12 +33,12 @@ UPDATE account SET balance = balance + :amount WHERE id = :payee;
 INSERT INTO payment VALUES (:payer, :payee, :amount);
 COMMIT;
 
--- The fourth looks at a balance.
+-- The fourth reads a balance.
 \transaction look 1
 \set id random(1, :accounts)
 SELECT balance FROM account WHERE id = :id;
 
--- At the end, when --cleanup or cleanup = true was said.
+-- Runs at the end, with --cleanup or cleanup = true.
 \cleanup
 DROP TABLE payment;
 DROP TABLE account;

@@ -1,4 +1,4 @@
-//! What can be said on the command line, as it is typed; nothing is checked here but its form.
+//! The arguments of the command line as typed; only their form is checked here.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
-//! The command line as it was typed: kept out of the list of processes when it holds a password, and
-//! written down without it for doing the run again.
+//! The command line as typed. If it contains a password, it is hidden from the list of processes, and it is recorded
+//! without the password so that the run can be repeated.
 //!
-//! Everyone on the machine can read the arguments of a process. A dyno whose arguments hold a secret therefore
-//! gets them in a file in memory, which only it has open, and shows arguments without the secret. The number
-//! of that file stands in the first argument; nothing of it is in the environment, so nothing of it reaches
-//! children, and no variable makes dyno do anything else than what was typed.
+//! Every user of the machine can read the arguments of a process. If dyno's arguments contain a secret, dyno
+//! therefore passes them to itself in a file in memory, which only it has open, and its visible arguments lack the
+//! secret. The first argument has the number of that file. The environment is not used, so children inherit nothing,
+//! and no variable can change the command that was typed.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,21 +17,20 @@ use std::path::Path;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-/// Begins the first argument of a process whose real arguments are in a file that it was given open; the
-/// number of the file's descriptor follows.
+/// Prefix of the first argument of a process whose real arguments are in an inherited open file; the number of the
+/// file's descriptor follows.
 const MARK: &str = "--arguments-in-descriptor=";
 /// The name of that file.
 const NAME: &str = "dyno-arguments";
 /// Descriptor of standard input.
 const STANDARD_INPUT: i32 = 0;
 
-/// The arguments of this process, its name first.
+/// The arguments of this process, beginning with its name.
 ///
-/// When one of them holds a password, the process first replaces itself by one whose visible
-/// arguments are scrubbed.
+/// If one of them contains a password, the process first replaces itself by one whose visible arguments are scrubbed.
 ///
 /// # Errors
-/// When the process cannot be replaced, or the file with its arguments cannot be read.
+/// If the process cannot be replaced, or the file with its arguments cannot be read.
 pub(crate) fn arguments() -> io::Result<Vec<OsString>> {
     let typed: Vec<OsString> = env::args_os().collect();
     if let Some(descriptor) = descriptor(&typed) {
@@ -41,19 +40,18 @@ pub(crate) fn arguments() -> io::Result<Vec<OsString>> {
     if typed == shown {
         return Ok(typed);
     }
-    // It stays open over the replacement, and is closed as soon as it has been read.
+    // It stays open across the replacement, and is closed after it has been read.
     let file = in_memory(&typed, MFdFlags::empty())?;
     let mut command = system::command(env::current_exe()?);
     command.arg(format!("{MARK}{}", file.as_raw_fd())).args(&shown[1..]);
-    // It is the same process, so it keeps all of its environment.
+    // It is the same process, so it keeps its whole environment.
     Err(command.envs(env::vars_os()).exec())
 }
 
-/// A command that runs this program with other arguments, which nobody sees: they come through its
-/// standard input.
+/// A command that runs this program with other arguments, which are hidden: it reads them from standard input.
 ///
 /// # Errors
-/// When there is no memory for them, or this program cannot be found.
+/// If there is no memory for them, or this program cannot be found.
 pub(crate) fn hidden(arguments: &[OsString]) -> io::Result<std::process::Command> {
     let mut words = vec![OsString::from("dyno")];
     words.extend_from_slice(arguments);
@@ -63,12 +61,12 @@ pub(crate) fn hidden(arguments: &[OsString]) -> io::Result<std::process::Command
     Ok(command)
 }
 
-/// Where the real arguments are, when the visible ones say that they are elsewhere.
+/// The place of the real arguments, if the visible ones refer to it.
 fn descriptor(typed: &[OsString]) -> Option<i32> {
     typed.get(1)?.to_str()?.strip_prefix(MARK)?.parse().ok()
 }
 
-/// A file in memory that holds these words, each with a zero byte behind it, which no argument has.
+/// A file in memory with these words, each followed by a zero byte, which no argument contains.
 fn in_memory(words: &[OsString], flags: MFdFlags) -> io::Result<File> {
     let mut file = File::from(memfd_create(NAME, flags)?);
     for word in words {
@@ -88,7 +86,7 @@ fn take(descriptor: i32) -> io::Result<Vec<OsString>> {
         let message = format!("`{MARK}{descriptor}` is for dyno itself; leave it out");
         return Err(Error::new(io::ErrorKind::InvalidInput, message));
     }
-    // Opened anew, it is read from its beginning.
+    // A newly opened file is read from its beginning.
     let bytes = fs::read(&path)?;
     if descriptor == STANDARD_INPUT {
         nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
@@ -99,7 +97,7 @@ fn take(descriptor: i32) -> io::Result<Vec<OsString>> {
     Ok(words.map(|word| OsString::from_vec(word.to_vec())).collect())
 }
 
-/// The words without secrets; a word without any is left as it is, whatever bytes it has.
+/// The words without secrets; a word without any is unchanged, even if it is not UTF-8.
 fn scrubbed(words: &[OsString]) -> Vec<OsString> {
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let clean = plan::scrub_words(&texts).into_iter().zip(&texts).zip(words);
@@ -110,14 +108,14 @@ fn scrubbed(words: &[OsString]) -> Vec<OsString> {
 
 /// The arguments quoted for a shell and without passwords.
 pub(crate) fn again() -> String {
-    // What everyone can see is without passwords already.
+    // The visible arguments already have no passwords.
     let visible: Vec<OsString> = env::args_os().collect();
     let typed = visible.iter().skip(if descriptor(&visible).is_some() { 2 } else { 1 });
     let words = typed.map(|word| quoted(&OsStr::to_string_lossy(word)));
     std::iter::once("dyno".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a POSIX shell reads it back.
+/// A word quoted for a POSIX shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -157,7 +155,7 @@ mod tests {
         let inode = file.metadata().unwrap().ino();
         let number = file.into_raw_fd();
         assert_eq!(take(number).unwrap(), typed);
-        // Another test may have opened a file by the same number since.
+        // Another test may have opened a file with the same number since.
         let now = fs::metadata(format!("/proc/self/fd/{number}"));
         assert!(now.is_err() || now.unwrap().ino() != inode);
     }

@@ -24,7 +24,7 @@ use crate::output::{print, print_error};
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;
 
-/// Runs what was asked for.
+/// Runs the requested subcommand.
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(&args),
@@ -40,7 +40,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     }
 }
 
-/// Says what went wrong, and how the process ends.
+/// Prints the error and returns the exit code.
 pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
         print_error(&problems.to_string());
@@ -50,7 +50,7 @@ pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 
-/// An argument that cannot be understood, and what it should be.
+/// An invalid argument and its expected form.
 #[derive(Debug)]
 pub(crate) struct WrongArgument(String);
 
@@ -62,8 +62,7 @@ impl fmt::Display for WrongArgument {
 
 impl std::error::Error for WrongArgument {}
 
-/// From now on the secrets of a plan, and those that the environment holds, are blanked in all that is told and
-/// recorded.
+/// Makes all output and records blank the secrets of a plan and of the environment from now on.
 fn hide_secrets(source: &Source) {
     source.secrets().iter().for_each(|secret| plan::hide(secret));
     let given = ["DYNO_PASSWORD", "MYSQL_PWD"].into_iter().filter_map(|name| env::var(name).ok());

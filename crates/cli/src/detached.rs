@@ -1,5 +1,5 @@
-//! Systems that stay up after the command that started them: a process of dyno's keeps each, and an
-//! entry in a folder of the user's says which.
+//! Systems that stay up after the command that started them. A dyno process keeps each of them, and an entry in a
+//! folder of the user names it.
 
 use std::env;
 use std::fs::{self, Permissions};
@@ -14,11 +14,11 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use system::private_file;
 
-/// Between two looks whether a process has gone.
+/// Polling interval while waiting for a process to exit.
 const POLL_PERIOD: Duration = Duration::from_millis(50);
-/// So many looks before it is given up: two minutes, as servers may take one to end in good order.
+/// Polls before giving up: two minutes, because servers may take one minute to shut down cleanly.
 const POLLS_MAX: usize = 2_400;
-/// Ending of an entry's file.
+/// Extension of an entry's file.
 const ENTRY: &str = "up";
 
 /// A detached system.
@@ -28,23 +28,23 @@ pub(crate) struct DetachedSystem {
     pub(crate) kind: String,
     /// The process that keeps it.
     pid: u32,
-    /// When that process began, in the kernel's ticks: a pid alone may be someone else's by now.
+    /// Start time of that process, in the kernel's ticks: the pid alone may have been reused.
     began: u64,
-    /// The file that holds its URL with the password.
+    /// The file with its URL and password.
     pub(crate) login: Option<PathBuf>,
-    /// What it is and where, for people.
+    /// Its kind and address, for people.
     pub(crate) text: String,
 }
 
 impl DetachedSystem {
-    /// One that this process keeps.
+    /// An entry for a system that this process keeps.
     pub(crate) fn of_this_process(kind: &str, login: Option<PathBuf>, text: &str) -> Result<Self> {
         let pid = std::process::id();
         let began = began(pid).context("the kernel does not report on this process")?;
         Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
-    /// Leaves the entry, whole or not at all.
+    /// Writes the entry atomically.
     pub(crate) fn write(&self, entry: &Path) -> Result<()> {
         let login = self.login.as_deref().unwrap_or(Path::new("")).display();
         let Self { kind, pid, began, text, .. } = self;
@@ -66,7 +66,7 @@ impl DetachedSystem {
         })
     }
 
-    /// Whether it is still kept.
+    /// Whether its process is still running.
     pub(crate) fn is_alive(&self) -> bool {
         began(self.pid) == Some(self.began)
     }
@@ -90,26 +90,26 @@ pub(crate) fn end(pid: u32) -> Result<()> {
         .with_context(|| format!("cannot ask process {pid} to end"))
 }
 
-/// When a process began, in ticks since the machine did; `None` when it is gone or a zombie.
+/// Start time of a process, in ticks since boot; `None` when it is gone or a zombie.
 fn began(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; state is the third field, the start the 22nd.
+    // The name in parentheses may contain any bytes; the state is the third field, the start time the 22nd.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;
     if state == "Z" { None } else { fields.nth(18)?.parse().ok() }
 }
 
-/// A file for one more entry.
+/// A file for another entry.
 pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
     let folder = folder()?;
     private_file::create_folder(&folder)?;
-    // An older dyno made it for everyone to read.
+    // An older dyno made it readable for everyone.
     fs::set_permissions(&folder, Permissions::from_mode(0o700))
         .with_context(|| format!("cannot set the mode of {}", folder.display()))?;
     Ok(folder.join(format!("{kind}-{}.{ENTRY}", std::process::id())))
 }
 
-/// The entry, once it is there.
+/// The entry, once it exists.
 pub(crate) fn read(entry: &Path) -> Option<DetachedSystem> {
     DetachedSystem::parse(&fs::read_to_string(entry).ok()?)
 }
@@ -126,19 +126,19 @@ pub(crate) fn all() -> Result<Vec<(PathBuf, DetachedSystem)>> {
     Ok(all)
 }
 
-/// What the process that kept it has said.
+/// The output of the process that kept it.
 pub(crate) fn log_of(entry: &Path) -> String {
     fs::read_to_string(entry.with_extension("log")).unwrap_or_default()
 }
 
-/// Takes an entry away, with its log.
+/// Removes an entry and its log.
 pub(crate) fn remove(entry: &Path) {
-    // It may be gone already: both the process that keeps a system and `dyno down` tidy up.
+    // It may be gone already: both the process that keeps a system and `dyno down` remove it.
     let _ = fs::remove_file(entry);
     let _ = fs::remove_file(entry.with_extension("log"));
 }
 
-/// Where entries lie: `dyno/up` below `XDG_STATE_HOME` or `~/.local/state`.
+/// The folder of the entries: `dyno/up` below `XDG_STATE_HOME` or `~/.local/state`.
 fn folder() -> Result<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));

@@ -1,4 +1,4 @@
-//! The `dyno` binary: one command line over the whole house.
+//! The `dyno` binary: the command line of the whole project.
 
 mod args;
 mod command_line;

@@ -2,14 +2,14 @@
 
 use anyhow::{Context, Result};
 
-/// A line on standard error, without secrets. When nobody reads it any more (a closed terminal, `2>&1 | head`), the run
-/// that it reports goes on all the same.
+/// A line on standard error, without secrets. If the reader is gone (a closed terminal, `2>&1 | head`), the run
+/// continues nevertheless.
 pub(crate) fn print_error(line: &str) {
     use std::io::{Write, stderr};
     let _ = writeln!(stderr(), "{}", plan::scrub(line));
 }
 
-/// Prints to standard output; a reader that has left, as `head` does, is no error.
+/// Prints to standard output; a closed pipe, as with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     use std::io::{ErrorKind, Write, stdout};
     let mut out = stdout().lock();

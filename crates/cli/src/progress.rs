@@ -1,5 +1,4 @@
-//! Live progress on standard error: a line that is redrawn on a terminal, a line for each trial
-//! anywhere else.
+//! Live progress on standard error: a redrawn line on a terminal, otherwise a line for each trial.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -19,33 +18,33 @@ use crate::starting::StartupDisplay;
 enum Style {
     /// Redrawn in place.
     Live,
-    /// A line for each thing that happens.
+    /// A line for each event.
     Lines,
-    /// Not at all.
+    /// No progress.
     Quiet,
 }
 
-/// Shows a run while it goes on.
+/// Shows the progress of a run.
 pub(crate) struct ProgressDisplay {
     style: Style,
     bar: ProgressBar,
     trials: usize,
     trial: usize,
     title: String,
-    /// Load of all trials, as planned; `None` when events limit it.
+    /// Planned load time of all trials; `None` when events limit it.
     planned: Option<Duration>,
-    /// Load of the trials before this one.
+    /// Load time of the trials before this one.
     spent: Duration,
     trial_planned: Option<Duration>,
     last_rate: String,
     /// The system that is being started.
     starting: Option<StartupDisplay>,
-    /// Where the record grows.
+    /// The folder of the record.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl ProgressDisplay {
-    /// For a run whose load takes `planned` in all.
+    /// Progress of a run whose load takes `planned` in total.
     pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: usize) -> Self {
         let style = match (is_quiet, std::io::stderr().is_terminal()) {
             (true, _) => Style::Quiet,
@@ -138,7 +137,7 @@ impl ProgressDisplay {
         format!(", {} s left", left.as_secs())
     }
 
-    /// Where nothing is redrawn, stages of a start that take long are lines.
+    /// Without a redrawn line, each long stage of a start is a line.
     fn show_stage(&mut self, stage: &str, done: u64, total: u64) {
         let Some(starting) = &mut self.starting else { return };
         let lines = starting.step(stage, done, total);
@@ -147,7 +146,7 @@ impl ProgressDisplay {
         }
     }
 
-    /// What was done for a system to be up is done.
+    /// Ends the display of a finished start.
     pub(crate) fn end_start(&mut self) {
         let last = self.starting.take().and_then(|mut starting| starting.end_stage());
         if let (Style::Lines, Some(line)) = (self.style, last) {
@@ -169,7 +168,7 @@ impl ProgressDisplay {
         }
     }
 
-    /// Takes the live line away.
+    /// Removes the live line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -191,7 +190,7 @@ impl RunListener for ProgressDisplay {
                 self.folder = Some(folder.to_path_buf());
             }
             Event::SystemStarting { name } => {
-                // What it was built by may have come before.
+                // The system's build may have been displayed before.
                 self.end_start();
                 self.starting = Some(StartupDisplay::new(name));
                 self.bar.set_style(style("{spinner} {msg}"));

@@ -1,4 +1,4 @@
-//! Ctrl-C, TERM and a terminal that hangs up: once ends the trial and keeps what was measured, twice
+//! Ctrl-C, TERM and a terminal that hangs up: the first signal ends the trial and keeps the measurements, the second
 //! ends at once.
 
 use std::fs;
@@ -10,10 +10,10 @@ use engine::{Stop, StopLevel};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The exit code of a run that was interrupted, as shells have it for SIGINT.
+/// The exit code of an interrupted run, as shells report it for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Turns signals into requests to stop. A third one ends the process where it stands.
+/// Turns signals into requests to stop. A third signal ends the process immediately.
 pub(crate) fn listen() -> io::Result<Stop> {
     let stop = Stop::new();
     let asked = stop.clone();
@@ -33,7 +33,7 @@ pub(crate) fn listen() -> io::Result<Stop> {
     Ok(stop)
 }
 
-/// Whether who started this process had it ignore a signal, as `nohup` does.
+/// Whether the process was started with this signal ignored, as by `nohup`.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignores(&status, signal)

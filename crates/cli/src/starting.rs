@@ -1,13 +1,13 @@
-//! The stages of starting a system, as lines for where nothing is redrawn: how long each took, and while
-//! one takes very long, that it still does.
+//! The stages of starting a system, as lines for output that is not redrawn: the length of each stage, and reminders
+//! while a very long one continues.
 
 use std::time::Duration;
 
 use net::Clock;
 
-/// What took less is not worth a line.
+/// Shorter stages get no line.
 const WORTH_A_LINE: Duration = Duration::from_secs(1);
-/// Between two lines about a stage that goes on.
+/// Interval between two lines about a stage that continues.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// A system that is being started.
@@ -21,7 +21,7 @@ pub(crate) struct StartupDisplay {
 struct Stage {
     name: String,
     began: Duration,
-    /// When it was last told of.
+    /// Time of its last line.
     told: Duration,
 }
 
@@ -30,12 +30,12 @@ impl StartupDisplay {
         Self { system: system.to_owned(), stage: None, clock: Clock::monotonic() }
     }
 
-    /// Takes how far it has come; returns the lines that this is worth.
+    /// Processes a report of progress; returns the lines to print.
     pub(crate) fn step(&mut self, stage: &str, done: u64, total: u64) -> Vec<String> {
         self.step_at(self.now(), stage, done, total)
     }
 
-    /// The line for a stage that is over, when it took long enough.
+    /// The line for a finished stage, if it took long enough.
     pub(crate) fn end_stage(&mut self) -> Option<String> {
         self.end_stage_at(self.now())
     }

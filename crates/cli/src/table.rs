@@ -1,4 +1,4 @@
-//! Plain tables for a terminal: columns as wide as they need to be.
+//! Plain tables for a terminal, with columns of the required width.
 
 /// Lines of `rows` below `head`, columns two spaces apart.
 pub(crate) fn render(head: &[&str], rows: &[Vec<String>]) -> String {

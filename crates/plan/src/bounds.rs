@@ -1,4 +1,4 @@
-//! How long a plan is ready to wait for the system under test.
+//! How long a plan waits for the system under test.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::OptionReader;
 use crate::units::show_duration;
 use crate::value::Value;
 
-/// Bounds on waiting; `None` stands for no bound, or for `off`.
+/// Time limits for waiting; `None` means no limit (`off`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// For a connection, login included.
@@ -15,8 +15,8 @@ pub struct Bounds {
     pub query_timeout: Option<Duration>,
     /// For each of prepare, verify and cleanup as a whole.
     pub phase_timeout: Option<Duration>,
-    /// How long a client that lost its connection tries for another one; `None` ends the trial with the
-    /// first connection that is lost.
+    /// How long a client that lost its connection tries to open another one; `None` ends the trial when the first
+    /// connection is lost.
     pub reconnect_limit: Option<Duration>,
 }
 
@@ -31,11 +31,11 @@ impl Default for Bounds {
     }
 }
 
-/// The shortest bound of a statement. Waits are looked at every 20 ms, so that an answer after a shorter
-/// one would mostly count as if it had come in time.
+/// The shortest limit of a statement. Waits are checked every 20 ms, so with a shorter limit most late answers would
+/// count as in time.
 const QUERY_TIMEOUT_MIN: Duration = Duration::from_millis(40);
 
-/// Keys of `[load]` that are read here.
+/// Keys of `[load]` that this file reads.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
     let default = Bounds::default();
     let connect_timeout = reader.duration("connect_timeout", default.connect_timeout);
@@ -56,7 +56,7 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
     }
 }
 
-/// A length of time; `"off"`, `false` or 0 is none.
+/// A length of time; `"off"`, `false` or 0 means no limit.
 fn bound(reader: &mut OptionReader<'_>, name: &str, default: Option<Duration>) -> Option<Duration> {
     let is_off = match reader.placed(name).map(|placed| &placed.value) {
         None => return default,

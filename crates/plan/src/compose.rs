@@ -1,4 +1,4 @@
-//! A command line becomes the text of a plan, which then goes the same way as any other.
+//! Turns a command line into the text of a plan, which is then processed like any other.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,11 @@ use crate::overrides::{implicit_table, read_value};
 use crate::parts::{label, scheme};
 use crate::source::clean_name;
 
-/// The pieces of a plan in the words of a command line. Values are read as by
-/// [`Source::set`]; a key that comes several times becomes a list; [`crate::Plan::parse`] checks
-/// the whole.
+/// The parts of a plan as given on a command line. Values are read as by [`Source::set`]; a repeated key becomes a
+/// list; [`crate::Plan::parse`] checks the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// Keys at the top, such as `seed`, `existing`, `percentiles`.
+    /// Top-level keys, such as `seed`, `existing`, `percentiles`.
     pub settings: Vec<(String, String)>,
     /// The systems.
     pub systems: Vec<DraftPart>,
@@ -47,8 +46,7 @@ impl std::fmt::Debug for DraftPart {
     }
 }
 
-/// Writes a draft as the text of a plan called `command line`. Relative paths in it count from the
-/// current folder.
+/// Writes a draft as the text of a plan named `command line`. Its relative paths start at the current folder.
 pub fn compose(draft: &Draft) -> Source {
     let mut document = DocumentMut::new();
     let root = document.as_table_mut();
@@ -76,7 +74,7 @@ pub fn compose(draft: &Draft) -> Source {
     }
 }
 
-/// What the plan is called: after its workloads.
+/// The plan's name, made from its workloads.
 fn name_of(draft: &Draft) -> String {
     let names: Vec<String> =
         draft.workloads.iter().map(|part| clean_name(&label(&part.kind))).collect();
@@ -87,7 +85,7 @@ fn system_name(kind: &str) -> String {
     scheme(kind).unwrap_or_else(|| label(kind))
 }
 
-/// A table of tables, one for each part; parts of one name are numbered.
+/// A table of tables, one for each part; parts with the same name are numbered.
 fn parts(parts: &[DraftPart], name_of: &dyn Fn(&str) -> String) -> Item {
     let mut tables = Table::new();
     tables.set_implicit(true);
@@ -117,21 +115,21 @@ fn put_all(table: &mut dyn TableLike, pairs: &[(String, String)]) {
     }
 }
 
-/// As [`put_all`] for values that are always texts.
+/// Like [`put_all`], for values that are always texts.
 fn put_texts(table: &mut dyn TableLike, pairs: &[(String, String)]) {
     for (key, text) in pairs {
         add(table, key, text.into());
     }
 }
 
-/// Sets a value; the second of a key makes a list of both. A key with dots is a path through tables, as
+/// Sets a value; a second value for the same key makes a list of both. A key with dots is a path through tables, as
 /// in `--set`.
 fn add(table: &mut dyn TableLike, key: &str, value: Value) {
     let Some((first, rest)) = key.split_once('.') else { return add_here(table, key, value) };
     let first = first.replace('-', "_");
     match table.entry(&first).or_insert_with(implicit_table).as_table_like_mut() {
         Some(inner) => add(inner, rest, value),
-        // The reader of the plan says that this key means nothing.
+        // The plan reader reports this key as unknown.
         None => add_here(table, key, value),
     }
 }

@@ -13,7 +13,7 @@ fuzzing::targets! {
     plan_scrub: scrubbed, from secrets;
 }
 
-/// A plan that says everything.
+/// A plan that sets every key.
 pub(crate) const PLAN: &str = r#"
 name = "whole"
 title = "Everything said"
@@ -84,7 +84,7 @@ fn quantities() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
-/// A plan of this text.
+/// A plan with this text.
 pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),
@@ -93,7 +93,7 @@ pub(crate) fn source(text: &str) -> Source {
     }
 }
 
-/// A plan is read, or what is wrong with it can be shown.
+/// A plan is read, or its problems can be shown.
 fn plan(bytes: &[u8]) {
     read(source(&String::from_utf8_lossy(bytes)));
 }
@@ -110,7 +110,7 @@ fn read(source: Source) {
     }
 }
 
-/// An override is taken, or what is wrong with it can be shown.
+/// An override is applied, or its problems can be shown.
 fn overridden(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     match source(PLAN).with_overrides(&[text]) {
@@ -119,7 +119,7 @@ fn overridden(bytes: &[u8]) {
     }
 }
 
-/// What was read as a duration is read again as the same one from how it is shown.
+/// The displayed form of a duration is read as the same duration.
 fn units(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = (parse_bytes(&text), parse_count(&text));
@@ -129,8 +129,8 @@ fn units(bytes: &[u8]) {
     }
 }
 
-/// A password in a URL, a variable or an argument is gone wherever it stands, and scrubbing twice does no
-/// more than once.
+/// A password in a URL, a variable or an argument is removed everywhere, and scrubbing twice has the same result as
+/// scrubbing once.
 fn scrubbed(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let clean = scrub(&text);

@@ -1,8 +1,8 @@
-//! What to run: systems x workloads x loads x repetitions. TOML in, checked, with units.
+//! The plan of a run: systems x workloads x loads x repetitions. Reads TOML, with units, and checks it.
 //!
-//! [`Plan::parse`] turns text into a [`Plan`] or into a [`Problem`] that points at the place. What
-//! the options of a workload or a system mean is not known here: they stay [`Options`], which the
-//! room that owns them reads and checks with the same tools.
+//! [`Plan::parse`] turns text into a [`Plan`] or into a [`Problem`] that points at the place. This room does not know
+//! the meaning of the options of a workload or a system: they stay [`Options`], which the room that owns them reads
+//! and checks with the same tools.
 
 mod bounds;
 mod compose;

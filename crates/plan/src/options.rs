@@ -9,33 +9,33 @@ use crate::scrub;
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
 
-/// A table of the plan whose keys another room knows.
+/// A table of the plan whose keys another room defines.
 ///
-/// Keys are held as `snake_case`: `table-size` in the plan is `table_size` here. Two are equal when
-/// keys and values are, wherever they stand. Passwords show neither in `Debug` nor in messages.
+/// Keys are held as `snake_case`: `table-size` in the plan is `table_size` here. Two are equal when their keys and
+/// values are, regardless of their places. Neither `Debug` nor messages show passwords.
 #[derive(Clone, Default)]
 pub struct Options {
     pub(crate) span: Option<Range<usize>>,
     pub(crate) entries: Vec<Entry>,
-    /// What the plan itself has read: no longer an option, but still a place to point at.
+    /// Keys that the plan itself has read: no longer options, but messages can still point at their places.
     pub(crate) consumed: Vec<Entry>,
 }
 
 /// A key with its value.
 #[derive(Clone)]
 pub(crate) struct Entry {
-    /// As the code names it.
+    /// The name in the code.
     pub(crate) key: String,
-    /// As the plan names it.
+    /// The name in the plan.
     pub(crate) written: String,
     pub(crate) key_span: Option<Range<usize>>,
     pub(crate) placed: Spanned,
-    /// Where it stands when that is not the plan, such as `FILE:LINE`.
+    /// Its place when it is outside the plan, such as `FILE:LINE`.
     pub(crate) place: Option<String>,
 }
 
 impl Entry {
-    /// A message about it, with its place when that is not the plan.
+    /// A message about it, with its place when it is outside the plan.
     pub(crate) fn told(&self, message: String) -> String {
         match &self.place {
             Some(place) => format!("{place}: {message}"),
@@ -44,19 +44,19 @@ impl Entry {
     }
 }
 
-/// A value that does not stand in the plan but in a file that the plan names.
+/// A value from a file that the plan names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its name as the file has it.
+    /// Its name in the file.
     pub name: String,
     /// Its value.
     pub value: String,
-    /// Where it stands, such as `FILE:LINE`.
+    /// Its place, such as `FILE:LINE`.
     pub place: String,
 }
 
 impl Options {
-    /// No options, so that every default holds.
+    /// No options, so every default applies.
     pub fn empty() -> Self {
         Self::default()
     }
@@ -64,7 +64,7 @@ impl Options {
     /// Options from the text of a TOML table, such as `tables = 4`; places count within `text`.
     ///
     /// # Errors
-    /// Where the text is no TOML.
+    /// If the text is not TOML.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let document = toml_edit::Document::parse(text).map_err(|error| Problem::syntax(&error))?;
         Ok(Self::read(document.as_table(), None))
@@ -81,7 +81,7 @@ impl Options {
         Self { span, entries: entries.collect(), consumed: Vec::new() }
     }
 
-    /// A table that has nothing but its kind.
+    /// A table that has only its kind.
     pub(crate) fn of_kind(kind: &Spanned) -> Self {
         let entry = Entry {
             key: "kind".to_owned(),
@@ -93,9 +93,9 @@ impl Options {
         Self { span: kind.span.clone(), entries: vec![entry], consumed: Vec::new() }
     }
 
-    /// The same with lines of files below it: a line holds where the plan does not give its name, and the last
-    /// of several lines with one name holds. A `.` in a name counts as `_`, because TOML gives dots another
-    /// meaning.
+    /// The same options with lines of files as fallback: a line applies if the plan does not set its name, and of
+    /// several lines with one name the last applies. A `.` in a name counts as `_`, because dots have another meaning
+    /// in TOML.
     #[must_use]
     pub fn above(mut self, lines: impl IntoIterator<Item = Line>) -> Self {
         for entry in &mut self.entries {
@@ -115,17 +115,17 @@ impl Options {
         self
     }
 
-    /// Starts reading; end with [`OptionReader::finish`].
+    /// Starts reading; call [`OptionReader::finish`] at the end.
     pub fn reader(&self) -> OptionReader<'_> {
         OptionReader::new(self)
     }
 
-    /// Whether nothing was said.
+    /// Whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Every key with its value as a person reads it, in the order of the plan, passwords blanked.
+    /// Every key with its value as shown to a person, in the order of the plan, passwords blanked.
     pub fn shown(&self) -> Vec<(String, String)> {
         self.entries
             .iter()
@@ -136,7 +136,7 @@ impl Options {
             .collect()
     }
 
-    /// Something wrong at the value of `name` (`kind` too), or at the table when it was not given.
+    /// A problem at the value of `name` (also `kind`), or at the table when the key is absent.
     pub fn problem(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl Options {
         Problem { span, message, help: Some(help.into()) }
     }
 
-    /// Sets the keys that the plan itself has read apart from the options.
+    /// Separates the keys that the plan itself has read from the options.
     pub(crate) fn consume(mut self, keys: &[&str]) -> Self {
         let is_ours = |entry: &Entry| keys.contains(&entry.key.as_str());
         let (ours, rest) = self.entries.into_iter().partition(is_ours);
@@ -160,13 +160,13 @@ impl Options {
         self
     }
 
-    /// The same without `key`.
+    /// The same options without `key`.
     pub(crate) fn without(mut self, key: &str) -> Self {
         self.entries.retain(|entry| entry.key != key);
         self
     }
 
-    /// The same with `other` over it: what `other` says holds, and tables are put together key by key.
+    /// The same options overridden by those of `other`; tables are merged key by key.
     pub(crate) fn overlaid(mut self, other: &Self) -> Self {
         for theirs in &other.entries {
             match self.entries.iter_mut().find(|mine| mine.key == theirs.key) {
@@ -177,7 +177,7 @@ impl Options {
         self
     }
 
-    /// Says the value of `from` once more under `to`.
+    /// Adds the value of `from` also under `to`.
     pub(crate) fn add_copy(&mut self, from: &str, to: &str) {
         if let Some(entry) = self.find(from) {
             let copy = Entry { key: to.to_owned(), written: to.to_owned(), ..entry.clone() };
@@ -200,7 +200,7 @@ fn overlaid(mine: &Spanned, theirs: &Spanned) -> Spanned {
     }
 }
 
-/// A key as the code names it.
+/// A key's name in the code.
 pub(crate) fn normal(written: &str) -> String {
     written.replace('-', "_")
 }

@@ -1,4 +1,4 @@
-//! Values said on the command line in place of those of the plan: `load.time=5s`.
+//! Values of the command line that replace those of the plan: `load.time=5s`.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,12 @@ use crate::options::normal;
 use crate::{Problem, Problems, Source};
 
 impl Source {
-    /// The same plan with values replaced or added, each as `path=value`: the text that is checked,
-    /// pointed into and recorded from then on.
+    /// The same plan with values replaced or added, each as `path=value`. From then on, this text is checked,
+    /// referred to in messages and recorded.
     ///
     /// # Errors
-    /// What is no assignment, a path through something that is no table, and a text that is no TOML.
-    /// Paths that mean nothing are told by [`crate::Plan::parse`], with the nearest spelling.
+    /// If an override is not an assignment, a path leads through a value that is not a table, or the text is not
+    /// TOML. [`crate::Plan::parse`] reports unknown paths, with the nearest spelling.
     pub fn with_overrides<S: AsRef<str>>(self, assignments: &[S]) -> Result<Self, Problems> {
         let mut source = self;
         for assignment in assignments {
@@ -28,9 +28,9 @@ impl Source {
         Ok(source)
     }
 
-    /// The same plan with one value replaced or added. `value` is TOML when it can be, numbers with
-    /// commas are a list, and all else is text. `load.time` takes the place of `load.events` and the
-    /// other way round, and so do `load.rate` and `load.steps`.
+    /// The same plan with one value replaced or added. `value` is read as TOML if possible; numbers with commas are a
+    /// list, and everything else is text. `load.time` replaces `load.events` and the reverse, and so do `load.rate`
+    /// and `load.steps`.
     ///
     /// # Errors
     /// As [`Source::with_overrides`].
@@ -69,8 +69,8 @@ impl Source {
     }
 }
 
-/// The key that goes when `path` is set: a trial ends by time or by events, and has one rate or steps,
-/// so the later word holds.
+/// The key that is removed when `path` is set: a trial ends by time or by events, and has one rate or steps, so the
+/// later value applies.
 fn instead_of(path: &[Key]) -> Option<&'static str> {
     match path.iter().map(Key::get).collect::<Vec<_>>().as_slice() {
         ["load", "time"] => Some("events"),
@@ -81,7 +81,7 @@ fn instead_of(path: &[Key]) -> Option<&'static str> {
     }
 }
 
-/// Replaces a value where it stands, its comment kept, or adds it.
+/// Replaces a value in place and keeps its comment, or adds it.
 fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     let name = spelled(table, key);
     if let Some(Item::Value(old)) = table.get(&name) {
@@ -90,7 +90,7 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     table.insert(&name, Item::Value(value));
 }
 
-/// The key as the table spells it already, `-` and `_` being the same.
+/// The key as the table already spells it; `-` and `_` are the same.
 fn spelled(table: &dyn TableLike, key: &str) -> String {
     if table.contains_key(key) {
         return key.to_owned();
@@ -99,14 +99,14 @@ fn spelled(table: &dyn TableLike, key: &str) -> String {
     same.unwrap_or(key).to_owned()
 }
 
-/// A table whose header shows only when it has values of its own.
+/// A table whose header is shown only when it has its own values.
 pub(crate) fn implicit_table() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);
     Item::Table(table)
 }
 
-/// A value as the command line says it: TOML, numbers with commas, or else text.
+/// A value of the command line: TOML, numbers with commas, or else text.
 pub(crate) fn read_value(text: &str) -> Value {
     match text.parse::<Value>() {
         Ok(Value::Datetime(_)) => text.into(),
@@ -131,7 +131,7 @@ fn undecorated(mut value: Value) -> Value {
     value
 }
 
-/// One assignment that cannot be done, with `part` of it marked.
+/// An assignment that cannot be applied, with `part` of it marked.
 fn refused(assignment: &str, part: &str, message: String, help: &str) -> Problems {
     let source = Source {
         name: "command line".to_owned(),

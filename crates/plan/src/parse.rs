@@ -1,4 +1,4 @@
-//! From a plan's text to a checked plan.
+//! Turns a plan's text into a checked plan.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -27,11 +27,11 @@ const BETWEEN: &[(&str, Between)] =
 const EXISTING: &[(&str, Existing)] =
     &[("refuse", Existing::Refuse), ("reuse", Existing::Reuse), ("replace", Existing::Replace)];
 
-/// Keys at the top of a plan that people look for under `[load]`.
+/// Top-level keys of a plan that users may expect under `[load]`.
 const ROOT_KEYS: &[&str] =
     &["between", "cleanup", "existing", "name", "percentiles", "repetitions", "seed", "title"];
 
-/// Keys under `[load]` that people look for at the top.
+/// Keys under `[load]` that users may expect at the top level.
 const LOAD_KEYS: &[&str] = &[
     "arrivals",
     "backlog",
@@ -51,10 +51,10 @@ const LOAD_KEYS: &[&str] = &[
     "workers",
 ];
 
-/// Keys of a system's table that are the plan's, not the system's.
+/// Keys of a system's table that belong to the plan, not to the system.
 const SYSTEM_KEYS: &[&str] = &["kind", "use", "sql", "build", "endpoints"];
 
-/// Keys of a workload's table that are the plan's, not the workload's.
+/// Keys of a workload's table that belong to the plan, not to the workload.
 const WORKLOAD_KEYS: &[&str] = &["kind", "use"];
 
 impl Plan {
@@ -66,7 +66,7 @@ impl Plan {
         Self::parse(Source::read(path)?)
     }
 
-    /// Reads a plan's text. What the options of systems and workloads mean is left to their rooms.
+    /// Reads a plan's text. The rooms of systems and workloads interpret their options.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -106,7 +106,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
     plan
 }
 
-/// Ends a reading; what was wrong joins what else is.
+/// Finishes reading and adds the problems that were found to the others.
 fn gather(reader: OptionReader<'_>, problems: &mut Vec<Problem>) {
     if let Err(found) = reader.finish() {
         problems.extend(found);
@@ -137,7 +137,7 @@ fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
     percentiles
 }
 
-/// A table below the root; its problems are told when it is something else.
+/// A table below the root; reports a problem when the value is not a table.
 pub(crate) fn read_table(
     reader: &mut OptionReader<'_>,
     name: &str,
@@ -234,12 +234,12 @@ fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Load
     load
 }
 
-/// Clients and workers are bounded far below this.
+/// The limits of clients and workers are far below this.
 fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Steps take their time when nothing else is said.
+/// By default, steps determine the time.
 fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     let time = reader.duration_given("time");
     let events = reader.integer_given("events", 1..=u64::MAX);
@@ -253,7 +253,7 @@ fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     match (events, time) {
         (Some(events), _) => Limit::Events(events),
         (None, Some(time)) => Limit::Time(time),
-        // A wrong time is told already; it bounds nothing.
+        // A wrong time has already been reported; it sets no limit.
         (None, None) if reader.is_given("time") => Limit::Time(Duration::MAX),
         (None, None) => {
             let steps = open.and_then(|open| open.rates.first()).map(Rate::length);
@@ -262,7 +262,7 @@ fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     }
 }
 
-/// A rate that comes in steps lasts as long as they do.
+/// With steps, the load lasts as long as they do.
 fn is_limit_given(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> bool {
     let has_steps =
         open.and_then(|open| open.rates.first()).is_some_and(|rate| !rate.length().is_zero());

@@ -15,7 +15,7 @@ pub(crate) enum Role {
     Workload,
 }
 
-/// One system or workload.
+/// A system or workload.
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) kind: String,
@@ -113,7 +113,7 @@ fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<
     Some(Part { name, kind, table })
 }
 
-/// The part's table; a text alone is its kind.
+/// The part's table; a plain text is its kind.
 fn as_table(
     role: Role,
     name: &str,
@@ -132,8 +132,8 @@ fn as_table(
     }
 }
 
-/// The kind that a table says by `kind`, `use` or the scheme of its `url`. A kind that is itself a
-/// URL becomes the `url` option.
+/// The kind of a table, from `kind`, `use` or the scheme of its `url`. A kind that is itself a URL becomes the `url`
+/// option.
 fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String, Options)> {
     let mut reader = table.reader();
     let (kind, used) = (reader.text("kind"), reader.text("use"));
@@ -160,7 +160,7 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
     Some((kind, table))
 }
 
-/// The kind of system that a URL names; every name of the one protocol means a server that is there.
+/// The kind of system that a URL names; every name of the MySQL protocol means an existing server.
 pub(crate) fn scheme(url: &str) -> Option<String> {
     match url.split_once("://")?.0 {
         "mysql" | "mariadb" | "tidb" => Some("mysql".to_owned()),
@@ -177,7 +177,7 @@ pub(crate) fn label(kind: &str) -> String {
 fn label_of_one(kind: &str) -> String {
     let last = kind.trim().rsplit('/').next().unwrap_or(kind);
     if last.chars().count() == 1 {
-        // One letter says nothing without what stands before it: `ycsb_a` of `ycsb/a`.
+        // A single letter is unclear without its prefix: `ycsb_a` of `ycsb/a`.
         return kind.trim().replace('/', "_");
     }
     last.split_once(".sql").map_or(last, |(stem, _)| stem).to_owned()

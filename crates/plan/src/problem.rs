@@ -1,4 +1,4 @@
-//! What is wrong with a plan, and where.
+//! Problems of a plan and their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,19 +7,19 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::{Source, scrub};
 
-/// One thing wrong, at one place of the plan's text.
+/// One problem, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Byte range in the source; `None` when the thing is missing altogether.
+    /// Byte range in the source; `None` when something is missing from the plan.
     pub span: Option<Range<usize>>,
-    /// What was seen, in one line.
+    /// The observation, in one line.
     pub message: String,
-    /// What is allowed, the nearest right spelling, or what to do.
+    /// The allowed values, the nearest valid spelling, or the remedy.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// Text that is no TOML.
+    /// Text that is not TOML.
     pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
         let message = error.message().lines().collect::<Vec<_>>().join("; ");
         let help = "a plan is TOML: `key = value` below `[table]` headers".to_owned();
@@ -27,7 +27,7 @@ impl Problem {
     }
 }
 
-/// Everything wrong with a plan, ready to be read.
+/// All problems of a plan, formatted for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     /// At least one.
@@ -37,7 +37,7 @@ pub struct Problems {
     source: Source,
 }
 
-/// Whether text for a person is coloured.
+/// Whether text for a person has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
     /// Plain text.
@@ -47,8 +47,8 @@ pub enum Color {
 }
 
 impl Problems {
-    /// Problems that a reader of `source` found, in the order of its text. What is kept and shown
-    /// has no password.
+    /// Problems that a reader of `source` found, in the order of its text. The stored and displayed text has no
+    /// password.
     pub fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.as_ref().map(|span| (span.start, span.end)));
         for problem in &mut problems {
@@ -101,7 +101,7 @@ fn render_one(renderer: &Renderer, source: &Source, problem: &Problem) -> String
     renderer.render(&[group])
 }
 
-/// The part of a place that lies on its first line, on letters' borders and within the text.
+/// The part of a place on its first line, cut at character boundaries and within the text.
 fn one_line(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = floor(text, span.start);
     let end = floor(text, span.end).max(start);

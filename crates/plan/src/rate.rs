@@ -1,4 +1,4 @@
-//! What an open loop offers: rates of arrivals, over time or over a sweep.
+//! The load of an open loop: arrival rates, over time or over a sweep.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,19 +7,20 @@ use std::time::Duration;
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem, show_duration};
 
-/// One arrival in a thousand seconds is as good as none; no generator offers a thousand million.
+/// The minimum, one arrival in a thousand seconds, is practically none; no generator reaches the maximum of a
+/// thousand million.
 const RATES_PER_S: RangeInclusive<f64> = 0.001..=1e9;
-/// A step may begin or end at nothing.
+/// A step may begin or end at zero.
 const STEP_RATES_PER_S: RangeInclusive<f64> = 0.0..=1e9;
 const BACKLOG_DEFAULT: u64 = 100_000;
 
 const ARRIVALS: &[(&str, Arrivals)] =
     &[("poisson", Arrivals::Poisson), ("constant", Arrivals::Constant)];
 
-/// Load that comes by a schedule, whether or not a client is free for it.
+/// Load that arrives by a schedule, whether or not a client is idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenLoop {
-    /// The rates to sweep over, at least one.
+    /// The rates to sweep over; at least one.
     pub rates: Vec<Rate>,
     /// How arrivals are spread around their rate.
     pub arrivals: Arrivals,
@@ -30,26 +31,26 @@ pub struct OpenLoop {
 /// How arrivals are spread around their rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Independently of one another, as those of many users are.
+    /// Independently of one another, like those of many users.
     Poisson,
     /// As evenly as the rate allows.
     Constant,
 }
 
-/// Rates over the measured time: one step after the other, and the end of the last one from then on.
+/// Rates over the measured time: one step after the other; afterwards the end rate of the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     steps: Vec<RateStep>,
 }
 
-/// A stretch of time in which the rate goes in a straight line from one value to another.
+/// A period in which the rate changes linearly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateStep {
     /// Its length.
     pub length: Duration,
-    /// Arrivals a second at its beginning.
+    /// Arrivals per second at its start.
     pub from_per_s: f64,
-    /// Arrivals a second at its end.
+    /// Arrivals per second at its end.
     pub to_per_s: f64,
 }
 
@@ -62,14 +63,14 @@ impl Arrivals {
         }
     }
 
-    /// The spread of that name.
+    /// The spread with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         ARRIVALS.iter().find(|(known, _)| *known == name).map(|(_, arrivals)| *arrivals)
     }
 }
 
 impl RateStep {
-    /// Arrivals expected in its first `into`: the area below the line.
+    /// Expected arrivals in its first `into`: the area below the line.
     fn area(self, into: Duration) -> f64 {
         if self.length.is_zero() {
             return 0.0;
@@ -81,13 +82,13 @@ impl RateStep {
 }
 
 impl Rate {
-    /// The same rate all the time.
+    /// A constant rate.
     pub fn constant(per_s: f64) -> Self {
         let length = Duration::ZERO;
         Self { steps: vec![RateStep { length, from_per_s: per_s, to_per_s: per_s }] }
     }
 
-    /// Steps in their order; `None` of none.
+    /// Steps in order; `None` if there are none.
     pub fn of(steps: Vec<RateStep>) -> Option<Self> {
         (!steps.is_empty()).then_some(Self { steps })
     }
@@ -97,23 +98,23 @@ impl Rate {
         &self.steps
     }
 
-    /// Whether it never changes.
+    /// Whether the rate is constant.
     pub fn is_constant(&self) -> bool {
         let first = self.first_per_s();
         self.steps.iter().all(|step| step.from_per_s == first && step.to_per_s == first)
     }
 
-    /// Arrivals a second at the beginning.
+    /// Arrivals per second at the start.
     pub fn first_per_s(&self) -> f64 {
         self.steps.first().map_or(0.0, |step| step.from_per_s)
     }
 
-    /// Arrivals a second from the end of the last step on.
+    /// Arrivals per second after the last step.
     pub fn last_per_s(&self) -> f64 {
         self.steps.last().map_or(0.0, |step| step.to_per_s)
     }
 
-    /// Arrivals a second on average over the first `time`; at the beginning when that is nothing.
+    /// Mean arrivals per second over the first `time`; the start rate when `time` is zero.
     pub fn mean_per_s(&self, time: Duration) -> f64 {
         if time.is_zero() || self.is_constant() {
             return self.first_per_s();
@@ -127,13 +128,13 @@ impl Rate {
         (arrivals + self.last_per_s() * left.as_secs_f64()) / time.as_secs_f64()
     }
 
-    /// How long all steps together take.
+    /// Total length of all steps.
     pub fn length(&self) -> Duration {
         self.steps.iter().fold(Duration::ZERO, |sum, step| sum.saturating_add(step.length))
     }
 }
 
-/// `5000/s`, or `1000 to 5000/s` of rates that change.
+/// `5000/s`, or `1000 to 5000/s` for a changing rate.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rates = || self.steps.iter().flat_map(|step| [step.from_per_s, step.to_per_s]);
@@ -143,7 +144,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// What `[load]` says of an open loop; `None` when it says nothing.
+/// The open loop of `[load]`; `None` when there is none.
 pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<OpenLoop> {
     let rates = match (reader.is_given("rate"), reader.is_given("steps")) {
         (true, true) => {
@@ -174,7 +175,7 @@ fn reject_without_rate(reader: &mut OptionReader<'_>) {
     }
 }
 
-/// What has no meaning where load comes by a schedule.
+/// Rejects keys that have no meaning in an open loop.
 fn check_others(reader: &mut OptionReader<'_>) {
     if reader.is_given("think_time") {
         let message = "`think_time` is said beside a rate";

@@ -1,4 +1,4 @@
-//! Reads options one by one, remembers what was asked, and reports everything wrong at the end.
+//! Reads options one by one, remembers which keys were read, and reports all problems at the end.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -8,8 +8,8 @@ use crate::options::Entry;
 use crate::value::{Spanned, Value};
 use crate::{Options, Problem, scrub, spelling, units};
 
-/// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong; what
-/// was wrong, and every key that nobody asked for, comes out of [`OptionReader::finish`].
+/// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong. [`OptionReader::finish`]
+/// returns all wrong values and all keys that were never read.
 #[derive(Debug)]
 pub struct OptionReader<'a> {
     options: &'a Options,
@@ -30,20 +30,19 @@ impl<'a> OptionReader<'a> {
         self.integer_given(name, allowed).unwrap_or(default)
     }
 
-    /// As [`OptionReader::integer`], `None` when the plan does not say.
+    /// As [`OptionReader::integer`]; `None` when the key is absent.
     pub fn integer_given(&mut self, name: &str, allowed: RangeInclusive<u64>) -> Option<u64> {
         let entry = self.entry(name)?;
         self.accept(entry, as_count(&entry.placed.value), &allowed, "a whole number")
     }
 
-    /// Whole numbers, each once: one, a list, or a text with commas. `None` when the plan does not
-    /// say or says it wrong.
+    /// Distinct whole numbers: one, a list, or a text with commas. `None` when the key is absent or its value wrong.
     pub fn integers(&mut self, name: &str, allowed: RangeInclusive<u64>) -> Option<Vec<u64>> {
         self.list(name, as_count, &allowed, "a whole number")
     }
 
-    /// Numbers, each once: one, a list, or a text with commas; `"5k"` too. `None` when the plan does not say or
-    /// says it wrong.
+    /// Distinct numbers: one, a list, or a text with commas; also `"5k"`. `None` when the key is absent or its value
+    /// wrong.
     pub fn floats(&mut self, name: &str, allowed: RangeInclusive<f64>) -> Option<Vec<f64>> {
         self.list(name, as_float, &allowed, "a number")
     }
@@ -55,7 +54,7 @@ impl<'a> OptionReader<'a> {
         self.accept(entry, seen, &allowed, "a number").unwrap_or(default)
     }
 
-    /// A text, or a number taken as it was written.
+    /// A text, or a number as it was written.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let entry = self.entry(name)?;
         let text = entry.placed.value.as_text();
@@ -80,7 +79,7 @@ impl<'a> OptionReader<'a> {
         self.duration_given(name).unwrap_or(default)
     }
 
-    /// As [`OptionReader::duration`], `None` when the plan does not say.
+    /// As [`OptionReader::duration`]; `None` when the key is absent.
     pub fn duration_given(&mut self, name: &str) -> Option<Duration> {
         let entry = self.entry(name)?;
         let seen = entry.placed.value.as_text().and_then(|text| units::parse_duration(&text));
@@ -107,7 +106,7 @@ impl<'a> OptionReader<'a> {
         seen.unwrap_or(default)
     }
 
-    /// One of several words; case and `-` or `_` do not count.
+    /// One of several words; case and the difference of `-` and `_` are ignored.
     pub fn choice<T: Copy>(&mut self, name: &str, default: T, choices: &[(&str, T)]) -> T {
         let Some(entry) = self.entry(name) else { return default };
         let words = as_words(&entry.placed.value);
@@ -122,7 +121,7 @@ impl<'a> OptionReader<'a> {
         default
     }
 
-    /// A text or a list of texts; empty when the plan does not say.
+    /// A text or a list of texts; empty when the key is absent.
     pub fn texts(&mut self, name: &str) -> Vec<String> {
         let Some(entry) = self.entry(name) else { return Vec::new() };
         let texts: Option<Vec<String>> = match &entry.placed.value {
@@ -136,8 +135,8 @@ impl<'a> OptionReader<'a> {
         texts.unwrap_or_default()
     }
 
-    /// A list of tables, each for a reader of its own: `stalls = [{ at = "5s", for = "1s" }]`; empty when
-    /// the plan does not say.
+    /// A list of tables, each read by its own reader: `stalls = [{ at = "5s", for = "1s" }]`; empty when the key is
+    /// absent.
     pub fn tables(&mut self, name: &str) -> Vec<Options> {
         let Some(entry) = self.entry(name) else { return Vec::new() };
         let as_table = |placed: &Spanned| match &placed.value {
@@ -155,8 +154,8 @@ impl<'a> OptionReader<'a> {
         tables.unwrap_or_default()
     }
 
-    /// Names and values of a table that the owner passes on as it is, such as a server's own
-    /// settings: `settings = { max_connections = 500 }`. Names keep `_`; empty when not said.
+    /// Names and values of a table that the owner passes on unchanged, such as a server's own settings:
+    /// `settings = { max_connections = 500 }`. Names keep `_`; empty when the key is absent.
     pub fn settings(&mut self, name: &str) -> Vec<(String, String)> {
         let Some(entry) = self.entry(name) else { return Vec::new() };
         let Value::Table(table) = &entry.placed.value else {
@@ -179,26 +178,25 @@ impl<'a> OptionReader<'a> {
         text.map(|text| (setting.key.clone(), text))
     }
 
-    /// Whether the plan says anything for `name`. Counts as asked.
+    /// Whether the plan has a value for `name`. Marks the key as read.
     pub fn is_given(&mut self, name: &str) -> bool {
         self.entry(name).is_some()
     }
 
-    /// Keys, as they were written, that nobody has asked for so far.
+    /// Keys, as they were written, that have not been read so far.
     pub fn unasked(&self) -> Vec<String> {
         let entries = self.options.entries.iter();
         let unasked = entries.filter(|entry| !self.asked.contains(&entry.key));
         unasked.map(|entry| entry.written.clone()).collect()
     }
 
-    /// Reports something wrong that only the owner of the options can know, at the value of `name`
-    /// (or at the table when it was not given).
+    /// Reports a problem that only the owner of the options can detect, at the value of `name` (or at the table when
+    /// the key is absent).
     pub fn reject(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
         self.problems.push(self.options.problem(name, message, help));
     }
 
-    /// Reports a key that is known and not offered, if the plan has it. It is not among the keys that an error
-    /// about another one lists.
+    /// Reports a known but unsupported key, if the plan has it. Errors about other keys do not list it as allowed.
     pub fn refuse(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
         if self.options.find(name).is_some() {
             self.refused.push(name.to_owned());
@@ -206,11 +204,11 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// Ends the reading.
+    /// Finishes reading.
     ///
     /// # Errors
-    /// Every wrong value, every key said twice, and every key that was never asked for with the
-    /// nearest right one, in the order of the plan.
+    /// In the order of the plan: every wrong value, every duplicate key, and every key that was never read, with the
+    /// nearest valid key.
     pub fn finish(mut self) -> Result<(), Vec<Problem>> {
         let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
         allowed.sort_unstable();
@@ -223,7 +221,7 @@ impl<'a> OptionReader<'a> {
         if self.problems.is_empty() { Ok(()) } else { Err(self.problems) }
     }
 
-    /// A key that nobody asked for, or that was said before in another spelling.
+    /// A key that was never read, or that was set before in another spelling.
     fn wrong_key(&self, index: usize, entry: &Entry, allowed: &[&str]) -> Option<Problem> {
         let key = entry.key.as_str();
         let is_known = allowed.contains(&key);
@@ -242,17 +240,17 @@ impl<'a> OptionReader<'a> {
         Some(Problem { span, message: entry.told(message), help: Some(help) })
     }
 
-    /// What was wrong so far, without a look at keys that nobody asked for.
+    /// Problems so far, without a check for keys that were never read.
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
 
-    /// Keys that are right at another place, named for who looks for them here.
+    /// Keys that are valid in another table, with a hint for users who write them here.
     pub(crate) fn belongs_elsewhere(&mut self, keys: &'static [&'static str], place: &'static str) {
         self.elsewhere = Some((keys, place));
     }
 
-    /// The raw value of `name`, for what the plan itself reads.
+    /// The raw value of `name`, for keys that the plan itself reads.
     pub(crate) fn placed(&mut self, name: &str) -> Option<&'a Spanned> {
         self.entry(name).map(|entry| &entry.placed)
     }
@@ -264,7 +262,7 @@ impl<'a> OptionReader<'a> {
         self.options.find(name)
     }
 
-    /// Checks a number against what is allowed.
+    /// Checks a number against the allowed range.
     fn accept<T: PartialOrd + Display>(
         &mut self,
         entry: &Entry,
@@ -332,7 +330,7 @@ impl<'a> OptionReader<'a> {
     }
 }
 
-/// The items of a list, of a text with commas, or a value alone.
+/// The items of a list, of a text with commas, or a single value.
 fn items(placed: &Spanned) -> Vec<Spanned> {
     match &placed.value {
         Value::List(list) => list.clone(),
@@ -393,7 +391,7 @@ fn as_boolean(value: &Value) -> Option<bool> {
     }
 }
 
-/// The words that a choice may be named by; `true` also means `on`, `false` also `off` and `none`.
+/// The words for a choice; `true` also means `on`, `false` also `off` and `none`.
 fn as_words(value: &Value) -> Vec<String> {
     match value {
         Value::Boolean(true) => vec!["true".to_owned(), "on".to_owned()],

@@ -1,8 +1,8 @@
 //! Passwords are blanked in everything that is written or shown.
 //!
-//! A secret is found in two ways: by its place (the password of a URL, the value of a key or of an argument
-//! that is named like a secret, the password of an SQL statement), and by its value, once that is known
-//! ([`hide`]). Rather too much is blanked than too little.
+//! A secret is found in two ways: by its place (the password of a URL, the value of a key or of an argument that is
+//! named like a secret, the password of an SQL statement), and by its value, once this is known ([`hide`]). In doubt,
+//! text is blanked.
 
 mod known;
 mod places;
@@ -14,11 +14,11 @@ pub use known::hide;
 use places::{Extent, in_places};
 pub use words::scrub_words;
 
-/// What stands in a password's place.
+/// The replacement for a password.
 const BLANK: &str = "***";
-/// Blanking may show another secret, as where one bracket of a list was blanked; it ends here at the latest.
+/// Limit of passes: blanking may reveal another secret, for example where one bracket of a list was blanked.
 const PASSES_MAX: usize = 32;
-/// What a setting may be that is named like a secret and is none, such as `allow_clear_password`.
+/// Values of a setting that is named like a secret but is not one, such as `allow_clear_password`.
 const SWITCHES: [&str; 4] = ["true", "false", "on", "off"];
 
 /// The text with every secret blanked, as in `scheme://user:***@host`.
@@ -26,12 +26,12 @@ pub fn scrub(text: &str) -> String {
     scrub_as(text, Extent::Text)
 }
 
-/// The value of the setting `name`, blanked when the name says that it is a secret.
+/// The value of the setting `name`, blanked when the name is that of a secret.
 pub fn scrub_setting(name: &str, value: &str) -> String {
     if names_secret(name) && !is_switch(value) { BLANK.to_owned() } else { scrub(value) }
 }
 
-/// Whether a key holds a secret itself, rather than the name of a place where one is.
+/// Whether a key holds a secret itself, not the name of a place that has one.
 pub fn names_secret(key: &str) -> bool {
     const ENDINGS: [&str; 12] = [
         "password",
@@ -51,7 +51,7 @@ pub fn names_secret(key: &str) -> bool {
     key == "pass" || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
-/// Where a place of the text lies once the text is scrubbed.
+/// The position of a place after the text is scrubbed.
 pub(crate) fn moved(text: &str, place: &Range<usize>) -> Range<usize> {
     let (mut text, mut place) = (text.to_owned(), place.clone());
     for _ in 0..PASSES_MAX {
@@ -105,7 +105,7 @@ fn moved_offset(secrets: &[Range<usize>], offset: usize) -> usize {
     moved
 }
 
-/// Byte ranges of secrets, ascending and apart.
+/// Byte ranges of secrets, ascending and disjoint.
 fn secrets(text: &str, extent: Extent) -> Vec<Range<usize>> {
     let mut found = in_places(text, extent);
     found.extend(known::in_text(text));

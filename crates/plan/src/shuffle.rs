@@ -1,18 +1,18 @@
-//! Chance from a seed.
+//! Random order from a seed.
 
 use crate::split_mix;
 
-/// A small generator.
+/// A small random number generator.
 #[derive(Clone, Debug)]
 pub struct Shuffle(u64);
 
 impl Shuffle {
-    /// What a seed makes; the same every time.
+    /// The generator of a seed; the same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The things in a new order; each order is as likely as any other.
+    /// The items in a random order; every order is equally likely.
     ///
     /// Source: R. Durstenfeld, Algorithm 235: Random permutation, CACM 7 (1964).
     pub fn of<T: Clone>(&mut self, things: &[T]) -> Vec<T> {
@@ -23,10 +23,10 @@ impl Shuffle {
         things
     }
 
-    /// A number below `bound`, each as likely as any other to within `bound` / 2^64.
+    /// A number below `bound`; all are equally likely to within `bound` / 2^64.
     pub fn below(&mut self, bound: usize) -> usize {
         let mixed = split_mix::next(&mut self.0);
-        // The upper half of the product is even over 0..bound.
+        // The upper half of the product is uniform over 0..bound.
         usize::try_from((u128::from(mixed) * bound as u128) >> 64).unwrap_or(0)
     }
 }

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{Problem, Problems, scrub, spelling};
 
-/// The text that a plan was read from, for pointing into it. Its `Debug` shows no password.
+/// The text that a plan was read from, to which messages can point. Its `Debug` shows no password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Where it came from, as a person names it: a path, or `command line`.
+    /// Its origin as shown to a person: a path, or `command line`.
     pub name: String,
     /// The text.
     pub text: String,
-    /// The folder that relative paths in the plan count from.
+    /// The folder at which relative paths in the plan start.
     pub folder: PathBuf,
 }
 
@@ -22,7 +22,7 @@ impl Source {
     /// Reads a plan's file.
     ///
     /// # Errors
-    /// Why it cannot be read, with the nearest plan in the same folder.
+    /// The reason why it cannot be read, with the nearest plan in the same folder.
     pub fn read(path: &Path) -> Result<Self, Problems> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -40,7 +40,7 @@ impl Source {
         }
     }
 
-    /// The same text without passwords: what may be written, shown and kept.
+    /// The same text without passwords; this one may be written, shown and stored.
     #[must_use]
     pub fn scrubbed(&self) -> Self {
         Self {
@@ -50,8 +50,7 @@ impl Source {
         }
     }
 
-    /// The plan's name when its text does not say: the file's stem, with letters that a folder's
-    /// name takes.
+    /// The plan's default name: the file's stem, with only characters that are valid in a folder's name.
     pub(crate) fn stem(&self) -> String {
         let stem = Path::new(&self.name).file_stem().and_then(OsStr::to_str).unwrap_or_default();
         clean_name(stem)
@@ -69,26 +68,26 @@ impl fmt::Debug for Source {
     }
 }
 
-/// What to say about a name that files and folders cannot bear; `None` when they can.
+/// Help for a name that is not valid for files and folders; `None` when it is valid.
 pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
     let is_good =
         !name.is_empty() && !name.starts_with(['.', '-']) && name.chars().all(is_name_letter);
     (!is_good).then_some("use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter")
 }
 
-/// The name with letters that files and folders can bear.
+/// The name with only characters that are valid for files and folders.
 pub(crate) fn clean_name(name: &str) -> String {
     let kept: String = name.chars().map(|c| if is_name_letter(c) { c } else { '_' }).collect();
     let kept = kept.trim_start_matches(['.', '-']);
     if kept.is_empty() { "unnamed".to_owned() } else { kept.to_owned() }
 }
 
-/// Letters of names that become parts of file names.
+/// Characters that are allowed in names which become parts of file names.
 fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || "_-.+".contains(letter)
 }
 
-/// What to say about a plan that cannot be read: the plans that are in its folder.
+/// Help for a plan that cannot be read: the plans in its folder.
 fn plans_beside(path: &Path, folder: &Path) -> Option<String> {
     let mut plans: Vec<String> = fs::read_dir(folder)
         .ok()?

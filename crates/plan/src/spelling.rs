@@ -1,9 +1,9 @@
-//! The nearest right spelling of a wrong word, and what to say when there is none.
+//! The nearest valid spelling of a wrong word, and the help when there is none.
 
-/// The candidate that `word` most probably meant; `None` when nothing is near.
+/// The candidate that `word` most probably means; `None` when none is near.
 ///
-/// Case, `-` and `_` do not count; otherwise a third of the letters, rounded up, may differ by
-/// Damerau-Levenshtein distance, or one word may begin with the other (three letters or more).
+/// Case, `-` and `_` are ignored; otherwise a third of the letters, rounded up, may differ by Damerau-Levenshtein
+/// distance, or one word may begin with the other (three letters or more).
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = plain(word);
     let by_distance = candidates
@@ -15,7 +15,7 @@ pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     by_distance.or_else(|| candidates.iter().copied().find(|c| one_begins_the_other(&word, c)))
 }
 
-/// A word without what people mix up.
+/// A word without the differences that are ignored.
 fn plain(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")
 }
@@ -31,7 +31,7 @@ fn one_begins_the_other(word: &str, candidate: &str) -> bool {
         && (candidate.starts_with(word) || word.starts_with(candidate.as_str()))
 }
 
-/// The help for an unknown word: the nearest right one, then everything that is allowed.
+/// The help for an unknown word: the nearest valid one, then all allowed ones.
 pub(crate) fn help_for(word: &str, allowed: &[&str]) -> String {
     let list = if allowed.is_empty() {
         "nothing is allowed here".to_owned()

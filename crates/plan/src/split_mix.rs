@@ -4,7 +4,7 @@
 /// The step from one state to the next: the odd integer nearest to 2^64 / golden ratio.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number after `state`, which moves on.
+/// Advances `state` and returns the next number.
 #[inline]
 pub fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(STEP);

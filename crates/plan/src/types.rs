@@ -8,19 +8,19 @@ use crate::{Bounds, EndpointPlan, OpenLoop, Options, Rate, Shuffle, Source, Watc
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the plan is called; the file's stem when it does not say.
+    /// The plan's name; by default the file's stem.
     pub name: String,
-    /// A sentence for the head of the report.
+    /// A sentence for the top of the report.
     pub title: Option<String>,
-    /// The seed that every random choice comes from.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// How often each trial is done.
+    /// Number of times each trial is done.
     pub repetitions: u32,
-    /// What happens to the data between trials.
+    /// How the data is treated between trials.
     pub between: Between,
-    /// What to do with tables that are there already.
+    /// What to do with existing tables.
     pub existing: Existing,
-    /// Whether what was made is removed at the end.
+    /// Whether the tables are removed at the end.
     pub cleanup: bool,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
@@ -32,9 +32,9 @@ pub struct Plan {
     pub workloads: Vec<WorkloadPlan>,
     /// The loads.
     pub load: LoadPlan,
-    /// What is watched beside them.
+    /// The data sources that are watched during the load.
     pub watch: WatchPlan,
-    /// The text it came from, overrides applied.
+    /// The plan's text, with overrides applied.
     pub source: Arc<Source>,
 }
 
@@ -43,27 +43,27 @@ pub struct Plan {
 pub struct SystemPlan {
     /// Its name in the plan and in results; that of a variant is `SYSTEM.VARIANT`.
     pub name: String,
-    /// Which variant of which system it is, if it is one.
+    /// The variant, if the system is one of several variants.
     pub variant: Option<Variant>,
-    /// What it is: `sqlite`, `mariadb`, `mysql` (a server that is there), `simulated`.
+    /// Its kind: `sqlite`, `mariadb`, `mysql` (an existing server), `simulated`.
     pub kind: String,
-    /// A command that makes what the system is started from, such as `make server`.
+    /// A command that builds the system before its start, such as `make server`.
     pub build: Option<String>,
     /// Its options.
     pub options: Options,
-    /// Servers of it that tell their metrics, beside those that it knows of itself.
+    /// Servers of the system that report metrics, in addition to those that the system knows itself.
     pub endpoints: Vec<EndpointPlan>,
     /// Statements to run around phases, on this system, after the plan's own.
     pub sql: PhaseSql,
 }
 
-/// What makes a system one of several that are compared. Those of one system take turns: every round,
-/// which is a repetition, measures each of them once, in an order of its own, and each is started afresh.
+/// Marks a system as one of several variants that are compared. The variants of a system take turns: every round (a
+/// repetition) restarts and measures each of them once, in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// The system of the plan.
     pub of: String,
-    /// Which one.
+    /// The variant.
     pub name: String,
 }
 
@@ -72,7 +72,7 @@ pub struct Variant {
 pub struct WorkloadPlan {
     /// Its name in the plan and in results.
     pub name: String,
-    /// Which workload: `sysbench/oltp_read_write`, or the path of an SQL file.
+    /// Its kind: `sysbench/oltp_read_write`, or the path of an SQL file.
     pub kind: String,
     /// Its options.
     pub options: Options,
@@ -83,22 +83,21 @@ pub struct WorkloadPlan {
 pub struct LoadPlan {
     /// Numbers of concurrent clients to sweep over.
     pub clients: Vec<usize>,
-    /// Load before the first trial on a system that was just started, instead of `warm_up` when that is
-    /// shorter.
+    /// Load before the first trial on a newly started system; replaces a shorter `warm_up`.
     pub prewarm: Duration,
-    /// Load before what counts.
+    /// Warm-up before the measured load.
     pub warm_up: Duration,
     /// When the measured load ends.
     pub limit: Limit,
-    /// Whether the plan says so itself, or the default holds.
+    /// Whether the plan sets this itself; otherwise it is the default.
     pub is_limit_given: bool,
     /// Length of one interval.
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
-    /// Event loops that share the clients; the number of cores when not said.
+    /// Event loops that share the clients; by default one for two cores, at least one.
     pub workers: Option<usize>,
-    /// Rates at which transactions come, whether or not a client is free; `None` in a closed loop.
+    /// Rates at which transactions arrive, whether or not a client is idle; `None` in a closed loop.
     pub open: Option<OpenLoop>,
     /// How long to wait for the system under test.
     pub bounds: Bounds,
@@ -113,32 +112,32 @@ pub enum Limit {
     Events(u64),
 }
 
-/// What happens to the data between two trials of the same system and workload.
+/// How the data is treated between two trials of the same system and workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Nothing: the next trial finds what the last one left.
+    /// It is kept: the next trial uses the data as the last one left it.
     Keep,
-    /// Tables are made and filled again.
+    /// The tables are created and filled again.
     Reload,
-    /// The state after the load is copied back, where the system can.
+    /// The state after loading is copied back, if the system supports this.
     Restore,
 }
 
-/// What to do with tables that are there already.
+/// What to do with existing tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Stop before anything is touched.
+    /// Stop before anything is changed.
     Refuse,
     /// Use them once they are verified.
     Reuse,
-    /// Drop them and make them afresh.
+    /// Drop them and create them again.
     Replace,
 }
 
 /// Statements around phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhaseSql {
-    /// Once, before tables are made.
+    /// Once, before tables are created.
     pub before_prepare: Vec<String>,
     /// On every session that loads data, when it connects.
     pub prepare_session: Vec<String>,
@@ -163,7 +162,7 @@ pub struct Trial {
     pub clients: usize,
     /// Index into [`OpenLoop::rates`]; `None` in a closed loop.
     pub rate: Option<usize>,
-    /// Which repetition, from 0.
+    /// The repetition, from 0.
     pub repetition: u32,
 }
 
@@ -172,7 +171,7 @@ pub struct Trial {
 pub struct SystemInstance {
     /// Index into [`Plan::systems`].
     pub system: usize,
-    /// Which round of a variant; 0 of a system that has none.
+    /// The round of a variant; 0 for a system without variants.
     pub round: u32,
 }
 
@@ -229,7 +228,7 @@ impl Plan {
         trials
     }
 
-    /// How many systems from this one on are variants of one system.
+    /// Number of systems, starting at this one, that are variants of one system.
     fn variants_from(&self, first: usize) -> usize {
         let of = |system: &SystemPlan| system.variant.as_ref().map(|variant| variant.of.clone());
         let Some(group) = of(&self.systems[first]) else { return 0 };
@@ -261,15 +260,15 @@ impl Plan {
         self.sql.then(&system.sql)
     }
 
-    /// Which start of which system a trial belongs to. Trials that follow each other with the same
-    /// system instance find the system up; a variant is started afresh for every round.
+    /// The system instance that a trial runs on. Consecutive trials with the same instance use the running system; a
+    /// variant is restarted for every round.
     pub fn instance(&self, trial: Trial) -> SystemInstance {
         let is_variant = self.systems[trial.system].variant.is_some();
         let round = if is_variant { trial.repetition } else { 0 };
         SystemInstance { system: trial.system, round }
     }
 
-    /// Load before what counts of a trial.
+    /// Warm-up before the measured load of a trial.
     pub fn warm_up(&self, is_first_of_instance: bool) -> Duration {
         let LoadPlan { warm_up, prewarm, .. } = self.load;
         if is_first_of_instance { warm_up.max(prewarm) } else { warm_up }

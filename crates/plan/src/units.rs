@@ -59,7 +59,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     }
 }
 
-/// A size in bytes: `4096`, `64MiB`, `1GB`. A bare `M` is refused, for it means either.
+/// A size in bytes: `4096`, `64MiB`, `1GB`. A bare `M` is refused because it is ambiguous.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let (number, unit) = split(text.trim());
     scaled(number, unit.trim_start(), SIZES)
@@ -94,13 +94,13 @@ fn show_below_a_second(time_ns: u32) -> String {
     }
 }
 
-/// The leading number, and what follows it.
+/// The leading number, and the text after it.
 fn split(text: &str) -> (&str, &str) {
     let is_number = |c: char| c.is_ascii_digit() || c == '_' || c == '.';
     text.split_at(text.find(|c| !is_number(c)).unwrap_or(text.len()))
 }
 
-/// `number` times its unit; `None` unless that is a whole number of 64 bits.
+/// `number` times its unit; `None` unless the result is a whole number of 64 bits.
 fn scaled(number: &str, unit: &str, units: &[(&str, u64)]) -> Option<u64> {
     let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));

@@ -1,4 +1,4 @@
-//! Values of a plan with their places, and how they are named to a person.
+//! Values of a plan with their places, and their names in messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,11 +20,11 @@ pub(crate) enum Value {
     List(Vec<Spanned>),
     /// `{ a = 1 }` or a table below its own header
     Table(Options),
-    /// Whatever no option takes, by TOML's name for it
+    /// A value that no option accepts, by its TOML name
     Other(&'static str),
 }
 
-/// A value and where it stands. Two are equal when the values are, wherever they stand.
+/// A value and its place. Two are equal when the values are equal, regardless of their places.
 #[derive(Clone)]
 pub(crate) struct Spanned {
     pub(crate) value: Value,
@@ -38,7 +38,7 @@ impl PartialEq for Spanned {
 }
 
 impl Value {
-    /// What kind of thing it is, for messages.
+    /// Its kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Integer(_) => "a whole number",
@@ -51,7 +51,7 @@ impl Value {
         }
     }
 
-    /// What a text option sees: texts, and numbers as they were written.
+    /// The value for a text option: a text, or a number as it was written.
     pub(crate) fn as_text(&self) -> Option<String> {
         match self {
             Value::Text(text) => Some(text.clone()),
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// Reads an item of a TOML document; `None` for nothing.
+    /// Reads an item of a TOML document; `None` for an empty one.
     pub(crate) fn read(item: &toml_edit::Item) -> Option<Spanned> {
         let span = item.span();
         match item {
@@ -102,7 +102,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// As TOML writes it, near enough for a message.
+    /// Roughly in TOML notation, for a message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Integer(number) => write!(f, "{number}"),

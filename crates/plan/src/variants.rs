@@ -1,4 +1,4 @@
-//! Variants of a system: the same system with something different, to be compared.
+//! Variants of a system: the same system with different options, for comparison.
 
 use crate::options::{Entry, Options};
 use crate::parse::read_table;
@@ -7,17 +7,16 @@ use crate::source::bad_name;
 use crate::value::Value;
 use crate::{Problem, Variant};
 
-/// The key that variants stand under.
+/// The key of the variants.
 const VARIANTS: &str = "variants";
 
-/// One system of the plan as it will run, with the tables that its statements come from.
+/// A system of the plan as it will run, with the tables that its statements come from.
 pub(crate) struct Expanded {
     pub(crate) part: Part,
     pub(crate) variant: Option<Variant>,
 }
 
-/// The system itself, or every one of its variants when it has any: each takes the system's options, and
-/// its own over them.
+/// The system itself, or all of its variants when it has any: each has the system's options, overridden by its own.
 pub(crate) fn expand(part: Part, problems: &mut Vec<Problem>) -> Vec<Expanded> {
     let mut reader = part.table.reader();
     let Some(variants) = read_table(&mut reader, VARIANTS, problems) else {
@@ -116,7 +115,7 @@ mod tests {
             let text = format!("seed = {seed}\nrepetitions = 8\n{TWO}");
             let trials = plan(&text).unwrap().trials();
             assert_eq!(trials.len(), 16);
-            // Each round has each variant once.
+            // Each variant occurs once in each round.
             for (round, pair) in trials.chunks(2).enumerate() {
                 assert!(pair.iter().all(|trial| trial.repetition as usize == round));
                 assert_ne!(pair[0].system, pair[1].system);

@@ -1,4 +1,4 @@
-//! What a plan wants to be watched beside its load.
+//! The data sources that a plan watches during its load.
 
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Options, Problem};
@@ -10,16 +10,16 @@ const HELP: &str = "write \"http://127.0.0.1:9100/metrics\" or { name = \"node 1
 pub struct WatchPlan {
     /// Whether anything is watched at all.
     pub is_on: bool,
-    /// Servers of every trial that tell their metrics, beside those that systems know of themselves.
+    /// Servers of every trial that report metrics, in addition to those that systems know themselves.
     pub endpoints: Vec<EndpointPlan>,
 }
 
 /// A server that reports its metrics in the text format of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointPlan {
-    /// What it is called in reports; its host and port when the plan does not say.
+    /// Its name in reports; by default its host and port.
     pub name: String,
-    /// Where it tells them, over HTTP.
+    /// The URL of its metrics, over HTTP.
     pub url: String,
 }
 
@@ -86,8 +86,8 @@ fn read_table(table: &Options, problems: &mut Vec<Problem>) -> Option<(String, O
     Some((url?, name))
 }
 
-/// Host and port of a URL that dyno can ask, or what is wrong with it. The URL is not repeated: it may
-/// hold a password.
+/// Host and port of a URL that dyno can query, or the problem with it. The message does not repeat the URL: it may
+/// contain a password.
 fn host_of(url: &str) -> Result<String, String> {
     let Some(rest) = url.strip_prefix("http://") else {
         return Err(

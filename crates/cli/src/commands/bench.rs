@@ -1,4 +1,4 @@
-//! `dyno bench WORKLOAD`: the command line becomes a plan, and then goes the way of every plan.
+//! `dyno bench WORKLOAD`: turns the command line into a plan and runs it like any other plan.
 
 use std::process::ExitCode;
 
@@ -71,7 +71,7 @@ fn load(args: &BenchArgs) -> Pairs {
     clients.chain(others).chain(several("rate", &args.rate)).collect()
 }
 
-/// Values of one key, which becomes a list when they are more than one.
+/// Values of one key; several values become a list.
 fn several(key: &str, values: &[String]) -> impl Iterator<Item = (String, String)> {
     values.iter().map(move |value| (key.to_owned(), value.clone()))
 }

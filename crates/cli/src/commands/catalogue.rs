@@ -1,4 +1,4 @@
-//! `dyno workloads` and `dyno systems`: what there is, and what can be said about it.
+//! `dyno workloads` and `dyno systems`: lists of both and their options.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `dyno down`: stops what `dyno up --detach` has started.
+//! `dyno down`: stops systems that `dyno up --detach` has started.
 
 use std::process::ExitCode;
 

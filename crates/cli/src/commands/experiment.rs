@@ -1,4 +1,4 @@
-//! From a plan's text to a run and its report: the way that `run` and `bench` share.
+//! From a plan's text to a run and its report; shared by `run` and `bench`.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::progress::ProgressDisplay;
 use crate::table;
 use crate::{command_line, signals};
 
-/// Checks a plan, runs it, writes the report and prints the view that was asked for.
+/// Checks a plan, runs it, writes the report and prints the requested view.
 pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
     let source = source.with_overrides(&output.overrides)?;
     super::hide_secrets(&source);
@@ -37,7 +37,7 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
         && let Some(folder) = &progress.folder
         && let Ok(run) = Run::open(folder)
     {
-        // What was measured until then is worth its report; the error that ended the run matters more.
+        // The measurements so far still get a report; the error that ended the run is more important.
         let _ = report::write_all(&Digest::new(&run), folder);
     }
     let outcome = outcome?;

@@ -13,7 +13,7 @@ use super::bench::split_all;
 use crate::args::GenerateArgs;
 use crate::signals;
 
-/// How often progress is looked at.
+/// Interval between updates of the progress.
 const POLL_PERIOD: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let export = Export {
         folder: args.out.clone(),
         database: args.database.clone(),
-        // The bulk loaders that take such files are those of the MySQL protocol.
+        // The bulk loaders for such files belong to servers of the MySQL protocol.
         dialect: &driver::mysql::DIALECT,
         seed: args.seed.unwrap_or(plan.seed),
         now: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string(),

@@ -9,8 +9,7 @@ use record::RunSummary;
 use crate::args::ListArgs;
 use crate::table;
 
-/// The runs below a folder, the oldest first. Those that cannot be read are told of, each with what is
-/// wrong with it.
+/// The runs below a folder, the oldest first. Prints a message for each run that cannot be read, with the reason.
 pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
     let runs = record::list(out)?;
     for (folder, cause) in &runs.unreadable {

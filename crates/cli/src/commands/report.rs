@@ -17,8 +17,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Records of earlier builds do not say what their servers' metrics mean. What this dyno knows of them is used
-/// there instead.
+/// Records of earlier builds do not define their servers' metrics. For these, this build's own definitions are used.
 fn add_server_kinds(run: &mut Run) {
     for trial in &mut run.trials {
         if trial.watched.kinds.is_empty() {
@@ -27,8 +26,7 @@ fn add_server_kinds(run: &mut Run) {
     }
 }
 
-/// Writes the views beside the record and prints one of them, which does not take that those could be
-/// written.
+/// Writes the views next to the record and prints one of them, even if the files cannot be written.
 pub(super) fn show(run: &Run, format: Format) -> Result<()> {
     let digest = Digest::new(run);
     let written = report::write_all(&digest, &run.folder);
@@ -47,7 +45,7 @@ fn view(digest: &Digest<'_>, format: Format) -> String {
     }
 }
 
-/// The folder itself when it is a run's, else the newest run in it.
+/// The folder itself if it is a run, otherwise the newest run in it.
 fn run_folder(folder: &Path) -> Result<PathBuf> {
     if folder.join("run.json").exists() {
         return Ok(folder.to_path_buf());

@@ -1,4 +1,4 @@
-//! `dyno up SYSTEM`: a managed system without a run, in the foreground or kept by a process of its own.
+//! `dyno up SYSTEM`: a managed system without a run, in the foreground or in a background process.
 
 use std::env;
 use std::ffi::OsString;
@@ -22,16 +22,16 @@ use crate::detached::{self, DetachedSystem};
 use crate::progress::ProgressDisplay;
 use crate::signals;
 
-/// What stands before a URL in what is printed.
+/// The prefix of a URL in the printed text.
 const URL_LABEL: &str = "  url      ";
-/// Between two looks whether something has changed.
+/// Interval between two checks for changes.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
     let Some(argument) = &args.system else { return list() };
     let (kind, system) = read(argument, &args.options)?;
     let stop = match &args.entry {
-        // What keeps a system up has left the terminal, and with it its signals.
+        // The background process has left the terminal and does not receive its signals.
         Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
         None => listen()?,
     };
@@ -42,20 +42,20 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
     match done {
         Ok(Some(up)) => keep_up(up, &kind, args.entry.as_deref(), &stop),
         Ok(None) => Ok(ExitCode::SUCCESS),
-        // What was begun has been taken back.
+        // Incomplete work has been undone.
         Err(_) if stop.is_asked() => Ok(ExitCode::from(signals::INTERRUPTED)),
         Err(cause) => Err(cause),
     }
 }
 
-/// A system that is up, and the folder that its data is in, which goes after it.
+/// A running system and the folder of its data, which is removed after the system.
 struct RunningSystem {
     running: Running,
     scratch: Scratch,
 }
 
-/// Gets what starting it takes, then starts it here or has another process do that, as it was asked for;
-/// returns what this process shall keep.
+/// Prepares the start, then starts the system in this process or in another one, as requested. Returns the system
+/// that this process must keep running.
 fn bring_up(
     kind: &str,
     system: &dyn System,
@@ -84,12 +84,12 @@ fn listen() -> Result<Stop> {
     signals::listen().context("signals cannot be listened to")
 }
 
-/// The system that an argument and options stand for, checked as in a plan.
+/// The system described by an argument and options, checked as in a plan.
 fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)> {
     let (kind, mut pairs) = system::from_argument(argument);
     pairs.extend(super::bench::split_all(options, "--option")?);
     let part = DraftPart { kind: kind.clone(), options: pairs };
-    // A plan has a workload; nothing comes of it here.
+    // A plan needs a workload; it is not used here.
     let workload =
         DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };
     let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
@@ -101,7 +101,7 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
     Ok((kind, system))
 }
 
-/// Keeps it until someone wants it to end, or it ends by itself.
+/// Keeps the system running until a stop is requested or it ends by itself.
 fn keep_up(
     mut up: RunningSystem,
     kind: &str,
@@ -134,7 +134,7 @@ fn keep_up(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the URL with its password to a file that goes with the system's data.
+/// Writes the URL with its password to a file that is removed with the system's data.
 fn write_login(running: &Running, scratch: &Scratch) -> Result<Option<PathBuf>> {
     let Some(login) = running.login() else { return Ok(None) };
     let file = scratch.path().join("url");
@@ -142,7 +142,7 @@ fn write_login(running: &Running, scratch: &Scratch) -> Result<Option<PathBuf>> 
     Ok(Some(file))
 }
 
-/// What it is and where, without its password; `login` is the file that holds it.
+/// Kind and address of the system, without its password; `login` is the file with the password.
 fn describe(running: &Running, login: Option<&Path>) -> String {
     let mut text = format!("{}\n", running.identity().title());
     match (running.login(), running.access()) {
@@ -165,8 +165,8 @@ fn describe(running: &Running, login: Option<&Path>) -> String {
     text
 }
 
-/// The same text with the password in the URL when a terminal shows it: what goes to a file or another
-/// program may be kept where others read it.
+/// The same text, with the password in the URL if the output is a terminal: output to a file or another program may
+/// be stored where others can read it.
 fn with_password(text: &str, login: Option<&Path>) -> String {
     let file = login.filter(|_| io::stdout().is_terminal());
     let Some(url) = file.and_then(|file| fs::read_to_string(file).ok()) else {
@@ -179,7 +179,7 @@ fn with_password(text: &str, login: Option<&Path>) -> String {
     text.lines().map(show).collect()
 }
 
-/// Has a process of its own keep the system, and returns once it is up.
+/// Starts a background process that keeps the system, and returns once the system is up.
 fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay) -> Result<()> {
     let entry = detached::new_entry(kind)?;
     let log = entry.with_extension("log");
@@ -193,7 +193,7 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
     let mut is_ending = false;
     loop {
         let detached = detached::read(&entry);
-        // All that was said before the entry was made is there by now.
+        // All output from before the entry was made is available by now.
         let said = detached::log_of(&entry);
         told += pass_on(said.get(told..).unwrap_or_default(), progress);
         if let Some(detached) = detached {
@@ -202,7 +202,7 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
             return super::print(&format!("{text}`dyno down {kind}` stops it.\n"));
         }
         if let Some(status) = keeper.try_wait()? {
-            // Whole, though some of it was told before: the reason may be in any of it.
+            // The whole output, although part of it was printed before: the reason may be anywhere in it.
             let said = detached::log_of(&entry);
             detached::remove(&entry);
             bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
@@ -215,8 +215,8 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
     }
 }
 
-/// The command of the process that keeps the system. Its options may hold secrets, so they are hidden; of this
-/// process's own variables it gets the one that says where builds are kept.
+/// The command of the process that keeps the system. Its options may contain secrets, so they are hidden. Of this
+/// process's own variables it gets only the one for the folder of builds.
 fn keeper(args: &UpArgs, entry: &Path) -> io::Result<Command> {
     let mut words: Vec<OsString> = vec!["up".into()];
     words.extend(args.system.iter().map(OsString::from));
@@ -227,7 +227,7 @@ fn keeper(args: &UpArgs, entry: &Path) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Tells the whole lines of what another process has said; returns how many bytes they are.
+/// Prints the complete lines of another process's output; returns their length in bytes.
 fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
     let whole = said.rfind('\n').map_or(0, |end| end + 1);
     for text in said[..whole].lines() {

@@ -1,4 +1,4 @@
-//! What a person types, and what comes back when it is wrong.
+//! Command lines, and the messages for wrong ones.
 
 use std::fs;
 use std::process::Stdio;
@@ -47,7 +47,7 @@ fn a_missing_plan_file_is_named() {
 #[test]
 fn an_unreachable_server_fails_the_run_with_a_remedy() {
     let sandbox = Sandbox::new();
-    // Port 1 of loopback: nobody listens there, and nobody but root could.
+    // Port 1 of loopback: no process listens there, and only root could.
     let args = ["bench", "sysbench/oltp_point_select", "--system", "mysql://root@127.0.0.1:1/test"];
     let message = sandbox.fail(1, args);
     assert!(message.contains("127.0.0.1:1"), "{message}");
@@ -80,7 +80,7 @@ fn workloads_and_systems_explain_themselves() {
     assert!(message.contains("sqlite"), "{message}");
 }
 
-/// A short load that needs no server.
+/// A short load without a server.
 const QUICK: [&str; 7] = [
     "bench",
     "sysbench/oltp_point_select",

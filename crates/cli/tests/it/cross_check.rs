@@ -1,4 +1,4 @@
-//! dyno's counts beside those of a real server, which belongs to the test alone: its counters are of
+//! Compares dyno's counts with those of a real server. Only the test uses this server, because its counters include
 //! all its clients.
 
 use std::process::Command;
@@ -25,7 +25,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))
 }
 
-/// How often somebody has logged in, this time included.
+/// The number of logins, including this one.
 fn logins(server: &OwnServer) -> u64 {
     let status = server.sql("SHOW GLOBAL STATUS LIKE 'Connections'");
     status.split_whitespace().last().unwrap().parse().unwrap()
@@ -44,14 +44,14 @@ fn both_sides_count_the_same_statements_by_either_protocol() {
         assert_eq!(check["by_dyno"], check["by_server"], "{ps}");
         assert!(number(&check["by_dyno"]["read"]) >= 14 * 300, "{ps}: {check}");
         assert!(!findings.contains("The server"), "{ps}: {findings}");
-        // Statements with parameters are executed, BEGIN and COMMIT have none and are sent as text.
+        // Statements with parameters are prepared and executed; BEGIN and COMMIT have none and are sent as text.
         let (by_dyno, counters) = (&check["by_dyno"], &check["counters"]);
         let with_parameters = number(&by_dyno["read"]) + number(&by_dyno["write"]);
         let executed = if ps == "on" { Some(with_parameters) } else { None };
         assert_eq!(counters["Com_stmt_execute"].as_u64(), executed, "{ps}: {check}");
         assert!(number(&counters["Com_commit"]) >= 300, "{ps}: {check}");
-        // Logouts are questions too, and a busy server may count late those of sessions before the first
-        // reading: at most one for each login.
+        // The server counts logouts as questions too. A busy server may count them late, for sessions before the
+        // first reading: at most one for each login.
         let besides = number(&counters["Questions"]) - number(&check["statements_by_dyno"]);
         let logins = logins(&server) - before - 1;
         assert!(besides <= logins, "{ps}: {besides} besides, {logins} logins, {check}");
@@ -121,7 +121,7 @@ fn counts_of_several_servers_are_summed() {
     assert_eq!(check["by_dyno"], check["by_server"]);
     assert!(number(&check["by_server"]["read"]) >= 1_000, "{check}");
     assert!(!findings.contains("The server"), "{findings}");
-    // Three clients had one of them, two the other: neither alone counted everything.
+    // Three clients used one server, two the other, so neither alone counted everything.
     let (alone, _) = without_tables(&sandbox, &ports[..1], "shared:same");
     assert_eq!(alone["difference"], 0, "{alone}");
 }

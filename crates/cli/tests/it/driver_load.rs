@@ -1,4 +1,4 @@
-//! Loading rows into a real server, by each of its ways.
+//! Loads rows into a real server, in each of the ways.
 
 use driver::{Datum, Session, Value};
 use measure::{ErrorClass, Failure};
@@ -9,11 +9,11 @@ use crate::server;
 
 const AWKWARD: &str = "tab\t line\n return\r back\\slash \\N it's \0 \u{1f40e}";
 
-/// Ways to load, as options of the URL: prepared, for which MariaDB takes rows as an array, and in text. (Other
-/// servers take prepared INSERTs of many rows: the workloads' tests on TiDB load by them.)
+/// Ways to load, as options of the URL: prepared (MariaDB accepts the rows as an array) and as text. (Other servers
+/// get prepared INSERTs of many rows; the workloads' tests on TiDB cover these.)
 const WAYS: [&str; 2] = ["", "?ps=off"];
 
-/// A session that loads in the given way, with an empty table `t`.
+/// A session that loads in the given way, and an empty table `t`.
 async fn loading(handle: &Handle, database: &str, way: &str) -> Session {
     let mut session = target(&url_of(database, way)).connect(handle, 0).await.unwrap();
     session.run("DROP TABLE IF EXISTS t").await.unwrap();
@@ -51,7 +51,7 @@ fn rows_are_inserted_in_batches() {
     run(|handle| async move {
         for way in WAYS {
             let mut session = loading(&handle, "driver_load_many", way).await;
-            // Several megabytes, which no single statement takes.
+            // Several megabytes, too much for a single statement.
             assert_eq!(load(&mut session, 0..60_000).await, Ok(60_000));
             check(&mut session, 60_000).await;
             let statements = "SHOW SESSION STATUS WHERE Variable_name = 'Com_insert'";
@@ -137,7 +137,7 @@ fn a_rejected_row_is_an_error() {
             assert_eq!(failure.key.class, ErrorClass::Server, "{way:?} {failure}");
             let message = &failure.message;
             assert!(message.contains("too long") || message.contains("truncated"), "{failure}");
-            // The session goes on.
+            // The session remains usable.
             assert_eq!(load(&mut session, 200..210).await, Ok(10));
         }
     });

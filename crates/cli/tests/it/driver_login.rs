@@ -1,4 +1,4 @@
-//! Logins at a real server: passwords, sockets, addresses, refusals.
+//! Logins to a real server: passwords, sockets, addresses, refusals.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -12,12 +12,12 @@ use net::{Clock, Runtime};
 use crate::driver_support::{address, cell, run, session, target, text, url_of};
 use crate::server;
 
-/// How a login with this URL fails.
+/// The failure of a login with this URL.
 fn refusal(url: String) -> Failure {
     run(|handle| async move { target(&url).connect(&handle, 0).await.unwrap_err() })
 }
 
-/// Who the server says is there, after a login with this URL.
+/// The user that the server reports after a login with this URL.
 fn user_at(url: &str) -> Datum {
     let target = target(url);
     run(|handle| async move {
@@ -71,7 +71,7 @@ fn an_unknown_database_error_says_how_to_create_it() {
 
 #[test]
 fn an_unreachable_server_is_named() {
-    // One that is free could be taken by another test; nobody listens on this one.
+    // Another test could take a free port; no process listens on this one.
     let failure = refusal("mysql://root@127.0.0.1:1/".to_owned());
     assert!(failure.message.contains("127.0.0.1:1:"), "{failure}");
     assert!(failure.message.contains("nothing listens there"), "{failure}");
@@ -94,8 +94,8 @@ fn a_server_of_another_protocol_is_reported() {
 
 #[test]
 fn clients_are_spread_over_addresses() {
-    // The same server under two names: the client's own address tells them apart no further than
-    // the name that messages give, so the count of sessions is what is checked.
+    // The same server has two names. The client's own address does not distinguish them better than the name in
+    // messages, so the test checks the number of sessions.
     let server::Login { user, password, port, .. } = server::login(&server::url());
     let url = format!("mysql://{user}:{password}@127.0.0.1:{port},127.0.0.1:1/");
     let target = target(&url);

@@ -7,10 +7,10 @@ use net::Gate;
 use crate::driver_support::{address, cell, run, session, target, text, url_of};
 use crate::server;
 
-/// What is hard to get through unharmed.
+/// Values that are difficult to transfer unchanged.
 const AWKWARD: &str = "it's \"quoted\" \\ back\\\\slash \0 tab\t line\n ? % _ \u{1f40e} \u{e9}";
 
-/// Both ways that statements travel.
+/// Both ways to send statements.
 const PROTOCOLS: [&str; 2] = ["?ps=on", "?ps=off"];
 
 #[test]
@@ -107,7 +107,7 @@ fn partial_writes_do_not_interleave_requests() {
             let compare = patient.prepare(sql).await.unwrap();
             let text = "ab".repeat(9_000_000);
             let same = quick.prepare("SELECT 1 FROM DUAL WHERE ? = 7").await.unwrap();
-            // More than a socket holds: most of it is still to go when the others are sent.
+            // More than a socket buffer holds: most of it is still unsent when the others are sent.
             let long = patient.execute(&compare, &[Value::Text(&text), Value::Text("ab")]);
             for _ in 0..3 {
                 let one = quick.execute(&same, &[Value::Int(7)]).await;
@@ -236,7 +236,7 @@ fn local_infile_requests_are_refused() {
     server::database("driver_files");
     server::sql("CREATE TABLE driver_files.t (c TEXT); SET GLOBAL local_infile = 1");
     run(|handle| async move {
-        // The ability is not even offered.
+        // The capability is not offered.
         let mut session = session(&handle, "driver_files", "").await;
         let failure = session.run("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE t").await;
         assert_eq!(failure.unwrap_err().key.class, ErrorClass::Server);

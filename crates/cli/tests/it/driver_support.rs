@@ -1,4 +1,4 @@
-//! What the tests of the driver share: an event loop and sessions on the real server.
+//! Shared by the tests of the driver: an event loop and sessions on the real server.
 
 use std::future::Future;
 
@@ -8,7 +8,7 @@ use net::{Clock, Handle, Runtime};
 
 use crate::server;
 
-/// Runs a future to its end on a loop of its own.
+/// Runs a future to completion on its own event loop.
 pub(crate) fn run<T: 'static, F: Future<Output = T> + 'static>(
     body: impl FnOnce(Handle) -> F,
 ) -> T {
@@ -35,7 +35,7 @@ pub(crate) fn address() -> String {
     url.split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned()
 }
 
-/// A session in a database of the test's own.
+/// A session in the test's own database.
 pub(crate) async fn session(handle: &Handle, database: &str, options: &str) -> Session {
     target(&url_of(database, options)).connect(handle, 0).await.unwrap()
 }

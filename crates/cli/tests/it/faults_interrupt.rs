@@ -1,4 +1,4 @@
-//! Ctrl-C in each phase: what was measured is kept, and what dyno made half-way is taken away.
+//! Ctrl-C in each phase: measurements are kept, and unfinished tables are removed.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -101,7 +101,7 @@ fn nohup_run_survives_sighup() {
     assert_eq!(report(&sandbox)["status"], "complete");
 }
 
-/// A workload of one's own with a table `held`; its verification and its transaction ask these.
+/// A custom workload with a table `held`; its verification and its transaction run these queries.
 fn one_table(sandbox: &Sandbox, url: &str, verify: &str, transaction: &str) -> Command {
     let text = format!(
         "\\prepare\nCREATE TABLE held (id INTEGER);\n\\verify\n{verify};\n\
@@ -122,7 +122,7 @@ fn interrupt_in_cleanup_lets_cleanup_finish() {
     let mut command = one_table(&sandbox, &url, "SELECT 1", &load.question());
     let run = Background::start(&sandbox, &mut command);
     wait_until("the load has begun", || load.is_asked());
-    // A transaction that has read the table holds back whoever wants to drop it.
+    // A transaction that has read the table blocks a DROP of it.
     let reader = server::hold(
         &format!("{database}_reader"),
         &format!("BEGIN; SELECT COUNT(*) FROM {database}.held;"),
@@ -153,7 +153,7 @@ fn interrupt_in_verify_still_runs_cleanup() {
     assert_eq!(report(&sandbox)["status"], "interrupted");
 }
 
-/// How often dyno's thread for signals has gone to sleep; never when it has not begun to listen.
+/// The number of times that dyno's signal thread has gone to sleep; 0 before it listens.
 fn signals_heard(run: &Background<'_>) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", run.pid())).unwrap();
     let statuses =
@@ -175,7 +175,7 @@ fn second_interrupt_does_not_wait_for_the_server() {
     wait_until("dyno listens to signals", || signals_heard(&run) > 0);
     let before = signals_heard(&run);
     run.interrupt();
-    // Two that come at once are one to the kernel.
+    // The kernel merges two signals that arrive at once.
     wait_until("the first one is heard", || signals_heard(&run) > before);
     run.interrupt();
     assert_interrupted(&run.finish());

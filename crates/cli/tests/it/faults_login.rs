@@ -1,10 +1,10 @@
-//! Servers that do not let dyno in, or not do its work: said at once, with what to do about it.
+//! Servers that refuse dyno's login or its statements: reported at once, with a remedy.
 
 use crate::own_server::{OwnServer, wait_until};
 use crate::sandbox::{Sandbox, both};
 use crate::server;
 
-/// Runs a small load that must fail, and returns what it said.
+/// Runs a small load that must fail, and returns its message.
 fn failure(sandbox: &Sandbox, url: &str, more: &[&str]) -> String {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--table-size=100"]);
     let output = command.args(["--time=1s", "--system", url]).args(more).output().unwrap();
@@ -20,7 +20,7 @@ fn assert_told(text: &str, words: &[&str]) {
 
 #[test]
 fn login_to_a_closed_port() {
-    // One that is free could be taken by another test; nobody listens on this one.
+    // Another test could take a free port; no process listens on this one.
     let text = failure(&Sandbox::new(), "mysql://root@127.0.0.1:1/test", &[]);
     let address = "cannot connect to 127.0.0.1:1:";
     assert_told(&text, &[address, "Connection refused", "start the server or correct it"]);

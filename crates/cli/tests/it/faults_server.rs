@@ -1,4 +1,4 @@
-//! Servers that go away in mid-run, come back, hang, or refuse.
+//! Servers that stop during a run, restart, hang, or refuse connections.
 
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, both, json};
 
-/// Longer than any test takes: a load that ends when the test has seen enough of it.
+/// Longer than any test: the test ends the load when it has seen enough.
 const UNTIL_INTERRUPTED: &str = "--time=10m";
 
 /// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests.
@@ -31,8 +31,7 @@ fn transactions_after(trial: &Value, at_ns: u64) -> u64 {
     after.map(|interval| interval["transactions"].as_u64().unwrap()).sum()
 }
 
-/// Whether so many clients have their connections back, and transactions ended in an interval that began
-/// after the outage.
+/// Whether this many clients have reconnected, and transactions ended in an interval that began after the outage.
 fn is_over(trial: &TrialRecord, clients: u64) -> bool {
     let back: u64 = trial.outages.iter().map(|outage| outage.reconnects).sum();
     let end_ns = trial.outages.last().and_then(|outage| outage.end_ns);
@@ -65,7 +64,8 @@ fn a_server_restart_is_an_outage_and_the_trial_continues() {
     let mut run = Background::start(&sandbox, command.args(["--clients=4", UNTIL_INTERRUPTED]));
     run.wait_for("0000", "measure", 3);
     own.kill();
-    // A client notices at its next turn; one that noticed after others are back would be another outage.
+    // A client notices the outage at its next turn. If it noticed after others had reconnected, this would be another
+    // outage.
     let is_noticed = |trial: &TrialRecord| trial.outages.first().is_some_and(|it| it.failures == 4);
     run.wait_for_record("every client has lost it", is_noticed);
     own.server.start_again().unwrap();
@@ -101,7 +101,7 @@ fn a_server_restart_during_loading_loses_no_rows() {
     own.kill();
     own.server.start_again().unwrap();
     let output = run.finish();
-    // It would not end well if verify found another number of rows than there should be.
+    // The run would fail if verify found a wrong number of rows.
     assert!(output.status.success(), "{}", both(&output));
     let trial = fs::read_to_string(sandbox.runs()[0].join("trials/0000/trial.json")).unwrap();
     let trial: Value = serde_json::from_str(&trial).unwrap();
@@ -225,7 +225,7 @@ fn a_managed_server_crash_ends_only_its_own_trial() {
     assert!(told.find("Statistics").is_none_or(|statistics| crash < statistics), "{told}");
 }
 
-/// The trials of a plan for two numbers of clients on a managed MariaDB that this statement ends.
+/// The trials of a plan for two numbers of clients on a managed MariaDB that this statement shuts down.
 fn ended_by_sql(phase: &str) -> Value {
     let sandbox = Sandbox::new();
     let plan = format!(
@@ -275,7 +275,7 @@ fn a_crash_during_the_data_check_is_recorded() {
     assert_eq!(second["status"], "complete", "on a fresh server: {second}");
 }
 
-/// How many connections to a port hold bytes that have not been read. Source: proc_net(5).
+/// The number of connections to a port with unread bytes. Source: proc_net(5).
 fn unread(port: u16) -> usize {
     let table = fs::read_to_string("/proc/net/tcp").unwrap();
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -283,13 +283,13 @@ fn unread(port: u16) -> usize {
     of_port.filter(|fields| !fields[4].ends_with(":00000000")).count()
 }
 
-/// How often transactions timed out in the intervals that are on disk.
+/// The number of timed-out transactions in the intervals on disk.
 fn timed_out(trial: &TrialRecord) -> u64 {
     let errors = trial.intervals.iter().flat_map(|it| &it.tally.errors);
     errors.filter(|(key, _)| key.class == ErrorClass::Timeout).map(|(_, it)| it.total()).sum()
 }
 
-/// A load on a server of its own that is stopped in the middle.
+/// A load on its own server, which is paused during the load.
 struct Stopped {
     own: OwnServer,
     sandbox: Sandbox,
@@ -318,7 +318,7 @@ fn a_stalled_server_shows_in_latency_without_errors() {
     thread::sleep(Duration::from_secs(2));
     let seen = run.first_trial().unwrap().intervals.len();
     stopped.own.signal(Signal::SIGCONT);
-    // The first transaction of each client that ends now is one that has waited.
+    // The first transaction of each client that ends now has waited.
     let works_again = |trial: &TrialRecord| {
         trial.intervals.iter().skip(seen).any(|interval| interval.tally.transactions > 0)
     };
@@ -333,7 +333,7 @@ fn a_stalled_server_shows_in_latency_without_errors() {
 fn timed_out_transactions_count_at_the_time_out_or_above() {
     let stopped = Stopped::new();
     let mut run = stopped.start(&["--query-timeout=500ms"]);
-    // At the bound, that is: while the server stands still, and not when it answers at last.
+    // At the limit: while the server is paused, not when it finally answers.
     run.wait_for_record("each client has given up", |trial| timed_out(trial) >= 4);
     stopped.own.signal(Signal::SIGCONT);
     run.wait_for_record("all are back at work", |trial| is_over(trial, 4));
@@ -345,7 +345,7 @@ fn timed_out_transactions_count_at_the_time_out_or_above() {
     let max_ns = trial["latency"]["max_ns"].as_u64().unwrap();
     assert!(max_ns >= 500_000_000, "{}", trial["latency"]);
     let count = trial["latency"]["count"].as_u64().unwrap();
-    // Beside those that were in flight at the end, at most one for each client.
+    // In addition, at most one transaction per client was in flight at the end.
     let ended = trial["transactions"].as_u64().unwrap() + timed_out;
     assert!((ended..=ended + 4).contains(&count), "{count} of {ended}");
     assert!(trial["reconnects"].as_u64().unwrap() >= 4);
@@ -374,7 +374,7 @@ fn clients_reconnect_when_connections_become_free() {
     assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
 }
 
-/// Every kind of client makes ready again what its transactions need.
+/// Every kind of client prepares its statements again after a reconnect.
 #[test]
 fn every_kind_of_client_reconnects_after_a_killed_connection() {
     let own = OwnServer::start(&[]);

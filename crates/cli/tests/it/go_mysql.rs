@@ -1,4 +1,4 @@
-//! The server of `systems/go-mysql`: logins that MariaDB does not have.
+//! The server of `systems/go-mysql`: login methods that MariaDB does not have.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -6,15 +6,15 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The variable that says where the program is.
+/// The variable with the path of the program.
 const PROGRAM: &str = "DYNO_TEST_GO_MYSQL";
 
 /// The password of its users.
 pub(crate) const PASSWORD: &str = "hors3 & carr1age";
-/// The same as a URL has it.
+/// The same, encoded for a URL.
 pub(crate) const PASSWORD_IN_URL: &str = "hors3%20%26%20carr1age";
 
-/// Where it listens.
+/// Its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Offers TLS and greets with `caching_sha2_password`.
@@ -25,7 +25,7 @@ pub(crate) enum Place {
     Native,
 }
 
-/// A server with empty caches that lives as long as this does.
+/// A server with empty caches that runs as long as this value exists.
 pub(crate) struct GoMysql {
     child: Child,
     folder: TempDir,
@@ -62,17 +62,17 @@ impl GoMysql {
         &self.addresses.iter().find(|(known, _)| known == name).unwrap().1
     }
 
-    /// A URL; `login` is the user, and the password behind a colon.
+    /// A URL; `login` is the user, with the password after a colon.
     pub(crate) fn url(&self, place: Place, login: &str, options: &str) -> String {
         format!("mysql://{login}@{}/{options}", self.address(place))
     }
 
-    /// The RSA key as servers keep it.
+    /// The RSA key in the file format of servers.
     pub(crate) fn public_key(&self) -> PathBuf {
         self.folder.path().join("public_key.pem")
     }
 
-    /// Who signed its certificate.
+    /// The authority that signed its certificate.
     pub(crate) fn authority(&self) -> PathBuf {
         self.folder.path().join("ca.pem")
     }
@@ -80,7 +80,7 @@ impl GoMysql {
 
 impl Drop for GoMysql {
     fn drop(&mut self) {
-        // The end of its input ends it.
+        // It exits at the end of its input.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Peers that are no database, or a bad one, over real sockets: dyno says what is wrong and ends.
+//! Peers that are not a database, or a faulty one, over real sockets: dyno reports the problem and exits.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::sandbox::{Sandbox, both};
 
-/// What a peer does on each connection, in turn; then it closes.
+/// The steps of a peer on each connection, in turn; then it closes.
 #[derive(Clone)]
 enum Act {
     Send(Vec<u8>),
@@ -16,24 +16,24 @@ enum Act {
     Drip(Vec<u8>),
     /// Reads a whole packet.
     Hear,
-    /// Neither speaks nor closes.
+    /// Neither sends nor closes.
     Stall,
 }
 
 use Act::{Drip, Hear, Send, Stall};
 
-/// Serves every connection in the same way until the test is over; returns where.
+/// Serves every connection in the same way until the test is over; returns the address.
 fn peer(acts: Vec<Act>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let (stream, acts) = (stream.unwrap(), acts.clone());
-            // How the other side ends it is not this side's business.
+            // The way in which the other side ends the connection does not matter here.
             thread::spawn(move || drop(serve(stream, acts)));
         }
     });
-    // What it asks for is refused or not by its own faults, not for want of these options.
+    // With these options, only the peer's own faults lead to a refusal.
     let options = "?get-server-public-key=1&enable-cleartext-plugin=1";
     format!("mysql://root:hors3@127.0.0.1:{port}/test{options}")
 }
@@ -51,7 +51,7 @@ fn serve(mut stream: TcpStream, acts: Vec<Act>) -> std::io::Result<()> {
             Hear => {
                 read_packet(&mut stream)?;
             }
-            // Until the other side has gone.
+            // Until the other side has closed the connection.
             Stall => drop(stream.read_to_end(&mut Vec::new())?),
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn greeting() -> Vec<u8> {
     packet(0, &payload)
 }
 
-/// The same of a server that offers TLS.
+/// The greeting of a server that offers TLS.
 pub(crate) fn tls_greeting() -> Vec<u8> {
     let mut greeting = greeting();
     // The bit 0x800 of the capabilities, in the second byte of four.
@@ -90,16 +90,16 @@ pub(crate) fn tls_greeting() -> Vec<u8> {
     greeting
 }
 
-/// A server that offers TLS, and what it does once the client has asked for it.
+/// A server that offers TLS, and its steps after the client has requested it.
 fn after_tls_request(acts: Vec<Act>) -> Vec<Act> {
     [vec![Send(tls_greeting()), Hear], acts].concat()
 }
 
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-/// A packet of 16 MiB, less its last byte, announced.
+/// The header of a packet of 16 MiB minus one byte.
 const SIXTEEN_MEBIBYTES: &[u8] = &[0xff, 0xff, 0xff, 0];
 
-/// A login that goes well, and what comes after.
+/// A successful login and the steps after it.
 fn after_login(acts: Vec<Act>) -> Vec<Act> {
     let login = vec![Send(greeting()), Hear, Send(packet(2, OK)), Hear];
     [login, acts].concat()
@@ -115,12 +115,12 @@ fn start(sandbox: &Sandbox, url: &str, connect_timeout: &str) -> Child {
         .unwrap()
 }
 
-/// How long dyno waits for a peer that says nothing to the end.
+/// Time limit for a peer that does not respond to the end.
 const SHORT: &str = "4s";
-/// How long it waits for one that says enough: a busy machine takes its time too.
+/// Time limit for a peer that responds; long, for busy machines.
 const LONG: &str = "100s";
 
-/// Runs dyno against each peer, all at once, and looks for these words in what it says.
+/// Runs dyno against all peers at once, and checks that the messages contain these words.
 fn expect(cases: Vec<(&str, Vec<Act>, &[&str])>) {
     let sandbox = Sandbox::new();
     let started: Vec<_> = cases
@@ -336,7 +336,7 @@ fn refusals_show_the_peers_message_up_to_its_limit() {
 fn announced_packet_lengths_allocate_no_memory() {
     let sandbox = Sandbox::new();
     let mut acts = after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]);
-    // A TLS record of a message of 16 MiB, again and again.
+    // A TLS record of a message of 16 MiB, repeated.
     let mut record = vec![22, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff];
     record.resize(5 + 0x4000, 3);
     let flood = after_tls_request(vec![Send(record.repeat(1_000)), Stall]);
@@ -352,7 +352,7 @@ fn announced_packet_lengths_allocate_no_memory() {
     }
 }
 
-/// The most memory that a process has held.
+/// The peak memory of a process.
 fn peak_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! A server that made its own certificate and asks for the password: what it gets, and what it does not.
+//! A server with a self-made certificate that asks for the password: the bytes that it receives.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -14,8 +14,8 @@ use crate::hostile::{packet, read_packet, tls_greeting};
 use crate::sandbox::{Sandbox, both};
 
 const PASSWORD: &[u8] = b"hors3-carr1age";
-/// What the server says to ask for the password itself: the first by `mysql_clear_password`, the second
-/// by `sha256_password`, the third as if `caching_sha2_password` had nothing in its cache.
+/// The server's requests for the password itself: the first by `mysql_clear_password`, the second by
+/// `sha256_password`, the third as if `caching_sha2_password` had an empty cache.
 const REQUESTS: [&[&[u8]]; 3] = [
     &[b"\xfemysql_clear_password\0"],
     &[b"\xfesha256_password\0abcdefghijklmnopqrst\0"],
@@ -47,13 +47,13 @@ fn serve(listener: &TcpListener, requests: &[&[u8]]) -> Vec<u8> {
         if stream.write_all(&packet(sequence, request)).is_err() {
             break;
         }
-        // A client that breaks the login off sends nothing more.
+        // A client that aborts the login sends nothing more.
         heard.extend(read_packet(&mut stream).unwrap_or_default());
     }
     heard
 }
 
-/// Runs dyno against such a server: what the server heard, and what dyno said.
+/// Runs dyno against such a server; returns the bytes that the server received, and dyno's output.
 fn attack(requests: &'static [&'static [u8]], options: &str) -> (Vec<u8>, Output) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
-//! Every way to prove a password, at servers that ask for it: a real MariaDB, and a server of Go for
-//! what MariaDB does not have.
+//! Every login method, on servers that require it: a real MariaDB, and a server in Go for the methods that MariaDB
+//! does not have.
 
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
@@ -10,18 +10,18 @@ use crate::go_mysql::{GoMysql, PASSWORD, PASSWORD_IN_URL, Place};
 use crate::sandbox::{Sandbox, both};
 use crate::server;
 
-/// A connection without TLS, on which the server may send its RSA key.
+/// A connection without TLS; the server may send its RSA key.
 const NO_TLS: &str = "?ssl-mode=disabled&get-server-public-key=1";
 /// The same where the server offers no TLS.
 const ASK_FOR_KEY: &str = "?get-server-public-key=1";
-/// TLS with a certificate that nobody verifies, and leave to send the password all the same.
+/// TLS with an unverified certificate, and permission to send the password nevertheless.
 const UNVERIFIED: &str = "?ssl-mode=required&enable-cleartext-plugin=1";
 
 fn target(url: &str) -> Result<Target, Failure> {
     Ok(Target::mysql(Url::parse(url).unwrap().resolve(&LoginSources::default())?))
 }
 
-/// Logs in and asks something; returns the bytes that went to and fro until then.
+/// Logs in and runs a query; returns the bytes sent and received until then.
 fn log_in(url: &str) -> Result<Traffic, Failure> {
     let target = target(url)?;
     run(|handle| async move {
@@ -33,7 +33,7 @@ fn log_in(url: &str) -> Result<Traffic, Failure> {
     })
 }
 
-/// A login that must be refused for its password; returns what is said.
+/// A login that must be refused because of its password; returns the message.
 fn refused(url: &str) -> String {
     let failure = log_in(url).expect_err("a wrong password is let in");
     assert_eq!(failure.key.to_string(), "login 1045", "{failure}");
@@ -41,7 +41,7 @@ fn refused(url: &str) -> String {
     failure.message.clone()
 }
 
-/// Right, wrong and none, for a user who has a password and one who has none.
+/// The right password, a wrong one and none, for a user with a password and one without.
 fn try_passwords(server: &GoMysql, place: Place, user: &str, options: &str) {
     let url = |login: &str| server.url(place, login, options);
     let tried = format!("{user} at {place:?} {options}");
@@ -53,7 +53,7 @@ fn try_passwords(server: &GoMysql, place: Place, user: &str, options: &str) {
     refused(&url(&format!("{user}:carrot")));
     refused(&url(user));
     refused(&url(&format!("{user}_empty:carrot")));
-    // Now from the cache, where there is one.
+    // Now from the cache, if there is one.
     expect(&format!("{user}:{PASSWORD_IN_URL}"));
     refused(&url(&format!("{user}:carrot")));
 }
@@ -94,7 +94,7 @@ fn sha2_passwords_need_no_further_option_when_the_certificate_is_verified() {
     }
 }
 
-/// A login that dyno breaks off itself; returns the message.
+/// A login that dyno aborts itself; returns the message.
 fn withheld(url: &str) -> String {
     let failure = log_in(url).expect_err("the password is sent");
     assert_eq!(failure.key.to_string(), "login", "{failure}");
@@ -119,7 +119,7 @@ fn a_sha2_password_is_not_sent_to_an_unverified_server_without_the_option() {
         }
     }
     log_in(&url("caching", UNVERIFIED)).unwrap();
-    // Now the server has the password in its cache, and a proof is enough.
+    // Now the server has the password in its cache, so a proof is sufficient.
     log_in(&url("caching", "?ssl-mode=required")).unwrap();
     withheld(&url("sha256", "?ssl-mode=required"));
 }
@@ -144,7 +144,7 @@ fn a_second_login_takes_the_fast_path() {
     let server = GoMysql::start();
     let url = server.url(Place::Plain, &format!("caching:{PASSWORD_IN_URL}"), ASK_FOR_KEY);
     let (full, fast) = (log_in(&url).unwrap(), log_in(&url).unwrap());
-    // The key is 451 bytes of PEM, and what it encrypts is 256.
+    // The key is 451 bytes of PEM, and the encrypted password is 256.
     assert!(full.received_bytes > fast.received_bytes + 451, "{full:?} {fast:?}");
     assert!(full.sent_bytes > fast.sent_bytes + 256, "{full:?} {fast:?}");
 }
@@ -173,7 +173,7 @@ fn the_rsa_key_comes_from_the_server_a_file_or_is_withheld() {
     let file = |path: &std::path::Path| {
         url(&format!("?get-server-public-key=0&server-public-key-path={}", path.display()))
     };
-    // The password encrypted with another server's key is no password here.
+    // This server does not accept the password encrypted with another server's key.
     let other = GoMysql::start();
     let failure = log_in(&file(&other.public_key())).unwrap_err();
     assert!(failure.message.contains("decryption error"), "{failure}");
@@ -195,7 +195,7 @@ fn the_clear_password_is_never_sent_without_tls() {
     }
 }
 
-/// Makes a user at the real server.
+/// Creates a user on the real server.
 fn make_user(name: &str, identified: &str) {
     server::sql("INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'");
     server::sql(&format!("CREATE OR REPLACE USER {name}@localhost IDENTIFIED {identified}"));
@@ -255,7 +255,7 @@ fn a_password_is_not_shown_when_its_login_is_refused() {
                 .dyno(["bench", "sysbench/oltp_point_select", "--events=1", "--system", &url])
                 .output()
                 .unwrap();
-            // Even the right password leads nowhere: this server only knows SELECT.
+            // Even the right password does not help: this server supports only SELECT.
             assert_eq!(output.status.code(), Some(1), "{}", both(&output));
             let told = both(&output);
             assert!(!told.contains(PASSWORD) && !told.contains(PASSWORD_IN_URL), "{told}");

@@ -1,4 +1,4 @@
-//! Logins at a real TiDB, which has no RSA key and methods of its own.
+//! Logins to a real TiDB, which has no RSA key and has its own methods.
 
 use std::path::PathBuf;
 
@@ -12,18 +12,18 @@ use tempfile::TempDir;
 
 use crate::driver_support::{cell, run};
 
-/// The variable that says where `tidb-server` is.
+/// The variable with the path of `tidb-server`.
 const PROGRAM: &str = "DYNO_TEST_TIDB";
 
 const USERS: [&str; 4] = [
     "CREATE USER login_native IDENTIFIED BY 'carr1age'",
     "CREATE USER login_caching IDENTIFIED WITH 'caching_sha2_password' BY 'carr1age'",
-    // With BY '' TiDB keeps a hash of nothing, which nobody can prove.
+    // With BY '' TiDB stores the hash of an empty password, for which no proof succeeds.
     "CREATE USER login_caching_empty IDENTIFIED WITH 'caching_sha2_password'",
     "CREATE USER login_sm3 IDENTIFIED WITH 'tidb_sm3_password' BY 'carr1age'",
 ];
 
-/// A TiDB that offers TLS, and these users.
+/// A TiDB that offers TLS and has these users.
 fn start(folder: &TempDir) -> Daemon {
     let program = std::env::var(PROGRAM)
         .unwrap_or_else(|_| panic!("{PROGRAM} is not set: it names a tidb-server"));
@@ -47,7 +47,7 @@ async fn connect(handle: &Handle, url: &str) -> Result<Session, Failure> {
     Target::mysql(config).connect(handle, 0).await
 }
 
-/// Logs in and asks who is there.
+/// Logs in and queries the current user.
 fn log_in(server: &Daemon, login: &str, mode: &str) -> Result<Datum, Failure> {
     let url = format!("mysql://{login}@127.0.0.1:{}/?ssl-mode={mode}", server.port());
     run(|handle| async move {
@@ -66,12 +66,12 @@ fn tidb_accepts_every_supported_login_method() {
         ("login_native:carr1age", "disabled"),
         ("login_native:carr1age", "required"),
         ("login_caching:carr1age", "required&enable-cleartext-plugin=1"),
-        // From here on a proof is enough: TiDB has the password in its cache.
+        // From here on a proof is sufficient: TiDB has the password in its cache.
         ("login_caching:carr1age", "preferred"),
         ("login_caching_empty", "required"),
         ("login_caching_empty", "disabled"),
     ];
-    // TiDB made its certificate itself, so nobody can verify it.
+    // TiDB made its certificate itself, so it cannot be verified.
     let failure = log_in(&server, "login_caching:carr1age", "required").unwrap_err();
     assert!(failure.message.contains("certificate was not verified"), "{failure}");
     for (login, mode) in right {
@@ -80,7 +80,7 @@ fn tidb_accepts_every_supported_login_method() {
         assert_eq!(found, Ok(Datum::Text(user.to_owned())), "{login} {mode}");
     }
     for login in ["login_native:carrot", "login_caching:carrot", "login_caching"] {
-        let failure = log_in(&server, login, "required").unwrap_err();
+        let failure = log_in(&server, login, "required&enable-cleartext-plugin=1").unwrap_err();
         assert_eq!(failure.key.to_string(), "login 1045", "{login}: {failure}");
         assert!(!failure.message.contains("carrot"), "{failure}");
     }

@@ -1,4 +1,4 @@
-//! Tests of the whole: the binary as people use it, on the embedded database and on real servers.
+//! Tests of the complete binary, on the embedded database and on real servers.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests start dyno and other programs as users do")]

@@ -1,4 +1,4 @@
-//! The whole way on a real MariaDB: one that dyno starts, and one that is there.
+//! Complete runs on a real MariaDB: one that dyno starts, and an existing one.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn a_managed_server_is_started_measured_and_stopped() {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--system=mariadb"]);
     command.args(["--tables=2", "--table-size=1000", "--clients=1,8", "--events=100"]);
     command.args(["--warm-up=200ms", "--cleanup", "--format=json"]);
-    // So that what it starts is known by its folder.
+    // The folder identifies the processes that dyno starts.
     let report = report(command.env("TMPDIR", sandbox.path()));
     assert_eq!(report["systems"][0]["product"], "MariaDB");
     assert_eq!(report["systems"][0]["storage"], "InnoDB");
@@ -21,7 +21,7 @@ fn a_managed_server_is_started_measured_and_stopped() {
         assert_eq!(trial["status"], "complete");
         assert_eq!(trial["transactions"], 100);
         let idle = &trial["idle_round_trip_ns"];
-        // As many as were answered within a second each, which a machine that stands still cuts short.
+        // The number of round trips within a second each; fewer when the machine pauses.
         assert!((1..=50).contains(&idle["count"].as_u64().unwrap()), "{idle}");
         assert!(
             idle["min"].as_u64().unwrap() > 1_000,
@@ -112,7 +112,7 @@ fn too_few_connections_are_reported_before_the_load() {
 #[test]
 fn the_same_seed_sends_the_same_queries() {
     let sandbox = Sandbox::new();
-    // A server that logs every statement would slow down everyone else's tests.
+    // A server that logs every statement would slow down other tests.
     let server = OwnServer::start(&["--log-output=TABLE", "--general-log=ON"]);
     let questions = |name: &str, seed: &str| {
         server.sql(&format!("CREATE DATABASE {name}"));

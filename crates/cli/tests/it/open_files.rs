@@ -1,4 +1,4 @@
-//! More clients than the machine lets a process open files.
+//! More clients than the limit of open files allows.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::sandbox::{Sandbox, both, json};
 
 const CLIENTS: usize = 5_000;
 
-/// `dyno` under limits that a shell sets first.
+/// `dyno` with limits that a shell sets first.
 fn limited(sandbox: &Sandbox, limits: &str, url: &str) -> Command {
     let mut shell = Command::new("sh");
     let bench = format!(
@@ -26,7 +26,7 @@ fn open_file_soft_limit_is_raised_and_hard_limit_reported() {
         "max_connections=5100",
         "open_files_limit=12000",
         "thread_handling=pool-of-threads",
-        // The server's own patience with a login; dyno's is 200 s too.
+        // The server's own login time-out; dyno's is also 200 s.
         "connect_timeout=200",
     ]);
     let sandbox = Sandbox::new();

@@ -1,5 +1,5 @@
-//! Load that comes by a schedule, from the command line to report.json: what a stall, a queue and an
-//! overload must look like can be worked out on paper.
+//! Open loops, from the command line to report.json: the results of a stall, a queue and an overload are computed in
+//! advance.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,9 +13,9 @@ use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both, json};
 use crate::server;
 
-/// A second of standing still, 5 s into 10 measured seconds at 1,000 requests a second of 0.1 ms each.
-/// The request that comes k ms into the stall is answered 1,000 - k + 0.1 ms later. So of 10,000
-/// requests 9,000 take 0.1 ms, and the others evenly from 1.1 ms to 1,000.1 ms.
+/// A stall of one second, 5 s into 10 measured seconds at 1,000 requests per second of 0.1 ms each. A request that
+/// arrives k ms into the stall is answered 1,000 - k + 0.1 ms later. So of 10,000 requests 9,000 take 0.1 ms, and the
+/// others take evenly from 1.1 ms to 1,000.1 ms.
 const STALL: &str = r#"
 name = "stall"
 percentiles = [50, 90, 95, 99, 99.9]
@@ -36,7 +36,7 @@ fn milliseconds(value: &Value) -> f64 {
     value.as_f64().unwrap() / 1e6
 }
 
-/// As near as the histogram's three digits are.
+/// Equal within the histogram's three digits.
 fn assert_ms(value: &Value, expected_ms: f64) {
     let seen = milliseconds(value);
     assert!((seen / expected_ms - 1.0).abs() < 1e-3, "{seen} ms against {expected_ms} ms");
@@ -84,7 +84,7 @@ fn response_times_show_a_stall_that_service_times_hide() {
     assert_eq!(service["count"], 10_000);
     assert_ms(percentile(service, "p99.9"), 0.1);
     assert_ms(&service["max_ns"], 1_000.1);
-    // The 990 that found no client are served ten at a time when the stall is over: at most 9.9 ms more.
+    // The 990 requests without an idle client are served ten at a time after the stall: at most 9.9 ms more.
     let p95 = milliseconds(percentile(&trial["latency"], "p95"));
     assert!((495.0..515.0).contains(&p95), "{p95}");
     assert_eq!(trial["operations"][0]["service"]["count"], 10_000);
@@ -122,7 +122,7 @@ fn steps_and_ramps_offer_the_area_below_the_rates() {
     let expected = [1000, 1000, 1000, 1000, 1250, 1750, 2250, 2750];
     assert_eq!(seen.len(), expected.len());
     for (seen, expected) in seen.iter().zip(expected) {
-        // A service time of 1 ms shifts up to three of them to the next second.
+        // A service time of 1 ms moves up to three of them to the next second.
         assert!((seen - expected).abs() <= 3, "{seen} against {expected}");
     }
     let offered = trial["open_loop"]["offered_per_s"].as_f64().unwrap();
@@ -174,7 +174,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Passes bytes between clients and a server, until it is told to stand still for a while.
+/// Passes bytes between clients and a server, with a pause on request.
 struct Proxy {
     port: u16,
     pause: Arc<Pause>,
@@ -185,9 +185,9 @@ struct Pause(Mutex<PauseState>);
 
 #[derive(Default)]
 struct PauseState {
-    /// From when until when nothing is passed on.
+    /// Start and end of the pause.
     span: Option<(Instant, Instant)>,
-    /// When something was passed on again.
+    /// Time of the first bytes after the pause.
     resumed: Option<Instant>,
 }
 
@@ -196,7 +196,7 @@ impl Pause {
         self.0.lock().unwrap()
     }
 
-    /// Holds the caller for as long as the pause lasts.
+    /// Blocks the caller until the pause ends.
     fn wait(&self) {
         let Some((begin, end)) = self.state().span else { return };
         let at = now();
@@ -229,14 +229,14 @@ impl Proxy {
         Self { port, pause }
     }
 
-    /// Stands still from now on: whoever wants to pass something on asks for the state first.
+    /// Starts a pause now: each thread checks the state before it passes bytes.
     fn stand_still(&self, length: Duration) {
         let mut state = self.pause.state();
         let at = now();
         state.span = Some((at, at + length));
     }
 
-    /// How long nothing was passed on in truth, seconds.
+    /// The actual length of the pause, seconds.
     fn stood_still_s(&self) -> f64 {
         let state = self.pause.state();
         (state.resumed.unwrap() - state.span.unwrap().0).as_secs_f64()
@@ -255,13 +255,13 @@ fn pass(mut from: TcpStream, mut to: TcpStream, pause: &Pause) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// Attempts at a stall while nothing else disturbs the machine.
+/// Attempts to get a stall without other disturbances.
 const STALLS: usize = 5;
 
 #[test]
 fn a_stalling_proxy_shows_as_computed() {
-    // Whatever else the machine does meanwhile lengthens latencies as well, so that an attempt may be above
-    // what arithmetic says; below it none may be.
+    // Other work on the machine also lengthens latencies, so an attempt may be above the computed values, but none
+    // may be below.
     let mut told = Vec::new();
     for _ in 0..STALLS {
         match stall_once() {
@@ -272,8 +272,8 @@ fn a_stalling_proxy_shows_as_computed() {
     panic!("none of {STALLS} stalls came out as arithmetic says: {told:#?}");
 }
 
-/// Three seconds of standing still in nine at 500 transactions a second; what is above arithmetic by more
-/// than 2 %, which is longer than a busy machine lets a thread wait for its turn.
+/// A stall of three seconds in nine at 500 transactions per second. The error is a value more than 2 % above the
+/// computed one, which is more than the scheduling delay of a busy machine.
 fn stall_once() -> Result<(), String> {
     const RATE_PER_S: f64 = 500.0;
     const TRANSACTIONS: f64 = 9.0 * RATE_PER_S;
@@ -297,14 +297,14 @@ fn stall_once() -> Result<(), String> {
     proxy.stand_still(Duration::from_secs(3));
     let trial = &run.report()["trials"][0];
     let stall_ms = proxy.stood_still_s() * 1e3;
-    // Only as many transactions meet the stall as there are clients, 16 of 4,500: service times, which
-    // are all that a closed loop has, hide it up to here.
+    // Only one transaction per client is in service during the stall, 16 of 4,500. Service times, the only ones of a
+    // closed loop, therefore hide it up to this percentile.
     let service = milliseconds(percentile(&trial["open_loop"]["service"], "p99"));
     if service > stall_ms / 2.0 {
         return Err(format!("service: {service} ms"));
     }
-    // The transaction that came t ms into the stall took the rest of it, so the latency that so many lie
-    // above is shorter than the stall by the time in which so many came.
+    // A transaction that arrived t ms into the stall took the rest of it. So the latency that n transactions exceed
+    // is the stall minus the time in which n transactions arrived.
     for (name, part_above) in [("p99", 0.01), ("p99.5", 0.005), ("p99.9", 0.001)] {
         let expected = stall_ms - part_above * TRANSACTIONS / RATE_PER_S * 1e3;
         let seen = milliseconds(percentile(&trial["latency"], name));
@@ -313,8 +313,8 @@ fn stall_once() -> Result<(), String> {
             return Err(format!("{name}: {seen} against {expected}"));
         }
     }
-    // Whatever came in the measured time has a latency, answered or not; the first and the last come at its
-    // edges. What still waited when the warm-up ended has one too.
+    // Every transaction that arrived in the measured time has a latency, answered or not; the first and the last
+    // arrive at its edges. Transactions that still waited at the end of the warm-up have one too.
     let count = trial["latency"]["count"].as_f64().unwrap();
     assert!(count >= TRANSACTIONS - 2.0, "{count} of {TRANSACTIONS}");
     if count > 1.02 * TRANSACTIONS {

@@ -1,5 +1,5 @@
-//! A MariaDB of one test's own, for what would disturb other tests: killing it, stopping it, lowering
-//! its limits. And a `dyno` in the background, to do that to it in mid-run.
+//! A separate MariaDB for a test that would disturb other tests: by killing it, pausing it, or lowering its limits.
+//! Also a `dyno` in the background, so that this can happen during a run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ use tempfile::TempDir;
 use crate::sandbox::{Sandbox, both, json};
 use crate::server::{Login, login};
 
-/// Between two looks at something that will come.
+/// Polling interval.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// So many looks before a test is given up: two minutes, for slow machines.
+/// Polls before a test gives up: two minutes, for slow machines.
 const POLLS_MAX: usize = 6_000;
 
-/// A server with its data in a folder that vanishes.
+/// A server with its data in a temporary folder.
 pub(crate) struct OwnServer {
     pub(crate) server: Daemon,
     _scratch: TempDir,
@@ -42,13 +42,13 @@ impl OwnServer {
         self.server.url()
     }
 
-    /// Where `user` logs in.
+    /// The URL for `user`.
     pub(crate) fn url_of(&self, user: &str) -> String {
         let Login { host, port, database, .. } = self.login();
         format!("mysql://{user}@{host}:{port}/{database}")
     }
 
-    /// How root logs in.
+    /// The login data of root.
     pub(crate) fn login(&self) -> Login {
         login(&self.url())
     }
@@ -57,7 +57,7 @@ impl OwnServer {
         kill(Pid::from_raw(self.server.pid().cast_signed()), signal).unwrap();
     }
 
-    /// Kills it as if by a fault, and waits until it is gone.
+    /// Kills it as in a crash, and waits until it is gone.
     pub(crate) fn kill(&self) {
         self.signal(Signal::SIGKILL);
         wait_until("the server is gone", || self.server.exited().is_some());
@@ -81,13 +81,13 @@ impl OwnServer {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs statements as root; `None` when the server does not let it in, as one that is full.
+    /// Runs statements as root; `None` when the server refuses the login, for example because it is full.
     pub(crate) fn try_sql(&self, statements: &str) -> Option<String> {
         let output = self.client(statements).output().unwrap();
         output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
     }
 
-    /// Makes a user without any right beyond the database `test`.
+    /// Creates a user with rights only on the database `test`.
     pub(crate) fn make_user(&self, user: &str, password: &str) {
         self.sql(&format!(
             "CREATE USER {user}@localhost IDENTIFIED BY '{password}'; \
@@ -96,7 +96,7 @@ impl OwnServer {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..POLLS_MAX {
         if is_so() {
@@ -120,7 +120,7 @@ impl<'d> Background<'d> {
         Self { sandbox, child }
     }
 
-    /// Where its standard error goes, to be read while it runs.
+    /// The file of its standard error, readable while it runs.
     fn errors(sandbox: &Sandbox) -> PathBuf {
         sandbox.path().join("stderr")
     }
@@ -137,13 +137,13 @@ impl<'d> Background<'d> {
         self.signal(Signal::SIGINT);
     }
 
-    /// What it has said on standard error by now.
+    /// Its standard error so far.
     pub(crate) fn stderr_text(&self) -> String {
         fs::read_to_string(Self::errors(self.sandbox)).unwrap()
     }
 
-    /// Waits until a trial has so many intervals of a phase on disk in which transactions ended; on a
-    /// busy machine there are some in which none did.
+    /// Waits until a trial has this many intervals of a phase on disk in which transactions ended; on a busy
+    /// machine some intervals have none.
     pub(crate) fn wait_for(&mut self, trial: &str, phase: &str, intervals: usize) {
         for _ in 0..POLLS_MAX {
             let text = self.intervals(trial).unwrap_or_default();
@@ -168,12 +168,12 @@ impl<'d> Background<'d> {
         fs::read_to_string(trial.join("intervals.jsonl")).ok()
     }
 
-    /// The record of its first trial as far as it is on disk.
+    /// The part of its first trial's record that is on disk.
     pub(crate) fn first_trial(&self) -> Option<TrialRecord> {
         Run::open(&self.folder()?).ok()?.trials.into_iter().next()
     }
 
-    /// Waits until the record of its first trial shows something.
+    /// Waits until the record of its first trial meets a condition.
     pub(crate) fn wait_for_record(&mut self, what: &str, is_shown: impl Fn(&TrialRecord) -> bool) {
         for _ in 0..POLLS_MAX {
             if self.first_trial().is_some_and(|trial| is_shown(&trial)) {
@@ -185,7 +185,7 @@ impl<'d> Background<'d> {
         panic!("the record never shows that {what}");
     }
 
-    /// Interrupts it, and returns the first trial of the report that it prints as JSON then.
+    /// Interrupts it, and returns the first trial of the report that it then prints as JSON.
     pub(crate) fn interrupted_trial(self) -> Value {
         self.interrupt();
         let output = self.finish();
@@ -195,7 +195,7 @@ impl<'d> Background<'d> {
         trial
     }
 
-    /// Waits for its end, expects success and returns the report that it has printed as JSON.
+    /// Waits for its end, expects success and returns the report that it printed as JSON.
     pub(crate) fn report(self) -> Value {
         let output = self.finish();
         assert!(output.status.success(), "{}", both(&output));

@@ -1,5 +1,5 @@
-//! Tables and statements of dyno beside those of sysbench, go-ycsb and go-tpc, as the general log of a MariaDB
-//! and of a TiDB has them.
+//! Compares dyno's tables and statements with those of sysbench, go-ycsb and go-tpc, in the general log of a MariaDB
+//! and of a TiDB.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::{server, tidb as tidb_tests, tpcc, ycsb};
 /// A server that logs every statement.
 struct Logged {
     server: Daemon,
-    /// The log of one that does not keep it in a table.
+    /// The log file, for a server that does not keep the log in a table.
     log_file: Option<PathBuf>,
     _folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Logged {
         Self { server, log_file: None, _folder: folder }
     }
 
-    /// Its tables are not clustered unless CREATE TABLE asks for that.
+    /// Its tables are clustered only if CREATE TABLE requests it.
     fn tidb() -> Self {
         let folder = TempDir::new().unwrap();
         let (config, log_file) = (folder.path().join("config.toml"), folder.path().join("log"));
@@ -49,7 +49,7 @@ impl Logged {
     fn sql(&self, statements: &str) -> String {
         let login = server::login(&self.server.url());
         let mut client = Command::new("mariadb");
-        // Without --comments the client would leave out what TiDB reads in comments.
+        // Without --comments the client would remove comments, which TiDB reads.
         client.args(["--no-defaults", "--comments", "--batch", "--skip-column-names"]);
         client.arg(format!("--user={}", login.user)).env("MYSQL_PWD", &login.password);
         client.args(["--host", &login.host, "--port", &login.port]);
@@ -58,7 +58,7 @@ impl Logged {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A database of its own for `name`.
+    /// A separate database for `name`.
     fn database(&self, name: &str) -> String {
         self.sql(&format!("CREATE DATABASE {name}"));
         let url = self.server.url();
@@ -66,7 +66,7 @@ impl Logged {
         format!("{address}/{name}")
     }
 
-    /// Every statement so far that begins with `beginning`, white space as one blank.
+    /// Every statement so far that begins with `beginning`, with white space reduced to one blank.
     fn statements(&self, beginning: &str) -> Vec<String> {
         let all = match &self.log_file {
             Some(file) => {
@@ -86,7 +86,7 @@ impl Logged {
         log.lines().map(|line| line.replace("\\n", " ").replace("\\t", " ")).collect()
     }
 
-    /// How the server describes a table, without the next number of its rows.
+    /// The server's description of a table, without its next row number.
     fn table(&self, database: &str, table: &str) -> String {
         let shown = self.sql(&format!("SHOW CREATE TABLE {database}.{table}"));
         let words = shown.split(' ').filter(|word| !word.starts_with("AUTO_INCREMENT="));
@@ -94,9 +94,13 @@ impl Logged {
     }
 }
 
+<<<<<<< HEAD
 /// The statement in a line of TiDB's log, if there is one: the general log has all but those that change the
 /// schema, which are logged as crucial operations. One without blanks, such as COMMIT, is not quoted and is left
 /// out.
+=======
+/// The statement in a line of TiDB's log, if the line belongs to the general log.
+>>>>>>> prose2
 fn logged_sql(line: &str) -> Option<String> {
     let is_statement = line.contains("GENERAL_LOG") || line.contains("CRUCIAL OPERATION");
     let (_, sql) = line.split_once("[sql=\"").filter(|_| is_statement)?;
@@ -214,7 +218,7 @@ fn tpcc_tables_are_the_same(server: &Logged) {
     let tables =
         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc_theirs'";
     wait_until("all tables of go-tpc are there", || server.sql(tables).trim() == "9");
-    // Its rows are not needed.
+    // The rows are not needed.
     prepare.kill().unwrap();
     prepare.wait().unwrap();
     sandbox.succeed(["generate", "tpcc", "--out", "files", "--quiet"]);

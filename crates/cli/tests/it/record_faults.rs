@@ -1,4 +1,4 @@
-//! What becomes of a record when its disk, its folder or dyno itself goes away in mid-run.
+//! Tests of the record when its disk fills up, its folder is removed or dyno is killed during a run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both, json};
 
-/// A load that goes on for a minute when nothing stops it.
+/// A load that runs for a minute unless it is stopped.
 const LOAD: [&str; 6] = [
     "bench",
     "sysbench/oltp_point_select",
@@ -20,14 +20,14 @@ const LOAD: [&str; 6] = [
     "--interval=50ms",
 ];
 
-/// Starts the load; returns once something was done in the phase.
+/// Starts the load; returns once work has been done in the phase.
 fn start<'d>(sandbox: &'d Sandbox, warm_up: &str, phase: &str) -> (Background<'d>, PathBuf) {
     let mut run = Background::start(sandbox, sandbox.dyno(LOAD).args(["--warm-up", warm_up]));
     run.wait_for("0000", phase, 1);
     (run, sandbox.runs().remove(0))
 }
 
-/// The run's error, and that it is one.
+/// The message of a run, which must have failed.
 fn failed(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{}", both(output));
     let text = String::from_utf8(output.stderr.clone()).unwrap();
@@ -58,7 +58,7 @@ fn a_killed_run_reports_what_it_recorded() {
 fn removing_the_record_folder_ends_the_run() {
     let sandbox = Sandbox::new();
     let (dyno, run) = start(&sandbox, "100ms", "measure");
-    // At once: dyno may look, and write that it failed, while file after file is removed.
+    // At once: dyno may notice the removal, and record its failure, while files are being removed one by one.
     let away = sandbox.path().join("away");
     fs::rename(&run, &away).unwrap();
     fs::remove_dir_all(&away).unwrap();
@@ -68,7 +68,8 @@ fn removing_the_record_folder_ends_the_run() {
     assert!(!run.exists(), "nothing is made again behind the back of who removed it");
 }
 
-/// Where no file system of a size can be mounted: the next file that is replaced lies on a full disk.
+/// For machines where no file system of limited size can be mounted: the next file that is replaced is on a full
+/// disk.
 #[test]
 fn a_full_disk_at_the_end_of_a_phase_is_reported() {
     let sandbox = Sandbox::new();
@@ -96,7 +97,7 @@ fn a_full_disk_ends_the_run_and_keeps_the_record() {
         LOAD.join(" ")
     );
     let Some(output) = in_a_mount_namespace(&sandbox, &script) else {
-        // No mounts here: the full disk is that of the test beside this one.
+        // Mounts are not available: the test above provides the full disk.
         return a_full_disk_at_the_end_of_a_phase_is_reported();
     };
     let text = failed(&output);
@@ -128,7 +129,7 @@ fn an_unwritable_results_folder_is_reported_before_the_start() {
         LOAD.join(" ")
     );
     let Some(output) = in_a_mount_namespace(&sandbox, &script) else {
-        // No mounts here: the two places above stand for the third.
+        // Mounts are not available: the two paths above replace the third.
         return;
     };
     let text = failed(&output);
@@ -137,9 +138,9 @@ fn an_unwritable_results_folder_is_reported_before_the_start() {
     assert!(!text.contains("prepare"), "nothing was started: {text}");
 }
 
-/// Runs a script that may mount; `None` where nobody lets us.
+/// Runs a script that may mount; `None` where this is not permitted.
 fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Output> {
-    // The second makes whoever runs the tests root of a namespace of their own.
+    // The second makes the user of the tests root of a separate namespace.
     ["--mount", "--map-root-user"].iter().find_map(|how| {
         let output = Command::new("unshare")
             .args([how, "--mount", "--", "sh", "-c", script])

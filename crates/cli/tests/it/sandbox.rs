@@ -1,4 +1,4 @@
-//! What the tests share: the binary, folders that vanish, and the real server.
+//! Shared by the tests: the binary, temporary folders, and the real server.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl Sandbox {
         path
     }
 
-    /// What a `dyno` whose temporary files lie here has made for the data of systems.
+    /// The folders that a `dyno` with its temporary files here has created for the data of systems.
     pub(crate) fn scratch_folders(&self) -> Vec<PathBuf> {
         let paths = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
         let is_one = |path: &PathBuf| {
@@ -45,7 +45,7 @@ impl Sandbox {
         paths.filter(is_one).collect()
     }
 
-    /// `dyno` with this folder as its place, without a terminal and without anyone's own settings.
+    /// `dyno` in this folder, without a terminal and without a user's own settings.
     pub(crate) fn dyno<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command
@@ -70,7 +70,7 @@ impl Sandbox {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// The folders of the runs that were made, oldest first.
+    /// The folders of the runs, oldest first.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let mut runs: Vec<PathBuf> = std::fs::read_dir(self.path().join("results"))
             .unwrap()
@@ -91,7 +91,7 @@ pub(crate) fn both(output: &Output) -> String {
     )
 }
 
-/// Runs a command that ends with a report as JSON, expects success and returns the report.
+/// Runs a command that prints a report as JSON, expects success and returns the report.
 pub(crate) fn report(command: &mut Command) -> serde_json::Value {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", both(&output));

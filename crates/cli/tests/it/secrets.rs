@@ -1,4 +1,4 @@
-//! A password reaches neither the list of processes nor anything that is written or printed.
+//! A password appears neither in the list of processes nor in any written or printed text.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, both};
 use crate::server;
 
 const PASSWORD: &str = "pass-word-4711";
-/// What only the environment of the dyno that was typed holds.
+/// A value that is only in the environment of the first dyno process.
 const GIVEN: &str = "given-word-4712";
 
 fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -37,7 +37,7 @@ fn a_password_in_a_url_is_scrubbed_everywhere() {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
     command.args(["--time=10m", "--system", &url, "--existing=replace", "--cleanup"]);
     let mut run = Background::start(&sandbox, &mut command);
-    // Replacing itself is the first thing that the process does.
+    // The process first replaces itself.
     run.wait_for("0000", "measure", 1);
     let shown = fs::read(format!("/proc/{}/cmdline", run.pid())).unwrap();
     let shown = String::from_utf8_lossy(&shown).into_owned();
@@ -78,7 +78,7 @@ fn a_password_comes_from_the_environment_a_file_or_the_option_file() {
     assert_nowhere_below(&sandbox.path().join("results"));
 }
 
-/// A process that a dyno has started, and what everyone or its user can read of it.
+/// A process that a dyno has started, and the data that all users or its own user can read about it.
 #[derive(Debug)]
 struct Child {
     program: String,
@@ -86,7 +86,7 @@ struct Child {
     environment: String,
 }
 
-/// The processes whose environment says that this sandbox is their home.
+/// The processes whose home in the environment is this sandbox.
 fn children(sandbox: &Sandbox) -> Vec<Child> {
     let home = format!("HOME={}\0", sandbox.path().display());
     let read = |folder: &Path, name: &str| {
@@ -222,7 +222,7 @@ fn the_process_that_keeps_a_detached_server_shows_no_secret() {
     let count = |name: &str| children.iter().filter(|child| child.program == name).count();
     assert_eq!((count("dyno"), count("mariadbd")), (1, 1), "{children:?}");
     for child in &children {
-        // The plan wants it among the arguments of the server.
+        // The plan sets it as an argument of the server.
         assert_eq!(child.arguments.contains(PASSWORD), child.program == "mariadbd", "{child:?}");
         assert!(!child.environment.contains(PASSWORD), "{child:?}");
         assert!(!child.environment.contains(GIVEN), "{child:?}");

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::own_server::wait_until;
 
-/// The variable that says where the server is.
+/// The variable with the server's URL.
 const SERVER: &str = "DYNO_TEST_MYSQL";
 
 /// `mysql://root:PASSWORD@127.0.0.1:PORT/test`
@@ -15,7 +15,7 @@ pub(crate) fn url() -> String {
     })
 }
 
-/// What a URL says, for programs that want it in parts.
+/// The parts of a URL, for programs that need them separately.
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) password: String,
@@ -37,7 +37,7 @@ pub(crate) fn login(url: &str) -> Login {
 }
 
 impl Login {
-    /// What sysbench needs to log in.
+    /// The login options of sysbench.
     pub(crate) fn of_sysbench(&self) -> Vec<String> {
         vec![
             "--db-driver=mysql".to_owned(),
@@ -50,7 +50,7 @@ impl Login {
     }
 }
 
-/// The server's own client, to run statements as root.
+/// The server's own client, for statements as root.
 pub(crate) fn client(statements: &str) -> Command {
     let login = login(&url());
     let mut client = Command::new("mariadb");
@@ -70,20 +70,20 @@ pub(crate) fn sql(statements: &str) -> String {
     String::from_utf8(output.stdout).expect("the client prints UTF-8")
 }
 
-/// A database of one test's own, so that tests do not meet.
+/// A separate database for each test, so that tests do not interfere.
 pub(crate) fn database(name: &str) -> String {
     sql(&format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}"));
     let Login { user, password, host, port, .. } = login(&url());
     format!("mysql://{user}:{password}@{host}:{port}/{name}")
 }
 
-/// A lock that statements of a test wait for, as long as this holds it.
+/// A lock that blocks statements of a test as long as this value exists.
 pub(crate) struct HeldLock {
     name: String,
     client: Child,
 }
 
-/// Runs statements as root and takes the lock of this name then, in a session that goes on.
+/// Runs statements as root and then takes the lock with this name, in a session that stays open.
 pub(crate) fn hold(name: &str, after: &str) -> HeldLock {
     let statements = format!("{after} DO GET_LOCK('{name}', 0); DO SLEEP(600)");
     let client = client(&statements).stdout(Stdio::null()).spawn().unwrap();
@@ -93,12 +93,12 @@ pub(crate) fn hold(name: &str, after: &str) -> HeldLock {
 }
 
 impl HeldLock {
-    /// The question that is answered with 1 as soon as the lock is free.
+    /// The query that returns 1 as soon as the lock is free.
     pub(crate) fn question(&self) -> String {
         format!("SELECT GET_LOCK('{}', 600)", self.name)
     }
 
-    /// Whether somebody has asked it and waits.
+    /// Whether a session has sent the query and waits.
     pub(crate) fn is_asked(&self) -> bool {
         let question = self.question().replace('\'', "''");
         let waiting = format!(
@@ -107,9 +107,9 @@ impl HeldLock {
         sql(&waiting).trim() == "1"
     }
 
-    /// Ends the session, with all that it holds.
+    /// Ends the session and releases its locks.
     pub(crate) fn release(mut self) {
-        // The end of its client alone would not end its sleep.
+        // If only the client ended, the session's sleep would continue.
         let Self { name, client } = &mut self;
         sql(&format!(
             "SELECT IS_USED_LOCK('{name}') INTO @holder; EXECUTE IMMEDIATE CONCAT('KILL ', @holder)"
@@ -118,12 +118,12 @@ impl HeldLock {
     }
 }
 
-/// A user of one test's own, with a database of the same name.
+/// A separate user for a test, with a database of the same name.
 pub(crate) struct User {
     name: String,
 }
 
-/// Makes a user that may do everything in a database of its own.
+/// Creates a user with all rights on its own database.
 pub(crate) fn user_with_password(name: &str, password: &str) -> User {
     sql(&format!(
         "DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}; \
@@ -134,7 +134,7 @@ pub(crate) fn user_with_password(name: &str, password: &str) -> User {
 }
 
 impl User {
-    /// Where the user logs in, with the password when it is given.
+    /// The URL for the user, with the password if it is given.
     pub(crate) fn url(&self, password: Option<&str>) -> String {
         let Login { host, port, .. } = login(&url());
         let Self { name } = self;

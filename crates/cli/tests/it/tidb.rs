@@ -1,4 +1,4 @@
-//! The whole way on a real TiDB: one that dyno starts, kills included, and one that is kept up.
+//! Complete runs on a real TiDB: one that dyno starts, also with kills, and one that is kept up.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,12 +18,12 @@ pub(crate) fn binary() -> PathBuf {
         .into()
 }
 
-/// What `--system` says for a TiDB of the test's own.
+/// The value of `--system` for the test's own TiDB.
 fn system() -> String {
     format!("--system=tidb:{}", binary().display())
 }
 
-/// A load on a small table that ends as JSON.
+/// A load on a small table with a JSON report.
 fn bench(sandbox: &Sandbox, workload: &str) -> Command {
     let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--format=json"]);
     command.arg(system());
@@ -31,7 +31,7 @@ fn bench(sandbox: &Sandbox, workload: &str) -> Command {
 }
 
 pub(crate) fn is_there(pid: i32) -> bool {
-    // A zombie is dead, though it has not been buried yet.
+    // A zombie is dead, although its parent has not waited for it yet.
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
 }
@@ -50,7 +50,7 @@ fn every_sysbench_workload_passes() {
     let server = format!("kind = \"tidb\"\nbinary = \"{}\"\n", binary().display());
     let mut plan = format!("between = \"reload\"\n[systems.tidb]\n{server}");
     let all = workload::catalogue().into_iter().map(|workload| workload.kind);
-    // Its rows by the thousand have a test of their own.
+    // Another test covers INSERTs of thousands of rows.
     let is_wanted =
         |kind: &String| kind.starts_with("sysbench/") && !kind.ends_with("/bulk_insert");
     let workloads: Vec<String> = all.filter(is_wanted).collect();
@@ -69,20 +69,20 @@ fn every_sysbench_workload_passes() {
         assert_eq!(trial["status"], "complete", "{trial}");
         assert_eq!(trial["transactions"], 60, "{trial}");
         assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
-        // What was tried again failed first, and of that both sides need not think alike.
+        // A retried statement failed first, and the two sides may count failures differently.
         let check = &trial["cross_check"];
         if trial["retries"] == 0 {
             assert_eq!(check["by_dyno"], check["by_server"], "{check}");
         }
         assert!(check["statements_by_server"].as_u64().unwrap() > 0, "{check}");
     }
-    // Which storage it runs on stands at the head of every view.
+    // The top of every view shows the storage.
     let run = &sandbox.runs()[0];
     for view in ["report.md", "report.html"] {
         let text = fs::read_to_string(run.join(view)).unwrap();
         assert!(text.contains("unistore"), "{view}");
     }
-    // What no store reports is said to be absent, and not drawn.
+    // The report lists data that no store reports as absent, without a chart.
     let page = fs::read_to_string(run.join("report.html")).unwrap();
     assert!(page.contains("gRPC durations by type as the stores see them are absent"));
     assert!(!page.contains("TiKV: "), "a panel of a store that is not there");
@@ -124,13 +124,13 @@ fn settings_environment_and_arguments_reach_the_server_and_the_record() {
     assert_eq!(settings["GOMAXPROCS"], "1", "{settings}");
     assert_eq!(settings["arguments"], "-L warn", "{settings}");
     assert_eq!(settings["innodb_buffer_pool_size"], Value::Null, "TiDB has no InnoDB");
-    // The second trial found the data as it was after the load.
+    // The second trial started with the data as it was after loading.
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["status"], "complete", "{trial}");
     }
 }
 
-/// Sends a signal to the managed server in mid-run, and returns the trial and the report for people.
+/// Sends a signal to the managed server during a run, and returns the trial and the report for people.
 fn with_server_signalled(signal: Signal) -> (Value, Value, String) {
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only");
@@ -164,8 +164,7 @@ fn a_server_that_is_killed_ends_its_trial_at_once_and_not_the_next() {
 
 #[test]
 fn a_panic_message_of_the_server_is_recorded() {
-    // The runtime of Go answers this signal as it answers a fault of its own: with its reason, and with
-    // where each goroutine stood.
+    // The Go runtime treats this signal like an internal fault: it prints the reason and the stack of each goroutine.
     let (first, _, _) = with_server_signalled(Signal::SIGSEGV);
     let reason = first["reason"].as_str().unwrap();
     assert!(reason.contains("(exit status: 2)"), "{reason}");
@@ -189,7 +188,7 @@ fn killing_dyno_leaves_no_process_or_folder() {
     wait_until("its data are gone", || sandbox.scratch_folders().is_empty());
 }
 
-/// A program on the sandbox that lets it be known, in the file `started`, that it runs, and with which pid.
+/// A program in the sandbox that writes its pid to the file `started` when it runs.
 fn stand_in(sandbox: &Sandbox, name: &str, then: &str) -> PathBuf {
     let started = sandbox.path().join("started");
     let started = started.display();
@@ -199,7 +198,7 @@ fn stand_in(sandbox: &Sandbox, name: &str, then: &str) -> PathBuf {
     sandbox.program(name, &script)
 }
 
-/// Interrupts dyno once that program runs; what is left of it all is looked for.
+/// Interrupts dyno once that program runs, and checks for leftovers.
 fn interrupted_at_the_start(sandbox: &Sandbox, command: &mut Command) {
     let run = Background::start(sandbox, command.env("TMPDIR", sandbox.path()));
     let started = sandbox.path().join("started");
@@ -254,7 +253,7 @@ fn long_startup_stages_are_printed_without_a_terminal() {
     assert!(told.contains("tidb: starting TiDB took "), "{told}");
 }
 
-/// The number behind `process` in what `dyno up` prints.
+/// The number after `process` in the output of `dyno up`.
 pub(crate) fn process_in(text: &str) -> i32 {
     let words: Vec<&str> = text.split_whitespace().collect();
     let place = words.iter().position(|word| *word == "process").expect("a process is named");
@@ -330,8 +329,8 @@ fn up_and_down_report_systems_they_cannot_handle() {
     assert!(both(&output).contains("tidb-server is not on PATH"), "{}", both(&output));
 }
 
-/// A stand-in for TiUP, which is not available everywhere: it starts a server as its child and keeps to the
-/// arguments that are documented. It shows how dyno treats it, not what the real one does.
+/// A substitute for TiUP, which is not available everywhere: it starts a server as its child and supports the
+/// documented arguments. It tests dyno's side, not the behaviour of the real TiUP.
 fn stand_in_for_tiup(sandbox: &Sandbox) -> String {
     let script = format!(
         "#!/bin/sh\ntest \"$1 $2 $3 $4\" = 'playground --host 127.0.0.1 --db.port' || exit 9\n\

@@ -1,5 +1,5 @@
-//! The whole way on a cluster: PD, three Raft stores in Go that speak TiKV's protocol, and TiDB of 2021. The
-//! stores listen on all interfaces, so each cluster has a network of its own.
+//! Complete runs on a cluster: PD, three Raft stores in Go that speak TiKV's protocol, and a TiDB of 2021. The stores
+//! listen on all interfaces, so each cluster has its own network.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both, json};
 
-/// Elections and heartbeats of a store within a second, where a minute is usual.
+/// Elections and heartbeats of a store within a second instead of the usual minute.
 const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-tick-interval = \"1s\"\n\
                      raft-base-tick-interval = \"100ms\"\nraft-heartbeat-ticks = 2\n\
                      raft-election-timeout-ticks = 10\nraft-store-max-leader-lease = \"900ms\"\n";
 
-/// A region for each table, as TiDB makes them, would only take time here.
+/// TiDB's default of a region for each table would only cost time here.
 const TIDB: &str = "split-table = false\n";
 
 /// A program of the cluster that `cargo xtask test` has built.
@@ -29,7 +29,7 @@ fn program(role: &str) -> String {
     })
 }
 
-/// A plan with the cluster and no workload yet; the store's program may be another.
+/// A plan with the cluster but without a workload; `store` is the store's program.
 fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
     sandbox.file("store.toml", STORE);
     sandbox.file("tidb-server.toml", TIDB);
@@ -41,11 +41,11 @@ fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
     )
 }
 
-/// `dyno` in a network of its own, with all its files on the sandbox.
+/// `dyno` in its own network namespace, with all its files in the sandbox.
 fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
     let dyno = sandbox.dyno(args);
     let mut apart = Command::new("unshare");
-    // Who is not root may be it in a namespace of his own, where the kernel lets him.
+    // Other users become root in their own namespace, if the kernel permits it.
     if !nix::unistd::geteuid().is_root() {
         apart.arg("--map-root-user");
     }
@@ -55,7 +55,7 @@ fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
     apart
 }
 
-/// The servers whose files are on the sandbox, in the order in which they were started.
+/// The servers whose files are in the sandbox, in the order of their start.
 fn servers_of(sandbox: &Sandbox) -> Vec<(String, i32)> {
     let mut found: Vec<(u64, String, i32)> = fs::read_dir("/proc")
         .unwrap()
@@ -65,7 +65,7 @@ fn servers_of(sandbox: &Sandbox) -> Vec<(String, i32)> {
     found.into_iter().map(|(_, name, pid)| (name, pid)).collect()
 }
 
-/// When a process was started, its name and its pid, if it is a server on this sandbox.
+/// Start time, name and pid of a process, if it is a server in this sandbox.
 fn server(process: &Path, sandbox: &Path) -> Option<(u64, String, i32)> {
     let pid = process.file_name()?.to_str()?.parse().ok()?;
     let said = fs::read(process.join("cmdline")).ok()?;
@@ -136,7 +136,7 @@ fn every_server_was_watched_and_its_panels_are_drawn(sandbox: &Sandbox) {
     let listed = series.filter(|series| series.name == "dyno_pd_store").count();
     assert_eq!(listed, 3, "PD told its stores: {servers:?}");
     let page = fs::read_to_string(run.join("report.html")).unwrap();
-    // One region has all rows; two stores have no load, and TiDB need not speak to them.
+    // One region has all rows; two stores have no load, and TiDB need not contact them.
     assert!(page.contains("of the requests to stores, 33 % would be even"));
     for panel in ["TiDB: gRPC duration by type, p99", "PD: regions by store"] {
         assert!(page.contains(panel), "{panel}");
@@ -171,8 +171,8 @@ fn a_killed_cluster_server_ends_its_trial_and_is_named() {
     assert!(tidb.contains(&format!("tidb-1: TiDB {killed}")), "{tidb}");
 }
 
-/// A program in the place of TiKV: it says that it is one that was built for debugging, and lets a store do
-/// the work. That store does not start on a folder that it has left behind.
+/// A substitute for TiKV: it reports that it was built for debugging, and delegates the work to a store. That store
+/// does not start in a folder with data of an earlier start.
 fn stand_in_for_tikv(sandbox: &Sandbox) -> String {
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = -V ]; then\n  echo 'TiKV '\n  echo 'Release Version:   7.5.0'\n  \

@@ -1,5 +1,5 @@
-//! Encrypted connections to a real MariaDB: every mode, certificates that are right and wrong, and what
-//! the record says about it.
+//! Encrypted connections to a real MariaDB: every mode, valid and invalid certificates, and their settings in the
+//! record.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ use crate::driver_support::{cell, run, url_of};
 use crate::own_server::OwnServer;
 use crate::sandbox::{Sandbox, json, report};
 
-/// An authority that was made for a test.
+/// An authority that was created for a test.
 struct Authority(Issuer<'static, KeyPair>, String);
 
 impl Authority {
@@ -45,8 +45,7 @@ impl Authority {
     }
 }
 
-/// A server that offers TLS, with files beside it: `ca`, `other-ca`, `client`, `client-key`, `foreign`,
-/// `foreign-key`.
+/// A server that offers TLS, with the files `ca`, `other-ca`, `client`, `client-key`, `foreign`, `foreign-key`.
 struct Secured {
     own: OwnServer,
     sandbox: Sandbox,
@@ -70,7 +69,7 @@ impl Secured {
             ("foreign", &foreign),
             ("foreign-key", &foreign_key),
         ] {
-            // The server reads its own as the user that it runs as.
+            // The server reads its own files as the user that it runs as.
             fs::set_permissions(sandbox.file(name, text), fs::Permissions::from_mode(0o644))
                 .unwrap();
         }
@@ -88,7 +87,7 @@ impl Secured {
         self.sandbox.path().join(name)
     }
 
-    /// The URL with options, in which `@ca` and the like stand for the files; by name or by address.
+    /// The URL with options, in which `@ca` and similar names are replaced by the files; by name or by address.
     fn url(&self, host: &str, options: &str) -> String {
         let mut options = options.to_owned();
         for name in ["other-ca", "ca", "client-key", "client", "foreign-key", "foreign"] {
@@ -114,7 +113,7 @@ async fn open(handle: &Handle, url: &str) -> Result<Session, Failure> {
     resolve(url)?.connect(handle, 0).await
 }
 
-/// What the server says about the encryption of a connection by this URL.
+/// The server's report of the encryption of a connection with this URL.
 fn cipher(url: String) -> String {
     run(|handle| async move {
         let mut session = open(&handle, &url).await.unwrap();
@@ -127,7 +126,7 @@ fn cipher(url: String) -> String {
     })
 }
 
-/// What dyno says about it, in the setting of this name.
+/// dyno's report of it, in the setting with this name.
 fn setting(url: String, name: &'static str) -> String {
     run(|handle| async move {
         let facts = resolve(&url).unwrap().probe(&handle).await.unwrap();
@@ -270,7 +269,7 @@ fn users_that_require_tls_or_a_certificate_log_in_only_with_it() {
     assert!(told.contains("refuses the client certificate"), "{told}");
     assert!(told.contains("ssl_ca"), "{told}");
 
-    // The key may be in the certificate's own file.
+    // The key may be in the file of the certificate.
     let both = ["client", "client-key"].map(|name| fs::read_to_string(server.file(name)).unwrap());
     let combined = server.sandbox.file("combined", &both.concat());
     assert!(!cipher(url("certified", &format!("ssl-cert={}", combined.display()))).is_empty());

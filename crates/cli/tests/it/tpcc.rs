@@ -1,4 +1,4 @@
-//! TPC-C through the command line: on real servers, beside go-tpc on the same data, and as files.
+//! TPC-C through the command line: on real servers, compared with go-tpc on the same data, and as files.
 
 use std::process::Command;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::sandbox::{Sandbox, both, json, report};
 use crate::server;
 
-/// Where `cargo xtask test` has put go-tpc.
+/// The path of go-tpc, from `cargo xtask test`.
 pub(crate) fn go_tpc() -> String {
     std::env::var("DYNO_TEST_GO_TPC")
         .expect("DYNO_TEST_GO_TPC is not set: run `cargo xtask test`, which builds a go-tpc")
 }
 
-/// go-tpc at work on the database of a URL.
+/// Runs go-tpc on the database of a URL.
 fn their(sandbox: &Sandbox, verb: &str, url: &str, arguments: &[&str]) -> String {
     let login = server::login(url);
     let mut command = Command::new(go_tpc());
@@ -46,7 +46,7 @@ fn succeeded(trial: &Value, name: &str) -> u64 {
 #[test]
 fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
     let sandbox = Sandbox::new();
-    // A server of its own: nobody else's statements are among those that it counts.
+    // A separate server, so that it counts no other test's statements.
     let arguments = ["--clients=4", "--events=920", "--cleanup"];
     let report = ours(&sandbox, "mariadb", &arguments);
     let trial = &report["trials"][0];
@@ -60,7 +60,7 @@ fn a_run_on_mariadb_keeps_its_mix_and_every_condition() {
     let per_minute = new_orders as f64 * 60.0 / trial["seconds"].as_f64().unwrap();
     assert!((tpmc / per_minute - 1.0).abs() < 1e-6, "{tpmc} {per_minute}");
     assert_eq!(own["mix"].as_array().unwrap().len(), 5);
-    // Every statement, and every COMMIT and ROLLBACK, is counted as the server counts it.
+    // Every statement, including COMMIT and ROLLBACK, is counted in the same way as by the server.
     assert_eq!(trial["cross_check"]["difference"], 0, "{}", trial["cross_check"]);
 }
 
@@ -135,7 +135,7 @@ fn csv_files_load_into_the_same_database() {
             path.display()
         ));
     }
-    // The same seed loads the same rows, but for the time of loading.
+    // The same seed loads the same rows, except for the time of loading.
     let loaded = server::database("tpcc_loaded");
     ours(&sandbox, &loaded, &["--clients=1", "--events=1", "--option=mix=0,0,1,0,0"]);
     for (table, columns) in [

@@ -1,4 +1,4 @@
-//! What `dyno up` says of the login to a system that it keeps up, and to whom.
+//! How `dyno up` shows the login of a system that it keeps up, and who can see it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,19 +17,19 @@ fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o7777
 }
 
-/// The file that holds the URL, as `dyno up` names it.
+/// The file with the URL, as named by `dyno up`.
 fn login_file(text: &str) -> PathBuf {
     let line = text.lines().find_map(|line| line.strip_prefix("  login    ")).expect("it is named");
     line.strip_suffix(" (the URL with its password)").unwrap().into()
 }
 
-/// The process that has started this one.
+/// The parent process.
 fn parent_of(pid: i32) -> i32 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Whether any process shows this in its arguments or its environment.
+/// Whether any process has this text in its arguments or its environment.
 fn is_in_process_list(text: &str) -> bool {
     let holds = |path: PathBuf| {
         let bytes = fs::read(path).unwrap_or_default();
@@ -75,7 +75,7 @@ fn only_a_terminal_is_shown_the_password() {
     let sandbox = Sandbox::new();
     let out = sandbox.path().join("terminal");
     let program = env!("CARGO_BIN_EXE_dyno");
-    // A terminal of its own, and what it shows in a file.
+    // A separate terminal, with its output in a file.
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--flush", "--return", "--command"]);
     terminal.arg(format!("{program} up mariadb")).arg(&out);

@@ -1,4 +1,4 @@
-//! Variants of a system on real MariaDB servers: they take turns, are started afresh and compared.
+//! Variants of a system on real MariaDB servers: they take turns, are restarted and compared.
 
 use std::fs;
 

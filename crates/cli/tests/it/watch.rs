@@ -1,5 +1,4 @@
-//! Hosts and servers are watched while load runs: on a real MariaDB, a real TiDB, and servers that do not
-//! behave.
+//! Hosts and servers are watched while load runs: a real MariaDB, a real TiDB, and misbehaving servers.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -15,12 +14,12 @@ use record::Run;
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both};
 
-/// The only run on a sandbox.
+/// The only run in a sandbox.
 fn only_run(sandbox: &Sandbox) -> Run {
     Run::open(&sandbox.runs()[0]).unwrap()
 }
 
-/// Runs a load until enough of what is watched is on disk: how long that takes is up to the machine.
+/// Runs a load until enough watched data is on disk; the time depends on the machine.
 fn run_until(
     sandbox: &Sandbox,
     command: &mut Command,
@@ -39,15 +38,15 @@ fn page(sandbox: &Sandbox) -> String {
     fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap()
 }
 
-/// What the kernel counts of its CPUs while something goes on, and how long that takes by the clock.
+/// The kernel's CPU counters over a period, and the length of the period by the clock.
 struct CpuReading {
     clock: Clock,
     ticks: [u64; 8],
 }
 
-/// Ticks a second, of which the kernel reports; the same on every architecture. Source: proc_stat(5).
+/// Ticks per second in the kernel's reports; the same on every architecture. Source: proc_stat(5).
 const TICKS_PER_S: f64 = 100.0;
-/// The place of idle time in the kernel's list.
+/// The index of idle time in the kernel's list.
 const IDLE: usize = 3;
 
 impl CpuReading {
@@ -66,7 +65,7 @@ impl CpuReading {
         }
     }
 
-    /// All kinds but that of guests, which is in that of programs already. Some go back at times.
+    /// All kinds except guest time, which user time already includes. Some counters occasionally decrease.
     fn ticks() -> [u64; 8] {
         let stat = fs::read_to_string("/proc/stat").unwrap();
         let all = stat.lines().next().unwrap().split_whitespace().skip(1);
@@ -82,12 +81,12 @@ struct Counted {
 }
 
 impl Counted {
-    /// What was not counted at all, of all CPUs together.
+    /// Time that was not counted at all, over all CPUs.
     fn lost_s(&self, cpus: u64) -> f64 {
         (self.passed_s * cpus as f64 - self.all_s).max(0.0)
     }
 
-    /// What is not known to have been idle.
+    /// Time that was not counted as idle.
     fn not_idle_s(&self, cpus: u64) -> f64 {
         self.passed_s * cpus as f64 - self.idle_s
     }
@@ -99,7 +98,7 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
     command.args(["--table-size=1000", "--clients=8", "--time=10m", "--warm-up=1s"]);
     let around = CpuReading::begin();
-    // A reading each second, and at the edges of phases.
+    // One reading per second, and at the edges of phases.
     let output = run_until(&sandbox, &mut command, |watched| watched.hosts[0].readings.len() > 5);
     let around = around.end();
     let run = only_run(&sandbox);
@@ -114,14 +113,15 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     };
     let (before, after) = (used(first), used(last));
     assert!(after[0] > before[0] && after[1] > before[1], "{before:?} {after:?}");
-    // Whatever the CPUs did, they did it for as long as they were there. A kernel loses ticks of a machine
-    // that stands still; here no more of them than around it all.
+    // The counted time of all kinds equals the elapsed time of the CPUs. The kernel loses ticks when the machine is
+    // paused, but here no more than over the whole run.
     let cpu = last.cpu.since(&first.cpu);
     let counted_s = cpu.total_ns() as f64 / 1e9;
     let passed_s = host.cpu_threads as f64 * (last.at_ns - first.at_ns) as f64 / 1e9;
     let seconds = 0.9 * passed_s - around.lost_s(host.cpu_threads)..1.1 * passed_s;
     assert!(seconds.contains(&counted_s), "{counted_s} of {passed_s}: {cpu:?}");
-    // Nobody used more than the CPUs were not idle, each of which counts in ticks of 10 ms.
+    // The processes did not use more than the time in which the CPUs were not idle; each CPU counts in ticks of 10
+    // ms.
     let of_both: u64 = after.iter().zip(&before).map(|(after, before)| after - before).sum();
     let at_most_s = around.not_idle_s(host.cpu_threads) + 0.02 * host.cpu_threads as f64;
     assert!(of_both as f64 / 1e9 <= at_most_s, "{of_both} ns of {at_most_s} s");
@@ -151,7 +151,7 @@ fn cost_per_query_of_a_real_server_matches_its_counters() {
     let window = measured[0].start_ns..=measured.last().unwrap().end_ns;
     let queries: u64 = measured.iter().map(|interval| interval.tally.queries.total()).sum();
     let queries_per_s = queries as f64 * 1e9 / (window.end() - window.start()) as f64;
-    // The readings between which most of the time is measured time.
+    // The readings that enclose mostly measured time.
     let readings = &trial.watched.hosts[0].readings;
     let is_measured =
         |pair: &&[HostReading]| window.contains(&pair[0].at_ns.midpoint(pair[1].at_ns));
@@ -192,8 +192,8 @@ fn tcp_segments_of_dyno_are_counted_with_and_without_data() {
     assert_eq!((first.open, first.ended), (8, 0), "{connections:?}");
     assert_eq!((last.open, last.ended, last.ended_unheard), (0, 8, 0), "{connections:?}");
     assert!(connections.readings.iter().any(|reading| reading.round_trip_ns.is_some()));
-    // Each statement is one segment there and one back. Besides, each client logs in, prepares its statement
-    // and says farewell, and what it did after the end is not counted: fewer than ten segments each.
+    // Each statement is one segment in each direction. In addition, each client logs in, prepares its statement and
+    // disconnects, and its statements after the end are not counted: fewer than ten segments each.
     let counted = last.counters;
     let queries: u64 = run.trials[0].intervals.iter().map(|it| it.tally.queries.total()).sum();
     assert!(queries >= 5_000, "{queries}");
@@ -260,7 +260,7 @@ fn a_record_of_what_was_watched_is_readable_wherever_it_is_cut() {
     assert_eq!(only_run(&sandbox).trials[0].watched, measure::Watched::default());
 }
 
-/// Answers every request in this way; returns where.
+/// Answers every request in this way; returns the URL.
 fn serve(reply: impl Fn(&mut dyn Write) + Send + 'static) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/metrics", listener.local_addr().unwrap());
@@ -271,7 +271,7 @@ fn serve(reply: impl Fn(&mut dyn Write) + Send + 'static) -> String {
             let _ = stream.read(&mut request);
             reply(&mut stream);
             kept.push(stream.try_clone());
-            // What was said is said; only a stalling server keeps its connections open.
+            // The answer is complete; only a stalling server keeps its connections open.
             if kept.len() > 1_000 {
                 return;
             }
@@ -367,7 +367,7 @@ fn metrics_in_records_without_server_kinds_are_drawn() {
     sandbox.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
     let path = sandbox.runs()[0].join("trials/0000/watch.jsonl");
     let mut text = fs::read_to_string(&path).unwrap();
-    // As earlier builds wrote it.
+    // In the format of earlier builds.
     text.push_str(concat!(
         r#"{"what":"server","name":"shop","url":"http://10.0.0.7:10080/metrics"}"#,
         "\n",

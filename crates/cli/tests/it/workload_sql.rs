@@ -1,4 +1,4 @@
-//! One's own SQL through the command line.
+//! Custom SQL through the command line.
 
 use crate::sandbox::{Sandbox, json};
 use crate::server;
@@ -54,7 +54,7 @@ fn script_errors_show_file_and_line_before_the_start() {
     assert!(said.contains("none.sql: No such file"), "{said}");
 }
 
-/// pgbench's own script, but for its fifth table.
+/// pgbench's own script, without its fifth table.
 const TPCB_LIKE: &str = "\
 \\set aid random(1, 100 * :scale)
 \\set delta random(-5000, 5000)

@@ -1,4 +1,4 @@
-//! The sysbench set through the command line, on a real server and beside sysbench itself.
+//! The sysbench set through the command line, on a real server, and compared with sysbench itself.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn transactions_are_counted_statement_by_statement() {
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "complete", "{trial}");
     assert_eq!(trial["transactions"], 300);
-    // What was tried again counts each time it was sent, so only whole events are exact.
+    // A retried statement counts each time it is sent, so only whole events are exact.
     if trial["retries"] == 0 {
         assert_eq!(succeeded(trial, "point_select"), 3000);
         assert_eq!(trial["queries"]["read"], 14 * 300);

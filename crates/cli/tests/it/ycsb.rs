@@ -1,4 +1,4 @@
-//! YCSB through the command line: on real servers, and beside go-ycsb on the same data.
+//! YCSB through the command line: on real servers, and compared with go-ycsb on the same data.
 
 use std::process::Command;
 
@@ -9,13 +9,13 @@ use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both, json, report};
 use crate::server;
 
-/// Where `cargo xtask test` has put go-ycsb.
+/// The path of go-ycsb, from `cargo xtask test`.
 fn go_ycsb() -> String {
     std::env::var("DYNO_TEST_GO_YCSB")
         .expect("DYNO_TEST_GO_YCSB is not set: run `cargo xtask test`, which builds a go-ycsb")
 }
 
-/// go-ycsb's own properties, with data that can be checked.
+/// go-ycsb's own properties, with verifiable data.
 pub(crate) fn their(sandbox: &Sandbox, verb: &str, url: &str, properties: &[&str]) -> String {
     let server::Login { user, password, host, port, database } = server::login(url);
     let mut command = Command::new(go_ycsb());
@@ -34,7 +34,7 @@ pub(crate) fn their(sandbox: &Sandbox, verb: &str, url: &str, properties: &[&str
     said
 }
 
-/// How often go-ycsb says that it did something.
+/// The count of an operation in go-ycsb's output.
 fn their_count(said: &str, operation: &str) -> u64 {
     let line = said.lines().rev().find(|line| line.starts_with(&format!("{operation} ")));
     let line = line.unwrap_or_else(|| panic!("no {operation} in {said}"));
@@ -47,7 +47,7 @@ fn ours(sandbox: &Sandbox, workload: &str, url: &str, options: &[&str]) -> Value
     report(command.args(["--system", url, "--option=dataintegrity=true"]).args(options))
 }
 
-/// Operations that succeeded, by name; 0 when there are none of that name.
+/// Successful operations with this name; 0 if there are none.
 fn succeeded(trial: &Value, name: &str) -> u64 {
     let operations = trial["operations"].as_array().unwrap();
     let operation = operations.iter().find(|operation| operation["name"] == name);
@@ -117,7 +117,7 @@ fn go_ycsb_finds_every_record_that_dyno_loaded() {
     let run = |own: &[&str]| their(&sandbox, "run", &url, &[&common, own].concat());
     let said = run(&["readproportion=0.5", "updateproportion=0.5", "writeallfields=true"]);
     assert_eq!(their_count(&said, "READ") + their_count(&said, "UPDATE"), 2000);
-    // Inserts of theirs go on after our records, and ours after theirs.
+    // go-ycsb's inserts continue after dyno's records, and dyno's after go-ycsb's.
     let said = run(&[
         "readproportion=0.5",
         "updateproportion=0",
@@ -131,7 +131,7 @@ fn go_ycsb_finds_every_record_that_dyno_loaded() {
     let trial = &report["trials"][0];
     assert_eq!(trial["failed_transactions"], 0, "{}", trial["errors"]);
     assert_eq!(rows("ycsb_of_ours"), 800 + inserted + succeeded(trial, "insert"));
-    // A record that their read does not find is no failure to them, so it is looked for here.
+    // go-ycsb does not report a read that finds no record as a failure, so this test looks for the records.
     let keys = server::sql(
         "SELECT COUNT(*) FROM ycsb_of_ours.usertable WHERE YCSB_KEY IN \
          ('user6284781860667377211', 'user8517097267634966620')",
@@ -208,8 +208,8 @@ fn an_interrupted_load_is_resumed() {
         command.args(["--system", &url, "--option=recordcount=120k", "--format=json", existing]);
         command
     };
-    // Each piece of some 5,000 rows has a session of its own, as has each step before them; from the seventh on
-    // they wait for a lock, as many as load side by side, which are sixteen at most.
+    // Each batch of some 5,000 rows has its own session, as has each step before. From the seventh on, the sessions
+    // wait for a lock; at most sixteen load in parallel.
     server::sql("CREATE TABLE ycsb_resumed.turns (turn INT AUTO_INCREMENT PRIMARY KEY)");
     let plan = format!(
         "system.url = \"{url}\"\nworkload = {{ kind = \"ycsb/c\", recordcount = \"120k\" }}\n\

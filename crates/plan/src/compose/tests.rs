@@ -1,4 +1,4 @@
-//! A command line becomes a plan.
+//! Tests of turning a command line into a plan.
 
 use super::*;
 use crate::Plan;

@@ -1,4 +1,4 @@
-//! Overrides change the text, and the text is what is checked.
+//! Overrides change the text; the changed text is checked.
 
 use super::*;
 use crate::{Limit, Plan};

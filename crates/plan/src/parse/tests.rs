@@ -1,4 +1,4 @@
-//! Right plans are read, wrong plans are explained.
+//! Tests that valid plans are read and wrong plans are explained.
 
 use proptest::prelude::*;
 
@@ -10,17 +10,17 @@ fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// What a person reads about a wrong plan.
+/// The message for a wrong plan.
 fn wrong(text: &str) -> String {
     Plan::parse(source(text)).unwrap_err().rendered
 }
 
-/// What a person reads when a right plan has these lines instead of its `[load]`.
+/// The message for a valid plan with these lines instead of its `[load]`.
 fn wrong_load(load: &str) -> String {
     wrong(&format!("system = \"sqlite\"\nworkload = \"w\"\n[load]\n{load}\n"))
 }
 
-/// What a person reads when these lines stand at the top of a right plan.
+/// The message for a valid plan with these lines at its top.
 fn wrong_top(top: &str) -> String {
     wrong(&format!("{top}\nsystem = \"sqlite\"\nworkload = \"w\"\n"))
 }
@@ -131,7 +131,7 @@ fn events_end_a_trial_instead_of_time() {
     assert_eq!(plan.estimate(), None);
 }
 
-/// A right plan with these lines in its `[load]`.
+/// A valid plan with these lines in its `[load]`.
 fn load(lines: &str) -> LoadPlan {
     parse(&format!("system = \"a\"\nworkload = \"b\"\n[load]\n{lines}\n")).load
 }
@@ -840,7 +840,7 @@ fn a_plan_that_is_not_there() {
     assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
 }
 
-/// A text near a right plan: some bytes removed, some put in.
+/// A text similar to a valid plan: some bytes removed, some inserted.
 fn mutated() -> impl Strategy<Value = String> {
     let chunks = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";
     let edits = prop::collection::vec((0..PLAN.len(), 0..12_usize, chunks), 1..4);

@@ -1,4 +1,4 @@
-//! Options are read, and what is wrong with them is said.
+//! Tests of reading options and reporting their problems.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn options(text: &str) -> Options {
     Options::parse(text).unwrap()
 }
 
-/// Problems as lines of text: the marked place, what was seen, what to do.
+/// Problems as lines of text: the marked place, the observation, the remedy.
 fn lines(text: &str, problems: &[Problem]) -> String {
     let line = |problem: &Problem| {
         let place = problem.span.clone().map_or("(nowhere)", |span| &text[span]);

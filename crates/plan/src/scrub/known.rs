@@ -1,5 +1,5 @@
-//! Secrets that are found by their value: those that the plan has carried, wherever they turn up later.
-//! A server repeats them in its messages, and a build command prints them.
+//! Finds secrets of the plan by their value, wherever they occur later: a server may repeat them in its messages, and
+//! a build command may print them.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
@@ -10,14 +10,14 @@ use super::places::{Extent, in_places, is_secret_argument};
 use super::{BLANK, names_secret, scrub};
 use crate::Source;
 
-/// A shorter value is a word of its own in too many texts: `root`, `test`.
+/// A shorter value is an ordinary word in too many texts: `root`, `test`.
 pub(super) const BYTES_MIN: usize = 6;
 
-/// What [`hide`] was told.
+/// The values passed to [`hide`].
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// From now on [`scrub`] blanks this value wherever it stands in a text, for as long as the process lives.
-/// Values of less than six bytes are not remembered.
+/// Makes [`scrub`] blank this value everywhere in a text, until the process ends. Values of less than six bytes are
+/// not remembered.
 pub fn hide(secret: &str) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     for form in [secret.to_owned(), secret.escape_debug().to_string()] {
@@ -36,9 +36,9 @@ pub(super) fn in_text(text: &str) -> Vec<Range<usize>> {
 }
 
 impl Source {
-    /// The values of the plan that are secrets, for [`hide`]. A word of letters alone that the plan also uses
-    /// elsewhere, such as the user `sysbench` whose password is `sysbench`, is none of them: blanking it
-    /// would hide names and keep no secret.
+    /// The secret values of the plan, for [`hide`]. They do not include a word of letters only that the plan also
+    /// uses elsewhere, such as the user `sysbench` with the password `sysbench`: blanking it would hide names and
+    /// protect no secret.
     pub fn secrets(&self) -> Vec<String> {
         let Ok(document) = self.text.parse::<DocumentMut>() else { return Vec::new() };
         let mut found = Vec::new();
@@ -80,7 +80,7 @@ fn gather(key: &str, value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Secrets within a text, such as the password of a URL; percent signs of URLs are decoded too.
+/// Secrets within a text, such as the password of a URL; percent-encoding in URLs is decoded too.
 fn gather_text(text: &str, found: &mut Vec<String>) {
     let is_url =
         text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(char::is_whitespace));

@@ -1,4 +1,4 @@
-//! Secrets that are found by where they stand.
+//! Finds secrets by their place in a text.
 
 mod quotes;
 mod sql;
@@ -9,12 +9,12 @@ use quotes::{end_of_quoted, fence};
 
 use super::{is_switch, names_secret};
 
-/// How far a value without quotes may reach.
+/// The extent of a value without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// To the next space or separator.
     Text,
-    /// To the end: the text is one argument of a command line, or one value of a plan.
+    /// To the end: the text is a single argument of a command line, or a single value of a plan.
     Word,
 }
 
@@ -58,8 +58,8 @@ fn bare_logins(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// An address in quotes ends with them, one that is all that a word says with the word, and any other with the
-/// next space.
+/// An address in quotes ends at the closing quote, one that fills a whole word ends with the word, and any other at
+/// the next space.
 fn end_of_address(text: &str, mark: usize, start: usize, extent: Extent) -> usize {
     let is_scheme = |c: char| c.is_alphanumeric() || "+.-_".contains(c);
     let before = text[..mark].trim_end_matches(is_scheme);
@@ -75,8 +75,8 @@ fn end_of_address(text: &str, mark: usize, start: usize, extent: Extent) -> usiz
     }
 }
 
-/// `password = "SECRET"` and its like in TOML, on a command line or in a URL's query, and
-/// `"password": "SECRET"` in JSON.
+/// `password = "SECRET"` and similar forms in TOML, on a command line or in a URL's query, and `"password": "SECRET"`
+/// in JSON.
 fn secret_values(text: &str, extent: Extent) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, mark) in text.match_indices(['=', ':']) {
@@ -88,7 +88,7 @@ fn secret_values(text: &str, extent: Extent) -> Vec<Range<usize>> {
     found
 }
 
-/// The key that ends before a mark; before a colon it must be in quotes, for many a sentence has a colon.
+/// The key that ends before a mark; before a colon it must be in quotes, because ordinary sentences contain colons.
 fn key_before<'t>(text: &'t str, at: usize, mark: &str) -> Option<&'t str> {
     let before = text[..at].trim_end_matches([' ', '\t']);
     if mark == ":" && !before.ends_with(['"', '\'']) {
@@ -98,7 +98,7 @@ fn key_before<'t>(text: &'t str, at: usize, mark: &str) -> Option<&'t str> {
     before.rsplit(|c: char| !(c.is_alphanumeric() || "_-".contains(c))).next()
 }
 
-/// The value, or the values of a list, that begin behind a mark, without their quotes.
+/// The value, or the values of a list, after a mark, without their quotes.
 pub(super) fn values_after(text: &str, from: usize, extent: Extent) -> Vec<Range<usize>> {
     let start = from + text[from..].len() - text[from..].trim_start_matches([' ', '\t']).len();
     let fence = fence(&text[start..]);
@@ -118,12 +118,12 @@ pub(super) fn values_after(text: &str, from: usize, extent: Extent) -> Vec<Range
     one(text, start..start + end)
 }
 
-/// A value that is not a mere switch.
+/// A value that is not only a switch.
 fn one(text: &str, value: Range<usize>) -> Vec<Range<usize>> {
     if is_switch(&text[value.clone()]) { Vec::new() } else { vec![value] }
 }
 
-/// Everything in a list or a table that begins here, in quotes or not.
+/// Everything in a list or a table that begins here, with or without quotes.
 fn items(text: &str, start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut at, mut depth) = (start, 0_usize);
@@ -171,13 +171,13 @@ fn secret_arguments(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a word is an argument whose value is a secret and comes next.
+/// Whether a word is an argument whose value is a secret and is the next word.
 pub(super) fn is_secret_argument(word: &str) -> bool {
     let argument = word.rsplit('=').next().unwrap_or_default();
     argument.starts_with('-') && names_secret(argument)
 }
 
-/// The word that comes after an argument that ends here: on the same line, or as the next of a list.
+/// The word after an argument that ends here: on the same line, or the next item of a list.
 fn argument_after(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = &text[end..];
     let is_gap = |c: char| c.is_whitespace() || "\"'`,\\".contains(c);

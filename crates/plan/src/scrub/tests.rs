@@ -1,4 +1,4 @@
-//! Cases of every rule, and passwords by chance.
+//! Cases for every rule, and random passwords.
 
 use proptest::prelude::*;
 

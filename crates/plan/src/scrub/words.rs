@@ -1,10 +1,10 @@
-//! Secrets in the words of a command line, where a space ends nothing.
+//! Secrets in the words of a command line, where a value may contain spaces.
 
 use super::known::BYTES_MIN;
 use super::places::{Extent, in_places, is_secret_argument};
 use super::{BLANK, scrub_as};
 
-/// Each word of a command line with its secrets blanked, in other words too when they are found there again.
+/// Each word of a command line with its secrets blanked, also where they occur again in other words.
 pub fn scrub_words(words: &[String]) -> Vec<String> {
     let mut secrets: Vec<&str> = Vec::new();
     let mut clean = Vec::new();
@@ -22,7 +22,7 @@ pub fn scrub_words(words: &[String]) -> Vec<String> {
         }
         is_value_due = is_secret_argument(word) || (is_value_due && is_flag);
     }
-    // Letters alone may be a name as well: the user `sysbench` with the password `sysbench`.
+    // A value of letters only may also be a name: the user `sysbench` with the password `sysbench`.
     secrets.retain(|secret| {
         secret.len() >= BYTES_MIN && !secret.chars().all(|c| c.is_alphabetic() || c == '*')
     });

@@ -1,13 +1,13 @@
-//! Where quoted text begins and ends, in TOML, in JSON, and in what Rust's `Debug` makes of both.
+//! Finds the bounds of quoted text in TOML, in JSON, and in Rust's `Debug` output of both.
 
-/// The quotes that a text begins with, escaped ones and three in a row too; empty when there are none.
+/// The opening quotes of a text, also escaped or triple quotes; empty when there are none.
 pub(super) fn fence(text: &str) -> &str {
     let fences = [r#"\""#, r"\'", r#"""""#, "'''", "\"", "'"];
     let found = fences.into_iter().find(|fence| text.starts_with(fence));
     &text[..found.map_or(0, str::len)]
 }
 
-/// Where a quoted text ends: at its fence, not escaped, or with its line when it never does.
+/// The end of a quoted text: at its unescaped fence, or at the end of the line if there is none.
 pub(super) fn end_of_quoted(rest: &str, fence: &str) -> usize {
     let escapes = fence.starts_with('"');
     let mut at = 0;
