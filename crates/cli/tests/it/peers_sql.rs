@@ -94,13 +94,9 @@ impl Logged {
     }
 }
 
-<<<<<<< HEAD
 /// The statement in a line of TiDB's log, if there is one: the general log has all but those that change the
 /// schema, which are logged as crucial operations. One without blanks, such as COMMIT, is not quoted and is left
 /// out.
-=======
-/// The statement in a line of TiDB's log, if the line belongs to the general log.
->>>>>>> prose2
 fn logged_sql(line: &str) -> Option<String> {
     let is_statement = line.contains("GENERAL_LOG") || line.contains("CRUCIAL OPERATION");
     let (_, sql) = line.split_once("[sql=\"").filter(|_| is_statement)?;
