@@ -22,7 +22,8 @@ const RANDOM_BYTES: usize = 16;
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// A new password from the kernel's random numbers, in hexadecimal digits, so that it never needs quotes.
+    /// A new password from the kernel's random numbers, in hexadecimal digits, so that it never needs quotes. From now
+    /// on [`plan::scrub`] blanks it in every text.
     ///
     /// # Errors
     /// When the kernel returns none.
@@ -31,7 +32,9 @@ impl Secret {
         File::open("/dev/urandom")
             .and_then(|mut source| source.read_exact(&mut bytes))
             .context("cannot make a password for the server from /dev/urandom")?;
-        Ok(Self(hex(&bytes)))
+        let password = hex(&bytes);
+        plan::hide(&password);
+        Ok(Self(password))
     }
 
     /// The password in the driver's type.
@@ -126,6 +129,7 @@ mod tests {
         assert_eq!(url.to_string(), "mysql://root:***@127.0.0.1:3306/test");
         assert!(!format!("{one:?} {url:?}").contains(&one.0));
         assert_eq!(url.revealed(), format!("mysql://root:{}@127.0.0.1:3306/test", one.0));
+        assert_eq!(plan::scrub(&format!("a log that repeats {}", one.0)), "a log that repeats ***");
     }
 
     /// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
