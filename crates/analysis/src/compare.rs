@@ -35,8 +35,8 @@ pub enum Significance {
 
 /// The ratio `variant / baseline` over the rounds that have both; `None` when none has.
 ///
-/// Each round measured both within a short time and in a shuffled order, so what the machine did to one
-/// it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
+/// Each round measured both within a short time and the order is balanced over rounds, so what the machine
+/// did to one it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
 /// twenty shows a difference that is not there.
 pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comparison> {
     let (mut numerators, mut denominators) = (Vec::new(), Vec::new());

@@ -198,7 +198,7 @@ pub(crate) fn verdict(verdict: Significance) -> &'static str {
 
 /// How to read the table.
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
-     shuffled order. Faster and slower are said of throughput when the whole 95 % interval lies on one side \
+     balanced order. Faster and slower are said of throughput when the whole 95 % interval lies on one side \
      of 1; of twenty such rows one says so by chance.";
 
 #[cfg(test)]
