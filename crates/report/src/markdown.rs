@@ -19,6 +19,9 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());
         out.push_str(&format!("{}\n\n", comparison::NOTE));
+        if let Some(text) = group.too_few_rounds() {
+            out.push_str(&format!("{text}\n\n"));
+        }
     }
     section(&mut out, "What the load generator spent on a query", &tables::costs(digest, None));
     if let Some(note) = tables::embedded_note(digest) {
