@@ -60,7 +60,7 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
         out.push_str(&service.markdown());
     }
     let repeated = if digest.is_repeated() {
-        "\nFigures are medians over repetitions; `failed` and `retries` are sums.\n"
+        "\nFigures are medians over repetitions; `max` is the maximum of all of them; `failed` and `retries` are sums.\n"
     } else {
         ""
     };
