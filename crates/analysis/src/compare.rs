@@ -20,24 +20,49 @@ pub struct Comparison {
     pub verdict: Significance,
 }
 
-/// Whether a ratio differs from 1 with 95 % confidence.
+/// The least difference that matters: ratios from 1 / 1.01 to 1.01 are as good as 1.
+pub const LEAST_DIFFERENCE: f64 = 0.01;
+/// With fewer rounds there is no interval, so no difference can be shown, however large.
+pub const ROUNDS_MIN: usize = 2;
+
+/// Whether a ratio differs from 1 by [`LEAST_DIFFERENCE`] or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// The whole interval is above 1.
+    /// The whole 95 % interval lies above 1, and the ratio reaches the least difference.
     Higher,
-    /// The whole interval is below 1.
+    /// The whole 95 % interval lies below 1, and the ratio reaches the least difference.
     Lower,
-    /// The interval includes 1: a difference, if there is one, is smaller than these rounds can show.
-    NoDifferenceShown,
-    /// One round has no spread to judge by.
+    /// The whole 90 % interval is nearer to 1 than the least difference: two one-sided tests with 5 % each.
+    /// Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
+    Equal,
+    /// These rounds show neither a difference nor that there is none.
+    Undecided,
+    /// There are fewer rounds than [`ROUNDS_MIN`].
     TooFewRounds,
 }
 
-/// The ratio `variant / baseline` over the rounds that have both; `None` when no round has.
+impl Significance {
+    fn of(ratio: &Ratio) -> Self {
+        let (least, most) = (1.0 / (1.0 + LEAST_DIFFERENCE), 1.0 + LEAST_DIFFERENCE);
+        if ratio.rounds < ROUNDS_MIN {
+            Self::TooFewRounds
+        } else if ratio.low > 1.0 && ratio.ratio >= most {
+            Self::Higher
+        } else if ratio.high < 1.0 && ratio.ratio <= least {
+            Self::Lower
+        } else if ratio.low_90 > least && ratio.high_90 < most {
+            Self::Equal
+        } else {
+            Self::Undecided
+        }
+    }
+}
+
+/// The ratio `variant / baseline` over the rounds that have both; `None` when none has.
 ///
-/// Each round measured both within a short time and in a shuffled order. Disturbances of the machine affect
-/// both about equally, and a drift cancels. In a table with many comparisons, one in twenty shows a difference
-/// that does not exist.
+/// Each round measured both within a short time and the order is balanced over rounds, so what the machine
+/// did to one it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
+/// twenty shows a difference that is not there.
 pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comparison> {
     let (mut numerators, mut denominators) = (Vec::new(), Vec::new());
     for theirs in variant {
@@ -48,13 +73,7 @@ pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comp
         }
     }
     let ratio = paired_ratio(&numerators, &denominators)?;
-    let verdict = match ratio {
-        Ratio { rounds: 1, .. } => Significance::TooFewRounds,
-        Ratio { low, .. } if low > 1.0 => Significance::Higher,
-        Ratio { high, .. } if high < 1.0 => Significance::Lower,
-        _ => Significance::NoDifferenceShown,
-    };
-    Some(Comparison { ratio, verdict })
+    Some(Comparison { ratio, verdict: Significance::of(&ratio) })
 }
 
 /// One value for each round out of several points: their geometric mean. Only rounds with a value for every
@@ -92,9 +111,30 @@ mod tests {
     }
 
     #[test]
-    fn noise_shows_no_difference_and_one_round_is_too_few() {
+    fn differences_below_the_least_difference_are_equal_however_certain() {
+        let baseline = rounds(&[1_000.0, 1_000.0, 1_000.0]);
+        // The 95 % interval is 0.9985 to 0.9995.
+        let found = compare(&baseline, &rounds(&[999.0, 998.8, 999.2])).unwrap();
+        assert!(found.ratio.high < 1.0, "{found:?}");
+        assert_eq!(found.verdict, Significance::Equal);
+        assert_eq!(compare(&baseline, &baseline).unwrap().verdict, Significance::Equal);
+        let least = compare(&baseline, &rounds(&[1_011.0, 1_010.9, 1_011.1])).unwrap();
+        assert_eq!(least.verdict, Significance::Higher);
+    }
+
+    #[test]
+    fn a_small_difference_whose_interval_passes_the_least_one_is_undecided() {
+        // 0.7 % with a 95 % interval above 1 and a 90 % interval beyond 1.01.
+        let variant = rounds(&[1_005.0, 1_006.0, 1_010.0]);
+        let found = compare(&rounds(&[1_000.0, 1_000.0, 1_000.0]), &variant).unwrap();
+        assert!(found.ratio.low > 1.0 && found.ratio.high_90 > 1.01, "{found:?}");
+        assert_eq!(found.verdict, Significance::Undecided);
+    }
+
+    #[test]
+    fn noise_is_undecided_and_one_round_is_too_few() {
         let noisy = compare(&rounds(&[100.0, 100.0, 100.0]), &rounds(&[120.0, 85.0, 101.0]));
-        assert_eq!(noisy.unwrap().verdict, Significance::NoDifferenceShown);
+        assert_eq!(noisy.unwrap().verdict, Significance::Undecided);
         let one = compare(&rounds(&[100.0]), &rounds(&[300.0])).unwrap();
         assert_eq!(one.verdict, Significance::TooFewRounds);
     }

@@ -1,7 +1,7 @@
 //! One figure from several repetitions, and its uncertainty.
 
 use crate::moments::{mean, median_of_sorted};
-use crate::student::half_width_95;
+use crate::student::half_width;
 
 /// From this number of repetitions on, the interval needs no assumption about the distribution of the values.
 /// With fewer, even the whole range covers the median with less than 95 %, as 1 - 2^(1 - n).
@@ -69,7 +69,7 @@ fn by_student(values: &[f64]) -> Option<Interval95> {
         return None;
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let (centre, half) = (mean(&logs)?, half_width_95(&logs)?);
+    let (centre, half) = (mean(&logs)?, half_width(0.95, &logs)?);
     let [low, high] = [centre - half, centre + half].map(f64::exp);
     Some(Interval95 { low, high, method: Method::StudentT })
 }

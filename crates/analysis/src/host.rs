@@ -39,7 +39,7 @@ metrics! {
         |it| it.rate(|at| at.disk.map(|disk| disk.requests));
     /// The part of time with requests.
     DiskBusy = "disk_busy_part", "busiest disk had requests", Part,
-        |it| it.rate(|at| at.disk.map(|disk| disk.busy_ns)).map(|ns_per_s| ns_per_s / 1e9);
+        |it| it.busiest_disk();
     NetworkReceived = "network_received_bytes_per_s", "network received", BytesPerSecond,
         |it| it.rate(|at| at.network.map(|cards| cards.received_bytes));
     NetworkSent = "network_sent_bytes_per_s", "network sent", BytesPerSecond,
@@ -108,6 +108,18 @@ impl Between<'_, HostReading> {
     /// Hardware threads in the given CPU states.
     fn cpu(&self, of: fn(&CpuTimes) -> Nanos) -> Option<f64> {
         Some(of(&self.to.cpu.since(&self.from.cpu)) as f64 / 1e9 / self.seconds)
+    }
+
+    /// The part of the time in which the disk that was busiest in this window had requests. Records of earlier
+    /// versions tell only of the disk that was busiest since the host started.
+    fn busiest_disk(&self) -> Option<f64> {
+        let Some(busy_ns) = &self.to.disk_busy_ns else {
+            return self.rate(|at| at.disk?.busy_ns).map(|ns_per_s| ns_per_s / 1e9);
+        };
+        let before = self.from.disk_busy_ns.as_ref()?;
+        let since = |(disk, until): (&String, &Nanos)| until.checked_sub(*before.get(disk)?);
+        let busiest = busy_ns.iter().filter_map(since).max().unwrap_or_default();
+        Some(busiest as f64 / 1e9 / self.seconds)
     }
 }
 

@@ -28,7 +28,9 @@ mod summary;
 mod trend;
 
 pub use check::{RunFacts, check, check_run};
-pub use compare::{Comparison, RoundFigure, Significance, compare, over_points};
+pub use compare::{
+    Comparison, LEAST_DIFFERENCE, ROUNDS_MIN, RoundFigure, Significance, compare, over_points,
+};
 pub use connections::ConnectionFigure;
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};

@@ -1,6 +1,6 @@
 //! The figures of a host from the metrics of its node_exporter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{
     CpuTimes, DiskCounters, Host, HostReading, Nanos, NetworkCounters, SegmentCounters, Series,
@@ -9,6 +9,7 @@ use measure::{
 
 /// The metric family that identifies a node_exporter.
 const CPU: &str = "node_cpu_seconds_total";
+const DISK_BUSY: &str = "node_disk_io_time_seconds_total";
 const LOOPBACK: &str = "lo";
 /// Name prefixes of devices that are built on other devices and count the same bytes again.
 const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
@@ -85,6 +86,7 @@ impl<'a> Node<'a> {
             context_switches: self.count("node_context_switches_total", at_ns),
             memory_available_bytes: self.level("node_memory_MemAvailable_bytes", at_ns),
             disk: self.disk(at_ns),
+            disk_busy_ns: self.disk_busy_ns(at_ns),
             network: self.network(at_ns, is_card),
             loopback: self.network(at_ns, |name| name == LOOPBACK),
             segments: self.segments(at_ns),
@@ -97,16 +99,23 @@ impl<'a> Node<'a> {
             let sum = self.sum(name, at_ns, |series| is_disk(series.label("device")))?;
             Some(sum as u64)
         };
-        let times = self.series("node_disk_io_time_seconds_total");
-        let times = times.filter(|series| is_disk(series.label("device")));
-        let busiest = times.filter_map(|series| series.at(at_ns)).fold(0.0, f64::max);
         Some(DiskCounters {
             read_bytes: of("node_disk_read_bytes_total")?,
             written_bytes: of("node_disk_written_bytes_total")?,
             requests: of("node_disk_reads_completed_total")?
                 + of("node_disk_writes_completed_total")?,
-            busy_ns: (busiest * 1e9) as Nanos,
+            busy_ns: None,
         })
+    }
+
+    /// For how long each disk was busy. Disks that did nothing are not kept among the series.
+    fn disk_busy_ns(&self, at_ns: Nanos) -> Option<BTreeMap<String, Nanos>> {
+        let is_told = self.server.families.iter().any(|family| family == DISK_BUSY);
+        let busy = |series: &Series| {
+            let disk = series.label("device").filter(|name| is_disk(Some(name)))?;
+            Some((disk.to_owned(), (series.at(at_ns)? * 1e9) as Nanos))
+        };
+        is_told.then(|| self.series(DISK_BUSY).filter_map(busy).collect())
     }
 
     fn network(&self, at_ns: Nanos, is_in: impl Fn(&str) -> bool) -> Option<NetworkCounters> {
@@ -196,6 +205,21 @@ mod tests {
         {
             assert_eq!(mean(&host, untold), None, "{untold:?}");
         }
+    }
+
+    #[test]
+    fn disk_busy_is_that_of_the_disk_that_was_busiest_in_the_window() {
+        let server = server(&[
+            ("node_cpu_seconds_total{cpu=\"0\",mode=\"idle\"}", 1.0, 2.0),
+            ("node_disk_read_bytes_total{device=\"sda\"}", 0.0, 1.0),
+            ("node_disk_written_bytes_total{device=\"sda\"}", 0.0, 1.0),
+            ("node_disk_reads_completed_total{device=\"sda\"}", 0.0, 1.0),
+            ("node_disk_writes_completed_total{device=\"sda\"}", 0.0, 1.0),
+            // The disk of the system has been busy for longer since the start, and rests.
+            ("node_disk_io_time_seconds_total{device=\"sda\"}", 1_000.0, 1_000.5),
+            ("node_disk_io_time_seconds_total{device=\"sdb\"}", 10.0, 12.0),
+        ]);
+        assert_eq!(mean(&host_of_node(&server).unwrap(), HostFigure::DiskBusy), Some(1.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ratio of two figures, from rounds in which both were measured.
 
 use crate::moments::mean;
-use crate::student::half_width_95;
+use crate::student::half_width;
 
 /// A ratio over paired rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +12,10 @@ pub struct Ratio {
     pub low: f64,
     /// Upper end of the 95 % interval; equal to the ratio for one round.
     pub high: f64,
+    /// Lower end of the 90 % interval; equal to the ratio for one round.
+    pub low_90: f64,
+    /// Upper end of the 90 % interval; equal to the ratio for one round.
+    pub high_90: f64,
     /// Number of rounds.
     pub rounds: usize,
 }
@@ -35,11 +39,13 @@ pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
         .collect();
     let logs = logs?;
     let centre = mean(&logs)?;
-    let half = half_width_95(&logs).unwrap_or(0.0);
+    let [half, half_90] = [0.95, 0.90].map(|part| half_width(part, &logs).unwrap_or(0.0));
     Some(Ratio {
         ratio: centre.exp(),
         low: (centre - half).exp(),
         high: (centre + half).exp(),
+        low_90: (centre - half_90).exp(),
+        high_90: (centre + half_90).exp(),
         rounds: logs.len(),
     })
 }
@@ -55,6 +61,8 @@ mod tests {
         // The logarithms are -+ ln 2, their deviation ln 2 x sqrt 2: 12.706 x ln 2 = 8.807.
         assert!((ratio.high.ln() - 8.807).abs() < 0.001, "{ratio:?}");
         assert!((ratio.low * ratio.high - 1.0).abs() < 1e-9);
+        // 6.314 x ln 2.
+        assert!((ratio.high_90.ln() - 4.376).abs() < 0.001, "{ratio:?}");
     }
 
     #[test]

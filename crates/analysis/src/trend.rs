@@ -1,7 +1,7 @@
 //! Whether throughput drifted during the measured time.
 
 use crate::moments::mean;
-use crate::student::t_95;
+use crate::student::critical_t;
 
 /// Fewer points than this show no trend.
 const POINTS_MIN: usize = 5;
@@ -32,7 +32,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     let slope = xy / xx;
     let residual: f64 = points().map(|(x, y)| (y - slope * x).powi(2)).sum();
     let slope_error = (residual / (n - 2.0) / xx).sqrt();
-    let t = t_95(values.len() - 2)?;
+    let t = critical_t(0.95, values.len() - 2)?;
     Some(Trend {
         change: slope * (n - 1.0) / y_mean,
         is_significant: slope.abs() > t * slope_error && slope != 0.0,

@@ -1,5 +1,7 @@
 //! Readings of a host's kernel counters over time.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
@@ -73,8 +75,10 @@ pub struct DiskCounters {
     pub written_bytes: u64,
     /// Requests to disks.
     pub requests: u64,
-    /// Time in which the busiest disk had requests in flight, ns.
-    pub busy_ns: Nanos,
+    /// Only in records of earlier versions, in place of [`HostReading::disk_busy_ns`]: the longest time for which one
+    /// of the disks had requests in flight, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_ns: Option<Nanos>,
 }
 
 /// TCP segments of all connections of a host since it started.
@@ -110,6 +114,9 @@ pub struct HostReading {
     /// Disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
+    /// For how long each disk has had requests in flight since the host started, ns, by the disk's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_busy_ns: Option<BTreeMap<String, Nanos>>,
     /// All network interfaces but loopback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounters>,

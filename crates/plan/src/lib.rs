@@ -16,6 +16,7 @@ mod parts;
 mod problem;
 mod rate;
 mod reader;
+mod rounds;
 mod scrub;
 mod shuffle;
 mod simulated;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::rounds::balanced_rounds;
 use crate::{Bounds, EndpointPlan, OpenLoop, Options, Rate, Shuffle, Source, WatchPlan};
 
 /// One experiment.
@@ -216,8 +217,9 @@ impl Plan {
                 continue;
             }
             let variants: Vec<usize> = (system..system + together).collect();
-            for repetition in 0..self.repetitions {
-                for system in shuffle.of(&variants) {
+            let orders = balanced_rounds(&mut shuffle, &variants, self.repetitions as usize);
+            for (order, repetition) in orders.into_iter().zip(0..) {
+                for system in order {
                     for workload in 0..self.workloads.len() {
                         self.sweep(system, workload, repetition, &mut trials);
                     }

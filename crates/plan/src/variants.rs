@@ -129,6 +129,19 @@ mod tests {
     }
 
     #[test]
+    fn each_variant_runs_first_in_one_round_of_every_pair() {
+        for seed in 0..200 {
+            let text = format!("seed = {seed}\nrepetitions = 8\n{TWO}");
+            let order: Vec<usize> =
+                plan(&text).unwrap().trials().iter().map(|trial| trial.system).collect();
+            for pair_of_rounds in order.chunks(4) {
+                let [a, b, c, d] = *pair_of_rounds else { panic!("{order:?}") };
+                assert_eq!((a, b), (d, c), "seed {seed}: {order:?}");
+            }
+        }
+    }
+
+    #[test]
     fn invalid_variants_are_reported_with_their_place() {
         let wrong = "
             [systems.server]

@@ -146,7 +146,8 @@ pub struct ClientRecord {
     pub failure: Option<Failure>,
 }
 
-/// Resource use of the load generator's process during the measured load. Source: getrusage(2).
+/// Resource use of the load generator's process during the measured load. Source: getrusage(2), and `VmHWM` of
+/// proc_pid_status(5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientUsage {
     /// CPU time in user mode, ns.

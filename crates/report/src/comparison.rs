@@ -1,6 +1,6 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{Comparison, RoundFigure, Significance, Summary, compare, over_points};
+use analysis::{Comparison, ROUNDS_MIN, RoundFigure, Significance, Summary, compare, over_points};
 use record::VariantRecord;
 
 use crate::digest::{Digest, Point, load_text};
@@ -35,10 +35,25 @@ impl Figure {
         }
     }
 
-    fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".to_owned(),
             Self::Latency(percent) => percentile_name(percent),
+        }
+    }
+
+    /// The result of a comparison by this figure, in a word or two.
+    pub(crate) fn verdict(self, verdict: Significance) -> &'static str {
+        match (verdict, self) {
+            (Significance::Higher, Self::Throughput) | (Significance::Lower, Self::Latency(_)) => {
+                "faster"
+            }
+            (Significance::Lower, Self::Throughput) | (Significance::Higher, Self::Latency(_)) => {
+                "slower"
+            }
+            (Significance::Equal, _) => "equal",
+            (Significance::Undecided, _) => "undecided",
+            (Significance::TooFewRounds, _) => "one round",
         }
     }
 }
@@ -118,18 +133,39 @@ impl<'d, 'a> Group<'d, 'a> {
         trials.filter(|at| self.digest.trials[**at].has_crashed()).count()
     }
 
-    /// The percentile in the table: the second of the run's, else the first, else 95.
-    fn percentile(&self) -> f64 {
+    /// The latency that is compared: at the second percentile of the run's, or at what there is.
+    pub(crate) fn latency(&self) -> Figure {
         let percentiles = &self.digest.run.header.percentiles;
-        percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0)
+        Figure::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
+    }
+
+    /// The figure that decides: throughput; under a rate, which sets the throughput, the response time.
+    pub(crate) fn judged_by(&self, points: &[&Point<'_>]) -> Figure {
+        let has_rate = points.iter().any(|point| point.rate.is_some());
+        if has_rate { self.latency() } else { Figure::Throughput }
+    }
+
+    /// What too few rounds mean, when some point has too few of them.
+    pub(crate) fn too_few_rounds(&self) -> Option<String> {
+        let has_too_few = |point: &Point<'_>| {
+            let found = self.compare(point, self.judged_by(&[point]));
+            found.is_none_or(|found| found.ratio.rounds < ROUNDS_MIN)
+        };
+        let mut points = self.others().flat_map(|name| self.points(name));
+        points.any(has_too_few).then(|| {
+            format!(
+                "With fewer than {ROUNDS_MIN} rounds in which both variants ended as planned no difference \
+                 can be shown, however large. Set `repetitions` to {ROUNDS_MIN} or more."
+            )
+        })
     }
 
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
-    /// intervals, and whether throughput differs significantly.
+    /// intervals, and a verdict.
     pub(crate) fn table(&self) -> Table {
-        let figures = [Figure::Throughput, Figure::Latency(self.percentile())];
+        let figures = [Figure::Throughput, self.latency()];
         let mut table = Table::new().words("variant").words("workload").words("load");
-        table = table.words("verdict");
+        table = table.words("verdict").words("by");
         for figure in figures {
             table = table.numbers(figure.name()).numbers("95 % interval");
         }
@@ -139,12 +175,14 @@ impl<'d, 'a> Group<'d, 'a> {
             for point in &points {
                 let load = load_text(point.clients, point.rate);
                 let lead = [name, point.workload, &load];
-                let found = figures.map(|figure| self.compare(point, figure));
-                table.row(row(lead, &found, self.crashes(&[point])));
+                let found = figures.map(|figure| (figure, self.compare(point, figure)));
+                let judged_by = self.judged_by(&[point]);
+                table.row(row(lead, judged_by, &found, self.crashes(&[point])));
             }
             if points.len() > 1 {
-                let found = figures.map(|figure| self.overall(name, figure));
-                table.row(row([name, "all", "all"], &found, self.crashes(&points)));
+                let found = figures.map(|figure| (figure, self.overall(name, figure)));
+                let judged_by = self.judged_by(&points);
+                table.row(row([name, "all", "all"], judged_by, &found, self.crashes(&points)));
             }
         }
         table.without_columns(|head, cells| {
@@ -170,36 +208,35 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 }
 
-fn row(lead: [&str; 3], found: &[Option<Comparison>], crashes: usize) -> Vec<String> {
+fn row(
+    lead: [&str; 3],
+    judged_by: Figure,
+    found: &[(Figure, Option<Comparison>)],
+    crashes: usize,
+) -> Vec<String> {
     let mut row = lead.map(str::to_owned).to_vec();
-    let throughput = found.first().copied().flatten();
-    row.push(throughput.map_or("not compared", |found| verdict(found.verdict)).to_owned());
-    for comparison in found {
+    let judged = found.iter().find(|(figure, _)| *figure == judged_by);
+    let judged = judged.and_then(|(_, comparison)| *comparison);
+    let verdict = judged.map_or("not compared", |found| judged_by.verdict(found.verdict));
+    row.extend([verdict.to_owned(), judged_by.name()]);
+    for (_, comparison) in found {
         let ratio = comparison.map(|found| found.ratio);
         row.push(ratio.map_or("-".to_owned(), |it| format!("{:.3}", it.ratio)));
         let interval = ratio.filter(|it| it.rounds > 1);
         let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
         row.push(interval.map_or(String::new(), text));
     }
-    row.push(throughput.map_or(0, |found| found.ratio.rounds).to_string());
+    row.push(judged.map_or(0, |found| found.ratio.rounds).to_string());
     row.push(crashes.to_string());
     row
 }
 
-/// Whether a difference is significant, in two words.
-pub(crate) fn verdict(verdict: Significance) -> &'static str {
-    match verdict {
-        Significance::Higher => "faster",
-        Significance::Lower => "slower",
-        Significance::NoDifferenceShown => "no difference shown",
-        Significance::TooFewRounds => "one round",
-    }
-}
-
 /// How to read the table.
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
-     shuffled order. Faster and slower are said of throughput when the whole 95 % interval lies on one side \
-     of 1; of twenty such rows one says so by chance.";
+     balanced order. The verdict is by throughput, under a rate by response time. Faster and slower: the whole \
+     95 % interval lies on one side of 1, and the ratio differs from 1 by 1 % or more; of twenty rows without a \
+     difference about one says so by chance. Equal: the whole 90 % interval is within 1 % of 1. Undecided: neither \
+     was shown.";
 
 #[cfg(test)]
 mod tests {
@@ -214,5 +251,56 @@ mod tests {
         assert_eq!(groups.len(), 1);
         assert_eq!(groups[0].names, ["v1", "v3"]);
         insta::assert_snapshot!(format!("{}\n\n{}", groups[0].caption(), groups[0].table().text()));
+    }
+
+    /// The variants under a rate, which both achieve: v3 answers in eleven times the time of v1.
+    fn under_a_rate() -> record::Run {
+        let mut run = sample::variants();
+        for trial in &mut run.trials {
+            let rate = plan::Rate::constant(100.0);
+            trial.header.load.open = Some(record::OpenRecord {
+                rate,
+                rate_per_s: 100.0,
+                arrivals: plan::Arrivals::Poisson,
+                backlog_max: 1_000,
+            });
+            let is_v3 = trial.header.system == "tidb.v3";
+            let mut tally = measure::Tally::new(2);
+            let latency = if is_v3 { 11_000_000 } else { 1_000_000 };
+            // A transaction more or less at the edges of a round.
+            for _ in 0..1_000 - u64::from(is_v3) {
+                let kind = measure::OperationKind::Transaction;
+                tally.success(measure::OperationId(0), kind, latency);
+            }
+            trial.total = tally;
+        }
+        run
+    }
+
+    #[test]
+    fn variants_under_a_rate_are_judged_by_response_time() {
+        let run = under_a_rate();
+        let digest = Digest::new(&run);
+        let groups = groups(&digest);
+        let figure = Figure::Latency(95.0);
+        for point in groups[0].points("v3") {
+            let by_throughput = groups[0].compare(point, Figure::Throughput).unwrap();
+            assert_eq!(by_throughput.verdict, Significance::Equal, "{by_throughput:?}");
+            assert_eq!(groups[0].judged_by(&[point]), figure);
+            let found = groups[0].compare(point, figure).unwrap();
+            assert_eq!(figure.verdict(found.verdict), "slower");
+        }
+        insta::assert_snapshot!(groups[0].table().text());
+    }
+
+    #[test]
+    fn one_round_is_said_to_show_no_difference() {
+        let mut run = sample::variants();
+        run.trials.retain(|trial| trial.header.repetition == 0);
+        let digest = Digest::new(&run);
+        assert!(groups(&digest)[0].too_few_rounds().unwrap().contains("2 or more"));
+        let run = sample::variants();
+        let digest = Digest::new(&run);
+        assert_eq!(groups(&digest)[0].too_few_rounds(), None);
     }
 }

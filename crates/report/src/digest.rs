@@ -324,7 +324,7 @@ fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
     points
 }
 
-/// Variants run in an order that is shuffled for each round; they are shown in the order of the plan.
+/// Variants run in another order in each round; they are shown in the order of the plan.
 fn sort_variants(points: &mut [Point<'_>]) {
     let are_of_one = |one: &Point<'_>, next: &Point<'_>| {
         one.variant.map(|variant| &variant.of) == next.variant.map(|variant| &variant.of)

@@ -118,7 +118,7 @@ fn results(digest: &Digest<'_>) -> String {
         body.push_str(&paragraph("No trial was begun."));
     }
     let medians = if digest.is_repeated() {
-        " Figures are medians over repetitions, failures and retries are sums."
+        " Figures are medians over repetitions, max is the maximum of all of them, failures and retries are sums."
     } else {
         ""
     };

@@ -1,11 +1,11 @@
 //! The report as JSON, for programs: figures in full, units in the keys.
 
-use analysis::{Cost, Estimate, Latency, Summary};
+use analysis::{Cost, Estimate, LEAST_DIFFERENCE, Latency, ROUNDS_MIN, Summary};
 use measure::Outage;
 use record::{Environment, Identity, IntervalRecord, Latencies};
 use serde_json::{Value, json};
 
-use crate::comparison::{self, Figure, Group, verdict};
+use crate::comparison::{self, Figure, Group};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding;
@@ -50,27 +50,44 @@ pub fn json(digest: &Digest<'_>) -> String {
 /// Comparison of each variant with the first under each load.
 fn variants(group: &Group<'_, '_>) -> Value {
     let of = |point: &Point<'_>, name: &str| {
-        let found = group.compare(point, Figure::Throughput);
+        let judged_by = group.judged_by(&[point]);
+        let judged = group.compare(point, judged_by);
         json!({
             "variant": name,
             "workload": point.workload,
             "clients": point.clients,
             "rate": point.rate.map(ToString::to_string),
-            "throughput_ratio": found.map(|found| found.ratio.ratio),
-            "low_95": found.filter(|found| found.ratio.rounds > 1).map(|found| found.ratio.low),
-            "high_95": found.filter(|found| found.ratio.rounds > 1).map(|found| found.ratio.high),
-            "rounds": found.map_or(0, |found| found.ratio.rounds),
-            "verdict": found.map(|found| verdict(found.verdict)),
+            "throughput": compared(group, point, Figure::Throughput),
+            "latency": compared(group, point, group.latency()),
+            "rounds": judged.map_or(0, |found| found.ratio.rounds),
+            "judged_by": judged_by.name(),
+            "verdict": judged.map(|found| judged_by.verdict(found.verdict)),
         })
     };
-    let compared = group.others().flat_map(|name| {
+    let rows = group.others().flat_map(|name| {
         group.points(name).into_iter().map(|point| of(point, name)).collect::<Vec<_>>()
     });
     json!({
         "of": group.of,
         "baseline": group.baseline(),
-        "compared": compared.collect::<Vec<_>>(),
+        "least_difference": LEAST_DIFFERENCE,
+        "compared": rows.collect::<Vec<_>>(),
+        "too_few_rounds": group.too_few_rounds(),
     })
+}
+
+/// How many times the baseline's figure a variant's is.
+fn compared(group: &Group<'_, '_>, point: &Point<'_>, figure: Figure) -> Option<Value> {
+    let ratio = group.compare(point, figure)?.ratio;
+    let end = |value: f64| (ratio.rounds >= ROUNDS_MIN).then_some(value);
+    Some(json!({
+        "figure": figure.name(),
+        "ratio": ratio.ratio,
+        "low_95": end(ratio.low),
+        "high_95": end(ratio.high),
+        "low_90": end(ratio.low_90),
+        "high_90": end(ratio.high_90),
+    }))
 }
 
 fn environment(environment: &Environment) -> Value {

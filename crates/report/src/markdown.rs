@@ -19,6 +19,9 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());
         out.push_str(&format!("{}\n\n", comparison::NOTE));
+        if let Some(text) = group.too_few_rounds() {
+            out.push_str(&format!("{text}\n\n"));
+        }
     }
     section(&mut out, "What the load generator spent on a query", &tables::costs(digest, None));
     if let Some(note) = tables::embedded_note(digest) {
@@ -57,7 +60,7 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
         out.push_str(&service.markdown());
     }
     let repeated = if digest.is_repeated() {
-        "\nFigures are medians over repetitions; `failed` and `retries` are sums.\n"
+        "\nFigures are medians over repetitions; `max` is the maximum of all of them; `failed` and `retries` are sums.\n"
     } else {
         ""
     };

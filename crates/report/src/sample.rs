@@ -120,6 +120,7 @@ fn host_reading(second: u64, clients: u64) -> HostReading {
         context_switches: Some(second * 4_000),
         memory_available_bytes: Some(1 << 29),
         disk: Some(DiskCounters { written_bytes: second << 20, ..DiskCounters::default() }),
+        disk_busy_ns: Some([("sda".to_owned(), 0)].into()),
         processes: vec![Some(process(second * 250_000_000)), Some(server)],
         ..HostReading::default()
     }

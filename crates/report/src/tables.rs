@@ -50,7 +50,8 @@ fn latency_columns(digest: &Digest<'_>, table: Table, unit: TimeUnit) -> Table {
     table.numbers(format!("max {}", unit.name()))
 }
 
-/// The cells of those columns, of one latency of each trial of a point.
+/// The cells of those columns, of one latency of each trial of a point: medians over repetitions, and the highest
+/// maximum of them.
 fn latency_cells(
     digest: &Digest<'_>,
     point: &Point<'_>,
@@ -65,7 +66,8 @@ fn latency_cells(
     for percent in &digest.run.header.percentiles {
         cells.push(time(&|latency| latency.percentile_ns(*percent).unwrap_or_default() as f64));
     }
-    cells.push(time(&|latency| latency.max_ns as f64));
+    let maxima = digest.estimate(point, |summary| latency(summary).max_ns as f64);
+    cells.push(maxima.map_or("-".to_owned(), |maxima| unit.show(maxima.max)));
     cells
 }
 
@@ -376,4 +378,26 @@ pub(crate) fn usage_text(trial: &Trial<'_>) -> Option<String> {
     Some(format!(
         "The load generator kept {busy} CPU threads busy and held {peak} at most{embedded}."
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_maximum_over_repetitions_is_the_highest() {
+        let run = sample::compared();
+        let digest = Digest::new(&run);
+        for point in &digest.points {
+            assert_eq!(point.counted.len(), 4);
+            let maxima =
+                point.counted.iter().map(|at| digest.trials[*at].summary.latency.max_ns as f64);
+            let highest = TimeUnit::Millisecond.show(maxima.fold(0.0, f64::max));
+            let cells = latency_cells(&digest, point, TimeUnit::Millisecond, |summary| {
+                summary.latency.clone()
+            });
+            assert_eq!(cells.last(), Some(&highest));
+        }
+    }
 }

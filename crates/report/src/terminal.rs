@@ -31,6 +31,9 @@ pub fn terminal(digest: &Digest<'_>) -> String {
     }
     for group in comparison::groups(digest) {
         out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text()));
+        if let Some(text) = group.too_few_rounds() {
+            out.push_str(&format!("\n{text}\n"));
+        }
     }
     let watched = watch::lines(digest);
     if !watched.is_empty() {

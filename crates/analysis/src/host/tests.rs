@@ -25,7 +25,7 @@ fn host() -> Host {
         runnable: Some(switches / 100),
         context_switches: Some(switches),
         memory_available_bytes: Some(600),
-        disk: Some(DiskCounters { busy_ns: user_ns / 2, ..DiskCounters::default() }),
+        disk: Some(DiskCounters { busy_ns: Some(user_ns / 2), ..DiskCounters::default() }),
         processes: vec![process],
         ..HostReading::default()
     };
@@ -54,6 +54,23 @@ fn counters_become_rates_and_levels_stay_levels() {
     assert_eq!(means(&HostFigure::MemoryUsed.of(&host)), [400.0; 3]);
     assert_eq!(means(&HostFigure::DiskBusy.of(&host)), [0.5, 1.0, 0.0]);
     assert_eq!(means(&HostFigure::NetworkSent.of(&host)), [0.0; 0], "nobody told");
+}
+
+#[test]
+fn disk_busy_is_that_of_the_busiest_disk_of_each_window() {
+    let reading = |second: Nanos, system_disk_s: Nanos, data_disk_s: Nanos| HostReading {
+        at_ns: second * SECOND,
+        disk: Some(DiskCounters::default()),
+        disk_busy_ns: Some(
+            [("sda", system_disk_s), ("sdb", data_disk_s)]
+                .map(|(disk, seconds)| (disk.to_owned(), seconds * SECOND))
+                .into(),
+        ),
+        ..HostReading::default()
+    };
+    let readings = vec![reading(0, 1_000, 10), reading(10, 1_000, 20), reading(20, 1_005, 21)];
+    let host = Host { readings, ..Host::default() };
+    assert_eq!(means(&HostFigure::DiskBusy.of(&host)), [1.0, 0.5]);
 }
 
 #[test]

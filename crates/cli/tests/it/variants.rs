@@ -33,9 +33,9 @@ fn variants_are_built_started_afresh_for_each_round_and_compared() {
     assert_eq!(compared.len(), 2, "one for each number of clients: {group}");
     for found in compared {
         assert_eq!((&found["variant"], &found["rounds"]), (&"large".into(), &3.into()));
-        let number = |key: &str| found[key].as_f64().unwrap();
-        assert!(number("low_95") <= number("throughput_ratio"), "{found}");
-        assert!(number("throughput_ratio") <= number("high_95"), "{found}");
+        let number = |key: &str| found["throughput"][key].as_f64().unwrap();
+        assert!(number("low_95") <= number("ratio"), "{found}");
+        assert!(number("ratio") <= number("high_95"), "{found}");
     }
     let trials = report["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 12);

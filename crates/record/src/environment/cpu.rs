@@ -15,7 +15,10 @@ const MODEL_KEYS: [&str; 7] =
     ["model name", "Model Name", "cpu model", "uarch", "cpu", "Processor", "Hardware"];
 
 /// Keys that list extensions.
-const FLAG_KEYS: [&str; 4] = ["flags", "Features", "features", "isa"];
+const FLAG_KEYS: [&str; 4] = ["flags", "Features", "features", ISA_KEY];
+/// The key of RISC-V, which joins its extensions with underscores. Elsewhere an underscore is part of a name, such
+/// as `sse4_1`.
+const ISA_KEY: &str = "isa";
 
 pub(super) fn gather(root: &Path) -> Cpu {
     let info = read(root, "proc/cpuinfo").unwrap_or_default();
@@ -62,9 +65,9 @@ fn board(root: &Path) -> Option<String> {
 }
 
 fn flags(info: &str) -> Vec<String> {
-    let text = FLAG_KEYS.iter().find_map(|key| value(info, key)).unwrap_or_default();
-    // RISC-V joins its extensions with underscores.
-    text.split(|c: char| c.is_whitespace() || c == '_')
+    let found = FLAG_KEYS.iter().find_map(|key| Some((*key, value(info, key)?)));
+    let Some((key, text)) = found else { return Vec::new() };
+    text.split(|c: char| c.is_whitespace() || key == ISA_KEY && c == '_')
         .filter(|flag| !flag.is_empty())
         .map(str::to_owned)
         .collect()

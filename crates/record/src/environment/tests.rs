@@ -21,7 +21,7 @@ fn an_x86_machine_names_its_model_flags_and_topology() {
     let root = machine(&[
         (
             "proc/cpuinfo",
-            "processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7K62\nflags\t\t: fpu vme hypervisor\n\n",
+            "processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7K62\nflags\t\t: fpu vme hypervisor sse4_1 constant_tsc\n\n",
         ),
         ("sys/devices/system/cpu/online", "0-2,4\n"),
         ("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0"),
@@ -35,7 +35,7 @@ fn an_x86_machine_names_its_model_flags_and_topology() {
     ]);
     let cpu = cpu::gather(root.path());
     assert_eq!(cpu.model, "AMD EPYC 7K62");
-    assert_eq!(cpu.flags, ["fpu", "vme", "hypervisor"]);
+    assert_eq!(cpu.flags, ["fpu", "vme", "hypervisor", "sse4_1", "constant_tsc"]);
     assert_eq!((cpu.sockets, cpu.cores, cpu.threads), (Some(2), Some(2), Some(4)));
     assert_eq!(
         (cpu.governor.as_deref(), cpu.frequency_mhz_max),

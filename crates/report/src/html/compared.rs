@@ -3,7 +3,7 @@
 use analysis::Comparison;
 
 use super::{paragraph, section, table};
-use crate::comparison::{Figure, Group, NOTE, groups, verdict};
+use crate::comparison::{Figure, Group, NOTE, groups};
 use crate::digest::{Digest, Point, load_text};
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 
@@ -23,25 +23,26 @@ pub(crate) fn compared(digest: &Digest<'_>) -> String {
         body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
         body.push_str(&table(&group.table(), &group.caption()));
         body.push_str(&paragraph(NOTE));
+        if let Some(text) = group.too_few_rounds() {
+            body.push_str(&paragraph(&text));
+        }
     }
     section("compared", "Variants compared", &body)
 }
 
-/// Throughput of one workload as a ratio to the baseline's, at one x position for each load.
+/// The figure of the verdict for one workload, as a ratio to the baseline's, at one x position for each load.
 fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
-    let loads: Vec<String> = group
-        .points(group.baseline())
-        .into_iter()
-        .filter(|point| point.workload == workload)
-        .map(load_of)
-        .collect();
+    let mut base_points = group.points(group.baseline());
+    base_points.retain(|point| point.workload == workload);
+    let loads: Vec<String> = base_points.iter().map(|point| load_of(point)).collect();
+    let figure = group.judged_by(&base_points);
     let mut series = Vec::new();
     for (colour, name) in group.others().enumerate() {
         let shift = (colour as f64 - (group.names.len() as f64 - 2.0) / 2.0) * APART;
         let dots = group.points(name).into_iter().filter(|point| point.workload == workload);
         let dots = dots.filter_map(|point| {
             let place = loads.iter().position(|load| *load == load_of(point))?;
-            Some(dot(place as f64 + shift, group.compare(point, Figure::Throughput)?))
+            Some(dot(place as f64 + shift, figure, group.compare(point, figure)?))
         });
         let line = Series::line(name, colour + 1, dots.collect());
         series.push(Series { has_markers: true, ..line });
@@ -59,9 +60,9 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
     let baseline = Series::line(format!("{}: 1", group.baseline()), 0, ends.to_vec());
     series.insert(0, Series { dash: 1, ..baseline });
     Some(Chart {
-        title: format!("{workload}: throughput compared with {}", group.baseline()),
+        title: format!("{workload}: {} compared with {}", figure.name(), group.baseline()),
         subtitle: group.under_test(),
-        description: description(group, workload),
+        description: description(group, workload, figure),
         x: Axis::names("load", loads),
         y,
         series,
@@ -75,7 +76,7 @@ fn load_of(point: &Point<'_>) -> String {
     load_text(point.clients, point.rate)
 }
 
-fn dot(place: f64, found: Comparison) -> Dot {
+fn dot(place: f64, figure: Figure, found: Comparison) -> Dot {
     let ratio = found.ratio;
     let interval = (ratio.rounds > 1).then_some((ratio.low, ratio.high));
     let spread = interval
@@ -83,17 +84,17 @@ fn dot(place: f64, found: Comparison) -> Dot {
     Dot {
         error: interval,
         label: Some(format!("{:.3}", ratio.ratio)),
-        note: Some(format!("{:.3}{spread}: {}", ratio.ratio, verdict(found.verdict))),
+        note: Some(format!("{:.3}{spread}: {}", ratio.ratio, figure.verdict(found.verdict))),
         ..Dot::at(place, ratio.ratio)
     }
 }
 
-fn description(group: &Group<'_, '_>, workload: &str) -> String {
+fn description(group: &Group<'_, '_>, workload: &str, figure: Figure) -> String {
     let of = |name: &'_ str| {
         let points = group.points(name).into_iter().filter(|point| point.workload == workload);
         let told = points.filter_map(|point| {
-            let found = group.compare(point, Figure::Throughput)?;
-            Some(format!("{} at {}", verdict(found.verdict), load_of(point)))
+            let found = group.compare(point, figure)?;
+            Some(format!("{} at {}", figure.verdict(found.verdict), load_of(point)))
         });
         format!("{name}: {}", told.collect::<Vec<_>>().join(", "))
     };

@@ -1,6 +1,6 @@
 //! The counters of this machine's kernel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub const LOOK_PERIOD: Duration = Duration::from_millis(100);
 const THREADS_PER_S: u64 = 400;
 /// A sector, the unit of /proc/diskstats for every disk. Source: proc_diskstats(5).
 const SECTOR_BYTES: u64 = 512;
+/// The times of /proc/diskstats are in ms.
+const NS_PER_MS: Nanos = 1_000_000;
 const LOOPBACK: &str = "lo";
 
 /// Reads the kernel's counters of this machine, and of some processes.
@@ -73,6 +75,7 @@ impl HostWatch {
         let stats = KernelStats::current().context("/proc/stat cannot be read")?;
         let memory = Meminfo::current().ok();
         let (network, loopback) = self.network();
+        let (disk, disk_busy_ns) = self.disks().unzip();
         Ok(HostReading {
             at_ns,
             cpu: self.cpu(&stats.total),
@@ -81,7 +84,8 @@ impl HostWatch {
             blocked: stats.procs_blocked.map(u64::from),
             context_switches: Some(stats.ctxt),
             memory_available_bytes: memory.and_then(|memory| memory.mem_available),
-            disk: self.disk(),
+            disk,
+            disk_busy_ns,
             network,
             loopback,
             segments: segments(),
@@ -104,7 +108,8 @@ impl HostWatch {
         }
     }
 
-    fn disk(&self) -> Option<DiskCounters> {
+    /// The disks together, and for how long each was busy.
+    fn disks(&self) -> Option<(DiskCounters, BTreeMap<String, Nanos>)> {
         let mut all = DiskCounters::default();
         let stats = procfs::diskstats().ok()?;
         let disks: Vec<_> = stats.iter().filter(|disk| self.disks.contains(&disk.name)).collect();
@@ -112,9 +117,10 @@ impl HostWatch {
             all.read_bytes += disk.sectors_read * SECTOR_BYTES;
             all.written_bytes += disk.sectors_written * SECTOR_BYTES;
             all.requests += disk.reads + disk.writes;
-            all.busy_ns = all.busy_ns.max(disk.time_in_progress * 1_000_000);
         }
-        (!disks.is_empty()).then_some(all)
+        let busy =
+            |disk: &&procfs::DiskStat| (disk.name.clone(), disk.time_in_progress * NS_PER_MS);
+        (!disks.is_empty()).then(|| (all, disks.iter().map(busy).collect()))
     }
 
     /// The counters of all network cards together, and of loopback.
