@@ -9,7 +9,7 @@ pub struct Identity {
     pub version: String,
     /// Its build, hash or version comment, if the system reports one.
     pub build: Option<String>,
-    /// Its storage, such as `InnoDB` or `SQLite file, WAL`.
+    /// Its storage, such as `InnoDB by default` or `SQLite file, WAL`.
     pub storage: String,
     /// Settings that matter for performance, by name.
     pub settings: Vec<(String, String)>,

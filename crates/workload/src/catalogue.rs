@@ -111,3 +111,6 @@ fn unknown(kind: &str) -> Problem {
     };
     Problem { span: None, message: format!("unknown workload `{kind}`"), help: Some(help) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Helpers that tests share: test systems, and trials with readable counts.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use driver::{Datum, Password, Target, mysql, sqlite};
@@ -22,7 +22,7 @@ pub(crate) struct TestSystem {
     pub(crate) stop: Stop,
     pub(crate) progress: LoadProgress,
     /// Keeps the database file until the test ends.
-    _folder: Option<TempDir>,
+    folder: Option<TempDir>,
 }
 
 impl TestSystem {
@@ -32,6 +32,18 @@ impl TestSystem {
         let mut config = sqlite::Config::new(folder.path().join("test.db"));
         config.synchronous = sqlite::Synchronous::Off;
         Self::new(Target::sqlite(config), Some(folder))
+    }
+
+    /// A copy of this SQLite file, to which a trial can write without changing the original.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = Self::sqlite();
+        std::fs::copy(self.file(), copy.file()).unwrap();
+        copy
+    }
+
+    /// The SQLite file.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.as_ref().unwrap().path().join("test.db")
     }
 
     /// A separate database on the server that `cargo xtask test` provides.
@@ -56,7 +68,7 @@ impl TestSystem {
             sql: PhaseSql::default(),
             stop: Stop::new(),
             progress: LoadProgress::new(),
-            _folder: folder,
+            folder: folder,
         }
     }
 

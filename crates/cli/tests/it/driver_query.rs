@@ -261,7 +261,7 @@ fn a_probe_reads_product_settings_and_limits() {
         let facts = target.probe(&handle).await.unwrap();
         assert_eq!(
             (facts.identity.product.as_str(), facts.identity.storage.as_str()),
-            ("MariaDB", "InnoDB")
+            ("MariaDB", "InnoDB by default")
         );
         assert!(facts.identity.version.starts_with(|first: char| first.is_ascii_digit()));
         assert!(!facts.identity.version.contains("Maria"), "{}", facts.identity.version);

@@ -16,7 +16,7 @@ fn a_managed_server_is_started_measured_and_stopped() {
     // The folder identifies the processes that dyno starts.
     let report = report(command.env("TMPDIR", sandbox.path()));
     assert_eq!(report["systems"][0]["product"], "MariaDB");
-    assert_eq!(report["systems"][0]["storage"], "InnoDB");
+    assert_eq!(report["systems"][0]["storage"], "InnoDB by default");
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["status"], "complete");
         assert_eq!(trial["transactions"], 100);

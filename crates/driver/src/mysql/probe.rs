@@ -203,7 +203,11 @@ fn storage(product: Product, variables: &NamedValues, description: Option<&str>)
             let store = description.and_then(|text| labelled(text, "Store"));
             store.unwrap_or("unknown store").to_owned()
         }
-        _ => variables.text("default_storage_engine").unwrap_or("unknown engine").to_owned(),
+        // Tables may name another engine.
+        _ => match variables.text("default_storage_engine") {
+            Some(engine) => format!("{engine} by default"),
+            None => "unknown engine".to_owned(),
+        },
     }
 }
 

@@ -108,8 +108,11 @@ impl Tables for BulkInsert {
 
 impl Workload for BulkInsert {
     fn describe(&self) -> String {
-        let Self { tables, statement_bytes, .. } = self;
-        format!("sysbench bulk_insert: INSERTs of {statement_bytes} bytes into {tables} tables")
+        let Self { tables, statement_bytes, make, .. } = self;
+        let engine = make.describe_engine();
+        format!(
+            "sysbench bulk_insert: INSERTs of {statement_bytes} bytes into {tables} tables{engine}"
+        )
     }
 
     fn statements_per_client(&self) -> usize {

@@ -80,10 +80,11 @@ impl Tables for Oltp {
 
 impl Workload for Oltp {
     fn describe(&self) -> String {
-        let Settings { tables, table_size, shape, .. } = &self.settings;
+        let Settings { tables, table_size, shape, make, .. } = &self.settings;
         let noun = if *tables == 1 { "table" } else { "tables" };
+        let engine = make.describe_engine();
         format!(
-            "sysbench {}: {}; {tables} {noun} of {table_size} rows, {} ids",
+            "sysbench {}: {}; {tables} {noun} of {table_size} rows{engine}, {} ids",
             self.script.name(),
             self.script.summary(),
             shape.name()

@@ -157,6 +157,14 @@ fn refuse_reconnect(reader: &mut OptionReader<'_>) {
 }
 
 impl TableMake {
+    /// For titles: the engine, unless it is the default.
+    pub(super) fn describe_engine(&self) -> String {
+        match self.engine.to_ascii_lowercase() {
+            engine if engine == ENGINE.default => String::new(),
+            engine => format!(", ENGINE = {engine}"),
+        }
+    }
+
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
         let engine = reader.text(ENGINE.name);
         let as_in_sysbench = reader.text("mysql_storage_engine");

@@ -405,6 +405,15 @@ fn wrong_options_suggest_the_nearest_spelling() {
 }
 
 #[test]
+fn titles_name_an_engine_that_is_not_the_default() {
+    let title = |options| sysbench("oltp_delete", options).describe();
+    insta::assert_snapshot!(title("engine = 'MyISAM'"), @"sysbench oltp_delete: deletes one row; 1 table of 10000 rows, ENGINE = myisam, special ids");
+    let bulk = sysbench("bulk_insert", "engine = 'myisam'").describe();
+    assert!(bulk.ends_with("tables, ENGINE = myisam"), "{bulk}");
+    assert_eq!(title("mysql_storage_engine = 'InnoDB'"), title(""));
+}
+
+#[test]
 fn the_catalogue_lists_every_option_with_its_default() {
     for info in crate::catalogue() {
         if !info.kind.starts_with("sysbench/") {

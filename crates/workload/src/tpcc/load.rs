@@ -31,6 +31,7 @@ pub(super) struct TpccLoad {
     pub(super) connector: Connector,
     pub(super) settings: Settings,
     pub(super) constants: Constants,
+    /// The seed of the clients' draws, another one for each trial.
     pub(super) seed: u64,
 }
 
@@ -43,7 +44,7 @@ impl TpccLoad {
             connector: Connector::new(context, settings.isolation),
             settings: settings.clone(),
             constants: Constants::of_run(context.seed),
-            seed: context.seed,
+            seed: context.client_seed(),
         }
     }
 }

@@ -20,10 +20,12 @@ pub(super) struct YcsbLoad {
     pub(super) format: KeyFormat,
     pub(super) values: ValueGenerator,
     pub(super) timed: OperationTimes,
+    /// The seed of the clients' draws of operations, records and fields: another one for each trial.
     pub(super) seed: u64,
-    /// The seed of random values, different for each trial. A server writes nothing when the new value equals the old
-    /// one, so a second trial with the values of the first would measure something else. Records, fields and
-    /// operations come from the plan's seed.
+    /// The plan's seed decides which records are popular: the same ones in each trial.
+    popularity_seed: u64,
+    /// The seed of random values, different for each run too. A server writes nothing when the new value equals the old
+    /// one, so a second run on the same table would measure something else with the values of the first.
     pub(super) value_seed: u64,
     pub(super) inserts: Arc<Inserts>,
     /// Approximate number of the first new record.
@@ -44,7 +46,8 @@ impl YcsbLoad {
             format: settings.format(key_scheme),
             values: value_generator(settings, key_scheme),
             timed: OperationTimes::of(&settings.mix),
-            seed: context.seed,
+            seed: context.client_seed(),
+            popularity_seed: context.seed,
             value_seed: RandomState::new().hash_one(context.seed),
             inserts: Arc::new(inserts),
             next_guess,
@@ -61,7 +64,7 @@ impl YcsbLoad {
             expected: self.settings.expected_inserts(),
             records: *records,
         };
-        Chooser::new(*request, range, self.seed, &self.sequence)
+        Chooser::new(*request, range, self.popularity_seed, &self.sequence)
     }
 }
 

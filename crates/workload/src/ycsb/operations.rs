@@ -31,6 +31,17 @@ impl OperationChoice {
         }
     }
 
+    /// Several of them, in words.
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Update => "updates",
+            Self::Insert => "inserts",
+            Self::Scan => "scans",
+            Self::ReadModifyWrite => "read-modify-writes",
+        }
+    }
+
     /// The kind of its statement, if it has only one.
     pub(super) fn statement(self) -> Option<OperationKind> {
         match self {
@@ -82,6 +93,13 @@ impl Mix {
 
     pub(super) fn share_of_inserts(&self) -> f64 {
         self.share(OperationChoice::Insert)
+    }
+
+    /// The shares in words, such as `50 % reads, 50 % updates`.
+    pub(super) fn describe(&self) -> String {
+        let percent = |act| (self.share(act) * 10_000.0).round() / 100.0;
+        let part = |act: OperationChoice| format!("{} % {}", percent(act), act.plural());
+        self.acts().map(part).collect::<Vec<String>>().join(", ")
     }
 
     /// Operations with a share above 0, in their order.

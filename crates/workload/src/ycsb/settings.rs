@@ -167,6 +167,24 @@ impl Settings {
         }
     }
 
+    /// What clients do, in a line: the summary of the preset where its operations are as published, and otherwise
+    /// the shares.
+    pub(super) fn describe_operations(&self) -> String {
+        let name = self.preset.name().to_uppercase();
+        if self.preset == Preset::Core {
+            return format!("{name}: {}", self.mix.describe());
+        }
+        let published = Self::read(self.preset, &Options::default(), Path::new(""));
+        let is_published = published.is_ok_and(|published| {
+            (published.mix, published.request, published.scan)
+                == (self.mix, self.request, self.scan)
+        });
+        if is_published {
+            return format!("{name}: {}", self.preset.summary());
+        }
+        format!("{name}, changed: {}", self.mix.describe())
+    }
+
     /// The estimated number of records that clients insert. It is YCSB's own estimate: twice the share of inserts.
     pub(super) fn expected_inserts(&self) -> u64 {
         (self.operations as f64 * self.mix.share_of_inserts() * 2.0) as u64

@@ -32,8 +32,21 @@ fn a_published_file_is_the_preset_of_its_name() {
     assert_eq!(from_file.dataset(), built_in.dataset());
     assert_eq!(from_file.limit(), Some(Limit::Events(1000)), "its operationcount");
     assert_eq!(built_in.limit(), None, "what bounds a run is the plan's");
-    insta::assert_snapshot!(from_file.describe(), @"YCSB CORE: a mix of your own, of YCSB's core properties; 1000 records of 10 fields of 100 bytes, zipfian requests");
+    insta::assert_snapshot!(from_file.describe(), @"YCSB CORE: 50 % reads, 50 % updates; 1000 records of 10 fields of 100 bytes, zipfian requests");
     insta::assert_snapshot!(built_in.describe(), @"YCSB A: half reads, half updates; 1000 records of 10 fields of 100 bytes, zipfian requests");
+}
+
+#[test]
+fn titles_say_which_operations_ran() {
+    let title = |kind, options| workload(kind, options).describe();
+    let c = title("ycsb/c", "readproportion = 0.5\nupdateproportion = 0.5");
+    assert!(c.starts_with("YCSB C, changed: 50 % reads, 50 % updates; 1000 records"), "{c}");
+    let d = title("ycsb/d", "requestdistribution = 'uniform'");
+    assert!(d.starts_with("YCSB D, changed: 95 % reads, 5 % inserts; 1000 records"), "{d}");
+    let e = title("ycsb/e", "maxscanlength = 10_000");
+    assert!(e.starts_with("YCSB E, changed: 5 % inserts, 95 % scans; 1000 records"), "{e}");
+    let f = title("ycsb/f", "recordcount = 7");
+    assert!(f.starts_with("YCSB F: half reads, half read-modify-writes; 7 records"), "{f}");
 }
 
 #[test]
@@ -44,7 +57,7 @@ fn options_override_files_and_files_override_presets() {
     fs::write(folder.path().join("q"), "fieldlength=8\nmaxexecutiontime=90").unwrap();
     let options = "properties = ['p', 'q']\nfieldcount = 4\nrecordcount = '2k'";
     let workload = try_workload("ycsb/c", options, folder.path()).ok().unwrap();
-    insta::assert_snapshot!(workload.describe(), @"YCSB C: reads only; 2000 records of 4 fields of 8 bytes, latest requests");
+    insta::assert_snapshot!(workload.describe(), @"YCSB C, changed: 100 % reads; 2000 records of 4 fields of 8 bytes, latest requests");
     assert_eq!(workload.limit(), Some(Limit::Time(std::time::Duration::from_secs(90))));
 }
 

@@ -163,11 +163,10 @@ impl Ycsb {
 
 impl Workload for Ycsb {
     fn describe(&self) -> String {
-        let Settings { preset, records, table, request, .. } = &self.settings;
+        let Settings { records, table, request, .. } = &self.settings;
         format!(
-            "YCSB {}: {}; {records} records of {} fields of {} bytes, {} requests",
-            preset.name().to_uppercase(),
-            preset.summary(),
+            "YCSB {}; {records} records of {} fields of {} bytes, {} requests",
+            self.settings.describe_operations(),
             table.fields.len(),
             table.field_bytes,
             request.name()

@@ -8,7 +8,7 @@ fn data_and_target_are_unchanged_after_restore() {
     let scratch = tempfile::tempdir().unwrap();
     let mut running = started(read, "settings = { max_connections = 33 }", scratch.path()).unwrap();
     assert_eq!(running.identity().product, "MariaDB");
-    assert_eq!(running.identity().storage, "InnoDB");
+    assert_eq!(running.identity().storage, "InnoDB by default");
     assert_eq!(running.limits().connections.map(|it| it.max), Some(33));
     rows(&running, &["CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);
     running.snapshot().unwrap();
