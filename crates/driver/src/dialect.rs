@@ -71,6 +71,8 @@ pub struct Dialect {
     /// Lists the columns that an index of `{table}`, or its primary key, begins with, by name in the first
     /// column.
     pub list_indexed: &'static str,
+    /// Lists the columns of `{table}` that get the next number where an INSERT gives none.
+    pub list_auto_increment: &'static str,
 }
 
 impl Dialect {
