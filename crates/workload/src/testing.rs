@@ -68,7 +68,7 @@ impl TestSystem {
             sql: PhaseSql::default(),
             stop: Stop::new(),
             progress: LoadProgress::new(),
-            folder: folder,
+            folder,
         }
     }
 
