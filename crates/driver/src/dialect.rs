@@ -70,6 +70,8 @@ pub struct Dialect {
     pub list_columns: &'static str,
     /// Lists, by name in the first column, the columns with which an index of `{table}` or its primary key begins.
     pub list_indexed: &'static str,
+    /// Lists the columns of `{table}` that get the next number where an INSERT gives none.
+    pub list_auto_increment: &'static str,
 }
 
 impl Dialect {

@@ -29,4 +29,6 @@ pub const DIALECT: Dialect = Dialect {
                    DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION",
     list_indexed: "SELECT DISTINCT COLUMN_NAME FROM information_schema.STATISTICS WHERE \
                    TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND SEQ_IN_INDEX = 1",
+    list_auto_increment: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
+                          DATABASE() AND TABLE_NAME = '{table}' AND EXTRA LIKE '%auto_increment%'",
 };

@@ -26,4 +26,7 @@ pub const DIALECT: Dialect = Dialect {
     list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
                    pragma_index_info(list.name) info WHERE info.seqno = 0 \
                    UNION SELECT name FROM pragma_table_info('{table}') WHERE pk = 1",
+    // A primary key of one column with exactly this type is the row's own number.
+    list_auto_increment: "SELECT name FROM pragma_table_info('{table}') WHERE pk = 1 \
+                          AND UPPER(type) = 'INTEGER'",
 };

@@ -47,6 +47,7 @@ impl Oltp {
             rows,
             row_count: if is_pristine { RowCount::Exactly } else { self.script.row_count() },
             has_index_on_k: self.settings.create_secondary,
+            numbers_rows: self.script == Script::Insert && self.settings.auto_inc,
             highest_k: if is_pristine { rows.cast_signed() } else { i64::from(i32::MAX) },
             seed: context.seed,
         }

@@ -256,6 +256,24 @@ fn verify_finds_tables_that_lost_an_index() {
     assert!(wrong.contains("table sbtest1 has no index on id"), "{wrong}");
 }
 
+#[test]
+fn inserts_refuse_tables_that_do_not_number_their_rows() {
+    let test_system = TestSystem::sqlite();
+    sysbench("oltp_read_only", "table_size = 50").prepare(&test_system.context()).unwrap();
+    test_system.run("ALTER TABLE sbtest1 RENAME TO numbered");
+    test_system.run("CREATE TABLE sbtest1 (id INT NOT NULL PRIMARY KEY, k INT, c TEXT, pad TEXT)");
+    test_system.run("INSERT INTO sbtest1 SELECT * FROM numbered");
+    test_system.run("CREATE INDEX k_there ON sbtest1 (k)");
+    let test_system = test_system.with(Existing::Reuse);
+    let inserts = sysbench("oltp_insert", "table_size = 50");
+    insta::assert_snapshot!(message(inserts.prepare(&test_system.context())), @"the id of table sbtest1 is not AUTO_INCREMENT, so that inserts would fail: say auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`");
+    for (script, options) in [("oltp_read_write", ""), ("oltp_insert", "auto_inc = false")] {
+        let fits = sysbench(script, &format!("table_size = 50\n{options}"));
+        fits.prepare(&test_system.context()).unwrap();
+        assert_eq!(test_system.trial(&*fits, 1, 20).tally.failed_transactions, 0, "{script}");
+    }
+}
+
 /// The contents of a table after a trial with one client.
 fn outcome(seed: u64) -> (Vec<Vec<driver::Datum>>, Vec<Vec<driver::Datum>>) {
     let mut test_system = TestSystem::sqlite();

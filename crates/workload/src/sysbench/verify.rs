@@ -25,6 +25,8 @@ pub(super) struct Expected {
     pub(super) highest_k: i64,
     /// Whether the table must have an index on k.
     pub(super) has_index_on_k: bool,
+    /// Whether the table must number new rows by itself.
+    pub(super) numbers_rows: bool,
     /// Selects the sampled rows.
     pub(super) seed: u64,
 }
@@ -35,7 +37,7 @@ pub(super) fn verify(
     tables: &[u64],
     expected: Expected,
 ) -> Result<(), Failure> {
-    let Dialect { list_columns, list_indexed, .. } = *context.target.dialect();
+    let Dialect { list_columns, list_indexed, list_auto_increment, .. } = *context.target.dialect();
     let progress = context.progress.clone();
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
     let count = tables.len() as u64;
@@ -46,6 +48,10 @@ pub(super) fn verify(
             check_oltp_columns(table, &found)?;
             let indexed = columns(session, list_indexed, &schema::name(table)).await?;
             check_indexes(table, &indexed, expected.has_index_on_k)?;
+            if expected.numbers_rows {
+                let found = columns(session, list_auto_increment, &schema::name(table)).await?;
+                check_auto_increment(table, &found)?;
+            }
             check_rows(session, table, expected).await?;
             check_sample(session, table, expected).await?;
             progress.advance(1);
@@ -68,6 +74,17 @@ fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result
         )));
     }
     Ok(())
+}
+
+/// Checks that rows without an id get one: otherwise every INSERT would ask for the same id.
+fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
+    if found.iter().any(|column| column.eq_ignore_ascii_case("id")) {
+        return Ok(());
+    }
+    Err(unsuitable(format!(
+        "the id of table sbtest{table} is not AUTO_INCREMENT, so that inserts would fail: say \
+         auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`"
+    )))
 }
 
 /// Checks the row count and the ids.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::buffer::RowBuffer;
-use super::fill::{Batch, Sink, stages};
+use super::fill::{Batch, ROWS_PER_WAREHOUSE, Sink, stages};
 use super::rows::{DistrictKey as District, ITEMS, RowGenerator};
 use super::schema::Table;
 use crate::testing::{TestSystem, message, try_workload, workload};
@@ -53,6 +53,18 @@ fn a_database_has_the_cardinality_of_clause_1_2_1() {
     let items = count(&first, |it| matches!(it, Batch::Items(_)));
     let stocks = count(&second, |it| matches!(it, Batch::Stock(..)));
     assert_eq!((items as u64 * 20_000, stocks), (ITEMS, 3 * items));
+}
+
+#[test]
+fn progress_expects_the_rows_that_a_warehouse_has() {
+    let rows = |batch| made(batch).iter().map(|(_, rows)| *rows as u64).sum::<u64>();
+    let district = |district| District { warehouse: 1, district };
+    let districts: u64 = (1..=10)
+        .map(|it| rows(Batch::Customers(district(it))) + rows(Batch::Orders(district(it))))
+        .sum();
+    let all = rows(Batch::Warehouse(1)) + districts + ITEMS;
+    // Of 30,000 orders with 5 to 15 lines: five standard deviations of their sum are 2,740.
+    assert!(all.abs_diff(ROWS_PER_WAREHOUSE) < 2_740, "{all}");
 }
 
 /// Texts of one row, as CSV.

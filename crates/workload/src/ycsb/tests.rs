@@ -231,6 +231,19 @@ fn keys_of_either_tool_are_recognized() {
 }
 
 #[test]
+fn a_table_with_the_keys_of_the_other_tool_is_refused() {
+    let test_system = TestSystem::sqlite().with(Existing::Reuse);
+    for (there, other) in [("ycsb", "go-ycsb"), ("go-ycsb", "ycsb")] {
+        let keyed = |by| workload("ycsb/c", &format!("recordcount = 2000\ncompatibility = '{by}'"));
+        keyed(there).prepare(&test_system.context()).unwrap();
+        let refused = message(keyed(other).prepare(&test_system.context()));
+        assert!(refused.starts_with("table usertable has 2000 rows, and none that"), "{refused}");
+        assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 2000);
+        test_system.run("DROP TABLE usertable");
+    }
+}
+
+#[test]
 fn missing_records_and_wrong_values_are_failures_but_not_fatal() {
     let test_system = TestSystem::sqlite();
     let options = "recordcount = 20\nrequestdistribution = 'sequential'\ndataintegrity = true";
