@@ -11,6 +11,7 @@ mod page;
 mod prepare;
 pub(crate) mod process;
 mod results;
+mod sections;
 mod server;
 mod soak;
 mod tpcc;

@@ -4,24 +4,226 @@ use std::fmt;
 
 use analysis::{Ratio, over_repetitions, paired_ratio};
 
+use self::Bound::{AtLeast, AtMost};
 use super::Part;
-use super::contestant::Contestant::{self, Dyno, Floor, Sysbench};
-use super::results::{Quantity, Results};
+use super::contestant::Contestant::{self, Dyno, Floor, GoTpc, GoYcsb, Sysbench};
+use super::results::Quantity::{
+    self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
+};
+use super::results::{Point, Results};
+use super::tpcc::{CHECKING, LOADING};
 
-/// Client CPU for a point select, against the floor.
-const FLOOR_RATIO_MAX: f64 = 1.15;
-const FLOOR_USER_US_MAX: f64 = 1.0;
-/// Client CPU for a point select, against sysbench, by connections.
-const SYSBENCH_RATIO_MAX: [(usize, f64); 4] = [(1, 0.95), (16, 0.9), (64, 0.8), (256, 0.45)];
-/// Throughput on shared cores, against sysbench.
-const THROUGHPUT_MIN: f64 = 0.97;
-const UNFAIRNESS_PERCENT_MAX: f64 = 10.0;
-const MEMORY_RATIO_MAX: f64 = 0.3;
-const PREPARE_SPEEDUP_MIN: f64 = 2.0;
-/// Memory of the last minute against the first, of ten.
-const SOAK_GROWTH_MAX: f64 = 1.02;
+/// What dyno is held to, part by part, in the order of the page.
+const RULES: [(Part, &[Rule]); 9] = [
+    (
+        Part::Pinned,
+        &[
+            Rule::of_ratio(
+                "client CPU a query at {}, dyno / floor",
+                [Dyno, Floor],
+                CpuUs,
+                AtMost(1.15),
+            ),
+            Rule {
+                what: "user time a query at {}, dyno - floor",
+                figure: Figure::Difference([Dyno, Floor], UserUs),
+                bound: AtMost(1.0),
+                unit: " us",
+                at: None,
+            },
+            SYSBENCH_CPU.at_most(1, 0.95),
+            SYSBENCH_CPU.at_most(16, 0.9),
+            SYSBENCH_CPU.at_most(64, 0.8),
+            SYSBENCH_CPU.at_most(256, 0.45),
+        ],
+    ),
+    (
+        Part::Shared,
+        &[
+            Rule::of_ratio(
+                "throughput on shared cores at {}, dyno / sysbench",
+                [Dyno, Sysbench],
+                QueriesPerS,
+                AtLeast(0.97),
+            ),
+            Rule {
+                what: "standard deviation over {} clients, of the mean",
+                figure: Figure::Median(Unfairness),
+                bound: AtMost(10.0),
+                unit: PERCENT,
+                at: None,
+            },
+        ],
+    ),
+    (
+        Part::Memory,
+        &[Rule::of_ratio(
+            "peak memory at {}, dyno / sysbench",
+            [Dyno, Sysbench],
+            PeakBytes,
+            AtMost(0.3),
+        )],
+    ),
+    (
+        Part::Prepare,
+        &[Rule::of_ratio(
+            "prepare of 4 x 100,000 rows, sysbench / dyno",
+            [Sysbench, Dyno],
+            Seconds,
+            AtLeast(2.0),
+        )],
+    ),
+    (
+        Part::Ycsb,
+        &[
+            Rule::of_ratio(
+                "client CPU for a YCSB C read at {}, dyno / go-ycsb",
+                [Dyno, GoYcsb],
+                CpuUs,
+                AtMost(0.4),
+            ),
+            Rule::of_ratio(
+                "throughput of YCSB C at {}, dyno / go-ycsb",
+                [Dyno, GoYcsb],
+                QueriesPerS,
+                AtLeast(1.0),
+            ),
+        ],
+    ),
+    (
+        Part::Tpcc,
+        &[
+            Rule::of_ratio(
+                "client CPU for a TPC-C transaction at {}, dyno / go-tpc",
+                [Dyno, GoTpc],
+                CpuUs,
+                AtMost(0.45),
+            ),
+            Rule::of_ratio(
+                "TPC-C transactions at {}, dyno / go-tpc",
+                [Dyno, GoTpc],
+                QueriesPerS,
+                AtLeast(1.0),
+            ),
+        ],
+    ),
+    (
+        Part::Tpcc,
+        &[Rule {
+            at: Some(LOADING),
+            ..Rule::of_ratio(
+                "load of 2 warehouses, go-tpc / dyno",
+                [GoTpc, Dyno],
+                Seconds,
+                AtLeast(2.0),
+            )
+        }],
+    ),
+    (
+        Part::Tpcc,
+        &[Rule {
+            what: "check of 2 warehouses, all twelve conditions",
+            figure: Figure::Median(Seconds),
+            bound: AtMost(10.0),
+            unit: " s",
+            at: Some(CHECKING),
+        }],
+    ),
+    (
+        Part::Soak,
+        &[Rule {
+            what: "memory over ten minutes, last minute / first",
+            figure: Figure::Growth(ResidentBytes),
+            bound: AtMost(1.02),
+            unit: "",
+            at: None,
+        }],
+    ),
+];
+
+const SYSBENCH_CPU: Rule = Rule::of_ratio(
+    "client CPU a query at {}, dyno / sysbench",
+    [Dyno, Sysbench],
+    CpuUs,
+    AtMost(1.0),
+);
+/// The unit of a share: its figures are shown times a hundred.
+const PERCENT: &str = " %";
 /// Looks in a minute of the soak.
 const SOAK_MINUTE: usize = 6;
+
+/// A figure that dyno is held to.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// In words; `{}` stands for the number of connections.
+    what: &'static str,
+    figure: Figure,
+    bound: Bound,
+    /// Unit of the bound and of the figure; empty for a ratio.
+    unit: &'static str,
+    /// The only number of connections that it is for; `None`: for every one that was measured.
+    at: Option<usize>,
+}
+
+/// How a rule's figure comes from what was measured.
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    /// The first contestant over the second.
+    Quotient([Contestant; 2], Quantity),
+    /// The first contestant less the second.
+    Difference([Contestant; 2], Quantity),
+    /// dyno's own.
+    Median(Quantity),
+    /// dyno's last minute over its first.
+    Growth(Quantity),
+}
+
+impl Rule {
+    const fn of_ratio(
+        what: &'static str,
+        pair: [Contestant; 2],
+        quantity: Quantity,
+        bound: Bound,
+    ) -> Self {
+        Self { what, figure: Figure::Quotient(pair, quantity), bound, unit: "", at: None }
+    }
+
+    const fn at_most(self, connections: usize, most: f64) -> Self {
+        Self { at: Some(connections), bound: AtMost(most), ..self }
+    }
+
+    /// What was seen of it at `point`; `None` when it is not for this point or was not measured there.
+    fn goal(&self, point: Point<'_>) -> Option<Goal> {
+        if self.at.is_some_and(|connections| connections != point.connections) {
+            return None;
+        }
+        let factor = if self.unit == PERCENT { 100.0 } else { 1.0 };
+        let what = self.what.replace("{}", &point.connections.to_string());
+        let seen = self.figure.seen(point)?.times(factor);
+        Some(Goal { what, bound: self.bound, unit: self.unit, seen })
+    }
+}
+
+impl Figure {
+    fn seen(self, point: Point<'_>) -> Option<Seen> {
+        match self {
+            Self::Quotient(pair, quantity) => point.ratio(pair, quantity).map(Seen::from),
+            Self::Difference(pair, quantity) => {
+                let [one, other] = pair.map(|contestant| point.series(contestant, quantity));
+                let above: Vec<f64> =
+                    one.iter().zip(other).map(|(one, other)| one - other).collect();
+                Seen::of_rounds(&above)
+            }
+            Self::Median(quantity) => Seen::of_rounds(&point.series(Dyno, quantity)),
+            Self::Growth(quantity) => {
+                let values = point.series(Dyno, quantity);
+                let first = values.get(..SOAK_MINUTE)?;
+                let last = values.get(values.len().checked_sub(SOAK_MINUTE)?..)?;
+                paired_ratio(last, first).map(Seen::from)
+            }
+        }
+    }
+}
 
 /// A limit for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,21 +308,6 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    /// A goal for a ratio.
-    pub(super) fn of_ratio(what: String, bound: Bound, ratio: Ratio) -> Self {
-        Self { what, bound, unit: "", seen: ratio.into() }
-    }
-
-    /// A goal for the median over rounds of a figure; `None` when it was not measured.
-    pub(super) fn of_rounds(
-        what: String,
-        bound: Bound,
-        unit: &'static str,
-        values: &[f64],
-    ) -> Option<Self> {
-        Seen::of_rounds(values).map(|seen| Self { what, bound, unit, seen })
-    }
-
     /// The bound in words.
     pub(super) fn goal(&self) -> String {
         match self.bound {
@@ -151,114 +338,13 @@ impl Goal {
 
 /// Every goal that something was measured for.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let mut goals = pinned(results);
-    goals.extend(shared(results));
-    goals.extend(memory(results));
-    goals.extend(prepare(results));
-    goals.extend(super::ycsb::goals(results));
-    goals.extend(super::tpcc::goals(results));
-    goals.extend(soak(results));
-    goals
-}
-
-/// dyno against another, round by round.
-pub(super) fn ratio(
-    results: &Results,
-    part: Part,
-    other: Contestant,
-    connections: usize,
-    quantity: Quantity,
-) -> Option<Ratio> {
-    ratio_of([Dyno, other], results, part, connections, quantity)
-}
-
-/// The first of two over the second, by rounds.
-pub(super) fn ratio_of(
-    [one, other]: [Contestant; 2],
-    results: &Results,
-    part: Part,
-    connections: usize,
-    quantity: Quantity,
-) -> Option<Ratio> {
-    let series = |contestant| results.series(part, contestant, connections, quantity);
-    paired_ratio(&series(one), &series(other))
-}
-
-/// A ratio with its interval.
-pub(super) fn show(ratio: Ratio) -> String {
-    Seen::from(ratio).to_string()
-}
-
-fn pinned(results: &Results) -> Vec<Goal> {
-    let part = Part::Pinned;
     let mut goals = Vec::new();
-    for connections in results.connections(part) {
-        let against = |other| ratio(results, part, other, connections, Quantity::CpuUs);
-        goals.extend(against(Floor).map(|ratio| {
-            let what = format!("client CPU a query at {connections}, dyno / floor");
-            Goal::of_ratio(what, Bound::AtMost(FLOOR_RATIO_MAX), ratio)
-        }));
-        goals.extend(user_above_floor(results, connections));
-        let bound = SYSBENCH_RATIO_MAX.iter().find(|(this, _)| *this == connections);
-        goals.extend(against(Sysbench).zip(bound).map(|(ratio, (_, most))| {
-            let what = format!("client CPU a query at {connections}, dyno / sysbench");
-            Goal::of_ratio(what, Bound::AtMost(*most), ratio)
-        }));
+    for (part, rules) in RULES {
+        for point in results.points(part) {
+            goals.extend(rules.iter().filter_map(|rule| rule.goal(point)));
+        }
     }
     goals
-}
-
-fn user_above_floor(results: &Results, connections: usize) -> Option<Goal> {
-    let series =
-        |contestant| results.series(Part::Pinned, contestant, connections, Quantity::UserUs);
-    let above_us: Vec<f64> =
-        series(Dyno).iter().zip(series(Floor)).map(|(dyno, floor)| dyno - floor).collect();
-    let what = format!("user time a query at {connections}, dyno - floor");
-    Goal::of_rounds(what, Bound::AtMost(FLOOR_USER_US_MAX), " us", &above_us)
-}
-
-fn shared(results: &Results) -> Vec<Goal> {
-    let part = Part::Shared;
-    let mut goals = Vec::new();
-    for connections in results.connections(part) {
-        let throughput = ratio(results, part, Sysbench, connections, Quantity::QueriesPerS);
-        goals.extend(throughput.map(|ratio| {
-            let what = format!("throughput on shared cores at {connections}, dyno / sysbench");
-            Goal::of_ratio(what, Bound::AtLeast(THROUGHPUT_MIN), ratio)
-        }));
-        let unfairness = results.series(part, Dyno, connections, Quantity::Unfairness);
-        goals.extend(Seen::of_rounds(&unfairness).map(|seen| Goal {
-            what: format!("standard deviation over {connections} clients, of the mean"),
-            bound: Bound::AtMost(UNFAIRNESS_PERCENT_MAX),
-            unit: " %",
-            seen: seen.times(100.0),
-        }));
-    }
-    goals
-}
-
-fn memory(results: &Results) -> Option<Goal> {
-    let ratio = ratio(results, Part::Memory, Sysbench, 256, Quantity::PeakBytes)?;
-    let what = "peak memory at 256, dyno / sysbench".to_owned();
-    Some(Goal::of_ratio(what, Bound::AtMost(MEMORY_RATIO_MAX), ratio))
-}
-
-fn prepare(results: &Results) -> Option<Goal> {
-    let tables = *results.connections(Part::Prepare).first()?;
-    let series = |contestant| results.series(Part::Prepare, contestant, tables, Quantity::Seconds);
-    let speedup = paired_ratio(&series(Sysbench), &series(Dyno))?;
-    let what = "prepare of 4 x 100,000 rows, sysbench / dyno".to_owned();
-    Some(Goal::of_ratio(what, Bound::AtLeast(PREPARE_SPEEDUP_MIN), speedup))
-}
-
-fn soak(results: &Results) -> Option<Goal> {
-    let connections = *results.connections(Part::Soak).first()?;
-    let resident = results.series(Part::Soak, Dyno, connections, Quantity::ResidentBytes);
-    let first = resident.get(..SOAK_MINUTE)?;
-    let last = resident.get(resident.len().checked_sub(SOAK_MINUTE)?..)?;
-    let what = "memory over ten minutes, last minute / first".to_owned();
-    paired_ratio(last, first)
-        .map(|ratio| Goal::of_ratio(what, Bound::AtMost(SOAK_GROWTH_MAX), ratio))
 }
 
 #[cfg(test)]
@@ -290,8 +376,8 @@ mod tests {
     fn a_goal_is_reached_only_when_the_whole_interval_is_inside() {
         let goal = |bound, rounds: &[f64]| {
             let ones = vec![1.0; rounds.len()];
-            let ratio = paired_ratio(rounds, &ones).unwrap();
-            Goal::of_ratio("ratio".to_owned(), bound, ratio).outcome()
+            let seen = paired_ratio(rounds, &ones).unwrap().into();
+            Goal { what: "ratio".to_owned(), bound, unit: "", seen }.outcome()
         };
         let straddling = [0.85, 1.11, 1.45];
         assert_eq!(goal(Bound::AtMost(1.15), &straddling), Outcome::NotShown);
@@ -303,8 +389,8 @@ mod tests {
 
     #[test]
     fn differences_of_both_signs_have_their_range_as_interval() {
-        let goal = Goal::of_rounds("user".to_owned(), Bound::AtMost(1.0), " us", &[-0.5, 0.2, 0.8]);
-        let goal = goal.unwrap();
+        let seen = Seen::of_rounds(&[-0.5, 0.2, 0.8]).unwrap();
+        let goal = Goal { what: "user".to_owned(), bound: AtMost(1.0), unit: " us", seen };
         assert_eq!(goal.seen(), "0.20 (-0.50 to 0.80) us");
         assert_eq!(goal.outcome(), Outcome::Reached);
     }

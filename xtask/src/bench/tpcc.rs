@@ -10,11 +10,9 @@ use net::Clock;
 use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{self, Dyno, GoTpc};
-use super::goals::{Bound, Goal, ratio, show};
-use super::page::table;
 use super::prepare::phase_s;
 use super::process::{CpuTime, memory_bytes};
-use super::results::{Quantity, Results, Sample, median};
+use super::results::{Quantity, Sample};
 use super::server::BenchServer;
 use super::window::{Client, Seen, pause};
 use super::{Bench, Part, cases};
@@ -22,17 +20,13 @@ use crate::peers::GO_TPC;
 use crate::shell;
 
 const WAREHOUSES: &str = "2";
-const CONNECTIONS: usize = 10;
+pub(super) const CONNECTIONS: usize = 10;
 /// Stands for the loads among the numbers of connections.
-const LOADING: usize = 2;
+pub(super) const LOADING: usize = 2;
 /// Stands for the checks.
-const CHECKING: usize = 1;
+pub(super) const CHECKING: usize = 1;
 /// Threads that go-tpc loads with; dyno decides by itself.
 const GO_TPC_LOADERS: &str = "4";
-/// Client CPU for a transaction, against go-tpc.
-const CPU_RATIO_MAX: f64 = 0.45;
-const LOAD_SPEEDUP_MIN: f64 = 2.0;
-const CHECK_SECONDS_MAX: f64 = 10.0;
 /// Transactions that show that the load has begun.
 const BEGUN: u64 = 50;
 const SETTLE: Duration = Duration::from_secs(2);
@@ -194,74 +188,4 @@ fn look_at(bench: &Bench, server: &BenchServer, command: Command) -> anyhow::Res
         peak_bytes,
         unfairness: None,
     })
-}
-
-fn against(results: &Results, quantity: Quantity) -> Option<analysis::Ratio> {
-    ratio(results, Part::Tpcc, GoTpc, CONNECTIONS, quantity)
-}
-
-/// What dyno is held to here.
-pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let cpu = against(results, Quantity::CpuUs).map(|ratio| {
-        let what = format!("client CPU for a TPC-C transaction at {CONNECTIONS}, dyno / go-tpc");
-        Goal::of_ratio(what, Bound::AtMost(CPU_RATIO_MAX), ratio)
-    });
-    let throughput = against(results, Quantity::QueriesPerS).map(|ratio| {
-        let what = format!("TPC-C transactions at {CONNECTIONS}, dyno / go-tpc");
-        Goal::of_ratio(what, Bound::AtLeast(1.0), ratio)
-    });
-    let series = |contestant| results.series(Part::Tpcc, contestant, LOADING, Quantity::Seconds);
-    let load = analysis::paired_ratio(&series(GoTpc), &series(Dyno)).map(|speedup| {
-        let what = format!("load of {WAREHOUSES} warehouses, go-tpc / dyno");
-        Goal::of_ratio(what, Bound::AtLeast(LOAD_SPEEDUP_MIN), speedup)
-    });
-    let checks = results.series(Part::Tpcc, Dyno, CHECKING, Quantity::Seconds);
-    let what = format!("check of {WAREHOUSES} warehouses, all twelve conditions");
-    let check = Goal::of_rounds(what, Bound::AtMost(CHECK_SECONDS_MAX), " s", &checks);
-    [cpu, throughput, load, check].into_iter().flatten().collect()
-}
-
-/// The page's part.
-pub(super) fn section(results: &Results) -> String {
-    let of = |contestant: Contestant, connections, quantity| {
-        median(&results.series(Part::Tpcc, contestant, connections, quantity))
-    };
-    let Some(load) = of(Dyno, LOADING, Quantity::Seconds) else { return String::new() };
-    let cell = |contestant| {
-        let rate = of(contestant, CONNECTIONS, Quantity::QueriesPerS).unwrap_or_default();
-        let cpu = of(contestant, CONNECTIONS, Quantity::CpuUs).unwrap_or_default();
-        let user = of(contestant, CONNECTIONS, Quantity::UserUs).unwrap_or_default();
-        format!("{cpu:.0} [{user:.0}], {rate:.0}/s")
-    };
-    let ratio = |quantity| against(results, quantity).map_or_else(String::new, show);
-    let go_load = of(GoTpc, LOADING, Quantity::Seconds).unwrap_or_default();
-    let check = of(Dyno, CHECKING, Quantity::Seconds).unwrap_or_default();
-    let rows = vec![
-        vec![
-            format!("transactions, {CONNECTIONS} connections"),
-            cell(Dyno),
-            cell(GoTpc),
-            format!("CPU {}, rate {}", ratio(Quantity::CpuUs), ratio(Quantity::QueriesPerS)),
-        ],
-        vec![
-            format!("load of {WAREHOUSES} warehouses"),
-            format!("{load:.1} s"),
-            format!("{go_load:.1} s"),
-            format!("{:.2}", load / go_load.max(f64::MIN_POSITIVE)),
-        ],
-        vec![
-            format!("check of {WAREHOUSES} warehouses"),
-            format!("{check:.1} s"),
-            "does not end in minutes".to_owned(),
-            String::new(),
-        ],
-    ];
-    let head = ["TPC-C", "dyno", "go-tpc", "dyno / go-tpc"];
-    format!(
-        "\n## TPC-C, server and client on all cores\n\nClient CPU for a transaction, us (in brackets the \
-         user part), and transactions as the server counted them; {WAREHOUSES} warehouses, mix \
-         45/43/4/4/4, any warehouse for each transaction, go-tpc 1.0.12. Each load is on a fresh server, \
-         go-tpc's with {GO_TPC_LOADERS} threads.\n\n{}",
-        table(&head, rows.into_iter())
-    )
 }

@@ -7,9 +7,6 @@ use system::mariadb::{DATABASE, USER};
 
 use super::contestant::Contestant::{Dyno, GoYcsb};
 use super::contestant::Programs;
-use super::goals::{Bound, Goal, ratio};
-use super::page::beside;
-use super::results::{Quantity, Results};
 use super::server::BenchServer;
 use super::window::{End, Load, look_at};
 use super::{Bench, Part, cases};
@@ -19,8 +16,6 @@ use crate::shell;
 /// Records of the one table.
 const RECORDS: u32 = 10_000;
 const CONNECTIONS: [usize; 2] = [16, 64];
-/// Client CPU for a read, against go-ycsb.
-const CPU_RATIO_MAX: f64 = 0.4;
 /// More operations than go-ycsb does in the time: it is ended after the window, for it has no bound by
 /// time.
 const MANY: &str = "1000000000";
@@ -95,66 +90,4 @@ fn go_ycsb_arguments(server: &BenchServer, connections: usize) -> Vec<String> {
     ];
     arguments.extend(properties.into_iter().flat_map(|property| ["-p".to_owned(), property]));
     arguments
-}
-
-fn against(results: &Results, connections: usize, quantity: Quantity) -> Option<analysis::Ratio> {
-    ratio(results, Part::Ycsb, GoYcsb, connections, quantity)
-}
-
-/// What dyno is held to here.
-pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let mut goals = Vec::new();
-    for connections in results.connections(Part::Ycsb) {
-        goals.extend(against(results, connections, Quantity::CpuUs).map(|ratio| {
-            let what = format!("client CPU for a YCSB C read at {connections}, dyno / go-ycsb");
-            Goal::of_ratio(what, Bound::AtMost(CPU_RATIO_MAX), ratio)
-        }));
-        goals.extend(against(results, connections, Quantity::QueriesPerS).map(|ratio| {
-            let what = format!("throughput of YCSB C at {connections}, dyno / go-ycsb");
-            Goal::of_ratio(what, Bound::AtLeast(1.0), ratio)
-        }));
-    }
-    goals
-}
-
-/// The page's part.
-pub(super) fn section(results: &Results) -> String {
-    let table = beside(results, Part::Ycsb, GoYcsb, |of| {
-        let rate = of(Quantity::QueriesPerS) / 1e3;
-        format!("{:.1} [{:.1}], {rate:.1}k/s", of(Quantity::CpuUs), of(Quantity::UserUs))
-    });
-    table.map_or_else(String::new, |table| {
-        format!(
-            "\n## YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
-             bytes, us (in brackets the user part), and throughput; {RECORDS} records, uniform requests, \
-             go-ycsb 1.0.1.\n\n{table}"
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::goals::Outcome;
-    use super::super::results::Sample;
-    use super::*;
-
-    #[test]
-    fn reads_are_compared_with_go_ycsb() {
-        let mut results = Results::new(1);
-        for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
-            for round in 0..3 {
-                for (quantity, value) in [(Quantity::CpuUs, cpu_us), (Quantity::QueriesPerS, rate)]
-                {
-                    let (part, connections) = (Part::Ycsb, 16);
-                    let sample = Sample { part, contestant, connections, round, quantity, value };
-                    results.samples.push(sample);
-                }
-            }
-        }
-        let seen: Vec<(String, Outcome)> =
-            goals(&results).iter().map(|goal| (goal.seen(), goal.outcome())).collect();
-        let expected = ["0.36 (0.36 to 0.36)", "1.67 (1.67 to 1.67)"];
-        assert_eq!(seen, expected.map(|seen| (seen.to_owned(), Outcome::Reached)));
-        assert!(section(&results).contains("| 16 | 8.0 [0.0], 50.0k/s | 22.0 [0.0], 30.0k/s |"));
-    }
 }
