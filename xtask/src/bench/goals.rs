@@ -11,142 +11,57 @@ use super::results::Quantity::{
     self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
 };
 use super::results::{Point, Results};
-use super::tpcc::{CHECKING, LOADING};
+use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
-/// What dyno is held to, part by part, in the order of the page.
+/// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
 const RULES: [(Part, &[Rule]); 9] = [
     (
         Part::Pinned,
         &[
-            Rule::of_ratio(
-                "client CPU a query at {}, dyno / floor",
-                [Dyno, Floor],
-                CpuUs,
-                AtMost(1.15),
-            ),
-            Rule {
-                what: "user time a query at {}, dyno - floor",
-                figure: Figure::Difference([Dyno, Floor], UserUs),
-                bound: AtMost(1.0),
-                unit: " us",
-                at: None,
-            },
-            SYSBENCH_CPU.at_most(1, 0.95),
-            SYSBENCH_CPU.at_most(16, 0.9),
-            SYSBENCH_CPU.at_most(64, 0.8),
-            SYSBENCH_CPU.at_most(256, 0.45),
+            ratio("client CPU a query at {}", [Dyno, Floor], CpuUs, AtMost(1.15)),
+            difference("user time a query at {}", [Dyno, Floor], UserUs, AtMost(1.0), " us"),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.95)).at(1),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.9)).at(16),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.8)).at(64),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.45)).at(256),
         ],
     ),
     (
         Part::Shared,
         &[
-            Rule::of_ratio(
-                "throughput on shared cores at {}, dyno / sysbench",
-                [Dyno, Sysbench],
-                QueriesPerS,
-                AtLeast(0.97),
-            ),
-            Rule {
-                what: "standard deviation over {} clients, of the mean",
-                figure: Figure::Median(Unfairness),
-                bound: AtMost(10.0),
-                unit: PERCENT,
-                at: None,
-            },
+            ratio(SHARED_THROUGHPUT, [Dyno, Sysbench], QueriesPerS, AtLeast(0.97)),
+            median(DEVIATION, Unfairness, AtMost(10.0), PERCENT),
         ],
     ),
-    (
-        Part::Memory,
-        &[Rule::of_ratio(
-            "peak memory at {}, dyno / sysbench",
-            [Dyno, Sysbench],
-            PeakBytes,
-            AtMost(0.3),
-        )],
-    ),
-    (
-        Part::Prepare,
-        &[Rule::of_ratio(
-            "prepare of 4 x 100,000 rows, sysbench / dyno",
-            [Sysbench, Dyno],
-            Seconds,
-            AtLeast(2.0),
-        )],
-    ),
+    (Part::Memory, &[ratio("peak memory at {}", [Dyno, Sysbench], PeakBytes, AtMost(0.3))]),
+    (Part::Prepare, &[ratio(PREPARE, [Sysbench, Dyno], Seconds, AtLeast(2.0))]),
     (
         Part::Ycsb,
         &[
-            Rule::of_ratio(
-                "client CPU for a YCSB C read at {}, dyno / go-ycsb",
-                [Dyno, GoYcsb],
-                CpuUs,
-                AtMost(0.4),
-            ),
-            Rule::of_ratio(
-                "throughput of YCSB C at {}, dyno / go-ycsb",
-                [Dyno, GoYcsb],
-                QueriesPerS,
-                AtLeast(1.0),
-            ),
+            ratio("client CPU for a YCSB C read at {}", [Dyno, GoYcsb], CpuUs, AtMost(0.4)),
+            ratio("throughput of YCSB C at {}", [Dyno, GoYcsb], QueriesPerS, AtLeast(1.0)),
         ],
     ),
     (
         Part::Tpcc,
         &[
-            Rule::of_ratio(
-                "client CPU for a TPC-C transaction at {}, dyno / go-tpc",
-                [Dyno, GoTpc],
-                CpuUs,
-                AtMost(0.45),
-            ),
-            Rule::of_ratio(
-                "TPC-C transactions at {}, dyno / go-tpc",
-                [Dyno, GoTpc],
-                QueriesPerS,
-                AtLeast(1.0),
-            ),
+            ratio(TPCC_CPU, [Dyno, GoTpc], CpuUs, AtMost(0.45)).at(CONNECTIONS),
+            ratio("TPC-C transactions at {}", [Dyno, GoTpc], QueriesPerS, AtLeast(1.0))
+                .at(CONNECTIONS),
         ],
     ),
-    (
-        Part::Tpcc,
-        &[Rule {
-            at: Some(LOADING),
-            ..Rule::of_ratio(
-                "load of 2 warehouses, go-tpc / dyno",
-                [GoTpc, Dyno],
-                Seconds,
-                AtLeast(2.0),
-            )
-        }],
-    ),
-    (
-        Part::Tpcc,
-        &[Rule {
-            what: "check of 2 warehouses, all twelve conditions",
-            figure: Figure::Median(Seconds),
-            bound: AtMost(10.0),
-            unit: " s",
-            at: Some(CHECKING),
-        }],
-    ),
-    (
-        Part::Soak,
-        &[Rule {
-            what: "memory over ten minutes, last minute / first",
-            figure: Figure::Growth(ResidentBytes),
-            bound: AtMost(1.02),
-            unit: "",
-            at: None,
-        }],
-    ),
+    (Part::Tpcc, &[ratio(TPCC_LOAD, [GoTpc, Dyno], Seconds, AtLeast(2.0)).at(LOADING)]),
+    (Part::Tpcc, &[median(TPCC_CHECK, Seconds, AtMost(10.0), " s").at(CHECKING)]),
+    (Part::Soak, &[rule(MEMORY_GROWTH, Figure::Growth(ResidentBytes), AtMost(1.02), "")]),
 ];
 
-const SYSBENCH_CPU: Rule = Rule::of_ratio(
-    "client CPU a query at {}, dyno / sysbench",
-    [Dyno, Sysbench],
-    CpuUs,
-    AtMost(1.0),
-);
+const SHARED_THROUGHPUT: &str = "throughput on shared cores at {}";
+const DEVIATION: &str = "standard deviation over {} clients, of the mean";
+const PREPARE: &str = "prepare of 4 x 100,000 rows";
+const TPCC_CPU: &str = "client CPU for a TPC-C transaction at {}";
+const TPCC_LOAD: &str = "load of 2 warehouses";
+const TPCC_CHECK: &str = "check of 2 warehouses, all twelve conditions";
+const MEMORY_GROWTH: &str = "memory over ten minutes, last minute / first";
 /// The unit of a share: its figures are shown times a hundred.
 const PERCENT: &str = " %";
 /// Looks in a minute of the soak.
@@ -155,7 +70,6 @@ const SOAK_MINUTE: usize = 6;
 /// A figure that dyno is held to.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// In words; `{}` stands for the number of connections.
     what: &'static str,
     figure: Figure,
     bound: Bound,
@@ -169,27 +83,37 @@ struct Rule {
 #[derive(Clone, Copy, Debug)]
 enum Figure {
     /// The first contestant over the second.
-    Quotient([Contestant; 2], Quantity),
+    Quotient(Pair, Quantity),
     /// The first contestant less the second.
-    Difference([Contestant; 2], Quantity),
+    Difference(Pair, Quantity),
     /// dyno's own.
     Median(Quantity),
     /// dyno's last minute over its first.
     Growth(Quantity),
 }
 
-impl Rule {
-    const fn of_ratio(
-        what: &'static str,
-        pair: [Contestant; 2],
-        quantity: Quantity,
-        bound: Bound,
-    ) -> Self {
-        Self { what, figure: Figure::Quotient(pair, quantity), bound, unit: "", at: None }
-    }
+type Pair = [Contestant; 2];
+type Text = &'static str;
 
-    const fn at_most(self, connections: usize, most: f64) -> Self {
-        Self { at: Some(connections), bound: AtMost(most), ..self }
+const fn ratio(what: Text, pair: Pair, quantity: Quantity, bound: Bound) -> Rule {
+    rule(what, Figure::Quotient(pair, quantity), bound, "")
+}
+
+const fn difference(what: Text, pair: Pair, of: Quantity, bound: Bound, unit: Text) -> Rule {
+    rule(what, Figure::Difference(pair, of), bound, unit)
+}
+
+const fn median(what: Text, quantity: Quantity, bound: Bound, unit: Text) -> Rule {
+    rule(what, Figure::Median(quantity), bound, unit)
+}
+
+const fn rule(what: Text, figure: Figure, bound: Bound, unit: Text) -> Rule {
+    Rule { what, figure, bound, unit, at: None }
+}
+
+impl Rule {
+    const fn at(self, connections: usize) -> Self {
+        Self { at: Some(connections), ..self }
     }
 
     /// What was seen of it at `point`; `None` when it is not for this point or was not measured there.
@@ -197,8 +121,13 @@ impl Rule {
         if self.at.is_some_and(|connections| connections != point.connections) {
             return None;
         }
+        let pair = match self.figure {
+            Figure::Quotient([one, other], _) => format!(", {} / {}", one.name(), other.name()),
+            Figure::Difference([one, other], _) => format!(", {} - {}", one.name(), other.name()),
+            Figure::Median(_) | Figure::Growth(_) => String::new(),
+        };
+        let what = self.what.replace("{}", &point.connections.to_string()) + &pair;
         let factor = if self.unit == PERCENT { 100.0 } else { 1.0 };
-        let what = self.what.replace("{}", &point.connections.to_string());
         let seen = self.figure.seen(point)?.times(factor);
         Some(Goal { what, bound: self.bound, unit: self.unit, seen })
     }
