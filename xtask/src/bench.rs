@@ -115,11 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     for part in parts(arguments) {
         match part {
-            Part::Pinned => cases::pinned(&mut bench)?,
-            Part::Shared => cases::shared(&mut bench)?,
-            Part::Memory => cases::memory(&mut bench)?,
+            Part::Pinned | Part::Shared | Part::Memory | Part::Tidb => {
+                cases::measure(&mut bench, part)?;
+            }
             Part::Prepare => prepare::measure(&mut bench)?,
-            Part::Tidb => cases::tidb(&mut bench)?,
             Part::Ycsb => ycsb::measure(&mut bench)?,
             Part::Tpcc => tpcc::measure(&mut bench)?,
             Part::Soak => soak::measure(&mut bench)?,

@@ -41,6 +41,15 @@ impl Quantity {
     }
 }
 
+/// One contestant in one round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub part: Part,
+    pub contestant: Contestant,
+    pub connections: usize,
+    pub round: u32,
+}
+
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
@@ -63,6 +72,14 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn new(seed: u64) -> Self {
         Self { seed, samples: Vec::new() }
+    }
+
+    /// Keeps what was measured of one contestant in one round.
+    pub(super) fn add(&mut self, case: Case, values: impl IntoIterator<Item = (Quantity, f64)>) {
+        let Case { part, contestant, connections, round } = case;
+        let sample =
+            |(quantity, value)| Sample { part, contestant, connections, round, quantity, value };
+        self.samples.extend(values.into_iter().map(sample));
     }
 
     /// What was measured at each number of connections, in ascending order.

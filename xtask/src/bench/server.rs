@@ -1,7 +1,7 @@
 //! The server that all contestants load, and what it counted.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -80,26 +80,22 @@ impl BenchServer {
     /// # Errors
     /// When sysbench fails.
     pub(super) fn fill(&self, interrupt: &Interrupt) -> anyhow::Result<()> {
-        let mut prepare = shell::command("sysbench", &["oltp_point_select"]);
-        prepare.args(self.sysbench_login());
-        prepare.args([
-            "--tables=1".to_owned(),
-            format!("--table-size={ROWS}"),
-            "prepare".to_owned(),
-        ]);
-        shell::must(prepare.stdout(Stdio::null()), interrupt)
+        let mut prepare = self.sysbench(1, ROWS);
+        shell::must(prepare.arg("prepare").stdout(Stdio::null()), interrupt)
     }
 
-    /// What sysbench needs to log in.
-    pub(super) fn sysbench_login(&self) -> Vec<String> {
-        vec![
-            "--db-driver=mysql".to_owned(),
-            "--mysql-host=127.0.0.1".to_owned(),
+    /// sysbench's point selects on so many tables.
+    pub(super) fn sysbench(&self, tables: usize, rows: u32) -> Command {
+        let mut command = shell::command("sysbench", &["oltp_point_select"]);
+        command.args(["--db-driver=mysql", "--mysql-host=127.0.0.1"]).args([
             format!("--mysql-port={}", self.port()),
             format!("--mysql-user={USER}"),
             format!("--mysql-password={}", self.password()),
             format!("--mysql-db={DATABASE}"),
-        ]
+            format!("--tables={tables}"),
+            format!("--table-size={rows}"),
+        ]);
+        command
     }
 
     /// The password of [`USER`], for contestants that take it by itself. They take it as an argument, which

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 
 use super::contestant::Contestant::Dyno;
 use super::process::memory_bytes;
-use super::results::{Quantity, Sample};
+use super::results::{Case, Quantity};
 use super::server::BenchServer;
 use super::window::{Client, pause};
 use super::{Bench, Part};
@@ -23,8 +23,8 @@ const CONNECTIONS: usize = 64;
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let server = BenchServer::start(None)?;
     server.fill(&bench.interrupt)?;
-    let command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP)?;
-    let mut client = Client::start(command, None).context("cannot start dyno")?;
+    let mut command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP)?;
+    let mut client = Client::start(&mut command, None).context("cannot start dyno")?;
     let steps = u32::try_from(LENGTH.as_secs() / STEP.as_secs()).unwrap_or(u32::MAX);
     for round in 0..steps {
         pause(STEP, &bench.interrupt)?;
@@ -34,14 +34,8 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
         }
         let value = memory_bytes(client.pid(), "VmRSS")? as f64;
         eprintln!("xtask: soak {:?}: {:.1} MB", STEP * (round + 1), value / 1e6);
-        bench.results.samples.push(Sample {
-            part: Part::Soak,
-            contestant: Dyno,
-            connections: CONNECTIONS,
-            round,
-            quantity: Quantity::ResidentBytes,
-            value,
-        });
+        let case = Case { part: Part::Soak, contestant: Dyno, connections: CONNECTIONS, round };
+        bench.results.add(case, [(Quantity::ResidentBytes, value)]);
     }
     client.finish(false)?;
     Ok(())

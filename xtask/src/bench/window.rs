@@ -15,164 +15,160 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::Bench;
 use super::contestant::Contestant;
 use super::process::{CpuTime, memory_bytes};
+use super::results::Quantity;
 use super::server::BenchServer;
 use crate::interrupt::Interrupt;
 
-/// Executions that show that the load has begun.
-const BEGUN: u64 = 1000;
-/// Between the load's beginning and the window.
-const SETTLE: Duration = Duration::from_millis(1200);
-/// Load that is asked for beyond settling and window, so that it never ends inside.
-const MARGIN: Duration = Duration::from_millis(1500);
 const POLL_PERIOD: Duration = Duration::from_millis(50);
-/// Looks before a load that does not begin is given up: a minute.
-const POLLS_MAX: usize = 1200;
+/// Looks before a load that does not begin is given up: two minutes.
+const POLLS_MAX: usize = 2_400;
+/// Between two looks whether a client whose time is taken has ended.
+const END_POLL_PERIOD: Duration = Duration::from_millis(5);
 
 /// What was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
+    /// Queries, or whatever else the server counts of this load.
     pub queries_per_s: f64,
-    /// The client's CPU time for each query, in the program and in the kernel.
+    /// The client's CPU time for each of them, in the program and in the kernel.
     pub user_us: f64,
     pub system_us: f64,
     /// The client's memory at its peak.
-    pub peak_bytes: u64,
+    peak_bytes: u64,
     /// Standard deviation over clients as a share of the mean, where the client tells.
-    pub unfairness: Option<f64>,
+    unfairness: Option<f64>,
 }
 
-/// Runs one contestant and looks at it.
-///
-/// # Errors
-/// When it fails, ends too early, or does not begin.
-pub(super) fn look(
-    bench: &Bench,
-    server: &BenchServer,
-    contestant: Contestant,
-    connections: usize,
-    cpus: Option<&str>,
-) -> anyhow::Result<Seen> {
-    let command = contestant.point_selects(&bench.programs, server, connections, time(bench))?;
-    let load = Load { command, end: End::Own };
-    look_at(bench, server, contestant, load, connections, cpus)
-}
-
-/// How long a load has to last so that the window lies within it.
-pub(super) fn time(bench: &Bench) -> Duration {
-    SETTLE + bench.window + MARGIN
-}
-
-/// A load to look at.
-pub(super) struct Load {
-    pub command: Command,
-    pub end: End,
-}
-
-/// How a load comes to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// By itself, soon after the window.
-    Own,
-    /// When it is told to.
-    Stopped,
-}
-
-/// Runs a load and looks at it.
-///
-/// # Errors
-/// When it fails, ends too early, or does not begin.
-pub(super) fn look_at(
-    bench: &Bench,
-    server: &BenchServer,
-    contestant: Contestant,
-    load: Load,
-    connections: usize,
-    cpus: Option<&str>,
-) -> anyhow::Result<Seen> {
-    let before = server.executions()?;
-    let mut client = Client::start(load.command, cpus)
-        .with_context(|| format!("cannot start {}", contestant.name()))?;
-    let seen = watch(&mut client, server, before, bench)
-        .with_context(|| format!("{} with {connections} connections", contestant.name()));
-    let printed = match load.end {
-        End::Stopped if seen.is_ok() => client.stop(),
-        _ => client.finish(seen.is_err()),
-    };
-    let mut seen = seen.map_err(|error| match &printed {
-        Err(why) => error.context(format!("{why:#}")),
-        Ok(_) => error,
-    })?;
-    seen.unfairness = contestant.unfairness(&printed?)?;
-    Ok(seen)
-}
-
-fn watch(
-    client: &mut Client,
-    server: &BenchServer,
-    before: u64,
-    bench: &Bench,
-) -> anyhow::Result<Seen> {
-    wait_for_load(client, server, before, &bench.interrupt)?;
-    pause(SETTLE, &bench.interrupt)?;
-    let clock = Clock::monotonic();
-    let first = Snapshot::take(client.pid(), server, &clock)?;
-    pause(bench.window, &bench.interrupt)?;
-    let last = Snapshot::take(client.pid(), server, &clock)?;
-    if let Some(status) = client.ended()? {
-        bail!("its load ended inside the window ({status})");
+impl Seen {
+    /// As it is kept.
+    pub(super) fn values(&self) -> impl Iterator<Item = (Quantity, f64)> {
+        let values = [
+            (Quantity::QueriesPerS, self.queries_per_s),
+            (Quantity::UserUs, self.user_us),
+            (Quantity::SystemUs, self.system_us),
+            (Quantity::CpuUs, self.user_us + self.system_us),
+            (Quantity::PeakBytes, self.peak_bytes as f64),
+        ];
+        values.into_iter().chain(self.unfairness.map(|value| (Quantity::Unfairness, value)))
     }
-    let peak_bytes = memory_bytes(client.pid(), "VmHWM")?;
-    Ok(Seen { peak_bytes, ..last.since(&first)? })
 }
 
-/// The state of things at one moment.
-struct Snapshot {
-    at_ns: u64,
-    executions: u64,
-    cpu: CpuTime,
+/// When to look at a load, and at what.
+pub(super) struct Window {
+    /// What the server counts of the load.
+    counted: fn(&BenchServer) -> anyhow::Result<u64>,
+    /// So many show that the load has begun.
+    begun: u64,
+    /// Between the load's beginning and the window.
+    settle: Duration,
+    length: Duration,
+    /// Load that is asked for beyond settling and window, so that it never ends inside.
+    margin: Duration,
 }
 
-impl Snapshot {
-    fn take(pid: u32, server: &BenchServer, clock: &Clock) -> anyhow::Result<Self> {
-        let executions = server.executions()?;
-        Ok(Self { executions, at_ns: clock.now(), cpu: CpuTime::of(pid)? })
+impl Window {
+    pub(super) fn of_queries(length: Duration) -> Self {
+        Self {
+            counted: BenchServer::executions,
+            begun: 1000,
+            settle: Duration::from_millis(1200),
+            length,
+            margin: Duration::from_millis(1500),
+        }
     }
 
-    fn since(&self, earlier: &Self) -> anyhow::Result<Seen> {
-        let queries = (self.executions - earlier.executions) as f64;
+    pub(super) fn of_transactions(length: Duration) -> Self {
+        Self {
+            counted: BenchServer::transactions,
+            begun: 50,
+            settle: Duration::from_secs(2),
+            length,
+            margin: Duration::from_secs(3),
+        }
+    }
+
+    /// How long a load has to last so that the window lies within it.
+    pub(super) fn load_time(&self) -> Duration {
+        self.settle + self.length + self.margin
+    }
+
+    /// Runs one contestant, on `cpus` only when they are given, and looks at it.
+    ///
+    /// # Errors
+    /// When it fails, ends too early, or does not begin.
+    pub(super) fn look(
+        &self,
+        server: &BenchServer,
+        contestant: Contestant,
+        mut command: Command,
+        cpus: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Seen> {
+        let before = (self.counted)(server)?;
+        let mut client = Client::start(&mut command, cpus).context("cannot start it")?;
+        let seen = self.watch(&mut client, server, before, interrupt);
+        let printed = match &seen {
+            Ok(_) if contestant.has_no_end() => client.stop(),
+            _ => client.finish(seen.is_err()),
+        };
+        let mut seen = seen.map_err(|error| match &printed {
+            Err(why) => error.context(format!("{why:#}")),
+            Ok(_) => error,
+        })?;
+        seen.unfairness = contestant.unfairness(&printed?)?;
+        Ok(seen)
+    }
+
+    fn watch(
+        &self,
+        client: &mut Client,
+        server: &BenchServer,
+        before: u64,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Seen> {
+        self.wait_for_load(client, server, before, interrupt)?;
+        pause(self.settle, interrupt)?;
+        let first = (self.counted)(server)?;
+        let (clock, cpu) = (Clock::monotonic(), CpuTime::of(client.pid())?);
+        pause(self.length, interrupt)?;
+        let queries = ((self.counted)(server)? - first) as f64;
+        let length_s = clock.now() as f64 / 1e9;
+        let split = CpuTime::of(client.pid())?.since(&cpu);
+        if let Some(status) = client.ended()? {
+            bail!("its load ended inside the window ({status})");
+        }
         if queries < 1.0 {
             bail!("it sent nothing during the window");
         }
-        let split = self.cpu.since(&earlier.cpu);
         Ok(Seen {
-            queries_per_s: queries * 1e9 / (self.at_ns - earlier.at_ns) as f64,
+            queries_per_s: queries / length_s,
             user_us: split.user.as_secs_f64() * 1e6 / queries,
             system_us: split.system.as_secs_f64() * 1e6 / queries,
-            peak_bytes: 0,
+            peak_bytes: memory_bytes(client.pid(), "VmHWM")?,
             unfairness: None,
         })
     }
-}
 
-fn wait_for_load(
-    client: &mut Client,
-    server: &BenchServer,
-    before: u64,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    for _ in 0..POLLS_MAX {
-        if server.executions()? >= before + BEGUN {
-            return Ok(());
+    fn wait_for_load(
+        &self,
+        client: &mut Client,
+        server: &BenchServer,
+        before: u64,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<()> {
+        for _ in 0..POLLS_MAX {
+            if (self.counted)(server)? >= before + self.begun {
+                return Ok(());
+            }
+            if let Some(status) = client.ended()? {
+                bail!("it ended before its load began ({status})");
+            }
+            pause(POLL_PERIOD, interrupt)?;
         }
-        if let Some(status) = client.ended()? {
-            bail!("it ended before its load began ({status})");
-        }
-        pause(POLL_PERIOD, interrupt)?;
+        bail!("its load does not begin")
     }
-    bail!("its load does not begin")
 }
 
 /// Waits, but not through an interruption.
@@ -188,6 +184,21 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<(
     }
 }
 
+/// Runs a client to its end, and returns how long that took.
+///
+/// # Errors
+/// When it fails.
+pub(super) fn run_to_end(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<Duration> {
+    let clock = Clock::monotonic();
+    let mut client = Client::start(command, None)?;
+    while client.ended()?.is_none() {
+        pause(END_POLL_PERIOD, interrupt)?;
+    }
+    let wall = Duration::from_nanos(clock.now());
+    client.finish(false)?;
+    Ok(wall)
+}
+
 /// A client at work. Dropping it kills it.
 pub(super) struct Client {
     child: Child,
@@ -201,7 +212,7 @@ impl Client {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(super) fn start(mut command: Command, cpus: Option<&str>) -> anyhow::Result<Self> {
+    pub(super) fn start(command: &mut Command, cpus: Option<&str>) -> anyhow::Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = on_cpus(cpus, || Ok(command.spawn()?))?;
         let said = child.stdout.take().map(reader);
