@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use super::contestant::Contestant::Dyno;
-use super::process::memory_bytes;
+use super::process::resident_bytes;
 use super::results::{Case, Quantity};
 use super::server::BenchServer;
 use super::window::{Client, pause};
@@ -32,7 +32,7 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
             let said = client.finish(false).err();
             bail!("dyno ended after {} steps of {STEP:?} ({status}): {said:?}", round + 1);
         }
-        let value = memory_bytes(client.pid(), "VmRSS")? as f64;
+        let value = resident_bytes(client.pid())? as f64;
         eprintln!("xtask: soak {:?}: {:.1} MB", STEP * (round + 1), value / 1e6);
         let case = Case { part: Part::Soak, contestant: Dyno, connections: CONNECTIONS, round };
         bench.results.add(case, [(Quantity::ResidentBytes, value)]);

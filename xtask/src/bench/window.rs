@@ -16,7 +16,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::contestant::Contestant;
-use super::process::{CpuTime, memory_bytes};
+use super::process::{CpuTime, peak_bytes};
 use super::results::Quantity;
 use super::server::BenchServer;
 use crate::interrupt::Interrupt;
@@ -146,7 +146,7 @@ impl Window {
             queries_per_s: queries / length_s,
             user_us: split.user.as_secs_f64() * 1e6 / queries,
             system_us: split.system.as_secs_f64() * 1e6 / queries,
-            peak_bytes: memory_bytes(client.pid(), "VmHWM")?,
+            peak_bytes: peak_bytes(client.pid())?,
             unfairness: None,
         })
     }

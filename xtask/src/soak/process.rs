@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use crate::bench::process::memory_bytes;
+use crate::bench::process::resident_bytes;
 
 /// A record that does not grow for so long belongs to a dyno that hangs: it writes an interval each
 /// second whatever the server does, and waits for a server no longer than this where there are none.
@@ -92,7 +92,7 @@ impl Dyno {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
         // Between its end and the look at it there is no memory to be seen.
-        if let Ok(resident_bytes) = memory_bytes(self.child.id(), "VmRSS") {
+        if let Ok(resident_bytes) = resident_bytes(self.child.id()) {
             self.samples.push(Sample { at, resident_bytes });
         }
         let seen = seen(&self.folder.join("results"));
