@@ -8,14 +8,13 @@ use anyhow::{Context, anyhow};
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
 use measure::Series;
-use net::{Clock, Runtime};
 use system::mariadb::{DATABASE, USER};
 use system::watch::read_page;
 use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
-use crate::shell;
+use crate::{shell, sql};
 
 /// Rows of the one table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
@@ -130,7 +129,7 @@ impl BenchServer {
     /// What the server says.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
         match self.counted {
-            Counted::InStatus => self.executions_by_status(),
+            Counted::InStatus => self.status(&["Com_stmt_execute"]),
             Counted::OnPage => executions_by_page(&self.server),
         }
     }
@@ -141,38 +140,24 @@ impl BenchServer {
     /// # Errors
     /// What the server says.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
-        let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_rollback')";
-        let count = |row: &Vec<Datum>| match row.get(1) {
-            Some(Datum::Text(text)) => text.parse().ok(),
-            Some(Datum::Int(count)) => u64::try_from(*count).ok(),
-            _ => None,
-        };
-        Ok(self.rows(sql)?.iter().filter_map(count).sum())
+        self.status(&["Com_commit", "Com_rollback"])
     }
 
-    fn executions_by_status(&self) -> anyhow::Result<u64> {
-        let rows = self.rows("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'")?;
-        match rows.first().and_then(|row| row.get(1)) {
-            Some(Datum::Text(count)) => count.parse().context("a count is a number"),
-            Some(Datum::Int(count)) => u64::try_from(*count).context("a count is not negative"),
-            other => Err(anyhow!("the server counts no executions: {other:?}")),
+    /// The sum of status variables.
+    fn status(&self, names: &[&str]) -> anyhow::Result<u64> {
+        let names = names.join("', '");
+        let sql = format!("SHOW GLOBAL STATUS WHERE Variable_name IN ('{names}')");
+        let rows = self.rows(&sql)?;
+        let counts: Option<Vec<u64>> = rows.iter().map(|row| sql::number(row.get(1)?)).collect();
+        match counts {
+            Some(counts) if !counts.is_empty() => Ok(counts.iter().sum()),
+            _ => Err(anyhow!("the server does not count '{names}': {rows:?}")),
         }
     }
 
-    /// Asks over a connection of its own, which is gone afterwards.
-    fn rows(&self, sql: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
-        let mut runtime = Runtime::new(Clock::monotonic())?;
-        let (handle, target, sql) = (runtime.handle(), self.target.clone(), sql.to_owned());
-        let asked = runtime.block_on(async move {
-            let mut session = target.connect(&handle, 0).await?;
-            let rows = session.rows(&sql).await;
-            session.close().await;
-            rows
-        });
-        if let Some(why) = self.server.exited() {
-            return Err(anyhow!(why));
-        }
-        Ok(asked??)
+    fn rows(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
+        let rows = sql::ask(&self.target, statement);
+        self.server.exited().map_or(rows, |why| Err(anyhow!(why)))
     }
 }
 
