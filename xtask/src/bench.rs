@@ -141,7 +141,8 @@ fn parts(arguments: &Arguments) -> Vec<Part> {
     parts
 }
 
-fn seed_of_now() -> u64 {
+/// A seed for those who name none.
+pub(crate) fn seed_of_now() -> u64 {
     jiff::Timestamp::now().as_second().unsigned_abs()
 }
 
@@ -149,7 +150,7 @@ fn seed_of_now() -> u64 {
 fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Programs> {
     let dyno = match &arguments.dyno {
         Some(dyno) => dyno.clone(),
-        None => dist::build(interrupt)?,
+        None => dist::build(dist::PROFILE, interrupt)?,
     };
     let folder = paths::target().join("bench");
     std::fs::create_dir_all(&folder)

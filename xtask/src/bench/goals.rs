@@ -278,7 +278,7 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::results::Sample;
+    use super::super::results::Case;
     use super::*;
 
     fn results(
@@ -289,9 +289,8 @@ mod tests {
         let mut results = Results::new(1);
         for (contestant, quantity, rounds) in values {
             for (round, value) in (0..).zip(*rounds) {
-                let (contestant, quantity) = (*contestant, *quantity);
-                let sample = Sample { part, contestant, connections, round, quantity, value };
-                results.samples.push(sample);
+                let case = Case { part, contestant: *contestant, connections, round };
+                results.add(case, [(*quantity, value)]);
             }
         }
         results

@@ -137,14 +137,9 @@ mod tests {
     fn a_series_is_in_the_order_of_rounds() {
         let mut results = Results::new(1);
         for (round, value) in [(2, 30.0), (0, 10.0), (1, 20.0)] {
-            results.samples.push(Sample {
-                part: Part::Pinned,
-                contestant: Contestant::Dyno,
-                connections: 16,
-                round,
-                quantity: Quantity::CpuUs,
-                value,
-            });
+            let (part, contestant) = (Part::Pinned, Contestant::Dyno);
+            let case = Case { part, contestant, connections: 16, round };
+            results.add(case, [(Quantity::CpuUs, value)]);
         }
         let point = results.at(Part::Pinned, 16);
         assert_eq!(point.series(Contestant::Dyno, Quantity::CpuUs), [10.0, 20.0, 30.0]);

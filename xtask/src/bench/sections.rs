@@ -208,7 +208,7 @@ fn tpcc(results: &Results) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::goals::{Outcome, goals};
-    use super::super::results::Sample;
+    use super::super::results::Case;
     use super::*;
 
     #[test]
@@ -216,11 +216,8 @@ mod tests {
         let mut results = Results::new(1);
         for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
             for round in 0..3 {
-                for (quantity, value) in [(CpuUs, cpu_us), (QueriesPerS, rate)] {
-                    let (part, connections) = (Part::Ycsb, 16);
-                    let sample = Sample { part, contestant, connections, round, quantity, value };
-                    results.samples.push(sample);
-                }
+                let case = Case { part: Part::Ycsb, contestant, connections: 16, round };
+                results.add(case, [(CpuUs, cpu_us), (QueriesPerS, rate)]);
             }
         }
         let seen: Vec<(String, Outcome)> =

@@ -8,7 +8,7 @@ use super::contestant::Contestant::Dyno;
 use super::process::resident_bytes;
 use super::results::{Case, Quantity};
 use super::server::BenchServer;
-use super::window::{Client, pause};
+use super::window::{Client, End, pause};
 use super::{Bench, Part};
 
 const LENGTH: Duration = Duration::from_secs(600);
@@ -29,7 +29,7 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     for round in 0..steps {
         pause(STEP, &bench.interrupt)?;
         if let Some(status) = client.ended()? {
-            let said = client.finish(false).err();
+            let said = client.finish(End::Own).err();
             bail!("dyno ended after {} steps of {STEP:?} ({status}): {said:?}", round + 1);
         }
         let value = resident_bytes(client.pid())? as f64;
@@ -37,6 +37,6 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
         let case = Case { part: Part::Soak, contestant: Dyno, connections: CONNECTIONS, round };
         bench.results.add(case, [(Quantity::ResidentBytes, value)]);
     }
-    client.finish(false)?;
+    client.finish(End::Own)?;
     Ok(())
 }

@@ -4,7 +4,8 @@
 //! CPU time is what the kernel counted for the client's process: the same for every contestant,
 //! whatever it says about itself.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -109,10 +110,11 @@ impl Window {
         let before = (self.counted)(server)?;
         let mut client = Client::start(&mut command, cpus).context("cannot start it")?;
         let seen = self.watch(&mut client, server, before, interrupt);
-        let printed = match &seen {
-            Ok(_) if contestant.has_no_end() => client.stop(),
-            _ => client.finish(seen.is_err()),
-        };
+        let printed = client.finish(match &seen {
+            Ok(_) if contestant.has_no_end() => End::Told,
+            Ok(_) => End::Own,
+            Err(_) => End::Killed,
+        });
         let mut seen = seen.map_err(|error| match &printed {
             Err(why) => error.context(format!("{why:#}")),
             Ok(_) => error,
@@ -195,16 +197,27 @@ pub(super) fn run_to_end(command: &mut Command, interrupt: &Interrupt) -> anyhow
         pause(END_POLL_PERIOD, interrupt)?;
     }
     let wall = Duration::from_nanos(clock.now());
-    client.finish(false)?;
+    client.finish(End::Own)?;
     Ok(wall)
+}
+
+/// How a client comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself, with success.
+    Own,
+    /// When it is told to, however it then ends.
+    Told,
+    /// Killed, and it has failed.
+    Killed,
 }
 
 /// A client at work. Dropping it kills it.
 pub(super) struct Client {
     child: Child,
-    /// Read by threads, so that a client that says much is not held up.
-    said: Option<thread::JoinHandle<String>>,
-    complained: Option<thread::JoinHandle<String>>,
+    /// What it prints and its complaints, in files without a name: so it is never held up.
+    said: File,
+    complained: File,
 }
 
 impl Client {
@@ -213,10 +226,9 @@ impl Client {
     /// # Errors
     /// When it cannot be started.
     pub(super) fn start(command: &mut Command, cpus: Option<&str>) -> anyhow::Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = on_cpus(cpus, || Ok(command.spawn()?))?;
-        let said = child.stdout.take().map(reader);
-        let complained = child.stderr.take().map(reader);
+        let (said, complained) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(complained.try_clone()?);
+        let child = on_cpus(cpus, || Ok(command.spawn()?))?;
         Ok(Self { child, said, complained })
     }
 
@@ -228,29 +240,19 @@ impl Client {
         Ok(self.child.try_wait()?)
     }
 
-    /// Tells it to end, and returns what it printed until then, however it ended.
-    ///
-    /// # Errors
-    /// When it cannot be told.
-    fn stop(mut self) -> anyhow::Result<String> {
-        let pid = i32::try_from(self.pid()).context("a process id is that small")?;
-        kill(Pid::from_raw(pid), Signal::SIGTERM)?;
-        self.child.wait()?;
-        Ok(text_of(self.said.take()))
-    }
-
-    /// Waits for its end and returns what it printed; `is_lost` does not wait but kills.
+    /// Returns what it printed until its end.
     ///
     /// # Errors
     /// When it failed, with its complaint.
-    pub(super) fn finish(mut self, is_lost: bool) -> anyhow::Result<String> {
-        if is_lost {
-            self.child.kill()?;
+    pub(super) fn finish(mut self, end: End) -> anyhow::Result<String> {
+        match end {
+            End::Own => {}
+            End::Told => kill(Pid::from_raw(self.pid().cast_signed()), Signal::SIGTERM)?,
+            End::Killed => self.child.kill()?,
         }
         let status = self.child.wait()?;
-        let said = text_of(self.said.take());
-        let complained = text_of(self.complained.take());
-        if !status.success() {
+        let (said, complained) = (text_of(&self.said)?, text_of(&self.complained)?);
+        if !status.success() && end != End::Told {
             bail!("{status}: {}", if complained.is_empty() { said } else { complained }.trim());
         }
         Ok(said)
@@ -265,17 +267,11 @@ impl Drop for Client {
     }
 }
 
-fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read until a pipe breaks is all that there is.
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-}
-
-fn text_of(reader: Option<thread::JoinHandle<String>>) -> String {
-    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+fn text_of(mut file: &File) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Does something on some CPUs only: a process that is started there stays there.
@@ -288,4 +284,24 @@ fn on_cpus<T>(cpus: Option<&str>, work: impl FnOnce() -> anyhow::Result<T>) -> a
     let done = work();
     sched_setaffinity(us, &before)?;
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_a_client_is_returned_and_its_complaint_is_the_error() {
+        let shell = |script: &str, end| {
+            let client = Client::start(Command::new("sh").args(["-c", script]), None).unwrap();
+            client.finish(end).map_err(|error| error.to_string())
+        };
+        assert_eq!(shell("echo said; echo noise >&2", End::Own).unwrap(), "said\n");
+        assert_eq!(
+            shell("echo said; echo why >&2; exit 3", End::Own).unwrap_err(),
+            "exit status: 3: why"
+        );
+        assert!(shell("sleep 600", End::Told).is_ok());
+        assert!(shell("sleep 600", End::Killed).unwrap_err().starts_with("signal: 9"));
+    }
 }
