@@ -34,14 +34,8 @@ pub(super) struct BenchServer {
     scratch: TempDir,
 }
 
-/// Where a server reports how many statements were executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    /// Among its status variables.
-    InStatus,
-    /// On its page of figures.
-    OnPage,
-}
+/// Reads how many prepared statements a server has executed.
+type Counted = fn(&BenchServer) -> anyhow::Result<u64>;
 
 impl BenchServer {
     /// Starts a MariaDB, on `cpus` only when they are given.
@@ -53,7 +47,7 @@ impl BenchServer {
         let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
         let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
         let server = mariadb::start(settings, scratch.path())?;
-        Self::of(server, Counted::InStatus, scratch)
+        Self::of(server, |it| it.status(&["Com_stmt_execute"]), scratch)
     }
 
     /// Starts a TiDB on its embedded storage.
@@ -63,7 +57,7 @@ impl BenchServer {
     pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = tidb::start(program, tidb::Settings::default(), scratch.path())?;
-        Self::of(server, Counted::OnPage, scratch)
+        Self::of(server, |it| executions_by_page(&it.server), scratch)
     }
 
     fn of(server: Daemon, counted: Counted, scratch: TempDir) -> anyhow::Result<Self> {
@@ -128,10 +122,7 @@ impl BenchServer {
     /// # Errors
     /// What the server says.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
-        match self.counted {
-            Counted::InStatus => self.status(&["Com_stmt_execute"]),
-            Counted::OnPage => executions_by_page(&self.server),
-        }
+        (self.counted)(self)
     }
 
     /// Transactions that were ended until now, by anyone: committed or rolled back by a statement. Only
