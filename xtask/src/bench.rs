@@ -11,6 +11,7 @@ mod page;
 mod prepare;
 pub(crate) mod process;
 mod results;
+mod sections;
 mod server;
 mod soak;
 mod tpcc;
@@ -114,11 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     for part in parts(arguments) {
         match part {
-            Part::Pinned => cases::pinned(&mut bench)?,
-            Part::Shared => cases::shared(&mut bench)?,
-            Part::Memory => cases::memory(&mut bench)?,
+            Part::Pinned | Part::Shared | Part::Memory | Part::Tidb => {
+                cases::measure(&mut bench, part)?;
+            }
             Part::Prepare => prepare::measure(&mut bench)?,
-            Part::Tidb => cases::tidb(&mut bench)?,
             Part::Ycsb => ycsb::measure(&mut bench)?,
             Part::Tpcc => tpcc::measure(&mut bench)?,
             Part::Soak => soak::measure(&mut bench)?,
@@ -141,7 +141,8 @@ fn parts(arguments: &Arguments) -> Vec<Part> {
     parts
 }
 
-fn seed_of_now() -> u64 {
+/// A seed for those who name none.
+pub(crate) fn seed_of_now() -> u64 {
     jiff::Timestamp::now().as_second().unsigned_abs()
 }
 
@@ -149,7 +150,7 @@ fn seed_of_now() -> u64 {
 fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Programs> {
     let dyno = match &arguments.dyno {
         Some(dyno) => dyno.clone(),
-        None => dist::build(interrupt)?,
+        None => dist::build(dist::PROFILE, interrupt)?,
     };
     let folder = paths::target().join("bench");
     std::fs::create_dir_all(&folder)

@@ -8,12 +8,15 @@ use anyhow::Context;
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
 
-/// Builds the binary and prints its path and size.
+/// The profile of what is handed out.
+pub(crate) const PROFILE: &str = "dist";
+
+/// Builds and says where it lies and how big it is.
 ///
 /// # Errors
 /// When the build fails.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
-    let binary = build(&Interrupt::watch()?)?;
+    let binary = build(PROFILE, &Interrupt::watch()?)?;
     let bytes = std::fs::metadata(&binary)
         .with_context(|| format!("cargo built no {}", binary.display()))?
         .len();
@@ -21,12 +24,12 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds and returns the binary's path.
+/// Builds with a profile of cargo's, and returns the binary's path.
 ///
 /// # Errors
 /// When the build fails.
-pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-    let mut build = shell::cargo(&["build", "--profile", "dist", "--package", "dyno-bench"]);
+pub(crate) fn build(profile: &str, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    let mut build = shell::cargo(&["build", "--profile", profile, "--package", "dyno-bench"]);
     shell::must(&mut build, interrupt)?;
-    Ok(paths::target().join("dist/dyno"))
+    Ok(paths::target().join(profile).join("dyno"))
 }

@@ -13,6 +13,7 @@ mod paths;
 mod peers;
 mod shell;
 mod soak;
+mod sql;
 mod test;
 mod tidb;
 mod tidy;

@@ -24,9 +24,10 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::Args;
 
+use crate::bench::seed_of_now;
 use crate::interrupt::Interrupt;
 use crate::needs::{self, Install};
-use crate::{paths, shell};
+use crate::{dist, paths};
 
 use self::soak_plan::Loop;
 use self::soak_run::{SoakResult, SoakRun};
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     let dyno = match &arguments.dyno {
         Some(dyno) => dyno.canonicalize().with_context(|| format!("no {}", dyno.display()))?,
-        None => build(&interrupt)?,
+        None => dist::build("release", &interrupt)?,
     };
     let folder = paths::target().join("soak").join(seed.to_string());
     if folder.exists() {
@@ -88,12 +89,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     print_results(&results, &folder, arguments.keep)
 }
 
-fn build(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-    let mut build = shell::cargo(&["build", "--release", "--package", "dyno-bench"]);
-    shell::must(&mut build, interrupt)?;
-    Ok(paths::target().join("release/dyno"))
-}
-
 fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
     for result in results {
         print!("{result}");
@@ -107,8 +102,4 @@ fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::R
         fs::remove_dir_all(folder)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn seed_of_now() -> u64 {
-    jiff::Timestamp::now().as_second().unsigned_abs()
 }

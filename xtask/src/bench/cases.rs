@@ -1,9 +1,14 @@
-//! Point selects: on separate cores, on shared cores, and their memory.
+//! Contestants that load one server in turn; and point selects: pinned apart, sharing cores, and how much
+//! memory they take.
+
+use std::process::Command;
+
+use anyhow::Context;
 
 use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
-use super::results::{Quantity, Sample};
+use super::results::Case;
 use super::server::BenchServer;
-use super::window::{Seen, look};
+use super::window::Window;
 use super::{Bench, Part};
 
 /// The cores of server and client when they are separate.
@@ -14,121 +19,98 @@ const SYSBENCH_CONNECTIONS_MAX: usize = 256;
 /// The number of connections with which the cost of watching is also measured.
 pub(super) const WATCHED_CONNECTIONS: usize = 64;
 
-/// Server on one core, client on another: the client's cost of a query.
-///
-/// # Errors
-/// When a contestant or the server fails.
-pub(super) fn pinned(bench: &mut Bench) -> anyhow::Result<()> {
-    let server = BenchServer::start(Some(SERVER_CORE))?;
-    server.fill(&bench.interrupt)?;
-    for round in 0..bench.rounds {
-        for connections in bench.order.of(&[1, 16, 64, 256, 1024]) {
-            let mut able = vec![Dyno, Floor];
-            able.extend((connections <= SYSBENCH_CONNECTIONS_MAX).then_some(Sysbench));
-            able.extend((connections == WATCHED_CONNECTIONS).then_some(DynoWatching));
-            for contestant in bench.order.of(&able) {
-                let case = Case { part: Part::Pinned, contestant, connections, round };
-                case.measure(bench, &server, Some(CLIENT_CORE))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Both on all cores: throughput and fairness.
-///
-/// # Errors
-/// When a contestant or the server fails.
-pub(super) fn shared(bench: &mut Bench) -> anyhow::Result<()> {
-    let server = BenchServer::start(None)?;
-    on_all_cores(bench, &server, Part::Shared, &[1, 16, 64])
-}
-
-/// The client's peak memory.
-///
-/// # Errors
-/// When a contestant or the server fails.
-pub(super) fn memory(bench: &mut Bench) -> anyhow::Result<()> {
-    let server = BenchServer::start(None)?;
-    on_all_cores(bench, &server, Part::Memory, &[256])
-}
-
-/// TiDB and its client on all cores.
+/// Point selects of a part that measures nothing else.
 ///
 /// # Errors
 /// When a contestant or the server fails, or there is no TiDB and none can be built.
-pub(super) fn tidb(bench: &mut Bench) -> anyhow::Result<()> {
-    let server = BenchServer::start_tidb(crate::tidb::build(&bench.interrupt)?)?;
-    on_all_cores(bench, &server, Part::Tidb, &[1, 16, 64])
+pub(super) fn measure(bench: &mut Bench, part: Part) -> anyhow::Result<()> {
+    let is_pinned = part == Part::Pinned;
+    let server = match part {
+        Part::Tidb => BenchServer::start_tidb(crate::tidb::build(&bench.interrupt)?)?,
+        _ => BenchServer::start(is_pinned.then_some(SERVER_CORE))?,
+    };
+    server.fill(&bench.interrupt)?;
+    let connections: &[usize] = match part {
+        Part::Pinned => &[1, 16, 64, 256, 1024],
+        Part::Memory => &[256],
+        _ => &[1, 16, 64],
+    };
+    let comparison = Comparison {
+        part,
+        server: &server,
+        connections,
+        contestants: if is_pinned {
+            &[Dyno, Floor, Sysbench, DynoWatching]
+        } else {
+            &[Dyno, Sysbench]
+        },
+        cpus: is_pinned.then_some(CLIENT_CORE),
+        window: Window::of_queries(bench.window),
+    };
+    let time = comparison.window.load_time();
+    comparison.measure(bench, |bench, contestant, connections| {
+        contestant.point_selects(&bench.programs, &server, connections, time)
+    })
 }
 
-fn on_all_cores(
-    bench: &mut Bench,
-    server: &BenchServer,
-    part: Part,
-    connections: &[usize],
-) -> anyhow::Result<()> {
-    server.fill(&bench.interrupt)?;
-    for round in 0..bench.rounds {
-        for connections in bench.order.of(connections) {
-            for contestant in bench.order.of(&[Dyno, Sysbench]) {
-                let case = Case { part, contestant, connections, round };
-                case.measure(bench, server, None)?;
+/// Contestants that load one server in turn.
+pub(super) struct Comparison<'a> {
+    pub part: Part,
+    pub server: &'a BenchServer,
+    pub connections: &'a [usize],
+    pub contestants: &'a [Contestant],
+    /// The cores that contestants are kept on.
+    pub cpus: Option<&'a str>,
+    pub window: Window,
+}
+
+impl Comparison<'_> {
+    /// Measures every contestant, as its command loads the server from so many connections, in every round.
+    ///
+    /// # Errors
+    /// When a contestant or the server fails.
+    pub(super) fn measure(
+        &self,
+        bench: &mut Bench,
+        command: impl Fn(&Bench, Contestant, usize) -> anyhow::Result<Command>,
+    ) -> anyhow::Result<()> {
+        for round in 0..bench.rounds {
+            for connections in bench.order.of(self.connections) {
+                let all = self.contestants.iter().copied();
+                let able: Vec<_> = all.filter(|it| is_measured(*it, connections)).collect();
+                for contestant in bench.order.of(&able) {
+                    let case = Case { part: self.part, contestant, connections, round };
+                    self.once(bench, case, command(bench, contestant, connections)?)?;
+                }
             }
         }
-    }
-    Ok(())
-}
-
-/// One contestant in one round.
-#[derive(Clone, Copy)]
-pub(super) struct Case {
-    pub part: Part,
-    pub contestant: Contestant,
-    pub connections: usize,
-    pub round: u32,
-}
-
-impl Case {
-    fn measure(
-        self,
-        bench: &mut Bench,
-        server: &BenchServer,
-        cpus: Option<&str>,
-    ) -> anyhow::Result<()> {
-        let seen = look(bench, server, self.contestant, self.connections, cpus)?;
-        self.keep(bench, &seen);
         Ok(())
     }
 
-    /// Prints the values and stores them.
-    pub(super) fn keep(self, bench: &mut Bench, seen: &Seen) {
+    fn once(&self, bench: &mut Bench, case: Case, command: Command) -> anyhow::Result<()> {
+        let Case { part, contestant, connections, round } = case;
+        let seen = self.window.look(self.server, contestant, command, self.cpus, &bench.interrupt);
+        let seen =
+            seen.with_context(|| format!("{} with {connections} connections", contestant.name()))?;
         eprintln!(
-            "xtask: {:?} round {} of {}, {} at {}: {:.0} queries/s, {:.2} us user, {:.2} us system",
-            self.part,
-            self.round + 1,
+            "xtask: {part:?} round {} of {}, {} at {connections}: {:.0} queries/s, {:.2} us user, {:.2} us \
+             system",
+            round + 1,
             bench.rounds,
-            self.contestant.name(),
-            self.connections,
+            contestant.name(),
             seen.queries_per_s,
             seen.user_us,
             seen.system_us,
         );
-        bench.results.samples.extend(self.samples(seen));
+        bench.results.add(case, seen.values());
+        Ok(())
     }
+}
 
-    fn samples(self, seen: &Seen) -> Vec<Sample> {
-        let Self { part, contestant, connections, round } = self;
-        let mut values = vec![
-            (Quantity::QueriesPerS, seen.queries_per_s),
-            (Quantity::UserUs, seen.user_us),
-            (Quantity::SystemUs, seen.system_us),
-            (Quantity::CpuUs, seen.user_us + seen.system_us),
-            (Quantity::PeakBytes, seen.peak_bytes as f64),
-        ];
-        values.extend(seen.unfairness.map(|value| (Quantity::Unfairness, value)));
-        let sample =
-            |(quantity, value)| Sample { part, contestant, connections, round, quantity, value };
-        values.into_iter().map(sample).collect()
+fn is_measured(contestant: Contestant, connections: usize) -> bool {
+    match contestant {
+        Sysbench => connections <= SYSBENCH_CONNECTIONS_MAX,
+        DynoWatching => connections == WATCHED_CONNECTIONS,
+        _ => true,
     }
 }

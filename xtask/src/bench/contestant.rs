@@ -56,12 +56,19 @@ impl Contestant {
         time: Duration,
     ) -> anyhow::Result<Command> {
         match self {
-            Self::Dyno => {
-                let mut command = dyno(programs, server, connections, time);
-                command.args(["--set", "watch=\"off\""]);
-                Ok(command)
+            Self::Dyno | Self::DynoWatching => {
+                let mut command = dyno(programs, server, "sysbench/oltp_point_select", "results");
+                command.args(["--tables", "1", "--table-size", &ROWS.to_string()]).args([
+                    "--existing",
+                    "reuse",
+                    "--option",
+                    "rand_type=uniform",
+                ]);
+                if self == Self::Dyno {
+                    command.args(["--set", "watch=\"off\""]);
+                }
+                Ok(timed(command, connections, time))
             }
-            Self::DynoWatching => Ok(dyno(programs, server, connections, time)),
             Self::Sysbench => Ok(sysbench(server, connections, time)),
             Self::Floor => Ok(floor(programs, server, connections, time)),
             Self::GoYcsb | Self::GoTpc => {
@@ -70,8 +77,13 @@ impl Contestant {
         }
     }
 
-    /// Standard deviation over clients of the number of their queries, as a share of the mean; `None` for a
-    /// contestant that does not report it.
+    /// Whether its load ends only when it is told to.
+    pub(super) fn has_no_end(self) -> bool {
+        self == Self::GoYcsb
+    }
+
+    /// Standard deviation over clients of what each got done, as a share of the mean; `None` for
+    /// who does not count that.
     ///
     /// # Errors
     /// When its output cannot be parsed.
@@ -86,29 +98,43 @@ impl Contestant {
     }
 }
 
-fn dyno(programs: &Programs, server: &BenchServer, connections: usize, time: Duration) -> Command {
+/// dyno on a workload, with its record in the folder `out` of the server's scratch.
+pub(super) fn dyno(
+    programs: &Programs,
+    server: &BenchServer,
+    workload: &str,
+    out: &str,
+) -> Command {
     let mut command = Command::new(&programs.dyno);
     command
-        .args(["bench", "sysbench/oltp_point_select", "--quiet", "--format", "json"])
-        .args(["--system", &server.url()])
-        .args(["--tables", "1", "--table-size", &ROWS.to_string(), "--existing", "reuse"])
-        .args(["--option", "rand_type=uniform"])
-        .args(["--clients", &connections.to_string()])
-        .args(["--warm-up", "1s", "--time", &format!("{}ms", time.as_millis())])
-        .arg("--out")
-        .arg(server.scratch().join("results"));
+        .args([
+            "bench",
+            workload,
+            "--quiet",
+            "--format",
+            "json",
+            "--system",
+            &server.url(),
+            "--out",
+        ])
+        .arg(server.scratch().join(out));
+    command
+}
+
+/// dyno's command for so many clients, for so long.
+pub(super) fn timed(mut command: Command, connections: usize, time: Duration) -> Command {
+    command
+        .args(["--clients", &connections.to_string(), "--warm-up", "1s"])
+        .args(["--time", &format!("{}ms", time.as_millis())]);
     command
 }
 
 fn sysbench(server: &BenchServer, connections: usize, time: Duration) -> Command {
     // sysbench takes whole seconds.
     let seconds = time.as_secs_f64().ceil() + 1.0;
-    let mut command = Command::new("sysbench");
+    let mut command = server.sysbench(1, ROWS);
     command
-        .arg("oltp_point_select")
-        .args(server.sysbench_login())
-        .args(["--tables=1", "--rand-type=uniform"])
-        .arg(format!("--table-size={ROWS}"))
+        .arg("--rand-type=uniform")
         .arg(format!("--threads={connections}"))
         .arg(format!("--time={seconds}"))
         .arg("run");

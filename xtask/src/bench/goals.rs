@@ -4,24 +4,155 @@ use std::fmt;
 
 use analysis::{Ratio, over_repetitions, paired_ratio};
 
+use self::Bound::{AtLeast, AtMost};
 use super::Part;
-use super::contestant::Contestant::{self, Dyno, Floor, Sysbench};
-use super::results::{Quantity, Results};
+use super::contestant::Contestant::{self, Dyno, Floor, GoTpc, GoYcsb, Sysbench};
+use super::results::Quantity::{
+    self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
+};
+use super::results::{Point, Results};
+use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
-/// Client CPU for a point select, against the floor.
-const FLOOR_RATIO_MAX: f64 = 1.15;
-const FLOOR_USER_US_MAX: f64 = 1.0;
-/// Client CPU for a point select, against sysbench, by connections.
-const SYSBENCH_RATIO_MAX: [(usize, f64); 4] = [(1, 0.95), (16, 0.9), (64, 0.8), (256, 0.45)];
-/// Throughput on shared cores, against sysbench.
-const THROUGHPUT_MIN: f64 = 0.97;
-const UNFAIRNESS_PERCENT_MAX: f64 = 10.0;
-const MEMORY_RATIO_MAX: f64 = 0.3;
-const PREPARE_SPEEDUP_MIN: f64 = 2.0;
-/// Memory of the last of ten minutes, against the first.
-const SOAK_GROWTH_MAX: f64 = 1.02;
-/// Samples in a minute of the soak.
+/// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
+const RULES: [(Part, &[Rule]); 9] = [
+    (
+        Part::Pinned,
+        &[
+            ratio("client CPU a query at {}", [Dyno, Floor], CpuUs, AtMost(1.15)),
+            difference("user time a query at {}", [Dyno, Floor], UserUs, AtMost(1.0), " us"),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.95)).at(1),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.9)).at(16),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.8)).at(64),
+            ratio("client CPU a query at {}", [Dyno, Sysbench], CpuUs, AtMost(0.45)).at(256),
+        ],
+    ),
+    (
+        Part::Shared,
+        &[
+            ratio(SHARED_THROUGHPUT, [Dyno, Sysbench], QueriesPerS, AtLeast(0.97)),
+            median(DEVIATION, Unfairness, AtMost(10.0), PERCENT),
+        ],
+    ),
+    (Part::Memory, &[ratio("peak memory at {}", [Dyno, Sysbench], PeakBytes, AtMost(0.3))]),
+    (Part::Prepare, &[ratio(PREPARE, [Sysbench, Dyno], Seconds, AtLeast(2.0))]),
+    (
+        Part::Ycsb,
+        &[
+            ratio("client CPU for a YCSB C read at {}", [Dyno, GoYcsb], CpuUs, AtMost(0.4)),
+            ratio("throughput of YCSB C at {}", [Dyno, GoYcsb], QueriesPerS, AtLeast(1.0)),
+        ],
+    ),
+    (
+        Part::Tpcc,
+        &[
+            ratio(TPCC_CPU, [Dyno, GoTpc], CpuUs, AtMost(0.45)).at(CONNECTIONS),
+            ratio("TPC-C transactions at {}", [Dyno, GoTpc], QueriesPerS, AtLeast(1.0))
+                .at(CONNECTIONS),
+        ],
+    ),
+    (Part::Tpcc, &[ratio(TPCC_LOAD, [GoTpc, Dyno], Seconds, AtLeast(2.0)).at(LOADING)]),
+    (Part::Tpcc, &[median(TPCC_CHECK, Seconds, AtMost(10.0), " s").at(CHECKING)]),
+    (Part::Soak, &[rule(MEMORY_GROWTH, Figure::Growth(ResidentBytes), AtMost(1.02), "")]),
+];
+
+const SHARED_THROUGHPUT: &str = "throughput on shared cores at {}";
+const DEVIATION: &str = "standard deviation over {} clients, of the mean";
+const PREPARE: &str = "prepare of 4 x 100,000 rows";
+const TPCC_CPU: &str = "client CPU for a TPC-C transaction at {}";
+const TPCC_LOAD: &str = "load of 2 warehouses";
+const TPCC_CHECK: &str = "check of 2 warehouses, all twelve conditions";
+const MEMORY_GROWTH: &str = "memory over ten minutes, last minute / first";
+/// The unit of a share: its figures are shown times a hundred.
+const PERCENT: &str = " %";
+/// Looks in a minute of the soak.
 const SOAK_MINUTE: usize = 6;
+
+/// A figure that dyno is held to.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    what: &'static str,
+    figure: Figure,
+    bound: Bound,
+    /// Unit of the bound and of the figure; empty for a ratio.
+    unit: &'static str,
+    /// The only number of connections that it is for; `None`: for every one that was measured.
+    at: Option<usize>,
+}
+
+/// How a rule's figure comes from what was measured.
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    /// The first contestant over the second.
+    Quotient(Pair, Quantity),
+    /// The first contestant less the second.
+    Difference(Pair, Quantity),
+    /// dyno's own.
+    Median(Quantity),
+    /// dyno's last minute over its first.
+    Growth(Quantity),
+}
+
+type Pair = [Contestant; 2];
+type Text = &'static str;
+
+const fn ratio(what: Text, pair: Pair, quantity: Quantity, bound: Bound) -> Rule {
+    rule(what, Figure::Quotient(pair, quantity), bound, "")
+}
+
+const fn difference(what: Text, pair: Pair, of: Quantity, bound: Bound, unit: Text) -> Rule {
+    rule(what, Figure::Difference(pair, of), bound, unit)
+}
+
+const fn median(what: Text, quantity: Quantity, bound: Bound, unit: Text) -> Rule {
+    rule(what, Figure::Median(quantity), bound, unit)
+}
+
+const fn rule(what: Text, figure: Figure, bound: Bound, unit: Text) -> Rule {
+    Rule { what, figure, bound, unit, at: None }
+}
+
+impl Rule {
+    const fn at(self, connections: usize) -> Self {
+        Self { at: Some(connections), ..self }
+    }
+
+    /// What was seen of it at `point`; `None` when it is not for this point or was not measured there.
+    fn goal(&self, point: Point<'_>) -> Option<Goal> {
+        if self.at.is_some_and(|connections| connections != point.connections) {
+            return None;
+        }
+        let pair = match self.figure {
+            Figure::Quotient([one, other], _) => format!(", {} / {}", one.name(), other.name()),
+            Figure::Difference([one, other], _) => format!(", {} - {}", one.name(), other.name()),
+            Figure::Median(_) | Figure::Growth(_) => String::new(),
+        };
+        let what = self.what.replace("{}", &point.connections.to_string()) + &pair;
+        let factor = if self.unit == PERCENT { 100.0 } else { 1.0 };
+        let seen = self.figure.seen(point)?.times(factor);
+        Some(Goal { what, bound: self.bound, unit: self.unit, seen })
+    }
+}
+
+impl Figure {
+    fn seen(self, point: Point<'_>) -> Option<Seen> {
+        match self {
+            Self::Quotient(pair, quantity) => point.ratio(pair, quantity).map(Seen::from),
+            Self::Difference(pair, quantity) => {
+                let [one, other] = pair.map(|contestant| point.series(contestant, quantity));
+                let above: Vec<f64> =
+                    one.iter().zip(other).map(|(one, other)| one - other).collect();
+                Seen::of_rounds(&above)
+            }
+            Self::Median(quantity) => Seen::of_rounds(&point.series(Dyno, quantity)),
+            Self::Growth(quantity) => {
+                let values = point.series(Dyno, quantity);
+                let first = values.get(..SOAK_MINUTE)?;
+                let last = values.get(values.len().checked_sub(SOAK_MINUTE)?..)?;
+                paired_ratio(last, first).map(Seen::from)
+            }
+        }
+    }
+}
 
 /// A limit for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,21 +237,6 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    /// A goal for a ratio.
-    pub(super) fn of_ratio(what: String, bound: Bound, ratio: Ratio) -> Self {
-        Self { what, bound, unit: "", seen: ratio.into() }
-    }
-
-    /// A goal for the median over rounds of a figure; `None` when it was not measured.
-    pub(super) fn of_rounds(
-        what: String,
-        bound: Bound,
-        unit: &'static str,
-        values: &[f64],
-    ) -> Option<Self> {
-        Seen::of_rounds(values).map(|seen| Self { what, bound, unit, seen })
-    }
-
     /// The bound in words.
     pub(super) fn goal(&self) -> String {
         match self.bound {
@@ -151,119 +267,18 @@ impl Goal {
 
 /// Every goal for which there are measurements.
 pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let mut goals = pinned(results);
-    goals.extend(shared(results));
-    goals.extend(memory(results));
-    goals.extend(prepare(results));
-    goals.extend(super::ycsb::goals(results));
-    goals.extend(super::tpcc::goals(results));
-    goals.extend(soak(results));
-    goals
-}
-
-/// dyno against another contestant, round by round.
-pub(super) fn ratio(
-    results: &Results,
-    part: Part,
-    other: Contestant,
-    connections: usize,
-    quantity: Quantity,
-) -> Option<Ratio> {
-    ratio_of([Dyno, other], results, part, connections, quantity)
-}
-
-/// The first of two over the second, by rounds.
-pub(super) fn ratio_of(
-    [one, other]: [Contestant; 2],
-    results: &Results,
-    part: Part,
-    connections: usize,
-    quantity: Quantity,
-) -> Option<Ratio> {
-    let series = |contestant| results.series(part, contestant, connections, quantity);
-    paired_ratio(&series(one), &series(other))
-}
-
-/// A ratio with its interval.
-pub(super) fn show(ratio: Ratio) -> String {
-    Seen::from(ratio).to_string()
-}
-
-fn pinned(results: &Results) -> Vec<Goal> {
-    let part = Part::Pinned;
     let mut goals = Vec::new();
-    for connections in results.connections(part) {
-        let against = |other| ratio(results, part, other, connections, Quantity::CpuUs);
-        goals.extend(against(Floor).map(|ratio| {
-            let what = format!("client CPU a query at {connections}, dyno / floor");
-            Goal::of_ratio(what, Bound::AtMost(FLOOR_RATIO_MAX), ratio)
-        }));
-        goals.extend(user_above_floor(results, connections));
-        let bound = SYSBENCH_RATIO_MAX.iter().find(|(this, _)| *this == connections);
-        goals.extend(against(Sysbench).zip(bound).map(|(ratio, (_, most))| {
-            let what = format!("client CPU a query at {connections}, dyno / sysbench");
-            Goal::of_ratio(what, Bound::AtMost(*most), ratio)
-        }));
+    for (part, rules) in RULES {
+        for point in results.points(part) {
+            goals.extend(rules.iter().filter_map(|rule| rule.goal(point)));
+        }
     }
     goals
-}
-
-fn user_above_floor(results: &Results, connections: usize) -> Option<Goal> {
-    let series =
-        |contestant| results.series(Part::Pinned, contestant, connections, Quantity::UserUs);
-    let above_us: Vec<f64> =
-        series(Dyno).iter().zip(series(Floor)).map(|(dyno, floor)| dyno - floor).collect();
-    let what = format!("user time a query at {connections}, dyno - floor");
-    Goal::of_rounds(what, Bound::AtMost(FLOOR_USER_US_MAX), " us", &above_us)
-}
-
-fn shared(results: &Results) -> Vec<Goal> {
-    let part = Part::Shared;
-    let mut goals = Vec::new();
-    for connections in results.connections(part) {
-        let throughput = ratio(results, part, Sysbench, connections, Quantity::QueriesPerS);
-        goals.extend(throughput.map(|ratio| {
-            let what = format!("throughput on shared cores at {connections}, dyno / sysbench");
-            Goal::of_ratio(what, Bound::AtLeast(THROUGHPUT_MIN), ratio)
-        }));
-        let unfairness = results.series(part, Dyno, connections, Quantity::Unfairness);
-        goals.extend(Seen::of_rounds(&unfairness).map(|seen| Goal {
-            what: format!("standard deviation over {connections} clients, of the mean"),
-            bound: Bound::AtMost(UNFAIRNESS_PERCENT_MAX),
-            unit: " %",
-            seen: seen.times(100.0),
-        }));
-    }
-    goals
-}
-
-fn memory(results: &Results) -> Option<Goal> {
-    let ratio = ratio(results, Part::Memory, Sysbench, 256, Quantity::PeakBytes)?;
-    let what = "peak memory at 256, dyno / sysbench".to_owned();
-    Some(Goal::of_ratio(what, Bound::AtMost(MEMORY_RATIO_MAX), ratio))
-}
-
-fn prepare(results: &Results) -> Option<Goal> {
-    let tables = *results.connections(Part::Prepare).first()?;
-    let series = |contestant| results.series(Part::Prepare, contestant, tables, Quantity::Seconds);
-    let speedup = paired_ratio(&series(Sysbench), &series(Dyno))?;
-    let what = "prepare of 4 x 100,000 rows, sysbench / dyno".to_owned();
-    Some(Goal::of_ratio(what, Bound::AtLeast(PREPARE_SPEEDUP_MIN), speedup))
-}
-
-fn soak(results: &Results) -> Option<Goal> {
-    let connections = *results.connections(Part::Soak).first()?;
-    let resident = results.series(Part::Soak, Dyno, connections, Quantity::ResidentBytes);
-    let first = resident.get(..SOAK_MINUTE)?;
-    let last = resident.get(resident.len().checked_sub(SOAK_MINUTE)?..)?;
-    let what = "memory over ten minutes, last minute / first".to_owned();
-    paired_ratio(last, first)
-        .map(|ratio| Goal::of_ratio(what, Bound::AtMost(SOAK_GROWTH_MAX), ratio))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::results::Sample;
+    use super::super::results::Case;
     use super::*;
 
     fn results(
@@ -274,9 +289,8 @@ mod tests {
         let mut results = Results::new(1);
         for (contestant, quantity, rounds) in values {
             for (round, value) in (0..).zip(*rounds) {
-                let (contestant, quantity) = (*contestant, *quantity);
-                let sample = Sample { part, contestant, connections, round, quantity, value };
-                results.samples.push(sample);
+                let case = Case { part, contestant: *contestant, connections, round };
+                results.add(case, [(*quantity, value)]);
             }
         }
         results
@@ -290,8 +304,8 @@ mod tests {
     fn a_goal_is_reached_only_when_the_whole_interval_is_inside() {
         let goal = |bound, rounds: &[f64]| {
             let ones = vec![1.0; rounds.len()];
-            let ratio = paired_ratio(rounds, &ones).unwrap();
-            Goal::of_ratio("ratio".to_owned(), bound, ratio).outcome()
+            let seen = paired_ratio(rounds, &ones).unwrap().into();
+            Goal { what: "ratio".to_owned(), bound, unit: "", seen }.outcome()
         };
         let straddling = [0.85, 1.11, 1.45];
         assert_eq!(goal(Bound::AtMost(1.15), &straddling), Outcome::NotShown);
@@ -303,8 +317,8 @@ mod tests {
 
     #[test]
     fn differences_of_both_signs_have_their_range_as_interval() {
-        let goal = Goal::of_rounds("user".to_owned(), Bound::AtMost(1.0), " us", &[-0.5, 0.2, 0.8]);
-        let goal = goal.unwrap();
+        let seen = Seen::of_rounds(&[-0.5, 0.2, 0.8]).unwrap();
+        let goal = Goal { what: "user".to_owned(), bound: AtMost(1.0), unit: " us", seen };
         assert_eq!(goal.seen(), "0.20 (-0.50 to 0.80) us");
         assert_eq!(goal.outcome(), Outcome::Reached);
     }

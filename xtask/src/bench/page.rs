@@ -9,12 +9,10 @@ use anyhow::Context;
 use record::Environment;
 use serde_json::{Value, json};
 
-use super::cases::WATCHED_CONNECTIONS;
-use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, Sysbench};
+use super::Bench;
 use super::contestant::Programs;
-use super::goals::{Outcome, goals, ratio, ratio_of, show};
-use super::results::{Quantity, Results, median};
-use super::{Bench, Part};
+use super::goals::{Outcome, goals};
+use super::sections::sections;
 use crate::paths;
 
 /// Writes `DATE.md` and `DATE.json`, and returns the page.
@@ -107,13 +105,7 @@ fn page(bench: &Bench, date: &str) -> String {
         vec![goal.what.clone(), goal.goal(), goal.seen(), outcome]
     });
     page += &table(&["what", "goal", "seen", ""], rows);
-    page += &pinned(results);
-    page += &shared(results);
-    page += &memory(results);
-    page += &prepare(results);
-    page += &tidb(results);
-    page += &super::ycsb::section(results);
-    page += &super::tpcc::section(results);
+    page += &sections(results);
     page
 }
 
@@ -123,173 +115,6 @@ pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     text
-}
-
-fn pinned(results: &Results) -> String {
-    let connections = results.connections(Part::Pinned);
-    if connections.is_empty() {
-        return String::new();
-    }
-    let cell = |contestant, connections| {
-        let of =
-            |quantity| median(&results.series(Part::Pinned, contestant, connections, quantity));
-        match (of(Quantity::CpuUs), of(Quantity::UserUs), of(Quantity::QueriesPerS)) {
-            (Some(cpu), Some(user), Some(rate)) => {
-                format!("{cpu:.2} [{user:.2}], {:.1}k/s", rate / 1e3)
-            }
-            _ => "".to_owned(),
-        }
-    };
-    let pairs = [[Dyno, Floor], [Dyno, Sysbench], [Floor, Sysbench]];
-    let rows = connections.into_iter().map(|connections| {
-        let mut row = vec![connections.to_string()];
-        row.extend([Dyno, Floor, Sysbench].map(|contestant| cell(contestant, connections)));
-        row.extend(pairs.map(|pair| {
-            ratio_of(pair, results, Part::Pinned, connections, Quantity::CpuUs)
-                .map_or_else(String::new, show)
-        }));
-        row
-    });
-    let head = [
-        "connections",
-        "dyno",
-        "floor",
-        "sysbench",
-        "dyno / floor",
-        "dyno / sysbench",
-        "floor / sysbench",
-    ];
-    format!(
-        "\n## Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets \
-         the user part), and throughput. Nothing that speaks the protocol by one system call each way \
-         can be below the floor, so what the floor needs of sysbench's CPU is as far as dyno could \
-         come.\n\n{}{}",
-        table(&head, rows),
-        watching(results).unwrap_or_default()
-    )
-}
-
-/// The cost of watching the host, which dyno does by default and no other contestant does.
-fn watching(results: &Results) -> Option<String> {
-    let (part, connections) = (Part::Pinned, WATCHED_CONNECTIONS);
-    let of = |quantity| median(&results.series(part, DynoWatching, connections, quantity));
-    let (cpu, user) = (of(Quantity::CpuUs)?, of(Quantity::UserUs)?);
-    let without = ratio(results, part, DynoWatching, connections, Quantity::CpuUs)?;
-    Some(format!(
-        "\nThe others watch nothing, so dyno has its watching off here (`watch = \"off\"`). With it, as by \
-         default, a query took {cpu:.2} us [{user:.2}] at {connections}; without / with: {}.\n",
-        show(without)
-    ))
-}
-
-fn shared(results: &Results) -> String {
-    let connections = results.connections(Part::Shared);
-    if connections.is_empty() {
-        return String::new();
-    }
-    let rate = |contestant, connections| {
-        let rates = results.series(Part::Shared, contestant, connections, Quantity::QueriesPerS);
-        let unfairness =
-            results.series(Part::Shared, contestant, connections, Quantity::Unfairness);
-        let percent = median(&unfairness).unwrap_or_default() * 100.0;
-        format!("{:.1}k/s, {percent:.1} %", median(&rates).unwrap_or_default() / 1e3)
-    };
-    let rows = connections.into_iter().map(|connections| {
-        let ratio = ratio(results, Part::Shared, Sysbench, connections, Quantity::QueriesPerS);
-        vec![
-            connections.to_string(),
-            rate(Dyno, connections),
-            rate(Sysbench, connections),
-            ratio.map_or_else(String::new, show),
-        ]
-    });
-    format!(
-        "\n## Server and client on all cores\n\nThroughput, and the standard deviation over clients \
-         as a share of the mean.\n\n{}",
-        table(&["connections", "dyno", "sysbench", "dyno / sysbench"], rows)
-    )
-}
-
-fn memory(results: &Results) -> String {
-    let rows: Vec<Vec<String>> = [Dyno, Sysbench]
-        .into_iter()
-        .filter_map(|contestant| {
-            let peaks = results.series(Part::Memory, contestant, 256, Quantity::PeakBytes);
-            let peak = median(&peaks)? / 1e6;
-            Some(vec![contestant.name().to_owned(), format!("{peak:.1} MB")])
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    format!("\n## Peak memory at 256 connections\n\n{}", table(&["", "peak"], rows.into_iter()))
-}
-
-fn prepare(results: &Results) -> String {
-    let Some(&tables) = results.connections(Part::Prepare).first() else { return String::new() };
-    let rows = [Dyno, Sysbench].into_iter().filter_map(|contestant| {
-        let of = |quantity| median(&results.series(Part::Prepare, contestant, tables, quantity));
-        let (seconds, client, server) =
-            (of(Quantity::Seconds)?, of(Quantity::ClientCpuS)?, of(Quantity::ServerCpuS)?);
-        Some(vec![
-            contestant.name().to_owned(),
-            format!("{seconds:.2} s"),
-            format!("{client:.2} s"),
-            format!("{server:.2} s"),
-            format!("{:.2}", (client + server) / seconds),
-        ])
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    format!(
-        "\n## Prepare of 4 x 100,000 rows\n\nCores at work is CPU time of client and server over the \
-         wall clock: near the number of cores, the CPU limits; far below, the disk or a lock does. \
-         dyno's client CPU counts its verification too.\n\n{}",
-        table(&["", "wall clock", "client CPU", "server CPU", "cores at work"], rows.into_iter())
-    )
-}
-
-fn tidb(results: &Results) -> String {
-    let table = beside(results, Part::Tidb, Sysbench, |of| {
-        let rate = of(Quantity::QueriesPerS) / 1e3;
-        format!("{:.1} us, {rate:.2}k/s", of(Quantity::CpuUs))
-    });
-    table.map_or_else(String::new, |table| {
-        format!(
-            "\n## TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; \
-             TiDB on its embedded storage.\n\n{table}"
-        )
-    })
-}
-
-/// dyno's CPU and throughput next to another contestant's, a row for each number of connections, with cells of
-/// medians as `cell` writes them; empty when it was not measured.
-pub(super) fn beside(
-    results: &Results,
-    part: Part,
-    other: Contestant,
-    cell: impl Fn(&dyn Fn(Quantity) -> f64) -> String,
-) -> Option<String> {
-    let connections = results.connections(part);
-    let cell = |contestant, connections| {
-        cell(&|quantity| {
-            median(&results.series(part, contestant, connections, quantity)).unwrap_or_default()
-        })
-    };
-    let against = |connections, quantity| {
-        ratio(results, part, other, connections, quantity).map_or_else(String::new, show)
-    };
-    let rows = connections.iter().map(|&connections| {
-        vec![
-            connections.to_string(),
-            cell(Dyno, connections),
-            cell(other, connections),
-            against(connections, Quantity::CpuUs),
-            against(connections, Quantity::QueriesPerS),
-        ]
-    });
-    let cpu = format!("CPU, dyno / {}", other.name());
-    let head = ["connections", "dyno", other.name(), &cpu, "throughput"];
-    (!connections.is_empty()).then(|| table(&head, rows))
 }
 
 fn json(bench: &Bench, date: &str) -> Value {

@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,16 +9,16 @@ use nix::sys::time::TimeValLike;
 use serde_json::Value;
 
 use super::contestant::Contestant::{self, Dyno, Sysbench};
+use super::contestant::dyno;
 use super::process::CpuTime;
-use super::results::{Quantity, Sample};
+use super::results::{Case, Quantity};
 use super::server::BenchServer;
-use super::window::{Client, pause};
+use super::window::run_to_end;
 use super::{Bench, Part};
 
 /// Tables, and threads that fill them.
 const TABLES: usize = 4;
 const TABLE_ROWS: u32 = 100_000;
-const POLL_PERIOD: Duration = Duration::from_millis(5);
 
 /// Measures this in every round.
 ///
@@ -34,15 +32,8 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
             let values = once(bench, &server, contestant)
                 .with_context(|| format!("{}'s prepare", contestant.name()))?;
             eprintln!("xtask: prepare round {}, {}: {values:?}", round + 1, contestant.name());
-            let (part, connections) = (Part::Prepare, TABLES);
-            bench.results.samples.extend(values.into_iter().map(|(quantity, value)| Sample {
-                part,
-                contestant,
-                connections,
-                round,
-                quantity,
-                value,
-            }));
+            let case = Case { part: Part::Prepare, contestant, connections: TABLES, round };
+            bench.results.add(case, values);
         }
     }
     Ok(())
@@ -53,24 +44,23 @@ fn once(
     server: &BenchServer,
     contestant: Contestant,
 ) -> anyhow::Result<Vec<(Quantity, f64)>> {
-    let out = server.scratch().join("results");
-    let command = match contestant {
-        Dyno => dyno(bench, server, &out),
-        _ => sysbench(server),
+    let mut command = match contestant {
+        Dyno => dyno(&bench.programs, server, "sysbench/oltp_point_select", "results"),
+        _ => server.sysbench(TABLES, TABLE_ROWS),
+    };
+    match contestant {
+        Dyno => command
+            .args(["--tables", &TABLES.to_string(), "--table-size", &TABLE_ROWS.to_string()])
+            .args(["--clients", "1", "--warm-up", "0s", "--events", "1"]),
+        _ => command.args([&format!("--threads={TABLES}"), "prepare"]),
     };
     let server_before = CpuTime::of(server.pid())?.by_ticks();
     let children_before = children_cpu_s()?;
-    let clock = net::Clock::monotonic();
-    let mut client = Client::start(command, None)?;
-    while client.ended()?.is_none() {
-        pause(POLL_PERIOD, &bench.interrupt)?;
-    }
-    let wall = Duration::from_nanos(clock.now());
-    client.finish(false)?;
+    let wall = run_to_end(&mut command, &bench.interrupt)?;
     let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
     let seconds = match contestant {
-        // dyno's command also verifies and measures a little: only its prepare phase counts.
-        Dyno => phase_s(&out, "prepare")?,
+        // dyno's command also verifies and measures a little: what counts is its phase.
+        Dyno => phase_s(&server.scratch().join("results"), "prepare")?,
         _ => wall.as_secs_f64(),
     };
     Ok(vec![
@@ -80,28 +70,7 @@ fn once(
     ])
 }
 
-fn dyno(bench: &Bench, server: &BenchServer, out: &Path) -> Command {
-    let mut command = Command::new(&bench.programs.dyno);
-    command
-        .args(["bench", "sysbench/oltp_point_select", "--quiet", "--system", &server.url()])
-        .args(["--tables", &TABLES.to_string(), "--table-size", &TABLE_ROWS.to_string()])
-        .args(["--clients", "1", "--warm-up", "0s", "--events", "1"])
-        .arg("--out")
-        .arg(out);
-    command
-}
-
-fn sysbench(server: &BenchServer) -> Command {
-    let mut command = Command::new("sysbench");
-    command
-        .arg("oltp_point_select")
-        .args(server.sysbench_login())
-        .args([format!("--tables={TABLES}"), format!("--table-size={TABLE_ROWS}")])
-        .args([format!("--threads={TABLES}"), "prepare".to_owned()]);
-    command
-}
-
-/// CPU time of all children that have exited, seconds.
+/// CPU time of all children that have ended, seconds.
 fn children_cpu_s() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();

@@ -1,9 +1,9 @@
 //! The kernel's counters of a process. Source: proc(5).
 
-use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use procfs::process::{Process, Status};
 
 /// The unit of the kernel's user and system times: 100 a second on every Linux (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
@@ -32,20 +32,15 @@ impl CpuTime {
     /// # Errors
     /// When there is no such process.
     pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
-        let stat = read(&format!("/proc/{pid}/stat"))?;
-        let (user_ticks, system_ticks) =
-            ticks(&stat).with_context(|| format!("/proc/{pid}/stat is not as it should be"))?;
-        let mut total = Duration::ZERO;
-        for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-            // A thread that has just ended cannot be read any more.
-            if let Ok(text) = fs::read_to_string(thread?.path().join("schedstat")) {
-                total += Duration::from_nanos(first_number(&text));
-            }
-        }
+        let process = process(pid)?;
+        let stat = process.stat()?;
+        // A thread that has just ended has no more to say.
+        let threads = process.tasks()?.filter_map(|thread| thread.ok()?.schedstat().ok());
+        let total = Duration::from_nanos(threads.map(|thread| thread.sum_exec_runtime).sum());
         if total.is_zero() {
             bail!("the kernel gives no exact CPU times (/proc/{pid}/schedstat)");
         }
-        Ok(Self { total, user_ticks, system_ticks })
+        Ok(Self { total, user_ticks: stat.utime, system_ticks: stat.stime })
     }
 
     /// The CPU time since `earlier`: the exact total, split in proportion to the ticks.
@@ -64,40 +59,34 @@ impl CpuTime {
     }
 }
 
-/// Peak memory (`VmHWM`) or current memory (`VmRSS`), bytes.
+/// Memory in use at its peak, bytes.
 ///
 /// # Errors
 /// When there is no such process.
-pub(crate) fn memory_bytes(pid: u32, field: &str) -> anyhow::Result<u64> {
-    let status = read(&format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
-    let kibibytes = first_number(line.with_context(|| format!("no {field} for process {pid}"))?);
-    Ok(kibibytes * 1024)
+pub(super) fn peak_bytes(pid: u32) -> anyhow::Result<u64> {
+    memory_bytes(pid, |status| status.vmhwm)
 }
 
-fn read(path: &str) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read {path}"))
+/// Memory in use now, bytes.
+///
+/// # Errors
+/// When there is no such process.
+pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
+    memory_bytes(pid, |status| status.vmrss)
 }
 
-fn first_number(text: &str) -> u64 {
-    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+fn memory_bytes(pid: u32, kibibytes: impl Fn(&Status) -> Option<u64>) -> anyhow::Result<u64> {
+    let status = process(pid)?.status()?;
+    Ok(1024 * kibibytes(&status).with_context(|| format!("process {pid} has no memory"))?)
 }
 
-/// User and system ticks: fields 14 and 15, counted after the name, which may contain any character.
-fn ticks(stat: &str) -> Option<(u64, u64)> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+fn process(pid: u32) -> anyhow::Result<Process> {
+    Process::new(pid.cast_signed()).with_context(|| format!("cannot read /proc/{pid}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ticks_are_found_behind_a_name_with_brackets() {
-        let stat = "42 (a) b (c) S 1 42 42 0 -1 4194304 85 0 0 0 77 13 0 0 20 0 1 0 100 0 0";
-        assert_eq!(ticks(stat), Some((77, 13)));
-    }
 
     #[test]
     fn the_exact_total_is_split_as_the_ticks_are() {
@@ -115,6 +104,6 @@ mod tests {
     fn this_process_has_used_cpu_time_and_memory() {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
-        assert!(memory_bytes(pid, "VmHWM").unwrap() >= memory_bytes(pid, "VmRSS").unwrap() / 2);
+        assert!(peak_bytes(pid).unwrap() >= resident_bytes(pid).unwrap() / 2);
     }
 }

@@ -1,5 +1,7 @@
 //! All measured values.
 
+use analysis::{Ratio, over_repetitions, paired_ratio};
+
 use super::Part;
 use super::contestant::Contestant;
 
@@ -39,6 +41,15 @@ impl Quantity {
     }
 }
 
+/// One contestant in one round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub part: Part,
+    pub contestant: Contestant,
+    pub connections: usize,
+    pub round: u32,
+}
+
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
@@ -63,37 +74,59 @@ impl Results {
         Self { seed, samples: Vec::new() }
     }
 
-    /// The values of one quantity of one contestant, round by round.
-    pub(super) fn series(
-        &self,
-        part: Part,
-        contestant: Contestant,
-        connections: usize,
-        quantity: Quantity,
-    ) -> Vec<f64> {
-        let mut found: Vec<&Sample> = self
-            .samples
-            .iter()
-            .filter(|sample| sample.part == part && sample.contestant == contestant)
-            .filter(|sample| sample.connections == connections && sample.quantity == quantity)
+    /// Keeps what was measured of one contestant in one round.
+    pub(super) fn add(&mut self, case: Case, values: impl IntoIterator<Item = (Quantity, f64)>) {
+        let Case { part, contestant, connections, round } = case;
+        let sample =
+            |(quantity, value)| Sample { part, contestant, connections, round, quantity, value };
+        self.samples.extend(values.into_iter().map(sample));
+    }
+
+    /// What was measured at each number of connections, in ascending order.
+    pub(super) fn points(&self, part: Part) -> Vec<Point<'_>> {
+        let of_part = self.samples.iter().filter(|sample| sample.part == part);
+        let mut connections: Vec<usize> = of_part.map(|sample| sample.connections).collect();
+        connections.sort_unstable();
+        connections.dedup();
+        connections.into_iter().map(|connections| self.at(part, connections)).collect()
+    }
+
+    /// What was measured at one number of connections.
+    pub(super) fn at(&self, part: Part, connections: usize) -> Point<'_> {
+        Point { results: self, part, connections }
+    }
+}
+
+/// What one part measured at one number of connections.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point<'a> {
+    results: &'a Results,
+    part: Part,
+    pub connections: usize,
+}
+
+impl Point<'_> {
+    /// One quantity of one contestant, round by round.
+    pub(super) fn series(self, contestant: Contestant, quantity: Quantity) -> Vec<f64> {
+        let samples = self.results.samples.iter();
+        let mut found: Vec<&Sample> = samples
+            .filter(|sample| sample.part == self.part && sample.connections == self.connections)
+            .filter(|sample| sample.contestant == contestant && sample.quantity == quantity)
             .collect();
         found.sort_by_key(|sample| sample.round);
         found.into_iter().map(|sample| sample.value).collect()
     }
 
-    /// Numbers of connections that were measured, ascending.
-    pub(super) fn connections(&self, part: Part) -> Vec<usize> {
-        let of_part = self.samples.iter().filter(|sample| sample.part == part);
-        let mut connections: Vec<usize> = of_part.map(|sample| sample.connections).collect();
-        connections.sort_unstable();
-        connections.dedup();
-        connections
+    /// The middle value over rounds; `None` when there is none.
+    pub(super) fn median(self, contestant: Contestant, quantity: Quantity) -> Option<f64> {
+        over_repetitions(&self.series(contestant, quantity)).map(|estimate| estimate.median)
     }
-}
 
-/// The median; `None` for no values.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
-    analysis::over_repetitions(values).map(|estimate| estimate.median)
+    /// The first contestant over the second, round by round.
+    pub(super) fn ratio(self, pair: [Contestant; 2], quantity: Quantity) -> Option<Ratio> {
+        let [one, other] = pair.map(|contestant| self.series(contestant, quantity));
+        paired_ratio(&one, &other)
+    }
 }
 
 #[cfg(test)]
@@ -104,21 +137,17 @@ mod tests {
     fn a_series_is_in_the_order_of_rounds() {
         let mut results = Results::new(1);
         for (round, value) in [(2, 30.0), (0, 10.0), (1, 20.0)] {
-            results.samples.push(Sample {
-                part: Part::Pinned,
-                contestant: Contestant::Dyno,
-                connections: 16,
-                round,
-                quantity: Quantity::CpuUs,
-                value,
-            });
+            let (part, contestant) = (Part::Pinned, Contestant::Dyno);
+            let case = Case { part, contestant, connections: 16, round };
+            results.add(case, [(Quantity::CpuUs, value)]);
         }
-        let series = |connections| {
-            results.series(Part::Pinned, Contestant::Dyno, connections, Quantity::CpuUs)
-        };
-        assert_eq!(series(16), [10.0, 20.0, 30.0]);
-        assert_eq!(median(&series(16)), Some(20.0));
-        assert!(series(1).is_empty());
-        assert_eq!(results.connections(Part::Pinned), [16]);
+        let point = results.at(Part::Pinned, 16);
+        assert_eq!(point.series(Contestant::Dyno, Quantity::CpuUs), [10.0, 20.0, 30.0]);
+        assert_eq!(point.median(Contestant::Dyno, Quantity::CpuUs), Some(20.0));
+        let elsewhere = results.at(Part::Pinned, 1);
+        assert!(elsewhere.series(Contestant::Dyno, Quantity::CpuUs).is_empty());
+        let connections: Vec<usize> =
+            results.points(Part::Pinned).iter().map(|point| point.connections).collect();
+        assert_eq!(connections, [16]);
     }
 }

@@ -1,21 +1,20 @@
 //! The server that all contestants load, and its counters.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
 use measure::Series;
-use net::{Clock, Runtime};
 use system::mariadb::{DATABASE, USER};
 use system::watch::read_page;
 use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
-use crate::shell;
+use crate::{shell, sql};
 
 /// Rows of the table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
@@ -35,14 +34,8 @@ pub(super) struct BenchServer {
     scratch: TempDir,
 }
 
-/// Where a server reports how many statements it has executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
-    /// In its status variables.
-    InStatus,
-    /// On its page of metrics.
-    OnPage,
-}
+/// Reads how many prepared statements a server has executed.
+type Counted = fn(&BenchServer) -> anyhow::Result<u64>;
 
 impl BenchServer {
     /// Starts a MariaDB, on `cpus` only when they are given.
@@ -54,7 +47,7 @@ impl BenchServer {
         let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
         let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
         let server = mariadb::start(settings, scratch.path())?;
-        Self::of(server, Counted::InStatus, scratch)
+        Self::of(server, |it| it.status(&["Com_stmt_execute"]), scratch)
     }
 
     /// Starts a TiDB on its embedded storage.
@@ -64,7 +57,7 @@ impl BenchServer {
     pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = tidb::start(program, tidb::Settings::default(), scratch.path())?;
-        Self::of(server, Counted::OnPage, scratch)
+        Self::of(server, |it| executions_by_page(&it.server), scratch)
     }
 
     fn of(server: Daemon, counted: Counted, scratch: TempDir) -> anyhow::Result<Self> {
@@ -80,26 +73,22 @@ impl BenchServer {
     /// # Errors
     /// When sysbench fails.
     pub(super) fn fill(&self, interrupt: &Interrupt) -> anyhow::Result<()> {
-        let mut prepare = shell::command("sysbench", &["oltp_point_select"]);
-        prepare.args(self.sysbench_login());
-        prepare.args([
-            "--tables=1".to_owned(),
-            format!("--table-size={ROWS}"),
-            "prepare".to_owned(),
-        ]);
-        shell::must(prepare.stdout(Stdio::null()), interrupt)
+        let mut prepare = self.sysbench(1, ROWS);
+        shell::must(prepare.arg("prepare").stdout(Stdio::null()), interrupt)
     }
 
-    /// sysbench's arguments for the login.
-    pub(super) fn sysbench_login(&self) -> Vec<String> {
-        vec![
-            "--db-driver=mysql".to_owned(),
-            "--mysql-host=127.0.0.1".to_owned(),
+    /// sysbench's point selects on so many tables.
+    pub(super) fn sysbench(&self, tables: usize, rows: u32) -> Command {
+        let mut command = shell::command("sysbench", &["oltp_point_select"]);
+        command.args(["--db-driver=mysql", "--mysql-host=127.0.0.1"]).args([
             format!("--mysql-port={}", self.port()),
             format!("--mysql-user={USER}"),
             format!("--mysql-password={}", self.password()),
             format!("--mysql-db={DATABASE}"),
-        ]
+            format!("--tables={tables}"),
+            format!("--table-size={rows}"),
+        ]);
+        command
     }
 
     /// The password of [`USER`], for contestants that take it separately. They take it as an argument, which other
@@ -133,10 +122,7 @@ impl BenchServer {
     /// # Errors
     /// The server's error.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
-        match self.counted {
-            Counted::InStatus => self.executions_by_status(),
-            Counted::OnPage => executions_by_page(&self.server),
-        }
+        (self.counted)(self)
     }
 
     /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
@@ -145,38 +131,24 @@ impl BenchServer {
     /// # Errors
     /// The server's error.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
-        let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_commit', 'Com_rollback')";
-        let count = |row: &Vec<Datum>| match row.get(1) {
-            Some(Datum::Text(text)) => text.parse().ok(),
-            Some(Datum::Int(count)) => u64::try_from(*count).ok(),
-            _ => None,
-        };
-        Ok(self.rows(sql)?.iter().filter_map(count).sum())
+        self.status(&["Com_commit", "Com_rollback"])
     }
 
-    fn executions_by_status(&self) -> anyhow::Result<u64> {
-        let rows = self.rows("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'")?;
-        match rows.first().and_then(|row| row.get(1)) {
-            Some(Datum::Text(count)) => count.parse().context("a count is a number"),
-            Some(Datum::Int(count)) => u64::try_from(*count).context("a count is not negative"),
-            other => Err(anyhow!("the server counts no executions: {other:?}")),
+    /// The sum of status variables.
+    fn status(&self, names: &[&str]) -> anyhow::Result<u64> {
+        let names = names.join("', '");
+        let sql = format!("SHOW GLOBAL STATUS WHERE Variable_name IN ('{names}')");
+        let rows = self.rows(&sql)?;
+        let counts: Option<Vec<u64>> = rows.iter().map(|row| sql::number(row.get(1)?)).collect();
+        match counts {
+            Some(counts) if !counts.is_empty() => Ok(counts.iter().sum()),
+            _ => Err(anyhow!("the server does not count '{names}': {rows:?}")),
         }
     }
 
-    /// Runs a query over a connection of its own, which is closed afterwards.
-    fn rows(&self, sql: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
-        let mut runtime = Runtime::new(Clock::monotonic())?;
-        let (handle, target, sql) = (runtime.handle(), self.target.clone(), sql.to_owned());
-        let asked = runtime.block_on(async move {
-            let mut session = target.connect(&handle, 0).await?;
-            let rows = session.rows(&sql).await;
-            session.close().await;
-            rows
-        });
-        if let Some(why) = self.server.exited() {
-            return Err(anyhow!(why));
-        }
-        Ok(asked??)
+    fn rows(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
+        let rows = sql::ask(&self.target, statement);
+        self.server.exited().map_or(rows, |why| Err(anyhow!(why)))
     }
 }
 

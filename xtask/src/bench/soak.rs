@@ -5,10 +5,10 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use super::contestant::Contestant::Dyno;
-use super::process::memory_bytes;
-use super::results::{Quantity, Sample};
+use super::process::resident_bytes;
+use super::results::{Case, Quantity};
 use super::server::BenchServer;
-use super::window::{Client, pause};
+use super::window::{Client, End, pause};
 use super::{Bench, Part};
 
 const LENGTH: Duration = Duration::from_secs(600);
@@ -23,26 +23,20 @@ const CONNECTIONS: usize = 64;
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let server = BenchServer::start(None)?;
     server.fill(&bench.interrupt)?;
-    let command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP)?;
-    let mut client = Client::start(command, None).context("cannot start dyno")?;
+    let mut command = Dyno.point_selects(&bench.programs, &server, CONNECTIONS, LENGTH + STEP)?;
+    let mut client = Client::start(&mut command, None).context("cannot start dyno")?;
     let steps = u32::try_from(LENGTH.as_secs() / STEP.as_secs()).unwrap_or(u32::MAX);
     for round in 0..steps {
         pause(STEP, &bench.interrupt)?;
         if let Some(status) = client.ended()? {
-            let said = client.finish(false).err();
+            let said = client.finish(End::Own).err();
             bail!("dyno ended after {} steps of {STEP:?} ({status}): {said:?}", round + 1);
         }
-        let value = memory_bytes(client.pid(), "VmRSS")? as f64;
+        let value = resident_bytes(client.pid())? as f64;
         eprintln!("xtask: soak {:?}: {:.1} MB", STEP * (round + 1), value / 1e6);
-        bench.results.samples.push(Sample {
-            part: Part::Soak,
-            contestant: Dyno,
-            connections: CONNECTIONS,
-            round,
-            quantity: Quantity::ResidentBytes,
-            value,
-        });
+        let case = Case { part: Part::Soak, contestant: Dyno, connections: CONNECTIONS, round };
+        bench.results.add(case, [(Quantity::ResidentBytes, value)]);
     }
-    client.finish(false)?;
+    client.finish(End::Own)?;
     Ok(())
 }

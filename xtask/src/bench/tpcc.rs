@@ -5,41 +5,28 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use net::Clock;
+use anyhow::Context;
 use system::mariadb::{DATABASE, USER};
 
-use super::contestant::Contestant::{self, Dyno, GoTpc};
-use super::goals::{Bound, Goal, ratio, show};
-use super::page::table;
+use super::cases::Comparison;
+use super::contestant::Contestant::{Dyno, GoTpc};
+use super::contestant::dyno;
 use super::prepare::phase_s;
-use super::process::{CpuTime, memory_bytes};
-use super::results::{Quantity, Results, Sample, median};
+use super::results::{Case, Quantity};
 use super::server::BenchServer;
-use super::window::{Client, Seen, pause};
-use super::{Bench, Part, cases};
+use super::window::{Window, run_to_end};
+use super::{Bench, Part};
 use crate::peers::GO_TPC;
 use crate::shell;
 
 const WAREHOUSES: &str = "2";
-const CONNECTIONS: usize = 10;
-/// Marks the loads among the numbers of connections.
-const LOADING: usize = 2;
-/// Marks the checks.
-const CHECKING: usize = 1;
-/// Threads with which go-tpc loads; dyno chooses its own number.
+pub(super) const CONNECTIONS: usize = 10;
+/// Stands for the loads among the numbers of connections.
+pub(super) const LOADING: usize = 2;
+/// Stands for the checks.
+pub(super) const CHECKING: usize = 1;
+/// Threads that go-tpc loads with; dyno decides by itself.
 const GO_TPC_LOADERS: &str = "4";
-/// Client CPU for a transaction, against go-tpc.
-const CPU_RATIO_MAX: f64 = 0.45;
-const LOAD_SPEEDUP_MIN: f64 = 2.0;
-const CHECK_SECONDS_MAX: f64 = 10.0;
-/// The number of transactions that shows that the load has begun.
-const BEGUN: u64 = 50;
-const SETTLE: Duration = Duration::from_secs(2);
-const MARGIN: Duration = Duration::from_secs(3);
-const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// The number of checks before a load that does not begin fails: two minutes.
-const POLLS_MAX: usize = 6_000;
 
 /// Measures loads, checks and transactions.
 ///
@@ -47,99 +34,78 @@ const POLLS_MAX: usize = 6_000;
 /// When go-tpc cannot be built, or a contestant or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let go_tpc = GO_TPC.build(&bench.interrupt)?;
+    let part = Part::Tpcc;
     for round in 0..bench.rounds {
         for contestant in bench.order.of(&[Dyno, GoTpc]) {
             let server = BenchServer::start(None)?;
-            load(bench, &server, &go_tpc, (contestant, round))?;
+            load(bench, &server, &go_tpc, Case { part, contestant, connections: LOADING, round })
+                .with_context(|| format!("{}'s load", contestant.name()))?;
         }
     }
     let server = BenchServer::start(None)?;
-    let mut fill = dyno(bench, &server, &server.scratch().join("fill"));
+    let mut fill = dyno_tpcc(bench, &server, "fill");
     fill.args(["--events", "1", "--clients", "1", "--option", "check=false"]);
     shell::must(fill.stdout(Stdio::null()), &bench.interrupt)?;
-    for round in 0..bench.rounds {
-        for contestant in bench.order.of(&[Dyno, GoTpc]) {
-            let command = match contestant {
-                Dyno => run(bench, &server),
-                _ => go_tpc_run(bench, &go_tpc, &server),
-            };
-            let seen = look_at(bench, &server, command)
-                .with_context(|| format!("{}'s transactions", contestant.name()))?;
-            let case =
-                cases::Case { part: Part::Tpcc, contestant, connections: CONNECTIONS, round };
-            case.keep(bench, &seen);
-        }
-    }
-    Ok(())
+    let comparison = Comparison {
+        part,
+        server: &server,
+        connections: &[CONNECTIONS],
+        contestants: &[Dyno, GoTpc],
+        cpus: None,
+        // Transactions are few: the window is three times as long as for queries.
+        window: Window::of_transactions(bench.window * 3),
+    };
+    let time = comparison.window.load_time();
+    comparison.measure(bench, |bench, contestant, connections| {
+        Ok(match contestant {
+            Dyno => run(bench, &server, connections, time),
+            _ => go_tpc_run(&go_tpc, &server, connections, time),
+        })
+    })
 }
 
 /// Loads two warehouses; dyno also checks them.
-fn load(
-    bench: &mut Bench,
-    server: &BenchServer,
-    go_tpc: &Path,
-    (contestant, round): (Contestant, u32),
-) -> anyhow::Result<()> {
-    let out = server.scratch().join("load");
-    let command = match contestant {
-        Dyno => {
-            let mut command = dyno(bench, server, &out);
-            command.args(["--events", "1", "--clients", "1"]);
-            command
-        }
-        _ => {
-            let mut command = go_tpc_command(go_tpc, server, "prepare");
-            command.args(["--no-check", "--threads", GO_TPC_LOADERS]);
-            command
-        }
-    };
-    let clock = Clock::monotonic();
-    let mut client = Client::start(command, None)?;
-    while client.ended()?.is_none() {
-        pause(POLL_PERIOD, &bench.interrupt)?;
-    }
-    let wall = Duration::from_nanos(clock.now());
-    client.finish(false).with_context(|| format!("{}'s load", contestant.name()))?;
-    let mut keep = |connections, value| {
-        let name = if connections == LOADING { "load" } else { "check" };
-        eprintln!("xtask: Tpcc round {}, {}: {name} {value:.2} s", round + 1, contestant.name());
-        let (part, quantity) = (Part::Tpcc, Quantity::Seconds);
-        let sample = Sample { part, contestant, connections, round, quantity, value };
-        bench.results.samples.push(sample);
-    };
-    if contestant == Dyno {
-        keep(LOADING, phase_s(&out, "prepare")?);
-        keep(CHECKING, phase_s(&out, "check")?);
+fn load(bench: &mut Bench, server: &BenchServer, go_tpc: &Path, case: Case) -> anyhow::Result<()> {
+    let times_s = if case.contestant == Dyno {
+        let mut command = dyno_tpcc(bench, server, "load");
+        run_to_end(command.args(["--events", "1", "--clients", "1"]), &bench.interrupt)?;
+        let out = server.scratch().join("load");
+        vec![(LOADING, phase_s(&out, "prepare")?), (CHECKING, phase_s(&out, "check")?)]
     } else {
-        keep(LOADING, wall.as_secs_f64());
+        let mut command = go_tpc_command(go_tpc, server, "prepare");
+        command.args(["--no-check", "--threads", GO_TPC_LOADERS]);
+        vec![(LOADING, run_to_end(&mut command, &bench.interrupt)?.as_secs_f64())]
+    };
+    for (connections, value) in times_s {
+        let (name, round) = (if connections == LOADING { "load" } else { "check" }, case.round + 1);
+        eprintln!("xtask: Tpcc round {round}, {}: {name} {value:.2} s", case.contestant.name());
+        bench.results.add(Case { connections, ..case }, [(Quantity::Seconds, value)]);
     }
     Ok(())
 }
 
-fn dyno(bench: &Bench, server: &BenchServer, out: &Path) -> Command {
-    let mut command = Command::new(&bench.programs.dyno);
+fn dyno_tpcc(bench: &Bench, server: &BenchServer, out: &str) -> Command {
+    let mut command = dyno(&bench.programs, server, "tpcc", out);
     command
-        .args(["bench", "tpcc", "--quiet", "--format", "json", "--existing", "reuse"])
-        .args(["--warm-up", "0s", "--option", &format!("warehouses={WAREHOUSES}")])
-        .args(["--system", &server.url(), "--out"])
-        .arg(out);
+        .args(["--existing", "reuse", "--warm-up", "0s"])
+        .args(["--option", &format!("warehouses={WAREHOUSES}")]);
     command
 }
 
-/// Like go-tpc: its weights, and any warehouse for each transaction.
-fn run(bench: &Bench, server: &BenchServer) -> Command {
-    let mut command = dyno(bench, server, &server.scratch().join("results"));
+/// As go-tpc does it: its weights, and any warehouse for each transaction.
+fn run(bench: &Bench, server: &BenchServer, connections: usize, time: Duration) -> Command {
+    let mut command = dyno_tpcc(bench, server, "results");
     command
         .args(["--option", "mix=45,43,4,4,4", "--option", "home_warehouse=false"])
-        .args(["--option", "check=false", "--clients", &CONNECTIONS.to_string()])
-        .args(["--seed", "1", "--time", &format!("{}s", seconds(bench))]);
+        .args(["--option", "check=false", "--clients", &connections.to_string()])
+        .args(["--seed", "1", "--time", &format!("{}s", time.as_secs())]);
     command
 }
 
-fn go_tpc_run(bench: &Bench, go_tpc: &Path, server: &BenchServer) -> Command {
+fn go_tpc_run(go_tpc: &Path, server: &BenchServer, connections: usize, time: Duration) -> Command {
     let mut command = go_tpc_command(go_tpc, server, "run");
-    command.args(["--threads", &CONNECTIONS.to_string()]);
-    command.args(["--time", &format!("{}s", seconds(bench))]);
+    command.args(["--threads", &connections.to_string()]);
+    command.args(["--time", &format!("{}s", time.as_secs())]);
     command
 }
 
@@ -150,117 +116,4 @@ fn go_tpc_command(go_tpc: &Path, server: &BenchServer, verb: &str) -> Command {
         .args(["--user", USER, "--password", &server.password()])
         .args(["--db", DATABASE, "--warehouses", WAREHOUSES]);
     command
-}
-
-fn seconds(bench: &Bench) -> u64 {
-    (SETTLE + window(bench) + MARGIN).as_secs()
-}
-
-/// Transactions are few: the window is three times as long as for queries.
-fn window(bench: &Bench) -> Duration {
-    bench.window * 3
-}
-
-/// Runs one contestant and measures it over a window in its middle; transactions are counted by the server.
-fn look_at(bench: &Bench, server: &BenchServer, command: Command) -> anyhow::Result<Seen> {
-    let before = server.transactions()?;
-    let mut client = Client::start(command, None)?;
-    for look in 0.. {
-        if server.transactions()? >= before + BEGUN {
-            break;
-        }
-        if look == POLLS_MAX || client.ended()?.is_some() {
-            bail!("its load does not begin");
-        }
-        pause(POLL_PERIOD, &bench.interrupt)?;
-    }
-    pause(SETTLE, &bench.interrupt)?;
-    let clock = Clock::monotonic();
-    let (first, cpu) = (server.transactions()?, CpuTime::of(client.pid())?);
-    pause(window(bench), &bench.interrupt)?;
-    let transactions = (server.transactions()? - first).max(1) as f64;
-    let split = CpuTime::of(client.pid())?.since(&cpu);
-    let length_s = clock.now() as f64 / 1e9;
-    if client.ended()?.is_some() {
-        bail!("its load ended inside the window");
-    }
-    let peak_bytes = memory_bytes(client.pid(), "VmHWM")?;
-    client.finish(false)?;
-    Ok(Seen {
-        queries_per_s: transactions / length_s,
-        user_us: split.user.as_secs_f64() * 1e6 / transactions,
-        system_us: split.system.as_secs_f64() * 1e6 / transactions,
-        peak_bytes,
-        unfairness: None,
-    })
-}
-
-fn against(results: &Results, quantity: Quantity) -> Option<analysis::Ratio> {
-    ratio(results, Part::Tpcc, GoTpc, CONNECTIONS, quantity)
-}
-
-/// The goals for dyno here.
-pub(super) fn goals(results: &Results) -> Vec<Goal> {
-    let cpu = against(results, Quantity::CpuUs).map(|ratio| {
-        let what = format!("client CPU for a TPC-C transaction at {CONNECTIONS}, dyno / go-tpc");
-        Goal::of_ratio(what, Bound::AtMost(CPU_RATIO_MAX), ratio)
-    });
-    let throughput = against(results, Quantity::QueriesPerS).map(|ratio| {
-        let what = format!("TPC-C transactions at {CONNECTIONS}, dyno / go-tpc");
-        Goal::of_ratio(what, Bound::AtLeast(1.0), ratio)
-    });
-    let series = |contestant| results.series(Part::Tpcc, contestant, LOADING, Quantity::Seconds);
-    let load = analysis::paired_ratio(&series(GoTpc), &series(Dyno)).map(|speedup| {
-        let what = format!("load of {WAREHOUSES} warehouses, go-tpc / dyno");
-        Goal::of_ratio(what, Bound::AtLeast(LOAD_SPEEDUP_MIN), speedup)
-    });
-    let checks = results.series(Part::Tpcc, Dyno, CHECKING, Quantity::Seconds);
-    let what = format!("check of {WAREHOUSES} warehouses, all twelve conditions");
-    let check = Goal::of_rounds(what, Bound::AtMost(CHECK_SECONDS_MAX), " s", &checks);
-    [cpu, throughput, load, check].into_iter().flatten().collect()
-}
-
-/// The section of the page.
-pub(super) fn section(results: &Results) -> String {
-    let of = |contestant: Contestant, connections, quantity| {
-        median(&results.series(Part::Tpcc, contestant, connections, quantity))
-    };
-    let Some(load) = of(Dyno, LOADING, Quantity::Seconds) else { return String::new() };
-    let cell = |contestant| {
-        let rate = of(contestant, CONNECTIONS, Quantity::QueriesPerS).unwrap_or_default();
-        let cpu = of(contestant, CONNECTIONS, Quantity::CpuUs).unwrap_or_default();
-        let user = of(contestant, CONNECTIONS, Quantity::UserUs).unwrap_or_default();
-        format!("{cpu:.0} [{user:.0}], {rate:.0}/s")
-    };
-    let ratio = |quantity| against(results, quantity).map_or_else(String::new, show);
-    let go_load = of(GoTpc, LOADING, Quantity::Seconds).unwrap_or_default();
-    let check = of(Dyno, CHECKING, Quantity::Seconds).unwrap_or_default();
-    let rows = vec![
-        vec![
-            format!("transactions, {CONNECTIONS} connections"),
-            cell(Dyno),
-            cell(GoTpc),
-            format!("CPU {}, rate {}", ratio(Quantity::CpuUs), ratio(Quantity::QueriesPerS)),
-        ],
-        vec![
-            format!("load of {WAREHOUSES} warehouses"),
-            format!("{load:.1} s"),
-            format!("{go_load:.1} s"),
-            format!("{:.2}", load / go_load.max(f64::MIN_POSITIVE)),
-        ],
-        vec![
-            format!("check of {WAREHOUSES} warehouses"),
-            format!("{check:.1} s"),
-            "does not end in minutes".to_owned(),
-            String::new(),
-        ],
-    ];
-    let head = ["TPC-C", "dyno", "go-tpc", "dyno / go-tpc"];
-    format!(
-        "\n## TPC-C, server and client on all cores\n\nClient CPU for a transaction, us (in brackets the \
-         user part), and transactions as the server counted them; {WAREHOUSES} warehouses, mix \
-         45/43/4/4/4, any warehouse for each transaction, go-tpc 1.0.12. Each load is on a fresh server, \
-         go-tpc's with {GO_TPC_LOADERS} threads.\n\n{}",
-        table(&head, rows.into_iter())
-    )
 }

@@ -3,7 +3,8 @@
 //! Set-up and end are not part of the window. The server counts the queries, and the kernel counts the CPU time of
 //! the client's process. Both are the same for every contestant, whatever it reports itself.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -14,164 +15,161 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::Bench;
 use super::contestant::Contestant;
-use super::process::{CpuTime, memory_bytes};
+use super::process::{CpuTime, peak_bytes};
+use super::results::Quantity;
 use super::server::BenchServer;
 use crate::interrupt::Interrupt;
 
-/// The number of executions that shows that the load has begun.
-const BEGUN: u64 = 1000;
-/// Time between the start of the load and the window.
-const SETTLE: Duration = Duration::from_millis(1200);
-/// Length of the load in addition to settling and window, so that it never ends within the window.
-const MARGIN: Duration = Duration::from_millis(1500);
 const POLL_PERIOD: Duration = Duration::from_millis(50);
-/// The number of checks before a load that does not begin fails: a minute.
-const POLLS_MAX: usize = 1200;
+/// Looks before a load that does not begin is given up: two minutes.
+const POLLS_MAX: usize = 2_400;
+/// Between two looks whether a client whose time is taken has ended.
+const END_POLL_PERIOD: Duration = Duration::from_millis(5);
 
 /// The measured values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
+    /// Queries, or whatever else the server counts of this load.
     pub queries_per_s: f64,
-    /// The client's CPU time for each query, in the program and in the kernel.
+    /// The client's CPU time for each of them, in the program and in the kernel.
     pub user_us: f64,
     pub system_us: f64,
-    /// The client's peak memory.
-    pub peak_bytes: u64,
-    /// Standard deviation over clients as a share of the mean, if the client reports it.
-    pub unfairness: Option<f64>,
+    /// The client's memory at its peak.
+    peak_bytes: u64,
+    /// Standard deviation over clients as a share of the mean, where the client tells.
+    unfairness: Option<f64>,
 }
 
-/// Runs one contestant and measures it.
-///
-/// # Errors
-/// When it fails, ends too early, or does not begin.
-pub(super) fn look(
-    bench: &Bench,
-    server: &BenchServer,
-    contestant: Contestant,
-    connections: usize,
-    cpus: Option<&str>,
-) -> anyhow::Result<Seen> {
-    let command = contestant.point_selects(&bench.programs, server, connections, time(bench))?;
-    let load = Load { command, end: End::Own };
-    look_at(bench, server, contestant, load, connections, cpus)
-}
-
-/// How long a load has to last so that it contains the window.
-pub(super) fn time(bench: &Bench) -> Duration {
-    SETTLE + bench.window + MARGIN
-}
-
-/// A load to measure.
-pub(super) struct Load {
-    pub command: Command,
-    pub end: End,
-}
-
-/// How a load ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// By itself, soon after the window.
-    Own,
-    /// When it is stopped.
-    Stopped,
-}
-
-/// Runs a load and measures it.
-///
-/// # Errors
-/// When it fails, ends too early, or does not begin.
-pub(super) fn look_at(
-    bench: &Bench,
-    server: &BenchServer,
-    contestant: Contestant,
-    load: Load,
-    connections: usize,
-    cpus: Option<&str>,
-) -> anyhow::Result<Seen> {
-    let before = server.executions()?;
-    let mut client = Client::start(load.command, cpus)
-        .with_context(|| format!("cannot start {}", contestant.name()))?;
-    let seen = watch(&mut client, server, before, bench)
-        .with_context(|| format!("{} with {connections} connections", contestant.name()));
-    let printed = match load.end {
-        End::Stopped if seen.is_ok() => client.stop(),
-        _ => client.finish(seen.is_err()),
-    };
-    let mut seen = seen.map_err(|error| match &printed {
-        Err(why) => error.context(format!("{why:#}")),
-        Ok(_) => error,
-    })?;
-    seen.unfairness = contestant.unfairness(&printed?)?;
-    Ok(seen)
-}
-
-fn watch(
-    client: &mut Client,
-    server: &BenchServer,
-    before: u64,
-    bench: &Bench,
-) -> anyhow::Result<Seen> {
-    wait_for_load(client, server, before, &bench.interrupt)?;
-    pause(SETTLE, &bench.interrupt)?;
-    let clock = Clock::monotonic();
-    let first = Snapshot::take(client.pid(), server, &clock)?;
-    pause(bench.window, &bench.interrupt)?;
-    let last = Snapshot::take(client.pid(), server, &clock)?;
-    if let Some(status) = client.ended()? {
-        bail!("its load ended inside the window ({status})");
+impl Seen {
+    /// As it is kept.
+    pub(super) fn values(&self) -> impl Iterator<Item = (Quantity, f64)> {
+        let values = [
+            (Quantity::QueriesPerS, self.queries_per_s),
+            (Quantity::UserUs, self.user_us),
+            (Quantity::SystemUs, self.system_us),
+            (Quantity::CpuUs, self.user_us + self.system_us),
+            (Quantity::PeakBytes, self.peak_bytes as f64),
+        ];
+        values.into_iter().chain(self.unfairness.map(|value| (Quantity::Unfairness, value)))
     }
-    let peak_bytes = memory_bytes(client.pid(), "VmHWM")?;
-    Ok(Seen { peak_bytes, ..last.since(&first)? })
 }
 
-/// All counters at one time.
-struct Snapshot {
-    at_ns: u64,
-    executions: u64,
-    cpu: CpuTime,
+/// When to look at a load, and at what.
+pub(super) struct Window {
+    /// What the server counts of the load.
+    counted: fn(&BenchServer) -> anyhow::Result<u64>,
+    /// So many show that the load has begun.
+    begun: u64,
+    /// Between the load's beginning and the window.
+    settle: Duration,
+    length: Duration,
+    /// Load that is asked for beyond settling and window, so that it never ends inside.
+    margin: Duration,
 }
 
-impl Snapshot {
-    fn take(pid: u32, server: &BenchServer, clock: &Clock) -> anyhow::Result<Self> {
-        let executions = server.executions()?;
-        Ok(Self { executions, at_ns: clock.now(), cpu: CpuTime::of(pid)? })
+impl Window {
+    pub(super) fn of_queries(length: Duration) -> Self {
+        Self {
+            counted: BenchServer::executions,
+            begun: 1000,
+            settle: Duration::from_millis(1200),
+            length,
+            margin: Duration::from_millis(1500),
+        }
     }
 
-    fn since(&self, earlier: &Self) -> anyhow::Result<Seen> {
-        let queries = (self.executions - earlier.executions) as f64;
+    pub(super) fn of_transactions(length: Duration) -> Self {
+        Self {
+            counted: BenchServer::transactions,
+            begun: 50,
+            settle: Duration::from_secs(2),
+            length,
+            margin: Duration::from_secs(3),
+        }
+    }
+
+    /// How long a load has to last so that the window lies within it.
+    pub(super) fn load_time(&self) -> Duration {
+        self.settle + self.length + self.margin
+    }
+
+    /// Runs one contestant, on `cpus` only when they are given, and looks at it.
+    ///
+    /// # Errors
+    /// When it fails, ends too early, or does not begin.
+    pub(super) fn look(
+        &self,
+        server: &BenchServer,
+        contestant: Contestant,
+        mut command: Command,
+        cpus: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Seen> {
+        let before = (self.counted)(server)?;
+        let mut client = Client::start(&mut command, cpus).context("cannot start it")?;
+        let seen = self.watch(&mut client, server, before, interrupt);
+        let printed = client.finish(match &seen {
+            Ok(_) if contestant.has_no_end() => End::Told,
+            Ok(_) => End::Own,
+            Err(_) => End::Killed,
+        });
+        let mut seen = seen.map_err(|error| match &printed {
+            Err(why) => error.context(format!("{why:#}")),
+            Ok(_) => error,
+        })?;
+        seen.unfairness = contestant.unfairness(&printed?)?;
+        Ok(seen)
+    }
+
+    fn watch(
+        &self,
+        client: &mut Client,
+        server: &BenchServer,
+        before: u64,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Seen> {
+        self.wait_for_load(client, server, before, interrupt)?;
+        pause(self.settle, interrupt)?;
+        let first = (self.counted)(server)?;
+        let (clock, cpu) = (Clock::monotonic(), CpuTime::of(client.pid())?);
+        pause(self.length, interrupt)?;
+        let queries = ((self.counted)(server)? - first) as f64;
+        let length_s = clock.now() as f64 / 1e9;
+        let split = CpuTime::of(client.pid())?.since(&cpu);
+        if let Some(status) = client.ended()? {
+            bail!("its load ended inside the window ({status})");
+        }
         if queries < 1.0 {
             bail!("it sent nothing during the window");
         }
-        let split = self.cpu.since(&earlier.cpu);
         Ok(Seen {
-            queries_per_s: queries * 1e9 / (self.at_ns - earlier.at_ns) as f64,
+            queries_per_s: queries / length_s,
             user_us: split.user.as_secs_f64() * 1e6 / queries,
             system_us: split.system.as_secs_f64() * 1e6 / queries,
-            peak_bytes: 0,
+            peak_bytes: peak_bytes(client.pid())?,
             unfairness: None,
         })
     }
-}
 
-fn wait_for_load(
-    client: &mut Client,
-    server: &BenchServer,
-    before: u64,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    for _ in 0..POLLS_MAX {
-        if server.executions()? >= before + BEGUN {
-            return Ok(());
+    fn wait_for_load(
+        &self,
+        client: &mut Client,
+        server: &BenchServer,
+        before: u64,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<()> {
+        for _ in 0..POLLS_MAX {
+            if (self.counted)(server)? >= before + self.begun {
+                return Ok(());
+            }
+            if let Some(status) = client.ended()? {
+                bail!("it ended before its load began ({status})");
+            }
+            pause(POLL_PERIOD, interrupt)?;
         }
-        if let Some(status) = client.ended()? {
-            bail!("it ended before its load began ({status})");
-        }
-        pause(POLL_PERIOD, interrupt)?;
+        bail!("its load does not begin")
     }
-    bail!("its load does not begin")
 }
 
 /// Waits; fails when a signal arrives.
@@ -187,12 +185,38 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<(
     }
 }
 
-/// A running client. Dropping it kills it.
+/// Runs a client to its end, and returns how long that took.
+///
+/// # Errors
+/// When it fails.
+pub(super) fn run_to_end(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<Duration> {
+    let clock = Clock::monotonic();
+    let mut client = Client::start(command, None)?;
+    while client.ended()?.is_none() {
+        pause(END_POLL_PERIOD, interrupt)?;
+    }
+    let wall = Duration::from_nanos(clock.now());
+    client.finish(End::Own)?;
+    Ok(wall)
+}
+
+/// How a client comes to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself, with success.
+    Own,
+    /// When it is told to, however it then ends.
+    Told,
+    /// Killed, and it has failed.
+    Killed,
+}
+
+/// A client at work. Dropping it kills it.
 pub(super) struct Client {
     child: Child,
-    /// Its output. Threads read it, so that a client with much output does not block.
-    said: Option<thread::JoinHandle<String>>,
-    complained: Option<thread::JoinHandle<String>>,
+    /// What it prints and its complaints, in files without a name: so it is never held up.
+    said: File,
+    complained: File,
 }
 
 impl Client {
@@ -200,11 +224,10 @@ impl Client {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(super) fn start(mut command: Command, cpus: Option<&str>) -> anyhow::Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = on_cpus(cpus, || Ok(command.spawn()?))?;
-        let said = child.stdout.take().map(reader);
-        let complained = child.stderr.take().map(reader);
+    pub(super) fn start(command: &mut Command, cpus: Option<&str>) -> anyhow::Result<Self> {
+        let (said, complained) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(complained.try_clone()?);
+        let child = on_cpus(cpus, || Ok(command.spawn()?))?;
         Ok(Self { child, said, complained })
     }
 
@@ -216,29 +239,19 @@ impl Client {
         Ok(self.child.try_wait()?)
     }
 
-    /// Stops the client, and returns its output until then, whatever its exit status.
+    /// Returns what it printed until its end.
     ///
     /// # Errors
-    /// When it cannot be signalled.
-    fn stop(mut self) -> anyhow::Result<String> {
-        let pid = i32::try_from(self.pid()).context("a process id is that small")?;
-        kill(Pid::from_raw(pid), Signal::SIGTERM)?;
-        self.child.wait()?;
-        Ok(text_of(self.said.take()))
-    }
-
-    /// Waits for its exit and returns its output; with `is_lost`, kills it instead of waiting.
-    ///
-    /// # Errors
-    /// When it failed, with its error output.
-    pub(super) fn finish(mut self, is_lost: bool) -> anyhow::Result<String> {
-        if is_lost {
-            self.child.kill()?;
+    /// When it failed, with its complaint.
+    pub(super) fn finish(mut self, end: End) -> anyhow::Result<String> {
+        match end {
+            End::Own => {}
+            End::Told => kill(Pid::from_raw(self.pid().cast_signed()), Signal::SIGTERM)?,
+            End::Killed => self.child.kill()?,
         }
         let status = self.child.wait()?;
-        let said = text_of(self.said.take());
-        let complained = text_of(self.complained.take());
-        if !status.success() {
+        let (said, complained) = (text_of(&self.said)?, text_of(&self.complained)?);
+        if !status.success() && end != End::Told {
             bail!("{status}: {}", if complained.is_empty() { said } else { complained }.trim());
         }
         Ok(said)
@@ -253,17 +266,11 @@ impl Drop for Client {
     }
 }
 
-fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // When the pipe breaks, the output ends there.
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-}
-
-fn text_of(reader: Option<thread::JoinHandle<String>>) -> String {
-    reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+fn text_of(mut file: &File) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Runs `work` on these CPUs only: a process that is started there stays there.
@@ -276,4 +283,24 @@ fn on_cpus<T>(cpus: Option<&str>, work: impl FnOnce() -> anyhow::Result<T>) -> a
     let done = work();
     sched_setaffinity(us, &before)?;
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_a_client_is_returned_and_its_complaint_is_the_error() {
+        let shell = |script: &str, end| {
+            let client = Client::start(Command::new("sh").args(["-c", script]), None).unwrap();
+            client.finish(end).map_err(|error| error.to_string())
+        };
+        assert_eq!(shell("echo said; echo noise >&2", End::Own).unwrap(), "said\n");
+        assert_eq!(
+            shell("echo said; echo why >&2; exit 3", End::Own).unwrap_err(),
+            "exit status: 3: why"
+        );
+        assert!(shell("sleep 600", End::Told).is_ok());
+        assert!(shell("sleep 600", End::Killed).unwrap_err().starts_with("signal: 9"));
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use crate::bench::process::memory_bytes;
+use crate::bench::process::resident_bytes;
 
 /// When the record has not grown for this long, dyno hangs: it writes an interval each second whatever the server
 /// does, and waits for a server no longer than this while there are none.
@@ -91,8 +91,8 @@ impl Dyno {
     pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
-        // After its exit there is no memory to read, even if the status has not been read yet.
-        if let Ok(resident_bytes) = memory_bytes(self.child.id(), "VmRSS") {
+        // Between its end and the look at it there is no memory to be seen.
+        if let Ok(resident_bytes) = resident_bytes(self.child.id()) {
             self.samples.push(Sample { at, resident_bytes });
         }
         let seen = seen(&self.folder.join("results"));

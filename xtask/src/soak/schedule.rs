@@ -35,15 +35,17 @@ const AWAY_MS: (usize, usize) = (0, 5_000);
 const READ_ONLY_MS: (usize, usize) = (500, 2_500);
 const QUIET_MS: (usize, usize) = (3_000, 9_000);
 
-/// The kinds of disturbances.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Stop,
-    Kill,
-    Stall,
-    Cut,
-    ReadOnly,
-}
+/// Makes a disturbance of one kind.
+type Kind = fn(&mut Schedule) -> Disturbance;
+
+/// Every kind of disturbance, again and again.
+const KINDS: [Kind; 5] = [
+    |it| Disturbance::Stop(it.pause()),
+    |it| Disturbance::Kill(it.duration(AWAY_MS)),
+    |it| Disturbance::Stall(it.pause()),
+    |it| Disturbance::Cut(1 + it.random.below(100)),
+    |it| Disturbance::ReadOnly(it.duration(READ_ONLY_MS)),
+];
 
 /// An endless series of steps, the same for the same seed. Each round has every kind once, in a new order; after a
 /// round there is a longer rest, so that some trials are not disturbed.
@@ -79,17 +81,10 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<ScheduledDisturbance> {
         let mut quiet = self.duration(QUIET_MS);
         if self.round.is_empty() {
-            let kinds = [Kind::Stop, Kind::Kill, Kind::Stall, Kind::Cut, Kind::ReadOnly];
-            self.round = self.random.of(&kinds);
+            self.round = self.random.of(&KINDS);
             quiet += self.rest.mul_f64(1.0 + self.random.below(1_000) as f64 / 1_000.0);
         }
-        let disturbance = match self.round.pop()? {
-            Kind::Stop => Disturbance::Stop(self.pause()),
-            Kind::Kill => Disturbance::Kill(self.duration(AWAY_MS)),
-            Kind::Stall => Disturbance::Stall(self.pause()),
-            Kind::Cut => Disturbance::Cut(1 + self.random.below(100)),
-            Kind::ReadOnly => Disturbance::ReadOnly(self.duration(READ_ONLY_MS)),
-        };
+        let disturbance = self.round.pop()?(self);
         Some(ScheduledDisturbance { quiet, disturbance })
     }
 }

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
 use jiff::Timestamp;
-use net::{Clock, Runtime};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use system::Daemon;
@@ -16,6 +15,7 @@ use system::mariadb::{self, DATABASE, Settings};
 
 use super::proxy::Proxy;
 use super::schedule::Disturbance;
+use crate::sql;
 
 /// The account of the load; it may not write while the server is read-only.
 const LOAD_USER: &str = "soak";
@@ -124,41 +124,22 @@ impl SoakServer {
         let count = (connections.len() * percent).div_ceil(100);
         let kills: Vec<String> =
             connections[..count].iter().map(|id| format!("KILL CONNECTION {id}")).collect();
-        // A connection that has ended meanwhile is unknown to the server; then there is nothing to end.
-        self.all(&kills).map(drop)
+        // One that has gone by itself meanwhile is no longer known: nobody is left to be cut.
+        sql::ask_all(&self.root, &kills)
+            .map(drop)
+            .context("the server does not take the soak's own statements")
     }
 
-    fn ask(&self, sql: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
-        let mut answers = self.all(&[sql.to_owned()])?;
-        answers.pop().context("one statement has one answer")?.map_err(|failure| anyhow!(failure))
-    }
-
-    /// Runs statements over one connection, which is closed afterwards even when one fails.
-    fn all(
-        &self,
-        statements: &[String],
-    ) -> anyhow::Result<Vec<Result<Vec<Vec<Datum>>, measure::Failure>>> {
-        let mut runtime = Runtime::new(Clock::monotonic())?;
-        let handle = runtime.handle();
-        let (target, statements) = (self.root.clone(), statements.to_vec());
-        let asked = runtime.block_on(async move {
-            let mut session = target.connect(&handle, 0).await?;
-            let mut answers = Vec::with_capacity(statements.len());
-            for sql in &statements {
-                answers.push(session.rows(sql).await);
-            }
-            session.close().await;
-            Ok::<_, measure::Failure>(answers)
-        });
-        asked?.context("the server does not take the soak's own statements")
+    fn ask(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
+        sql::ask(&self.root, statement)
+            .context("the server does not take the soak's own statements")
     }
 }
 
 /// The id of a connection of the load: the first columns of SHOW PROCESSLIST are id and user.
 fn connection(row: &[Datum]) -> Option<i64> {
     match row {
-        [Datum::Text(id), Datum::Text(user), ..] if user == LOAD_USER => id.parse().ok(),
-        [Datum::Int(id), Datum::Text(user), ..] if user == LOAD_USER => Some(*id),
+        [id, Datum::Text(user), ..] if user == LOAD_USER => sql::number(id),
         _ => None,
     }
 }

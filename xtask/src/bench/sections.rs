@@ -1,0 +1,229 @@
+//! The page's tables: a row for each number of connections, or one for each contestant.
+
+use super::Part;
+use super::cases::WATCHED_CONNECTIONS;
+use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, GoTpc, GoYcsb, Sysbench};
+use super::goals::Seen;
+use super::page::table;
+use super::results::Quantity::{
+    self, ClientCpuS, CpuUs, PeakBytes, QueriesPerS, Seconds, ServerCpuS, Unfairness, UserUs,
+};
+use super::results::{Point, Results};
+use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
+
+/// One quantity of a contestant: its median over rounds.
+type Figures<'a> = &'a dyn Fn(Quantity) -> f64;
+
+/// A table with a row for each number of connections.
+struct Section {
+    part: Part,
+    /// Its heading and what it shows.
+    words: &'static str,
+    contestants: &'static [Contestant],
+    /// The figures of one contestant.
+    cell: fn(Figures<'_>) -> String,
+    /// Columns of ratios, by their headings.
+    ratios: &'static [(&'static str, [Contestant; 2], Quantity)],
+}
+
+const PINNED: Section = Section {
+    part: Part::Pinned,
+    words: "Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets the \
+            user part), and throughput. Nothing that speaks the protocol by one system call each way \
+            can be below the floor, so what the floor needs of sysbench's CPU is as far as dyno could \
+            come.",
+    contestants: &[Dyno, Floor, Sysbench],
+    cell: |of| format!("{:.2} [{:.2}], {:.1}k/s", of(CpuUs), of(UserUs), of(QueriesPerS) / 1e3),
+    ratios: &[
+        ("dyno / floor", [Dyno, Floor], CpuUs),
+        ("dyno / sysbench", [Dyno, Sysbench], CpuUs),
+        ("floor / sysbench", [Floor, Sysbench], CpuUs),
+    ],
+};
+
+const SHARED: Section = Section {
+    part: Part::Shared,
+    words: "Server and client on all cores\n\nThroughput, and the standard deviation over clients as \
+            a share of the mean.",
+    contestants: &[Dyno, Sysbench],
+    cell: |of| format!("{:.1}k/s, {:.1} %", of(QueriesPerS) / 1e3, of(Unfairness) * 100.0),
+    ratios: &[("dyno / sysbench", [Dyno, Sysbench], QueriesPerS)],
+};
+
+const TIDB: Section = Section {
+    part: Part::Tidb,
+    words: "TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; TiDB \
+            on its embedded storage.",
+    contestants: &[Dyno, Sysbench],
+    cell: |of| format!("{:.1} us, {:.2}k/s", of(CpuUs), of(QueriesPerS) / 1e3),
+    ratios: &[
+        ("CPU, dyno / sysbench", [Dyno, Sysbench], CpuUs),
+        ("throughput", [Dyno, Sysbench], QueriesPerS),
+    ],
+};
+
+const YCSB: Section = Section {
+    part: Part::Ycsb,
+    words: "YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
+            bytes, us (in brackets the user part), and throughput; 10000 records, uniform requests, \
+            go-ycsb 1.0.1.",
+    contestants: &[Dyno, GoYcsb],
+    cell: |of| format!("{:.1} [{:.1}], {:.1}k/s", of(CpuUs), of(UserUs), of(QueriesPerS) / 1e3),
+    ratios: &[
+        ("CPU, dyno / go-ycsb", [Dyno, GoYcsb], CpuUs),
+        ("throughput", [Dyno, GoYcsb], QueriesPerS),
+    ],
+};
+
+/// Every section that something was measured for.
+pub(super) fn sections(results: &Results) -> String {
+    let sections = [
+        PINNED.text(results),
+        watching(results),
+        SHARED.text(results),
+        memory(results),
+        prepare(results),
+        TIDB.text(results),
+        YCSB.text(results),
+        tpcc(results),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+impl Section {
+    fn text(&self, results: &Results) -> Option<String> {
+        let points = results.points(self.part);
+        let names = self.contestants.iter().map(|contestant| contestant.name());
+        let head: Vec<&str> = std::iter::once("connections")
+            .chain(names)
+            .chain(self.ratios.iter().map(|(head, ..)| *head))
+            .collect();
+        let rows = points.iter().map(|point| {
+            let cells = self.contestants.iter().map(|contestant| self.cell(*point, *contestant));
+            let ratios = self.ratios.iter().map(|(_, pair, of)| shown(*point, *pair, *of));
+            std::iter::once(point.connections.to_string()).chain(cells).chain(ratios).collect()
+        });
+        (!points.is_empty()).then(|| format!("\n## {}\n\n{}", self.words, table(&head, rows)))
+    }
+
+    /// Empty for a contestant that was not measured there.
+    fn cell(&self, point: Point<'_>, contestant: Contestant) -> String {
+        let cell =
+            point.median(contestant, QueriesPerS).map(|_| (self.cell)(&figures(point, contestant)));
+        cell.unwrap_or_default()
+    }
+}
+
+fn figures(point: Point<'_>, contestant: Contestant) -> impl Fn(Quantity) -> f64 {
+    move |quantity| point.median(contestant, quantity).unwrap_or_default()
+}
+
+fn shown(point: Point<'_>, pair: [Contestant; 2], quantity: Quantity) -> String {
+    point.ratio(pair, quantity).map_or_else(String::new, |ratio| Seen::from(ratio).to_string())
+}
+
+/// What watching the host costs, which dyno does by default and no other.
+fn watching(results: &Results) -> Option<String> {
+    let point = results.at(Part::Pinned, WATCHED_CONNECTIONS);
+    let without = point.ratio([Dyno, DynoWatching], CpuUs)?;
+    let of = figures(point, DynoWatching);
+    Some(format!(
+        "\nThe others watch nothing, so dyno has its watching off here (`watch = \"off\"`). With it, as by \
+         default, a query took {:.2} us [{:.2}] at {WATCHED_CONNECTIONS}; without / with: {}.\n",
+        of(CpuUs),
+        of(UserUs),
+        Seen::from(without)
+    ))
+}
+
+fn memory(results: &Results) -> Option<String> {
+    let point = *results.points(Part::Memory).first()?;
+    let rows = [Dyno, Sysbench].into_iter().filter_map(|contestant| {
+        let peak = point.median(contestant, PeakBytes)? / 1e6;
+        Some(vec![contestant.name().to_owned(), format!("{peak:.1} MB")])
+    });
+    let table = table(&["", "peak"], rows);
+    Some(format!("\n## Peak memory at {} connections\n\n{table}", point.connections))
+}
+
+fn prepare(results: &Results) -> Option<String> {
+    let point = *results.points(Part::Prepare).first()?;
+    let rows = [Dyno, Sysbench].into_iter().filter_map(|contestant| {
+        let of = |quantity| point.median(contestant, quantity);
+        let (seconds, client, server) = (of(Seconds)?, of(ClientCpuS)?, of(ServerCpuS)?);
+        let times = [seconds, client, server].map(|time| format!("{time:.2} s"));
+        let cores = format!("{:.2}", (client + server) / seconds);
+        Some([contestant.name().to_owned()].into_iter().chain(times).chain([cores]).collect())
+    });
+    let head = ["", "wall clock", "client CPU", "server CPU", "cores at work"];
+    Some(format!(
+        "\n## Prepare of 4 x 100,000 rows\n\nCores at work is CPU time of client and server over the \
+         wall clock: near the number of cores, the CPU limits; far below, the disk or a lock does. \
+         dyno's client CPU counts its verification too.\n\n{}",
+        table(&head, rows)
+    ))
+}
+
+fn tpcc(results: &Results) -> Option<String> {
+    let [check, load, run] =
+        [CHECKING, LOADING, CONNECTIONS].map(|connections| results.at(Part::Tpcc, connections));
+    let dyno_load = load.median(Dyno, Seconds)?;
+    let cell = |contestant| {
+        let of = figures(run, contestant);
+        format!("{:.0} [{:.0}], {:.0}/s", of(CpuUs), of(UserUs), of(QueriesPerS))
+    };
+    let [cpu, rate] = [CpuUs, QueriesPerS].map(|quantity| shown(run, [Dyno, GoTpc], quantity));
+    let go_load = figures(load, GoTpc)(Seconds);
+    let ratio = dyno_load / go_load.max(f64::MIN_POSITIVE);
+    let rows = [
+        [
+            format!("transactions, {CONNECTIONS} connections"),
+            cell(Dyno),
+            cell(GoTpc),
+            format!("CPU {cpu}, rate {rate}"),
+        ],
+        [
+            "load of 2 warehouses".to_owned(),
+            format!("{dyno_load:.1} s"),
+            format!("{go_load:.1} s"),
+            format!("{ratio:.2}"),
+        ],
+        [
+            "check of 2 warehouses".to_owned(),
+            format!("{:.1} s", figures(check, Dyno)(Seconds)),
+            "does not end in minutes".to_owned(),
+            String::new(),
+        ],
+    ];
+    let head = ["TPC-C", "dyno", "go-tpc", "dyno / go-tpc"];
+    Some(format!(
+        "\n## TPC-C, server and client on all cores\n\nClient CPU for a transaction, us (in brackets the \
+         user part), and transactions as the server counted them; 2 warehouses, mix 45/43/4/4/4, any \
+         warehouse for each transaction, go-tpc 1.0.12. Each load is on a fresh server, go-tpc's with 4 \
+         threads.\n\n{}",
+        table(&head, rows.into_iter().map(Vec::from))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::goals::{Outcome, goals};
+    use super::super::results::Case;
+    use super::*;
+
+    #[test]
+    fn reads_are_compared_with_go_ycsb() {
+        let mut results = Results::new(1);
+        for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
+            for round in 0..3 {
+                let case = Case { part: Part::Ycsb, contestant, connections: 16, round };
+                results.add(case, [(CpuUs, cpu_us), (QueriesPerS, rate)]);
+            }
+        }
+        let seen: Vec<(String, Outcome)> =
+            goals(&results).iter().map(|goal| (goal.seen(), goal.outcome())).collect();
+        let expected = ["0.36 (0.36 to 0.36)", "1.67 (1.67 to 1.67)"];
+        assert_eq!(seen, expected.map(|seen| (seen.to_owned(), Outcome::Reached)));
+        assert!(sections(&results).contains("| 16 | 8.0 [0.0], 50.0k/s | 22.0 [0.0], 30.0k/s |"));
+    }
+}
