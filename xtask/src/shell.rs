@@ -30,12 +30,12 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command(&cargo, arguments)
 }
 
-/// Prints the command as a user would type it.
+/// Prints the command as a user would type it, without passwords.
 pub(crate) fn say(command: &Command) {
     let program = command.get_program().to_string_lossy();
     let name = program.rsplit('/').next().unwrap_or(&program);
     let words: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
-    eprintln!("xtask: {name} {}", words.join(" "));
+    eprintln!("xtask: {}", plan::scrub(&format!("{name} {}", words.join(" "))));
 }
 
 /// Runs a command to its end; when a signal arrives meanwhile, the command and its children are asked to exit.
