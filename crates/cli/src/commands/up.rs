@@ -172,9 +172,12 @@ fn with_password(text: &str, login: Option<&Path>) -> String {
     let Some(url) = file.and_then(|file| fs::read_to_string(file).ok()) else {
         return text.to_owned();
     };
-    let show = |line: &str| match line.starts_with(URL_LABEL) {
-        true => format!("{URL_LABEL}{}\n", url.trim_end()),
-        false => format!("{line}\n"),
+    let show = |line: &str| {
+        if line.starts_with(URL_LABEL) {
+            format!("{URL_LABEL}{}\n", url.trim_end())
+        } else {
+            format!("{line}\n")
+        }
     };
     text.lines().map(show).collect()
 }

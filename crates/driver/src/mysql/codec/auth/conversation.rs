@@ -148,7 +148,7 @@ impl<'a> Login<'a> {
                 self.state = State::ProofSent;
                 Ok(sha2_password::scramble(password, self.nonce()?))
             }
-            Method::Sha256Password => self.request_key(sha2_password::SHA256_KEY_REQUEST),
+            Method::Sha256Password => self.send_password(sha2_password::SHA256_KEY_REQUEST),
             Method::Ed25519 => {
                 let nonce = self.nonce.as_slice().try_into().map_err(|_| WRONG_CHALLENGE)?;
                 Ok(ed25519::sign(password, nonce))
@@ -171,7 +171,7 @@ impl<'a> Login<'a> {
                 Ok(LoginAction::Listen)
             }
             (State::ProofSent, sha2_password::FULL_LOGIN) => {
-                self.request_key(sha2_password::CACHING_SHA2_KEY_REQUEST).map(LoginAction::Answer)
+                self.send_password(sha2_password::CACHING_SHA2_KEY_REQUEST).map(LoginAction::Answer)
             }
             (State::KeyRequested, pem) => {
                 let key = ServerKey::from_pem(pem)?;
@@ -182,7 +182,7 @@ impl<'a> Login<'a> {
     }
 
     /// Sends the password itself in the form that this channel allows, or requests the key that it needs for that.
-    fn request_key(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
+    fn send_password(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password.reveal();
         self.state = State::CredentialsSent;
         if password.is_empty() {
