@@ -11,6 +11,8 @@ mod page;
 mod prepare;
 pub(crate) mod process;
 mod results;
+mod rpc;
+mod rpc_server;
 mod sections;
 mod server;
 mod soak;
@@ -18,47 +20,45 @@ mod tpcc;
 mod window;
 mod ycsb;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::interrupt::Interrupt;
-use crate::needs::{self, Install};
-use crate::{dist, paths, shell};
+use crate::{dist, needs, paths, shell};
 use contestant::Programs;
 use results::Results;
 
 /// What `cargo xtask bench` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Two rounds and short windows; the page goes below target/, not to benchmarks/
+    /// Two rounds and short windows; the page is written to target/ instead of benchmarks/
     #[arg(long)]
     quick: bool,
     /// Only these parts
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
-    /// Also ten minutes of load, for memory that must not grow
+    /// Also ten minutes of load, in which memory must not grow
     #[arg(long)]
     soak: bool,
-    /// Rounds, instead of 5 (2 with --quick)
+    /// Number of rounds [default: 5, or 2 with --quick]
     #[arg(long)]
     rounds: Option<u32>,
-    /// Seed of the order within rounds, instead of one from the clock
+    /// Seed of the order within rounds [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
-    /// A dyno that is built already, instead of building one
-    #[arg(long)]
-    dyno: Option<PathBuf>,
-    /// Only say what is missing, install nothing
-    #[arg(long)]
-    no_install: bool,
+    #[command(flatten)]
+    binary: dist::Binary,
+    #[command(flatten)]
+    install: needs::Install,
 }
 
 /// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     /// Server on core 0, client on core 1: the client's CPU time for each query
     Pinned,
@@ -74,6 +74,18 @@ pub(crate) enum Part {
     Ycsb,
     /// TPC-C against go-tpc: client CPU, throughput, loading, checking
     Tpcc,
+    /// Requests of fixed sizes against a bare loop in C, server and client on all cores
+    Tcp,
+    /// The same with the server on core 0 and the client on core 1
+    TcpPinned,
+    /// Calls of trpc-go's server against its own client, on all cores
+    Trpc,
+    /// The same with the server on core 0 and the client on core 1
+    TrpcPinned,
+    /// Calls of grpc-go's server against ghz and h2load, on all cores
+    Grpc,
+    /// The same with the server on core 0 and the client on core 1
+    GrpcPinned,
     /// Memory over ten minutes
     #[value(skip)]
     Soak,
@@ -93,14 +105,10 @@ struct Bench {
 }
 
 /// Measures, and writes the page.
-///
-/// # Errors
-/// When something is missing, does not build, or fails during the measurement.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let install = if arguments.no_install { Install::No } else { Install::Yes };
-    let needs = [needs::MARIADB, needs::SYSBENCH, needs::COMPILER, needs::GO];
-    needs::provide(&needs, install, &interrupt)?;
+    let needs = [needs::MARIADB, needs::SYSBENCH, needs::COMPILER, needs::GO, needs::H2LOAD];
+    arguments.install.provide(&needs, &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     eprintln!("xtask: the order within rounds comes from --seed {seed}");
     let programs = build(arguments, &interrupt)?;
@@ -121,6 +129,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Part::Prepare => prepare::measure(&mut bench)?,
             Part::Ycsb => ycsb::measure(&mut bench)?,
             Part::Tpcc => tpcc::measure(&mut bench)?,
+            Part::Tcp
+            | Part::TcpPinned
+            | Part::Trpc
+            | Part::TrpcPinned
+            | Part::Grpc
+            | Part::GrpcPinned => {
+                rpc::measure(&mut bench, part)?;
+            }
             Part::Soak => soak::measure(&mut bench)?,
         }
     }
@@ -132,8 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 fn parts(arguments: &Arguments) -> Vec<Part> {
     let mut parts = arguments.only.clone();
     if parts.is_empty() {
-        let of_sysbench = [Part::Pinned, Part::Shared, Part::Memory, Part::Prepare, Part::Tidb];
-        parts = of_sysbench.into_iter().chain([Part::Ycsb, Part::Tpcc]).collect();
+        parts = Part::value_variants().to_vec();
     }
     if arguments.soak {
         parts.push(Part::Soak);
@@ -148,16 +163,21 @@ pub(crate) fn seed_of_now() -> u64 {
 
 /// Builds dyno and the floor.
 fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Programs> {
-    let dyno = match &arguments.dyno {
-        Some(dyno) => dyno.clone(),
-        None => dist::build(dist::PROFILE, interrupt)?,
-    };
+    let dyno = arguments.binary.provide(dist::PROFILE, interrupt)?;
     let folder = paths::target().join("bench");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let floor = folder.join("mysql_floor");
-    let mut compile = shell::command("cc", &["-O2", "-Wall", "-Wextra", "-o"]);
-    compile.arg(&floor).arg("benchmarks/floor/mysql_floor.c");
-    shell::must(&mut compile, interrupt)?;
-    Ok(Programs { dyno, floor })
+    let compiled = |name: &str| {
+        let program = folder.join(name);
+        let mut compile = shell::command("cc", &["-O2", "-Wall", "-Wextra", "-o"]);
+        compile.arg(&program).arg(format!("benchmarks/floor/{name}.c"));
+        shell::must(&mut compile, interrupt)?;
+        anyhow::Ok(program)
+    };
+    Ok(Programs {
+        dyno,
+        floor: compiled("mysql_floor")?,
+        rpc_client: compiled("rpc_floor_client")?,
+        rpc_server: compiled("rpc_floor_server")?,
+    })
 }

@@ -23,9 +23,6 @@ pub(crate) struct Arguments {
 }
 
 /// Checks every target; an input that breaks a property is shown, as small as it can be made.
-///
-/// # Errors
-/// When the tests do not build, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut test = shell::cargo(&["test", "--workspace", "--lib", "--release", "--no-fail-fast"]);

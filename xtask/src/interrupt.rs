@@ -32,9 +32,6 @@ pub(crate) struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
     /// From now on, signals that request the end are stored instead of ending the process.
-    ///
-    /// # Errors
-    /// When the system refuses the handlers.
     pub(crate) fn watch() -> anyhow::Result<Self> {
         let came = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM, SIGHUP] {

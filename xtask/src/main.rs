@@ -1,4 +1,4 @@
-//! Tasks of the repository: test, tidy, dist, fuzz, soak, bench.
+//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, tpch, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 #![expect(clippy::disallowed_methods, reason = "a task's programs get the caller's environment")]
 
@@ -6,17 +6,18 @@ mod bench;
 mod cluster;
 mod dist;
 mod fuzz;
-mod go_server;
+mod go;
 mod interrupt;
 mod needs;
 mod paths;
-mod peers;
+mod servers;
 mod shell;
 mod soak;
 mod sql;
+mod statistics;
 mod test;
-mod tidb;
 mod tidy;
+mod tpch;
 
 use std::process::ExitCode;
 
@@ -32,16 +33,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Runs everything that must hold: format, lints, tidy, and all tests against a real server
+    /// Runs all checks: format, lints, tidy, and all tests against real servers
     Test(test::Arguments),
-    /// Checks what no compiler checks: imports between rooms, opening lines, lengths, words
+    /// Checks imports between rooms, opening lines of files, lengths, words and names
     Tidy,
-    /// Builds the binary that is handed out
+    /// Builds the binary for distribution
     Dist,
-    /// Runs everything that reads what comes from outside on random and on changed real inputs
+    /// Runs all readers of outside input on random inputs and on mutated real inputs
     Fuzz(fuzz::Arguments),
-    /// Runs dyno for half an hour on servers that stall, die and come back, and checks every count
+    /// Runs dyno for half an hour on servers that stall, crash and restart, and verifies every count
     Soak(soak::Arguments),
+    /// Counts on simulated systems how often verdicts and warnings are wrong
+    Statistics(statistics::Arguments),
+    /// Checks TPC-H's answers on SQLite, MariaDB and TiDB at scales 0.1 and 1
+    Tpch(tpch::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -53,6 +58,8 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
+        Task::Statistics(arguments) => statistics::run(&arguments),
+        Task::Tpch(arguments) => tpch::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

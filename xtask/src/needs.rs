@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use clap::Args;
 
 use crate::interrupt::Interrupt;
 use crate::shell;
@@ -21,49 +22,47 @@ pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
 /// For the network namespace of a test.
 pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
+/// The load generator of HTTP/2.
+pub(crate) const H2LOAD: Need = Need { program: "h2load", package: "nghttp2-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
 /// Other folders of programs: those of servers, and that of Go's own archive.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
 
-/// Whether missing programs may be installed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Install {
-    /// With the package manager, as root or with sudo.
-    Yes,
-    /// No: only report what is missing.
-    No,
+/// Whether missing programs are installed with the package manager, as root or with sudo.
+#[derive(Args)]
+pub(crate) struct Install {
+    /// Report missing programs instead of installing them
+    #[arg(long)]
+    no_install: bool,
 }
 
-/// Makes sure that `needs` are installed.
-///
-/// # Errors
-/// When something is missing and may not or cannot be installed, with the command that would.
-pub(crate) fn provide(
-    needs: &[Need],
-    install: Install,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    let missing = missing(needs);
-    if missing.is_empty() {
-        return Ok(());
+impl Install {
+    /// Makes sure that `needs` are installed.
+    ///
+    /// # Errors
+    /// When something is missing and may not or cannot be installed, with the command that would.
+    pub(crate) fn provide(&self, needs: &[Need], interrupt: &Interrupt) -> anyhow::Result<()> {
+        let missing = missing(needs);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+        let by_hand = format!("apt-get install {}", packages.join(" "));
+        for need in &missing {
+            eprintln!("xtask: {} is missing (Debian package {})", need.program, need.package);
+        }
+        if self.no_install {
+            bail!("missing programs; on Debian and Ubuntu: {by_hand}");
+        }
+        apt_get(&packages, interrupt)
+            .with_context(|| format!("cannot install what is missing; do it by hand: {by_hand}"))?;
+        let still: Vec<&str> = self::missing(needs).iter().map(|need| need.program).collect();
+        if !still.is_empty() {
+            bail!("still missing after the installation: {}", still.join(", "));
+        }
+        Ok(())
     }
-    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
-    let by_hand = format!("apt-get install {}", packages.join(" "));
-    for need in &missing {
-        eprintln!("xtask: {} is missing (Debian package {})", need.program, need.package);
-    }
-    if install == Install::No {
-        bail!("missing programs; on Debian and Ubuntu: {by_hand}");
-    }
-    let installed = apt_get(&packages, interrupt)
-        .with_context(|| format!("cannot install what is missing; do it by hand: {by_hand}"));
-    installed?;
-    let still: Vec<&str> = self::missing(needs).iter().map(|need| need.program).collect();
-    if !still.is_empty() {
-        bail!("still missing after the installation: {}", still.join(", "));
-    }
-    Ok(())
 }
 
 fn missing(needs: &[Need]) -> Vec<Need> {
@@ -110,12 +109,13 @@ fn as_root(words: &[&str]) -> anyhow::Result<Command> {
 mod tests {
     use super::*;
 
+    const REPORT: Install = Install { no_install: true };
     const NOWHERE: Need = Need { program: "no-such-program-anywhere", package: "no-package" };
 
     #[test]
     fn no_install_lists_missing_programs_without_installing() {
         let interrupt = Interrupt::watch().unwrap();
-        let error = provide(&[NOWHERE], Install::No, &interrupt).unwrap_err();
+        let error = REPORT.provide(&[NOWHERE], &interrupt).unwrap_err();
         assert_eq!(
             error.to_string(),
             "missing programs; on Debian and Ubuntu: apt-get install no-package"
@@ -125,6 +125,6 @@ mod tests {
     #[test]
     fn present_programs_are_not_installed() {
         let shell = Need { program: "sh", package: "dash" };
-        provide(&[shell], Install::No, &Interrupt::watch().unwrap()).unwrap();
+        REPORT.provide(&[shell], &Interrupt::watch().unwrap()).unwrap();
     }
 }

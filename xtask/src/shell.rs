@@ -24,6 +24,12 @@ pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// A command with more arguments, none of which contains a space.
+pub(crate) fn with(mut command: Command, arguments: &str) -> Command {
+    command.args(arguments.split_whitespace());
+    command
+}
+
 /// The cargo that runs this task.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
@@ -62,9 +68,6 @@ pub(crate) fn run(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resul
 }
 
 /// As [`run`], for a command that must succeed.
-///
-/// # Errors
-/// As [`run`], and when it fails.
 pub(crate) fn must(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<()> {
     let status = run(command, interrupt)?;
     if !status.success() {

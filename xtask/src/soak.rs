@@ -16,7 +16,7 @@ mod soak_server;
 mod verifier;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -26,8 +26,7 @@ use clap::Args;
 
 use crate::bench::seed_of_now;
 use crate::interrupt::Interrupt;
-use crate::needs::{self, Install};
-use crate::{dist, paths};
+use crate::{dist, needs, paths};
 
 use self::soak_plan::Loop;
 use self::soak_run::{SoakResult, SoakRun};
@@ -35,21 +34,19 @@ use self::soak_run::{SoakResult, SoakRun};
 /// What `cargo xtask soak` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// How long
+    /// Length of the run, minutes
     #[arg(long, default_value_t = 30)]
     minutes: u64,
-    /// Seed of everything that is done to the servers, instead of one from the clock
+    /// Seed of the disturbances [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
-    /// A dyno that is built already, instead of building one
-    #[arg(long)]
-    dyno: Option<PathBuf>,
-    /// Keep the records also when nothing is wrong
+    /// Keep the records even when no check failed
     #[arg(long)]
     keep: bool,
-    /// Only say what is missing, install nothing
-    #[arg(long)]
-    no_install: bool,
+    #[command(flatten)]
+    binary: dist::Binary,
+    #[command(flatten)]
+    install: needs::Install,
 }
 
 /// Runs both loops, verifies them, and prints the result.
@@ -58,13 +55,9 @@ pub(crate) struct Arguments {
 /// When something is missing or does not build, a server does not come back, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let install = if arguments.no_install { Install::No } else { Install::Yes };
-    needs::provide(&[needs::MARIADB], install, &interrupt)?;
+    arguments.install.provide(&[needs::MARIADB], &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
-    let dyno = match &arguments.dyno {
-        Some(dyno) => dyno.canonicalize().with_context(|| format!("no {}", dyno.display()))?,
-        None => dist::build("release", &interrupt)?,
-    };
+    let dyno = arguments.binary.provide("release", &interrupt)?;
     let folder = paths::target().join("soak").join(seed.to_string());
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -8,9 +8,6 @@ use net::{Clock, Runtime};
 pub(crate) type Answer = Result<Vec<Vec<Datum>>, Failure>;
 
 /// Runs all statements, whatever comes of them.
-///
-/// # Errors
-/// When there is no connection.
 pub(crate) fn ask_all(target: &Target, statements: &[String]) -> anyhow::Result<Vec<Answer>> {
     let mut runtime = Runtime::new(Clock::monotonic())?;
     let handle = runtime.handle();
@@ -28,9 +25,6 @@ pub(crate) fn ask_all(target: &Target, statements: &[String]) -> anyhow::Result<
 }
 
 /// Runs one statement.
-///
-/// # Errors
-/// When there is no connection, or it fails.
 pub(crate) fn ask(target: &Target, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
     Ok(ask_all(target, &[statement.to_owned()])?
         .into_iter()

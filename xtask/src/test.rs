@@ -6,10 +6,9 @@ use anyhow::Context;
 use clap::Args;
 use system::mariadb::{self, Settings};
 
+use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
-use crate::needs::{self, Install};
-use crate::peers::{GO_TPC, GO_YCSB};
-use crate::{cluster, go_server, shell, tidb, tidy};
+use crate::{cluster, needs, servers, shell, tidy};
 
 /// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
@@ -17,22 +16,18 @@ const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
 /// What `cargo xtask test` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only say what is missing, install nothing
-    #[arg(long)]
-    no_install: bool,
+    #[command(flatten)]
+    install: needs::Install,
     /// Arguments for `cargo test`, such as `--package dyno-driver`; with some, only those tests run
     #[arg(last = true)]
     cargo_test: Vec<String>,
 }
 
 /// Runs the checks, then the tests. The last lines and the exit code are those of the tests, unless a check failed.
-///
-/// # Errors
-/// When something is missing, the server does not start, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let install = if arguments.no_install { Install::No } else { Install::Yes };
-    needs::provide(&[needs::MARIADB, needs::SYSBENCH, needs::GO, needs::IP], install, &interrupt)?;
+    let needs = [needs::MARIADB, needs::SYSBENCH, needs::GO, needs::IP];
+    arguments.install.provide(&needs, &interrupt)?;
     let failed = if arguments.cargo_test.is_empty() { checks(&interrupt)? } else { Vec::new() };
     let tests = tests(&arguments.cargo_test, &interrupt)?;
     if failed.is_empty() {
@@ -65,11 +60,11 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
         // When this fails, the run below fails too and reports why.
         shell::run(&mut build, interrupt)?;
     }
-    let go_mysql = go_server::build(interrupt)?;
-    let tidb = tidb::build(interrupt)?;
-    let cluster = cluster::build(interrupt)?;
-    let go_ycsb = GO_YCSB.build(interrupt)?;
-    let go_tpc = GO_TPC.build(interrupt)?;
+    let mut programs = servers::build(interrupt)?.to_vec();
+    programs.extend(cluster::build(interrupt)?);
+    for program in [GO_MYSQL, GO_YCSB, GO_TPC] {
+        programs.push((program.variable, program.build(interrupt)?));
+    }
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
     // Files that interrupted tests leave are removed with the folder.
     let temporary = scratch.path().join("tests");
@@ -79,9 +74,8 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     if arguments.is_empty() {
         test.args(["--workspace", "--no-fail-fast"]);
     }
-    test.args(arguments).env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
-    test.env(go_server::VARIABLE, &go_mysql).env(tidb::VARIABLE, &tidb);
-    test.envs(cluster).env(GO_YCSB.variable, &go_ycsb).env(GO_TPC.variable, &go_tpc);
+    test.args(arguments).envs(programs);
+    test.env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
     eprintln!("xtask: {SERVER_VARIABLE} is a MariaDB on port {}", server.port());
     let status = shell::run(without_logins(&mut test), interrupt);
     if let Some(why) = server.exited() {

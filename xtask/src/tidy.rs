@@ -34,9 +34,6 @@ impl fmt::Display for Finding {
 }
 
 /// Checks the repository and prints the violations.
-///
-/// # Errors
-/// When the repository cannot be read.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let findings = findings(paths::root())?;
     for finding in &findings {

@@ -1,5 +1,6 @@
 //! Checks that show how far a trial or a run can be trusted.
 
+mod generator;
 mod run;
 mod schedule;
 mod spread;
@@ -7,45 +8,61 @@ mod watched;
 
 use measure::{ErrorClass, ErrorKey, Outage, TrialStatus};
 
-use crate::{Code, Finding, Measured, Subject, Summary, Value};
+use crate::chance::{client_dispersion, squares_max};
+use crate::{
+    Code, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend, Value, rules,
+};
 pub use run::{RunFacts, check_run};
 
-/// From this part of its available CPU on, the load generator may limit throughput.
-const CLIENT_CPU_MAX: f64 = 0.9;
 /// A larger mismatch in Little's law means that some load is missing from the figures.
 const LITTLES_LAW_MAX: f64 = 0.05;
 /// Above this variation between clients, they are not served evenly.
 const UNFAIRNESS_MAX: f64 = 0.1;
-/// A larger drift of throughput within the window means that it had not settled.
+/// A larger drift of throughput or latency within the window means that it had not settled.
 const TREND_MAX: f64 = 0.1;
 /// Above this variation, the throughput of intervals has dips that a mean hides.
 const VARIATION_MAX: f64 = 0.2;
 /// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
+/// A shorter window, s, is no more than a moment: throughput depends on what happens to fall into it, and figures that
+/// are read each second have no reading in it.
+const WINDOW_MIN_S: f64 = 0.95;
 
 /// Every finding that weakens the figures of a trial. `summary` is that of `measured`.
 pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    // Work that piles up, and throughput that drifts, explain latencies that drift. Throughput that drifts is also
+    // unsteady, which needs no second finding.
+    let rate_missed = schedule::rate_missed(measured, summary);
+    let throughput_drift = drift(measured, summary.throughput_trend, Code::Trend);
+    let is_explained = rate_missed.is_some() || throughput_drift.is_some();
+    let unsteadiness = unsteadiness(measured, summary).filter(|_| throughput_drift.is_none());
+    let latency_drift =
+        drift(measured, summary.latency_trend, Code::LatencyTrend).filter(|_| !is_explained);
     let figures = [
         ending(measured),
         (summary.transactions == 0).then(|| Finding::new(Code::NothingMeasured)),
         outages(measured),
         clients_lost(measured),
         failures(summary),
-        saturation(measured, summary),
-        schedule::rate_missed(measured, summary),
+        rate_missed,
         schedule::lateness(summary),
         littles_law(measured, summary),
         unfairness(measured, summary),
-        drift(measured, summary),
-        unsteadiness(measured, summary),
-        other_statements(measured),
+        throughput_drift,
+        latency_drift,
+        unsteadiness,
         unfinished(measured),
         retries(summary),
-        few_values(summary),
+        short_window(summary),
     ];
     let mut all = conditions(measured);
     all.extend(figures.into_iter().flatten());
+    all.extend(few_values(summary));
+    all.extend(generator::check(measured, summary));
     all.extend(mix(summary));
+    all.extend(other_statements(measured));
+    all.extend(latency_limits(measured));
+    all.extend(remarks(measured));
     all.extend(watched::check(measured));
     all
 }
@@ -68,6 +85,23 @@ fn mix(summary: &Summary) -> impl Iterator<Item = Finding> {
     })
 }
 
+fn latency_limits<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
+    rules::missed_limits(measured).map(|(limit, seen_ns)| {
+        Finding::about(Subject::Operations(limit.name.clone()), Code::LatencyLimitMissed)
+            .with("percentile", Value::Percentile(limit.percentile))
+            .with("seen_ns", Value::Nanos(seen_ns))
+            .with("most_ns", Value::Nanos(limit.most_ns))
+    })
+}
+
+fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
+    measured
+        .rules
+        .remarks
+        .iter()
+        .map(|remark| Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.clone())))
+}
+
 fn ending(measured: &Measured<'_>) -> Option<Finding> {
     let code = match measured.status {
         Some(TrialStatus::Complete) => return None,
@@ -84,38 +118,77 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
     })
 }
 
-/// With several outages, the longest is given too.
+/// The total of all outages, and where the longest one lies.
 fn outages(measured: &Measured<'_>) -> Option<Finding> {
-    let lengths = || measured.outages.iter().map(|one| one.length_ns(measured.load_end_ns));
-    let longest_ns = lengths().max()?;
-    let reconnects = measured.outages.iter().map(|outage: &Outage| outage.reconnects).sum();
+    let length = |outage: &Outage| outage.length_ns(measured.load_end_ns);
+    let longest = measured.outages.iter().max_by_key(|outage| length(outage))?;
+    let reconnects = measured.outages.iter().map(|outage| outage.reconnects).sum();
     let count = measured.outages.len() as u64;
     let mut finding = Finding::new(Code::Outages)
         .with("outages", Value::Small(count))
-        .with("total_ns", Value::Nanos(lengths().sum()))
-        .with("reconnects", Value::Count(reconnects));
+        .with("total_ns", Value::Nanos(measured.outages.iter().map(length).sum()))
+        .with("from_ns", Value::Nanos(longest.start_ns));
+    if let Some(to_ns) = longest.end_ns {
+        finding = finding.with("to_ns", Value::Nanos(to_ns));
+    }
+    if measured.outages.iter().any(|outage| outage.end_ns.is_none()) {
+        finding = finding.with("more", Value::Text("or more".to_owned()));
+    }
     if count > 1 {
-        finding = finding.with("longest_ns", Value::Nanos(longest_ns));
+        finding = finding.with("longest_ns", Value::Nanos(length(longest)));
+    }
+    if has_lost_connections(measured) {
+        finding = finding.with("reconnects", Value::Count(reconnects));
     }
     Some(finding)
+}
+
+fn has_lost_connections(measured: &Measured<'_>) -> bool {
+    measured.outages.iter().any(|outage| outage.failures > 0)
 }
 
 /// A statement whose answer dyno did not see may have run or not. The server's count may be higher by one for
 /// each transaction that was unanswered at the end. It may be lower by one for each that was lost, and for each
 /// that the server refused before it ran, such as a write on a read-only server. A client that reconnects sends
-/// more than its load, so the check is skipped after an outage.
-fn other_statements(measured: &Measured<'_>) -> Option<Finding> {
-    let difference = measured.server_difference.filter(|_| measured.outages.is_empty())?;
-    let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+/// more than its load, so the check is skipped when connections were lost.
+///
+/// When the sums agree, more reads may hide missing writes, or the reverse. Missing reads or writes alone are no
+/// finding then: a server may count a statement such as SHOW among the others.
+fn other_statements(measured: &Measured<'_>) -> Vec<Finding> {
+    let Some(counted) = measured.statements.filter(|_| !has_lost_connections(measured)) else {
+        return Vec::new();
+    };
     let may_not_have_run = |key: &ErrorKey| {
         matches!(key.class, ErrorClass::Timeout | ErrorClass::Connection | ErrorClass::Server)
     };
     let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
     let fewer = errors.map(|(_, counts)| counts.total()).sum();
-    let unseen = -clamp(fewer)..=clamp(measured.unfinished.unanswered);
-    let code = if difference > 0 { Code::OtherStatements } else { Code::FewerStatements };
-    (!unseen.contains(&difference))
-        .then(|| Finding::new(code).with("difference", Value::Difference(difference)))
+    let unseen = -clamp(fewer)..=clamp(measured.edges.unanswered.count());
+    let (dyno, server) = (counted.by_dyno, counted.by_server);
+    let all = difference(server.total(), dyno.total());
+    let mut found = Vec::new();
+    if !unseen.contains(&all) {
+        found.push(all);
+    } else {
+        let kinds = [difference(server.read, dyno.read), difference(server.write, dyno.write)];
+        let [more, less] = [kinds[0].max(kinds[1]), kinds[0].min(kinds[1])];
+        if more > *unseen.end() && less < *unseen.start() {
+            found.extend([more, less]);
+        }
+    }
+    let finding = |difference: i64| {
+        let code = if difference > 0 { Code::OtherStatements } else { Code::FewerStatements };
+        Finding::new(code).with("difference", Value::Difference(difference))
+    };
+    found.into_iter().map(finding).collect()
+}
+
+fn clamp(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn difference(server: u64, dyno: u64) -> i64 {
+    clamp(server).saturating_sub(clamp(dyno))
 }
 
 fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
@@ -129,7 +202,7 @@ fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
 }
 
 fn failures(summary: &Summary) -> Option<Finding> {
-    let transactions = summary.failed_transactions;
+    let transactions = summary.failed_transactions + summary.edges.failed_after;
     (transactions > 0).then(|| {
         Finding::new(Code::Failures)
             .with("transactions", Value::Count(transactions))
@@ -148,22 +221,10 @@ fn retries(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// An embedded system shares the process, so a busy process is the intended state.
-fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    let usage = measured.usage.filter(|_| !measured.is_embedded)?;
-    let used = summary.client_cpu_threads?;
-    let is_near = used >= CLIENT_CPU_MAX * usage.threads as f64;
-    is_near.then(|| {
-        Finding::new(Code::ClientSaturated)
-            .with("used_threads", Value::Number(used))
-            .with("usable_threads", Value::Small(usage.threads as u64))
-    })
-}
-
-/// Clients without a connection and clients that left are in no transaction, so the law does not apply after
-/// outages or lost clients.
+/// Clients without a connection and clients that left are in no transaction, so the law does not apply when
+/// connections or clients were lost.
 fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    if !measured.outages.is_empty() || measured.clients_lost > 0 {
+    if has_lost_connections(measured) || measured.clients_lost > 0 {
         return None;
     }
     let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;
@@ -173,60 +234,83 @@ fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     Some(finding.with("mismatch", Value::Change(law.mismatch)))
 }
 
-/// In an open loop clients take turns at the arrivals, so their shares have no meaning.
+/// In an open loop clients take turns at the arrivals, so their shares have no meaning. Clients that are served
+/// alike differ by chance, as renewal processes do, and by the transaction that is cut off at the end.
 fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    if measured.open.is_some() {
+    let fairness = summary.fairness.filter(|_| measured.open.is_none())?;
+    let variation = fairness.variation();
+    if variation <= UNFAIRNESS_MAX {
         return None;
     }
-    let variation = summary.fairness?.variation();
-    (variation > UNFAIRNESS_MAX)
+    let clients = measured.client_events.len();
+    let chance =
+        client_dispersion(measured) / fairness.mean * squares_max(clients) / clients as f64;
+    let cut_off = 0.5 / fairness.mean;
+    (variation.powi(2) > UNFAIRNESS_MAX.powi(2) + chance + cut_off.powi(2))
         .then(|| Finding::new(Code::Unfair).with("variation", Value::Part(variation)))
 }
 
-/// A rate that changes makes throughput drift on purpose.
-fn drift(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
+/// A rate that changes makes figures drift on purpose.
+fn drift(measured: &Measured<'_>, trend: Option<Trend>, code: Code) -> Option<Finding> {
     if measured.open.is_some_and(|offered| !offered.is_constant) {
         return None;
     }
-    let trend = summary.throughput_trend?;
-    let is_drift = trend.is_significant && trend.change.abs() > TREND_MAX;
-    is_drift.then(|| Finding::new(Code::Trend).with("change", Value::Change(trend.change)))
+    let trend = trend.filter(|trend| trend.is_significant && trend.change.abs() > TREND_MAX)?;
+    Some(Finding::new(code).with("change", Value::Change(trend.change)))
 }
 
-/// Throughput that drifts is reported as a drift only.
 fn unsteadiness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    let allowed = VARIATION_MAX.hypot(schedule::variation(measured));
-    let variation = summary.throughput_variation.filter(|variation| *variation > allowed)?;
-    drift(measured, summary)
-        .is_none()
+    let variation = summary.throughput_variation.filter(|variation| *variation > VARIATION_MAX)?;
+    let allowed = VARIATION_MAX.hypot(schedule::variation(measured, summary)?);
+    (variation > allowed)
         .then(|| Finding::new(Code::Unsteady).with("variation", Value::Part(variation)))
 }
 
 fn unfinished(measured: &Measured<'_>) -> Option<Finding> {
-    let requests = measured.unfinished.unanswered;
-    let oldest_ns = measured.unfinished.longest_ns();
-    (requests > 0).then(|| {
+    let edges = measured.edges;
+    let (requests, unsent) = (edges.unanswered.count(), edges.unsent.count());
+    let oldest_ns = edges.ages().max_ns();
+    (requests + unsent > 0).then(|| {
         Finding::new(Code::Unfinished)
             .with("requests", Value::Count(requests))
+            .with("unsent", Value::Count(unsent))
             .with("oldest_ns", Value::Nanos(oldest_ns))
     })
 }
 
-fn few_values(summary: &Summary) -> Option<Finding> {
-    let values = summary.latency.count;
+fn short_window(summary: &Summary) -> Option<Finding> {
+    let is_short = summary.seconds > 0.0 && summary.seconds < WINDOW_MIN_S;
+    let length_ns = (summary.seconds * 1e9) as measure::Nanos;
+    is_short.then(|| Finding::new(Code::ShortWindow).with("length_ns", Value::Nanos(length_ns)))
+}
+
+/// Of the trial's transactions, and of each operation that has fewer values than these.
+fn few_values(summary: &Summary) -> Vec<Finding> {
+    let of_all = few_values_of(&summary.latency, Subject::Trial);
+    let operations = summary.operations.iter();
+    let rarer = operations.filter(|operation| operation.latency.count < summary.latency.count);
+    let of_operation = |operation: &OperationSummary| {
+        few_values_of(&operation.latency, Subject::Operations(operation.name.clone()))
+    };
+    of_all.into_iter().chain(rarer.filter_map(of_operation)).collect()
+}
+
+fn few_values_of(latency: &Latency, subject: Subject) -> Option<Finding> {
     let too_few = |percentile: f64| {
-        let above = values as f64 * (100.0 - percentile) / 100.0;
+        let above = latency.count as f64 * (100.0 - percentile) / 100.0;
         percentile < 100.0 && above < VALUES_ABOVE_MIN * (1.0 - 1e-9)
     };
-    let percentiles = summary.latency.percentiles.iter().map(|(percentile, _)| *percentile);
+    let percentiles = latency.percentiles.iter().map(|(percentile, _)| *percentile);
     let percentile =
         percentiles.filter(|percentile| too_few(*percentile)).min_by(f64::total_cmp)?;
-    (values > 0).then(|| {
-        Finding::new(Code::FewValues)
+    (latency.count > 0).then(|| {
+        Finding::about(subject, Code::FewValues)
             .with("percentile", Value::Percentile(percentile))
-            .with("values", Value::Count(values))
+            .with("values", Value::Count(latency.count))
     })
 }
 
+#[cfg(test)]
+mod stationary;
 #[cfg(test)]
 mod tests;

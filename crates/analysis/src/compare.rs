@@ -1,5 +1,6 @@
 //! Whether one variant of a system differs from another, based on rounds that measured both.
 
+use crate::moments::mean;
 use crate::ratio::{Ratio, paired_ratio};
 
 /// A figure of one round.
@@ -16,16 +17,18 @@ pub struct RoundFigure {
 pub struct Comparison {
     /// The variant's figure divided by the baseline's.
     pub ratio: Ratio,
+    /// The variant's figure, the geometric mean over the rounds of the ratio.
+    pub variant: f64,
+    /// The baseline's figure, likewise: the quotient of the two is the ratio.
+    pub baseline: f64,
     /// Whether the ratio is significant.
     pub verdict: Significance,
 }
 
-/// The least difference that matters: ratios from 1 / 1.01 to 1.01 are as good as 1.
-pub const LEAST_DIFFERENCE: f64 = 0.01;
 /// With fewer rounds there is no interval, so no difference can be shown, however large.
 pub const ROUNDS_MIN: usize = 2;
 
-/// Whether a ratio differs from 1 by [`LEAST_DIFFERENCE`] or more.
+/// Whether a ratio differs from 1 by the least difference that matters, or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
     /// The whole 95 % interval lies above 1, and the ratio reaches the least difference.
@@ -42,8 +45,9 @@ pub enum Significance {
 }
 
 impl Significance {
-    fn of(ratio: &Ratio) -> Self {
-        let (least, most) = (1.0 / (1.0 + LEAST_DIFFERENCE), 1.0 + LEAST_DIFFERENCE);
+    /// With a least difference of 0.01, ratios from 1 / 1.01 to 1.01 are as good as 1.
+    fn of(ratio: &Ratio, least_difference: f64) -> Self {
+        let (least, most) = (1.0 / (1.0 + least_difference), 1.0 + least_difference);
         if ratio.rounds < ROUNDS_MIN {
             Self::TooFewRounds
         } else if ratio.low > 1.0 && ratio.ratio >= most {
@@ -63,7 +67,11 @@ impl Significance {
 /// Each round measured both within a short time and the order is balanced over rounds, so what the machine
 /// did to one it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
 /// twenty shows a difference that is not there.
-pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comparison> {
+pub fn compare(
+    baseline: &[RoundFigure],
+    variant: &[RoundFigure],
+    least_difference: f64,
+) -> Option<Comparison> {
     let (mut numerators, mut denominators) = (Vec::new(), Vec::new());
     for theirs in variant {
         let base = baseline.iter().find(|base| base.round == theirs.round);
@@ -73,7 +81,18 @@ pub fn compare(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comp
         }
     }
     let ratio = paired_ratio(&numerators, &denominators)?;
-    Some(Comparison { ratio, verdict: Significance::of(&ratio) })
+    Some(Comparison {
+        ratio,
+        variant: geometric_mean(&numerators)?,
+        baseline: geometric_mean(&denominators)?,
+        verdict: Significance::of(&ratio, least_difference),
+    })
+}
+
+/// Of positive values; `None` without any.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    mean(&logs).map(f64::exp)
 }
 
 /// One value for each round out of several points: their geometric mean. Only rounds with a value for every
@@ -95,30 +114,60 @@ pub fn over_points(points: &[Vec<RoundFigure>]) -> Vec<RoundFigure> {
 mod tests {
     use super::*;
 
+    /// With a least difference of 1 %.
+    fn compared(baseline: &[RoundFigure], variant: &[RoundFigure]) -> Option<Comparison> {
+        compare(baseline, variant, 0.01)
+    }
+
     fn rounds(values: &[f64]) -> Vec<RoundFigure> {
         let numbered = values.iter().zip(0..);
         numbered.map(|(value, round)| RoundFigure { round, value: *value }).collect()
     }
 
     #[test]
+    fn the_least_difference_decides_what_matters() {
+        let rounds = |value: f64| {
+            let noise = [0.999, 1.0, 1.001];
+            let figure = |(round, noise): (usize, &f64)| RoundFigure {
+                round: u32::try_from(round).unwrap(),
+                value: value * noise,
+            };
+            noise.iter().enumerate().map(figure).collect::<Vec<_>>()
+        };
+        let verdict = |least| compare(&rounds(100.0), &rounds(103.0), least).unwrap().verdict;
+        assert_eq!(verdict(0.01), Significance::Higher);
+        assert_eq!(verdict(0.05), Significance::Equal, "3 % do not matter");
+    }
+
+    #[test]
     fn paired_rounds_cancel_machine_drift() {
         let baseline = rounds(&[100.0, 50.0, 200.0, 80.0]);
         let variant = rounds(&[110.0, 56.0, 218.0, 88.0]);
-        let found = compare(&baseline, &variant).unwrap();
+        let found = compared(&baseline, &variant).unwrap();
         assert_eq!(found.verdict, Significance::Higher);
         assert!((found.ratio.ratio - 1.1024).abs() < 1e-3, "{found:?}");
-        assert_eq!(compare(&variant, &baseline).unwrap().verdict, Significance::Lower);
+        assert_eq!(compared(&variant, &baseline).unwrap().verdict, Significance::Lower);
+    }
+
+    #[test]
+    fn the_figures_of_a_comparison_have_its_ratio() {
+        // The last round has no partner.
+        let found = compared(&rounds(&[275.0, 100.0, 80.0]), &rounds(&[261.0, 400.0, 120.0, 9.0]));
+        let found = found.unwrap();
+        assert!((found.variant / found.baseline / found.ratio.ratio - 1.0).abs() < 1e-12);
+        assert!((found.variant - (261.0_f64 * 400.0 * 120.0).cbrt()).abs() < 1e-9, "{found:?}");
+        assert!((found.baseline - 2_200_000_f64.cbrt()).abs() < 1e-9, "{found:?}");
     }
 
     #[test]
     fn differences_below_the_least_difference_are_equal_however_certain() {
         let baseline = rounds(&[1_000.0, 1_000.0, 1_000.0]);
         // The 95 % interval is 0.9985 to 0.9995.
-        let found = compare(&baseline, &rounds(&[999.0, 998.8, 999.2])).unwrap();
+        let found = compared(&baseline, &rounds(&[999.0, 998.8, 999.2])).unwrap();
         assert!(found.ratio.high < 1.0, "{found:?}");
         assert_eq!(found.verdict, Significance::Equal);
-        assert_eq!(compare(&baseline, &baseline).unwrap().verdict, Significance::Equal);
-        let least = compare(&baseline, &rounds(&[1_011.0, 1_010.9, 1_011.1])).unwrap();
+        assert_eq!(compared(&baseline, &baseline).unwrap().verdict, Significance::Equal);
+        let least = compared(&baseline, &rounds(&[1_011.0, 1_010.9, 1_011.1])).unwrap();
         assert_eq!(least.verdict, Significance::Higher);
     }
 
@@ -126,16 +175,16 @@ mod tests {
     fn a_small_difference_whose_interval_passes_the_least_one_is_undecided() {
         // 0.7 % with a 95 % interval above 1 and a 90 % interval beyond 1.01.
         let variant = rounds(&[1_005.0, 1_006.0, 1_010.0]);
-        let found = compare(&rounds(&[1_000.0, 1_000.0, 1_000.0]), &variant).unwrap();
+        let found = compared(&rounds(&[1_000.0, 1_000.0, 1_000.0]), &variant).unwrap();
         assert!(found.ratio.low > 1.0 && found.ratio.high_90 > 1.01, "{found:?}");
         assert_eq!(found.verdict, Significance::Undecided);
     }
 
     #[test]
     fn noise_is_undecided_and_one_round_is_too_few() {
-        let noisy = compare(&rounds(&[100.0, 100.0, 100.0]), &rounds(&[120.0, 85.0, 101.0]));
+        let noisy = compared(&rounds(&[100.0, 100.0, 100.0]), &rounds(&[120.0, 85.0, 101.0]));
         assert_eq!(noisy.unwrap().verdict, Significance::Undecided);
-        let one = compare(&rounds(&[100.0]), &rounds(&[300.0])).unwrap();
+        let one = compared(&rounds(&[100.0]), &rounds(&[300.0])).unwrap();
         assert_eq!(one.verdict, Significance::TooFewRounds);
     }
 
@@ -143,9 +192,9 @@ mod tests {
     fn incomplete_rounds_are_left_out_of_comparisons() {
         let baseline = rounds(&[100.0, 0.0, 100.0]);
         let variant = [RoundFigure { round: 2, value: 50.0 }, RoundFigure { round: 7, value: 9.0 }];
-        let found = compare(&baseline, &variant).unwrap();
+        let found = compared(&baseline, &variant).unwrap();
         assert_eq!((found.ratio.rounds, found.ratio.ratio), (1, 0.5));
-        assert_eq!(compare(&baseline, &variant[1..]), None);
+        assert_eq!(compared(&baseline, &variant[1..]), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Server-side cost of a query: CPU, context switches, and bytes read from and written to disks, for each
 //! answered statement. Source: Mark Callaghan's cpu/o, cs/o, rkb/o and wkb/o (Small Datum).
 
-use measure::{Host, MetricFunction, MetricQuery, Nanos, Server};
+use measure::{Host, Nanos, Server};
 
 use crate::figure::metrics;
-use crate::{HostFigure, ProcessFigure, SampleWindow, evaluate, mean_peak};
+use crate::{HostFigure, ProcessFigure, SampleWindow, cpu_of_server, mean_peak};
 
 metrics! {
     /// Server-side cost of a query.
@@ -79,10 +79,8 @@ impl Work {
     /// Of a server with metrics of its own, by the CPU time that every client library of Prometheus exposes for
     /// its process.
     pub fn of_server(server: &Server, load: ServedLoad) -> Option<Self> {
-        let cpu = MetricQuery::new(MetricFunction::Rate, "process_cpu_seconds_total");
-        let cpu = evaluate(&cpu, server);
         Self {
-            cpu_threads: cpu.values().next().and_then(|sample_windows| load.mean(sample_windows)),
+            cpu_threads: load.mean(&cpu_of_server(server)),
             switches_per_s: None,
             read_bytes_per_s: None,
             written_bytes_per_s: None,

@@ -2,7 +2,7 @@
 
 use measure::{Nanos, Quantity};
 
-use crate::SampleWindow;
+use crate::{SampleWindow, ValueOrigin};
 
 /// A figure. `Get` is the function that reads it.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub(crate) fn over_time<R>(
         .filter_map(|pair| {
             let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));
             let mean = value(&pair[0], &pair[1], (to_ns - from_ns) as f64 / 1e9)?;
-            Some(SampleWindow { from_ns, to_ns, mean, peak: mean, is_seen: false })
+            Some(SampleWindow { from_ns, to_ns, mean, peak: mean, origin: ValueOrigin::Readings })
         })
         .collect()
 }

@@ -62,6 +62,8 @@ pub enum Value {
     Change(f64),
     /// A length of time.
     Nanos(Nanos),
+    /// A point on the trial's clock, ns.
+    At(Nanos),
     /// A percentile, 0 to 100.
     Percentile(f64),
     /// A text.
@@ -81,7 +83,7 @@ pub enum Code {
     Interrupted,
     /// No transaction succeeded.
     NothingMeasured,
-    /// Clients had lost the system for a while.
+    /// Clients had lost the system, or no transaction succeeded, for a while.
     Outages,
     /// Some clients left early, and the others had less competition.
     ClientsLeft,
@@ -93,7 +95,13 @@ pub enum Code {
     Retries,
     /// The load generator was nearly out of CPU, so the figures may be its own limit.
     ClientSaturated,
-    /// In an open loop, fewer transactions were answered than offered.
+    /// An event loop of the load generator was nearly out of CPU for a second or more.
+    ClientSaturatedBriefly,
+    /// The load generator did not run for a while, so that latencies of that time are its own.
+    GeneratorStalled,
+    /// As [`Code::GeneratorStalled`], for so long that the figures are not those of the system.
+    GeneratorStalledLong,
+    /// In an open loop, fewer transactions were answered than arrived.
     RateMissed,
     /// The load generator was late for its schedule, so that latencies include its own delay.
     GeneratorLate,
@@ -103,10 +111,16 @@ pub enum Code {
     ConditionBroken,
     /// The workload did not keep the required mix.
     MixMissed,
+    /// Response times were longer than the workload allows.
+    LatencyLimitMissed,
+    /// The load leaves the definition of its workload.
+    WorkloadRemark,
     /// Clients were not served evenly.
     Unfair,
     /// Throughput drifted within the window.
     Trend,
+    /// The mean latency drifted within the window.
+    LatencyTrend,
     /// Throughput fluctuated.
     Unsteady,
     /// The server counted more statements than dyno sent.
@@ -118,6 +132,8 @@ pub enum Code {
     Unfinished,
     /// A percentile is based on very few values.
     FewValues,
+    /// The measured window is too short for a rate.
+    ShortWindow,
     /// The hypervisor took CPU.
     CpuStolen,
     /// Programs that are neither dyno nor the server took CPU.
@@ -130,12 +146,16 @@ pub enum Code {
     ServerGaps,
     /// A server had never answered when the trial ended.
     ServerSilent,
+    /// One of several servers that share a load was away when the trial ended, so the others had its part.
+    ServerAway,
     /// Planned trials did not run.
     TrialsMissing,
     /// The CPU's clock rate may change.
     ClockRateVaries,
     /// The machine was busy before the run.
     MachineBusy,
+    /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
+    OlderRecord,
 }
 
 impl Code {
@@ -163,27 +183,36 @@ impl Code {
             Self::Failures => ("failures", Warning),
             Self::Retries => ("retries", Note),
             Self::ClientSaturated => ("client-saturated", Error),
+            Self::ClientSaturatedBriefly => ("client-saturated-briefly", Warning),
+            Self::GeneratorStalled => ("generator-stalled", Warning),
+            Self::GeneratorStalledLong => ("generator-stalled", Error),
             Self::RateMissed => ("rate-missed", Warning),
             Self::GeneratorLate => ("generator-late", Warning),
             Self::LittlesLaw => ("littles-law", Warning),
             Self::ConditionBroken => ("condition-broken", Error),
             Self::MixMissed => ("mix-missed", Warning),
+            Self::LatencyLimitMissed => ("latency-limit-missed", Warning),
+            Self::WorkloadRemark => ("workload-remark", Warning),
             Self::Unfair => ("unfair", Warning),
             Self::Trend => ("trend", Warning),
+            Self::LatencyTrend => ("latency-trend", Warning),
             Self::Unsteady => ("unsteady", Warning),
             Self::OtherStatements => ("other-statements", Warning),
             Self::FewerStatements => ("fewer-statements", Warning),
             Self::Unfinished => ("unfinished", Warning),
             Self::FewValues => ("few-values", Note),
+            Self::ShortWindow => ("short-window", Warning),
             Self::CpuStolen => ("cpu-stolen", Warning),
             Self::CpuUsedByOthers => ("cpu-used-by-others", Warning),
             Self::LoadUneven => ("load-uneven", Warning),
             Self::MemberNotWatched => ("member-not-watched", Warning),
             Self::ServerGaps => ("server-gaps", Warning),
             Self::ServerSilent => ("server-silent", Warning),
+            Self::ServerAway => ("server-away", Warning),
             Self::TrialsMissing => ("trials-missing", Error),
             Self::ClockRateVaries => ("clock-rate-varies", Note),
             Self::MachineBusy => ("machine-busy", Warning),
+            Self::OlderRecord => ("older-record", Note),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Figures of a host over time: rates, means and peaks from readings of counters.
 
-use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading};
+use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading, Quantity};
 
 use crate::figure::{Between, OverTime, metrics, over_time};
 
 /// A sample window shorter than this part of the longest is a remainder: its rates come from only a few ticks.
-const REST: u64 = 4;
+const REMAINDER_DIVISOR: u64 = 4;
+/// CPU time over less than this is not told: the kernel counts it in ticks of 10 ms (USER_HZ of proc(5)), so that one
+/// tick would be more than a tenth of a hardware thread.
+const TICKED_TIME_MIN_NS: f64 = 100e6;
 
 metrics! {
     /// A figure of a host over time.
@@ -91,8 +94,19 @@ pub struct SampleWindow {
     pub mean: f64,
     /// Highest known value in that time.
     pub peak: f64,
-    /// Whether the peak is a sample; otherwise it is a rate between two readings.
-    pub is_seen: bool,
+    /// What the value was read from.
+    pub origin: ValueOrigin,
+}
+
+/// What a value over time was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueOrigin {
+    /// Samples, of which the peak is one.
+    Samples,
+    /// Two readings, at the ends of the window.
+    Readings,
+    /// Two readings of a counter in ticks of 10 ms.
+    Ticks,
 }
 
 /// The mean and the highest value over a longer time.
@@ -127,11 +141,12 @@ impl HostFigure {
     /// This figure of a host over time; empty where the kernel does not report it.
     pub fn of(self, host: &Host) -> Vec<SampleWindow> {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
-        over_time(
+        let sample_windows = over_time(
             &host.readings,
             |reading| reading.at_ns,
             |from, to, seconds| get(&Between { from, to, seconds, memory_bytes }),
-        )
+        );
+        with_origin(sample_windows, self.metric().unit)
     }
 }
 
@@ -153,14 +168,25 @@ impl ProcessFigure {
                     host.readings.iter().find(|reading| reading.at_ns == sample_window.to_ns);
                 let seen = at_end.and_then(of).map(|reading| reading.runnable.max as f64);
                 sample_window.peak = seen.unwrap_or(sample_window.mean);
-                sample_window.is_seen = seen.is_some();
+                if seen.is_some() {
+                    sample_window.origin = ValueOrigin::Samples;
+                }
             }
         }
-        sample_windows
+        with_origin(sample_windows, self.metric().unit)
     }
 }
 
-/// Mean and peak over the sample windows whose middle is in the given time; `None` when there are none. A
+/// The same, with figures of CPU time marked as counted in ticks.
+fn with_origin(mut sample_windows: Vec<SampleWindow>, unit: Quantity) -> Vec<SampleWindow> {
+    if unit == Quantity::CpuThreads {
+        sample_windows.iter_mut().for_each(|it| it.origin = ValueOrigin::Ticks);
+    }
+    sample_windows
+}
+
+/// Mean and peak over the sample windows whose middle is in the given time; `None` when there are none, or only a few
+/// ticks. A
 /// sample window shorter than half of the longest is ignored for the peak, unless its peak is a sample: rates
 /// of counters in coarse ticks fluctuate in short windows.
 pub fn mean_peak(
@@ -173,14 +199,15 @@ pub fn mean_peak(
         |sample_window: &SampleWindow| (sample_window.to_ns - sample_window.from_ns) as f64;
     let longest = within().map(length).fold(0.0, f64::max);
     let whole: f64 = within().map(length).sum();
-    if whole <= 0.0 {
+    let is_ticked = within().any(|it| it.origin == ValueOrigin::Ticks);
+    if whole <= 0.0 || is_ticked && whole < TICKED_TIME_MIN_NS {
         return None;
     }
     let mean =
         within().map(|sample_window| sample_window.mean * length(sample_window)).sum::<f64>()
             / whole;
     let counts = |sample_window: &&SampleWindow| {
-        sample_window.is_seen || length(sample_window) >= longest / 2.0
+        sample_window.origin == ValueOrigin::Samples || length(sample_window) >= longest / 2.0
     };
     let peak = within().filter(counts).map(|sample_window| sample_window.peak).fold(mean, f64::max);
     Some(MeanPeak { mean, peak })
@@ -195,7 +222,7 @@ pub fn thin(sample_windows: &[SampleWindow], count: usize) -> Vec<SampleWindow> 
         .max()
         .unwrap_or(0);
     let is_whole = |sample_window: &&SampleWindow| {
-        sample_window.to_ns - sample_window.from_ns >= longest / REST
+        sample_window.to_ns - sample_window.from_ns >= longest / REMAINDER_DIVISOR
     };
     let whole: Vec<SampleWindow> = sample_windows.iter().filter(is_whole).copied().collect();
     let each = whole.len().div_ceil(count.max(1)).max(1);
@@ -214,8 +241,10 @@ fn merge(sample_windows: &[SampleWindow]) -> Option<SampleWindow> {
         / whole;
     let peak =
         sample_windows.iter().map(|sample_window| sample_window.peak).fold(f64::MIN, f64::max);
-    let is_seen = sample_windows.iter().all(|sample_window| sample_window.is_seen);
-    Some(SampleWindow { from_ns, to_ns, mean, peak, is_seen })
+    let is_sample = |it: &SampleWindow| it.origin == ValueOrigin::Samples;
+    let other = sample_windows.iter().find(|it| !is_sample(it)).map(|it| it.origin);
+    let origin = other.unwrap_or(ValueOrigin::Samples);
+    Some(SampleWindow { from_ns, to_ns, mean, peak, origin })
 }
 
 #[cfg(test)]

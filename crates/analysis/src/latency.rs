@@ -1,20 +1,41 @@
-//! Summary of a latency histogram.
+//! Summary of latencies, some of which may be known only from below.
 
 use measure::{LatencyHistogram, Nanos};
 
-/// Summary of latencies, ns.
+/// Summary of latencies, ns. What was never answered is known only from below: its age is a lower bound of its latency.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Number of values.
+    /// Number of values, ages included.
     pub count: u64,
+    /// How many of them are ages of what was never answered. With any, the mean and the maximum are lower bounds.
+    pub unanswered: u64,
     /// Arithmetic mean.
     pub mean_ns: f64,
-    /// The smallest.
+    /// The smallest of what ended.
     pub min_ns: Nanos,
     /// The largest.
     pub max_ns: Nanos,
-    /// Each requested percentile with its value.
-    pub percentiles: Vec<(f64, Nanos)>,
+    /// Each requested percentile with its bounds.
+    pub percentiles: Vec<(f64, Bounds)>,
+}
+
+/// The bounds of a percentile: its value if every age were a latency, and if none of these transactions had ever ended.
+///
+/// A percentile is exact when both agree. No product-limit estimate (Kaplan and Meier, 1958) is made: it supposes that
+/// what is not seen to its end does not differ from the rest, and an overload leaves the slowest unanswered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The percentile is at least this.
+    pub least_ns: Nanos,
+    /// It is at most this; `None` without an upper bound.
+    pub most_ns: Option<Nanos>,
+}
+
+impl Bounds {
+    /// Whether the percentile is one figure.
+    pub fn is_exact(self) -> bool {
+        self.most_ns == Some(self.least_ns)
+    }
 }
 
 impl Latency {
@@ -23,26 +44,115 @@ impl Latency {
         (self.count > 0).then_some(self)
     }
 
-    /// The value of a requested percentile.
+    /// The value of a requested percentile, or its lower bound.
     pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
-        self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, value)| *value)
+        self.bounds(percent).map(|bounds| bounds.least_ns)
+    }
+
+    /// The mean, and whether it is only a lower bound.
+    pub fn mean(&self) -> (f64, bool) {
+        (self.mean_ns, self.unanswered > 0)
+    }
+
+    /// The largest, and whether it is only a lower bound.
+    pub fn max(&self) -> (f64, bool) {
+        (self.max_ns as f64, self.unanswered > 0)
+    }
+
+    /// A requested percentile, 0 if it was not requested, and whether it is only a lower bound.
+    pub fn percentile(&self, percent: f64) -> (f64, bool) {
+        let bounds = self.bounds(percent);
+        bounds.map_or((0.0, false), |it| (it.least_ns as f64, !it.is_exact()))
+    }
+
+    /// The bounds of a requested percentile.
+    pub fn bounds(&self, percent: f64) -> Option<Bounds> {
+        self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, bounds)| *bounds)
     }
 }
 
+/// The summary of latencies that are all known.
 pub(crate) fn latency(histogram: &LatencyHistogram, percentiles: &[f64]) -> Latency {
+    bounded_latency(histogram, &LatencyHistogram::new(), percentiles)
+}
+
+/// The summary of the latencies of what ended and the ages of what did not.
+pub(crate) fn bounded_latency(
+    ended: &LatencyHistogram,
+    ages: &LatencyHistogram,
+    percentiles: &[f64],
+) -> Latency {
+    let mut all = ended.clone();
+    all.merge(ages);
+    let bounds = |percent: f64| {
+        let least_ns = all.percentile_ns(percent);
+        let most_ns = if ages.is_empty() {
+            Some(least_ns)
+        } else {
+            // The same rank among all values, of which the ages are the largest.
+            let rank_percent = percent * all.count() as f64 / ended.count().max(1) as f64;
+            (!ended.is_empty() && rank_percent <= 100.0)
+                .then(|| ended.percentile_ns(rank_percent).max(least_ns))
+        };
+        Bounds { least_ns, most_ns }
+    };
     Latency {
-        count: histogram.count(),
-        mean_ns: histogram.mean_ns(),
-        min_ns: histogram.min_ns(),
-        max_ns: histogram.max_ns(),
-        percentiles: percentiles
-            .iter()
-            .map(|percent| (*percent, histogram.percentile_ns(*percent)))
-            .collect(),
+        count: all.count(),
+        unanswered: ages.count(),
+        mean_ns: all.mean_ns(),
+        min_ns: if ended.is_empty() { all.min_ns() } else { ended.min_ns() },
+        max_ns: all.max_ns(),
+        percentiles: percentiles.iter().map(|percent| (*percent, bounds(*percent))).collect(),
     }
 }
 
 /// A quotient; 0 when the divisor is 0.
 pub(crate) fn per(count: f64, of: f64) -> f64 {
     if of > 0.0 { count / of } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn a_percentile_is_exact_where_ages_do_not_matter() {
+        // 80 known values and 20 ages, all of them longer than the 70th value.
+        let seen =
+            bounded_latency(&of(1..=80), &of((0..20).map(|_| 75)), &[50.0, 70.0, 76.0, 99.0]);
+        let bounds = |percent| seen.bounds(percent).unwrap();
+        assert_eq!(bounds(50.0), Bounds { least_ns: 50, most_ns: Some(50) });
+        assert!(bounds(70.0).is_exact());
+        assert_eq!(bounds(76.0), Bounds { least_ns: 75, most_ns: Some(76) });
+        assert_eq!(bounds(99.0).most_ns, None);
+        assert_eq!((seen.count, seen.unanswered, seen.min_ns, seen.max_ns), (100, 20, 1, 80));
+    }
+
+    #[test]
+    fn ages_of_an_overload_give_bounds() {
+        // 20/s against 10/s for 10 s: the request k / 20 s is answered (k + 1) / 10 s, the others wait.
+        let ms = 1_000_000;
+        let answered = of((0..100).map(|k| (100 + 50 * k) * ms));
+        let ages = of((100..200).map(|k| (10_000 - 50 * k) * ms));
+        let seen = bounded_latency(&answered, &ages, &[50.0, 99.0]);
+        let near = |ns: Nanos, seconds: f64| (ns as f64 / 1e9 / seconds - 1.0).abs() < 0.02;
+        let half = seen.bounds(50.0).unwrap();
+        assert!(near(half.least_ns, 2.55) && near(half.most_ns.unwrap(), 5.05), "{half:?}");
+        let tail = seen.bounds(99.0).unwrap();
+        assert!(near(tail.least_ns, 5.0) && tail.most_ns.is_none(), "{tail:?}");
+        assert!(near(seen.min_ns, 0.1), "the least latency is one that was measured");
+    }
+
+    #[test]
+    fn with_ages_alone_nothing_has_an_upper_bound() {
+        let seen = bounded_latency(&of([]), &of([7, 9]), &[50.0]);
+        assert_eq!(seen.bounds(50.0), Some(Bounds { least_ns: 7, most_ns: None }));
+        assert_eq!((seen.count, seen.min_ns), (2, 7));
+    }
 }

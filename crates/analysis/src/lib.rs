@@ -5,6 +5,8 @@
 //! trial into a [`Summary`], [`check`] lists findings about it, and [`over_repetitions`] and [`paired_ratio`]
 //! compute the uncertainty of a figure.
 
+mod ceiling;
+mod chance;
 mod check;
 mod compare;
 mod connections;
@@ -12,6 +14,7 @@ mod cost;
 mod estimate;
 mod figure;
 mod finding;
+mod generator;
 mod host;
 mod hot;
 mod latency;
@@ -23,27 +26,34 @@ mod node;
 mod open_loop;
 mod ratio;
 mod rules;
+mod seek;
+mod servers;
 mod student;
 mod summary;
 mod trend;
 
+pub use ceiling::{CeilingSummary, ceiling};
 pub use check::{RunFacts, check, check_run};
-pub use compare::{
-    Comparison, LEAST_DIFFERENCE, ROUNDS_MIN, RoundFigure, Significance, compare, over_points,
-};
+pub use compare::{Comparison, ROUNDS_MIN, RoundFigure, Significance, compare, over_points};
 pub use connections::ConnectionFigure;
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
-pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, mean_peak, thin};
+pub use generator::{GeneratorSummary, WorkersSummary};
+pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
-pub use latency::Latency;
-pub use measured::{Measured, Offered, Slice, Usage, Window};
-pub use metrics::{evaluate, is_told, kind_of, merged, of_kind};
+pub use latency::{Bounds, Latency};
+pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
+pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;
 pub use ratio::{Ratio, paired_ratio};
-pub use rules::{ScoreSummary, ShareSummary};
-pub use summary::{Cost, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
+pub use rules::{ScoreSummary, ShareSummary, composite};
+pub use seek::{
+    Capacity, JudgedProbe, NextProbe, ProbeFacts, Seek, SeekOutcome, Step, assess,
+    transactions_needed,
+};
+pub use servers::{KnownServers, cpu_of_server, known_servers};
+pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};

@@ -1,8 +1,8 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, LatencyHistogram, Nanos, Operation, Outage, Rules, Tally, TrialStatus, Unfinished,
-    Watched,
+    Condition, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage, QueryCounts, Rules,
+    Tally, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -31,16 +31,18 @@ pub struct Measured<'a> {
     pub rules: &'a Rules,
     /// Results of the checks of conditions on the data after the load.
     pub conditions: &'a [Condition],
-    /// Transactions that were due in the measured time and were not answered in it.
-    pub unfinished: &'a Unfinished,
-    /// Times in which clients had lost the system.
+    /// What crosses the edges of the measured window.
+    pub edges: &'a Edges,
+    /// Times in which clients had lost the system or no transaction succeeded.
     pub outages: &'a [Outage],
-    /// Statements that the server counted minus those that dyno counted, if the server reports them.
-    pub server_difference: Option<i64>,
+    /// Statements by dyno's count and by the server's, if the server reports them.
+    pub statements: Option<CountedStatements>,
     /// End of the load on the clock of the outages, ns.
     pub load_end_ns: Nanos,
     /// Resource use of the load generator during the measured load.
     pub usage: Option<Usage>,
+    /// Whether the load generator's own threads ran when they had work to do; `None` when not known.
+    pub generator: Option<&'a Generator>,
     /// The schedule of arrivals; `None` in a closed loop.
     pub open: Option<Offered<'a>>,
     /// Whether the system under test runs in this process, so that dyno's CPU time includes the system's.
@@ -53,13 +55,36 @@ pub struct Measured<'a> {
     pub status: Option<&'a TrialStatus>,
 }
 
-/// The throughput of one measured interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Measured<'_> {
+    /// Time in the window that transactions took or waited, summed, ns: the area below the number in the system.
+    pub(crate) fn busy_ns(&self) -> f64 {
+        let edges = self.edges;
+        self.total.busy_ns as f64 - edges.busy_before_ns as f64 + edges.busy_after_ns as f64
+    }
+}
+
+/// The counts of one measured interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slice {
     /// Its length, s.
     pub seconds: f64,
     /// Transactions that succeeded in it.
     pub transactions: u64,
+    /// Transactions that ended in it, failed ones included.
+    pub ended: u64,
+    /// Time that those took, summed, ns.
+    pub busy_ns: Nanos,
+    /// Intended starts in it; `None` in a closed loop, and in records that do not have them.
+    pub arrivals: Option<u64>,
+}
+
+/// Statements of the load by two counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountedStatements {
+    /// Those that dyno sent and the server answered.
+    pub by_dyno: QueryCounts,
+    /// Those that the server ran.
+    pub by_server: QueryCounts,
 }
 
 /// Resource use of the load generator during the measured load.
@@ -86,4 +111,6 @@ pub struct Offered<'a> {
     pub is_random: bool,
     /// Start delay of transactions for which an idle client was waiting.
     pub lateness: &'a LatencyHistogram,
+    /// Start delay of all transactions that were sent, the wait for a client included.
+    pub start_delays: &'a LatencyHistogram,
 }

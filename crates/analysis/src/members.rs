@@ -1,6 +1,6 @@
 //! The members of a cluster: those in the list of one of its servers, and which of them are watched.
 
-use measure::{MemberList, Server, Watched};
+use measure::{Host, MemberList, Server, Watched};
 
 use crate::metrics::kind_of;
 
@@ -18,6 +18,11 @@ pub(crate) struct Member<'a> {
 impl Member<'_> {
     pub(crate) fn is_up(&self) -> bool {
         self.state == "Up"
+    }
+
+    /// Whether the list says that it does not answer. One that was taken out of the cluster is neither up nor away.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self.state, "Disconnected" | "Down")
     }
 
     /// Whether this page has the metrics of the member.
@@ -78,6 +83,15 @@ pub(crate) fn is_watched<'a>(
         true => known.contains(&address),
         false => hosts.contains(&Place::of_address(address).host),
     }
+}
+
+/// Whether the address of a server's page is of this host of dyno's, as far as the address alone tells.
+pub(crate) fn is_local(server: &Server, host: &Host) -> bool {
+    Place::of_url(&server.url).is_some_and(|page| {
+        let address = page.host.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = address.starts_with("127.") || address == "::1";
+        is_loopback || address == "localhost" || (!host.name.is_empty() && address == host.name)
+    })
 }
 
 /// Host and port of an address.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use measure::{INSTANCE, MetricFunction, MetricQuery, Nanos, Series, Server, ServerKind};
 
-use crate::SampleWindow;
 use crate::node::is_node;
+use crate::{SampleWindow, ValueOrigin};
 
 /// The kind of a server; `None` for an exporter of a host's metrics, and when no kind matches.
 pub fn kind_of<'k>(kinds: &'k [ServerKind], server: &Server) -> Option<&'k ServerKind> {
@@ -23,7 +23,7 @@ pub fn of_kind<'s>(kinds: &[ServerKind], name: &str, servers: &'s [Server]) -> V
 }
 
 /// Whether a server reports the metric of a query, changing or not.
-pub fn is_told(query: &MetricQuery, server: &Server) -> bool {
+pub fn is_reported(query: &MetricQuery, server: &Server) -> bool {
     server.families.contains(&query.family)
         || server.series.iter().any(|series| series.name == query.family)
 }
@@ -183,7 +183,7 @@ fn sample_windows(
                 to_ns: pair[1],
                 mean,
                 peak: mean,
-                is_seen: false,
+                origin: ValueOrigin::Readings,
             })
         })
         .collect()

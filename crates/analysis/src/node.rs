@@ -13,7 +13,38 @@ const DISK_BUSY: &str = "node_disk_io_time_seconds_total";
 const LOOPBACK: &str = "lo";
 /// Name prefixes of devices that are built on other devices and count the same bytes again.
 const DISKS_ON_DISKS: [&str; 5] = ["dm-", "md", "loop", "ram", "zram"];
-const CARDS_ON_CARDS: [&str; 7] = ["veth", "docker", "br-", "virbr", "cni", "flannel", "tun"];
+/// As with disks: bridges, bonds, VLANs, tunnels, and the devices of containers and virtual machines.
+const CARDS_ON_CARDS: [&str; 29] = [
+    "bond",
+    "br",
+    "cali",
+    "cbr",
+    "cilium",
+    "cni",
+    "docker",
+    "dummy",
+    "flannel",
+    "gre",
+    "ifb",
+    "ip6tnl",
+    "ipvlan",
+    "kube",
+    "lxc",
+    "lxdbr",
+    "macvlan",
+    "macvtap",
+    "ovs",
+    "sit",
+    "tailscale",
+    "tap",
+    "team",
+    "tun",
+    "veth",
+    "vir",
+    "vlan",
+    "vxlan",
+    "wg",
+];
 
 /// Whether a server reports its host's CPU, as node_exporters do.
 pub(crate) fn is_node(server: &Server) -> bool {
@@ -50,10 +81,10 @@ impl<'a> Node<'a> {
     /// The sum of a family's figures for which a condition holds; `None` when the server does not report the
     /// family. Series that never changed are not kept, so a counter without a series has not grown.
     fn sum(&self, name: &str, at_ns: Nanos, is_in: impl Fn(&Series) -> bool) -> Option<f64> {
-        let is_told = self.server.families.iter().any(|family| family == name);
+        let is_reported = self.server.families.iter().any(|family| family == name);
         let figures = self.series(name).filter(|series| is_in(series));
         let sum = figures.filter_map(|series| series.at(at_ns)).sum();
-        is_told.then_some(sum)
+        is_reported.then_some(sum)
     }
 
     fn level(&self, name: &str, at_ns: Nanos) -> Option<u64> {
@@ -110,12 +141,12 @@ impl<'a> Node<'a> {
 
     /// For how long each disk was busy. Disks that did nothing are not kept among the series.
     fn disk_busy_ns(&self, at_ns: Nanos) -> Option<BTreeMap<String, Nanos>> {
-        let is_told = self.server.families.iter().any(|family| family == DISK_BUSY);
+        let is_reported = self.server.families.iter().any(|family| family == DISK_BUSY);
         let busy = |series: &Series| {
             let disk = series.label("device").filter(|name| is_disk(Some(name)))?;
             Some((disk.to_owned(), (series.at(at_ns)? * 1e9) as Nanos))
         };
-        is_told.then(|| self.series(DISK_BUSY).filter_map(busy).collect())
+        is_reported.then(|| self.series(DISK_BUSY).filter_map(busy).collect())
     }
 
     fn network(&self, at_ns: Nanos, is_in: impl Fn(&str) -> bool) -> Option<NetworkCounters> {
@@ -145,8 +176,11 @@ fn is_disk(device: Option<&str>) -> bool {
     device.is_some_and(|name| !DISKS_ON_DISKS.iter().any(|other| name.starts_with(other)))
 }
 
+/// A VLAN is named after its card and its number, such as `eth0.100`.
 fn is_card(name: &str) -> bool {
-    name != LOOPBACK && !CARDS_ON_CARDS.iter().any(|other| name.starts_with(other))
+    name != LOOPBACK
+        && !name.contains('.')
+        && !CARDS_ON_CARDS.iter().any(|other| name.starts_with(other))
 }
 
 #[cfg(test)]
@@ -204,6 +238,17 @@ mod tests {
         for untold in [HostFigure::DiskRead, HostFigure::ContextSwitches, HostFigure::SegmentsSent]
         {
             assert_eq!(mean(&host, untold), None, "{untold:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_virtual_network_devices_count_once() {
+        for name in ["bond0", "br0", "br-6f", "cali12", "eth0.100", "vlan7", "wg0", "vxlan.calico"]
+        {
+            assert!(!is_card(name), "{name}");
+        }
+        for name in ["eth0", "ens5", "enp3s0f1", "wlan0", "ib0", "eno1np0"] {
+            assert!(is_card(name), "{name}");
         }
     }
 

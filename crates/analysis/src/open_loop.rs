@@ -1,9 +1,9 @@
 //! The figures of an open loop: offered and achieved rate, service and response times, and the load generator's
 //! lateness.
 
-use measure::{LatencyHistogram, OperationKind};
+use measure::{OperationTally, of_transactions};
 
-use crate::latency::{Latency, latency, per};
+use crate::latency::{Latency, bounded_latency, latency, per};
 use crate::measured::Measured;
 
 /// Figures of an open loop.
@@ -11,35 +11,40 @@ use crate::measured::Measured;
 pub struct OpenSummary {
     /// Mean offered rate over the measured time as planned, arrivals a second.
     pub offered_per_s: f64,
+    /// What really arrived, which chance sets when arrivals are random; `None` when it was not recorded.
+    pub arrived_per_s: Option<f64>,
     /// Service times of the transactions that succeeded, from their actual start.
     pub service: Latency,
     /// Mean number of transactions in the system, including those that waited for a client: L of Little's law.
     pub in_system: f64,
     /// Start delay of transactions for which an idle client was waiting.
     pub lateness: Latency,
+    /// Start delay of all transactions, the wait for a client included; of those that were never sent, their age.
+    pub start_delays: Latency,
 }
 
-pub(crate) fn summarize(measured: &Measured<'_>, seconds: f64) -> Option<OpenSummary> {
+pub(crate) fn summarize(
+    measured: &Measured<'_>,
+    due: &[OperationTally],
+    seconds: f64,
+) -> Option<OpenSummary> {
     let offered = measured.open?;
-    let mut service = LatencyHistogram::new();
-    for (operation, tally) in measured.operations.iter().zip(&measured.total.operations) {
-        if operation.kind == OperationKind::Transaction {
-            service.merge(&tally.service);
-        }
-    }
-    let mut lateness = latency(offered.lateness, measured.percentiles);
-    lateness.percentiles = vec![(99.0, offered.lateness.percentile_ns(99.0))];
+    let service = of_transactions(measured.operations, due, |tally| &tally.service);
     Some(OpenSummary {
         offered_per_s: offered.rate_per_s,
+        arrived_per_s: Some(measured.total.arrivals)
+            .filter(|arrivals| *arrivals > 0)
+            .map(|arrivals| per(arrivals as f64, seconds)),
         service: latency(&service, measured.percentiles),
-        in_system: per(measured.total.busy_ns as f64 / 1e9, seconds),
-        lateness,
+        in_system: per(measured.busy_ns() / 1e9, seconds),
+        lateness: latency(offered.lateness, &[99.0]),
+        start_delays: bounded_latency(offered.start_delays, &measured.edges.unsent, &[99.0]),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use measure::OperationId;
+    use measure::{LatencyHistogram, OperationId};
 
     use super::*;
     use crate::summary::tests::seconds_of;
@@ -58,7 +63,8 @@ mod tests {
     }
 
     fn offered(rate_per_s: f64, lateness: &LatencyHistogram) -> Offered<'_> {
-        Offered { rate_per_s, is_constant: true, is_random: false, lateness }
+        let start_delays = lateness;
+        Offered { rate_per_s, is_constant: true, is_random: false, lateness, start_delays }
     }
 
     #[test]
@@ -67,6 +73,7 @@ mod tests {
         assert_eq!(findings, []);
         assert_eq!(summary.littles_law, None);
         let open = summary.open.unwrap();
+        assert_eq!(open.arrived_per_s, None, "nothing was recorded");
         // 200 a second of 100 ms each: 20 in the system.
         assert!((open.in_system - 20.0).abs() < 1e-9, "{}", open.in_system);
         assert!((summary.latency.mean_ns / 1e8 - 1.0).abs() < 1e-3);

@@ -14,6 +14,13 @@ pub(crate) fn critical_t(confidence: f64, degrees_of_freedom: usize) -> Option<f
     Some(distribution.inverse_cdf((1.0 + confidence) / 2.0))
 }
 
+/// The probability that a value of Student's distribution is as far from 0 as `t`, or farther, in either direction; 1
+/// without degrees of freedom.
+pub(crate) fn p_value(t: f64, degrees_of_freedom: usize) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64);
+    distribution.map_or(1.0, |distribution| 2.0 * distribution.cdf(-t.abs()))
+}
+
 /// Half the width of the interval of the mean with this confidence, for values that are a sample of a normal
 /// distribution; `None` for fewer than two values.
 pub(crate) fn half_width(confidence: f64, values: &[f64]) -> Option<f64> {
@@ -37,5 +44,7 @@ mod tests {
         // The column of the table for 90 % between both ends.
         assert!((critical_t(0.90, 4).unwrap() - 2.132).abs() < 0.000_6);
         assert_eq!(critical_t(0.95, 0), None);
+        assert!((p_value(-2.132, 4) - 0.1).abs() < 0.000_1);
+        assert_eq!((p_value(0.0, 4), p_value(9.0, 0)), (1.0, 1.0));
     }
 }

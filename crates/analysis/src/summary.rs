@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use measure::{ErrorCounts, ErrorKey, OperationKind, QueryCounts, Traffic};
+use measure::{
+    ErrorCounts, ErrorKey, LatencyHistogram, OperationKind, OperationTally, QueryCounts, Traffic,
+    transaction_latencies,
+};
 
-use crate::latency::{Latency, latency, per};
+use crate::generator::{self, GeneratorSummary};
+use crate::latency::{Latency, bounded_latency, latency, per};
 use crate::measured::{Measured, Slice, Usage};
 use crate::moments::{mean, standard_deviation};
 use crate::open_loop::{self, OpenSummary};
 use crate::rules::{self, ScoreSummary, ShareSummary};
-use crate::trend::{Trend, trend};
+use crate::trend::{Trend, latency_trend, trend};
 
 /// An interval shorter than this part of the longest is a remainder at the end of a phase; its rate is too
 /// coarse to compare.
-const REST: f64 = 0.5;
+const INTERVAL_SHARE_MIN: f64 = 0.5;
 
 /// The summary of one trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +38,15 @@ pub struct Summary {
     pub failure_rate: f64,
     /// Retries of transactions.
     pub retries: u64,
-    /// Failures by class and code.
+    /// Transactions at the edges of the window.
+    pub edges: EdgeSummary,
+    /// Failures by class and code, those after the window included.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
-    /// Latency of the transactions: of those that succeeded, and of those that timed out at their time limit.
+    /// Latency of the transactions that were due in the window: of those that succeeded, and of those that timed out
+    /// at their time limit.
     pub latency: Latency,
+    /// Time in the window that transactions took or waited, summed, ns.
+    pub busy_ns: f64,
     /// Each operation, in the workload's order.
     pub operations: Vec<OperationSummary>,
     /// The workload's own figures; most have none.
@@ -56,14 +65,34 @@ pub struct Summary {
     pub throughput_variation: Option<f64>,
     /// Drift of the intervals' throughput; `None` for too few intervals.
     pub throughput_trend: Option<Trend>,
+    /// Drift of the intervals' mean latency; `None` for too few intervals.
+    pub latency_trend: Option<Trend>,
     /// Bytes in both directions.
     pub traffic: Traffic,
     /// CPU that the load generator kept busy on average, in hardware threads.
     pub client_cpu_threads: Option<f64>,
+    /// Whether the load generator's own threads ran when they had work to do; `None` when not known.
+    pub generator: Option<GeneratorSummary>,
     /// The load generator's cost of a transaction.
     pub cost_per_transaction: Option<Cost>,
     /// The load generator's cost of a statement.
     pub cost_per_query: Option<Cost>,
+}
+
+/// Transactions at the edges of the measured window. Throughput is of those that ended in it, latency of those that were
+/// due in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeSummary {
+    /// Ended in the window and were due before it: they have no latency here. `None` when this was not recorded.
+    pub before: Option<u64>,
+    /// Due in the window, and succeeded after it.
+    pub succeeded_after: u64,
+    /// Due in the window, and failed after it.
+    pub failed_after: u64,
+    /// Sent, and never answered.
+    pub unanswered: u64,
+    /// Due in the window, and never sent.
+    pub unsent: u64,
 }
 
 /// One operation of a trial.
@@ -133,10 +162,17 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
     let total = measured.total;
     // The sum of an empty iterator of floats is -0.
     let seconds = measured.slices.iter().fold(0.0, |sum, slice| sum + slice.seconds);
-    let rates = interval_rates(measured.slices);
+    let comparable = comparable(measured.slices);
+    let rates: Vec<f64> =
+        comparable.iter().map(|slice| slice.transactions as f64 / slice.seconds).collect();
     let ended = total.transactions + total.failed_transactions;
-    let mut latencies = total.transaction_latencies(measured.operations);
-    latencies.merge(&measured.unfinished.latencies);
+    let edges = measured.edges;
+    let due = edges.due(total);
+    let latencies = transaction_latencies(measured.operations, &due);
+    let mut errors = total.errors.clone();
+    for (key, counts) in &edges.drain.errors {
+        errors.entry(key.clone()).or_default().add(*counts);
+    }
     Summary {
         seconds,
         transactions: total.transactions,
@@ -146,34 +182,36 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         queries_per_s: per(total.queries.total() as f64, seconds),
         failure_rate: per(total.failed_transactions as f64, ended as f64),
         retries: total.retries(),
-        latency: latency(&latencies, measured.percentiles),
-        operations: operations(measured, seconds),
+        edges: edge_summary(measured),
+        latency: bounded_latency(&latencies, &edges.ages(), measured.percentiles),
+        busy_ns: measured.busy_ns(),
+        operations: operations(measured, &due, seconds),
         scores: rules::scores(measured, seconds),
         shares: rules::shares(measured),
         fairness: fairness(measured.client_events),
         littles_law: littles_law(measured, seconds),
-        open: open_loop::summarize(measured, seconds),
+        open: open_loop::summarize(measured, &due, seconds),
         throughput_variation: variation(&rates),
         throughput_trend: trend(&rates),
+        latency_trend: latency_trend(&comparable),
         traffic: total.traffic,
         client_cpu_threads: measured
             .usage
             .filter(|_| seconds > 0.0)
             .map(|usage| (usage.user_ns + usage.system_ns) as f64 / 1e9 / seconds),
+        generator: generator::summarize(measured),
         cost_per_transaction: cost(measured.usage, total.traffic, ended),
         cost_per_query: cost(measured.usage, total.traffic, total.queries.total()),
-        errors: total.errors.clone(),
+        errors,
     }
 }
 
-/// Transactions per second of each measured interval, without a short remainder at the end.
-fn interval_rates(slices: &[Slice]) -> Vec<f64> {
+/// The measured intervals without a short remainder at the end.
+pub(crate) fn comparable(slices: &[Slice]) -> Vec<Slice> {
     let longest = slices.iter().map(|slice| slice.seconds).fold(0.0, f64::max);
-    slices
-        .iter()
-        .filter(|slice| slice.seconds > 0.0 && slice.seconds >= REST * longest)
-        .map(|slice| slice.transactions as f64 / slice.seconds)
-        .collect()
+    let is_long =
+        |slice: &&Slice| slice.seconds > 0.0 && slice.seconds >= INTERVAL_SHARE_MIN * longest;
+    slices.iter().filter(is_long).copied().collect()
 }
 
 fn variation(rates: &[f64]) -> Option<f64> {
@@ -181,21 +219,45 @@ fn variation(rates: &[f64]) -> Option<f64> {
     Some(standard_deviation(rates)? / mean)
 }
 
-fn operations(measured: &Measured<'_>, seconds: f64) -> Vec<OperationSummary> {
-    measured
-        .operations
-        .iter()
-        .zip(&measured.total.operations)
-        .map(|(operation, tally)| OperationSummary {
+fn edge_summary(measured: &Measured<'_>) -> EdgeSummary {
+    let edges = measured.edges;
+    let is_known = edges.before.len() == measured.operations.len();
+    EdgeSummary {
+        before: is_known.then(|| edges.transactions_before(measured.operations)),
+        succeeded_after: edges.drain.transactions,
+        failed_after: edges.drain.failed_transactions,
+        unanswered: edges.unanswered.count(),
+        unsent: edges.unsent.count(),
+    }
+}
+
+/// The latencies of `due`, beside the counts of what ended in the window. A transaction that was never answered is in no
+/// operation when there are several kinds, because the kind is known when it ends.
+fn operations(
+    measured: &Measured<'_>,
+    due: &[OperationTally],
+    seconds: f64,
+) -> Vec<OperationSummary> {
+    let transactions = |it: &&measure::Operation| it.kind == OperationKind::Transaction;
+    let is_single = measured.operations.iter().filter(transactions).count() == 1;
+    let ages = measured.edges.ages();
+    let none = LatencyHistogram::new();
+    let of_ended = measured.operations.iter().zip(&measured.total.operations);
+    of_ended
+        .zip(due)
+        .map(|((operation, tally), due)| OperationSummary {
             name: operation.name.clone(),
             kind: operation.kind,
             per_s: per(tally.succeeded.count() as f64, seconds),
             succeeded: tally.succeeded.count(),
             timed_out: tally.timed_out.count(),
             failed: tally.failed.count(),
-            latency: latency(&tally.latencies(), measured.percentiles),
-            service: (!tally.service.is_empty())
-                .then(|| latency(&tally.service, measured.percentiles)),
+            latency: {
+                let has_ages = is_single && operation.kind == OperationKind::Transaction;
+                let ages = if has_ages { &ages } else { &none };
+                bounded_latency(&due.latencies(), ages, measured.percentiles)
+            },
+            service: (!due.service.is_empty()).then(|| latency(&due.service, measured.percentiles)),
         })
         .collect()
 }
@@ -227,7 +289,7 @@ fn littles_law(measured: &Measured<'_>, seconds: f64) -> Option<LittlesLaw> {
         return None;
     }
     let thinking_ns = ended as f64 * measured.think_time_ns as f64;
-    let accounted_for = (total.busy_ns as f64 + thinking_ns) / 1e9 / seconds;
+    let accounted_for = (measured.busy_ns() + thinking_ns) / 1e9 / seconds;
     let mismatch = accounted_for / measured.clients as f64 - 1.0;
     Some(LittlesLaw { clients: measured.clients, accounted_for, mismatch })
 }

@@ -1,16 +1,20 @@
 //! The arguments of the command line as typed; only their form is checked here.
 
+use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-/// Puts databases and RPC services on the dynamometer: starts or reaches the system under test,
-/// prepares data, offers load, measures without lying, and writes the report.
+/// Benchmarks databases and RPC services: starts the system under test or connects to it, loads data, offers load,
+/// records every count and latency, and writes reports.
 #[derive(Debug, Parser)]
 #[command(name = "dyno", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 something failed, 2 wrong plan or command line, \
-                        130 interrupted (what was measured is kept).")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 failure, 2 wrong plan or command line, 130 interrupted \
+                        (completed measurements are kept)."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -22,23 +26,33 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run one workload without a plan file.
     Bench(Box<BenchArgs>),
-    /// Start a system and keep it up until Ctrl-C.
+    /// Create and fill a workload's tables, and keep them.
+    Prepare(Box<PrepareArgs>),
+    /// Check that a workload's tables are complete and consistent.
+    Check(Box<DataArgs>),
+    /// Drop a workload's tables, including those of earlier runs.
+    Cleanup(Box<DataArgs>),
+    /// Start a system and keep it running until Ctrl-C.
     Up(UpArgs),
-    /// Stop what `dyno up --detach` has started.
+    /// Stop systems that `dyno up --detach` has started.
     Down(DownArgs),
-    /// Make the views of a stored run again, from its record alone.
+    /// Measure what a network path and both kernels carry, with requests to `dyno echo`.
+    Ceiling(CeilingArgs),
+    /// Serve dyno's own echo, in tRPC and over plain TCP, until Ctrl-C.
+    Echo(EchoArgs),
+    /// Write the reports of a stored run again, from its record alone.
     Report(ReportArgs),
-    /// Show the runs that are stored.
+    /// List stored runs.
     List(ListArgs),
-    /// Write a workload's data as files, for a system's own bulk loader.
+    /// Write a workload's data to files for a system's own bulk loader.
     Generate(GenerateArgs),
-    /// Explain the workloads and their options.
+    /// List workloads and their options.
     Workloads(NameArgs),
-    /// Explain the systems and their options.
+    /// List systems and their options.
     Systems(NameArgs),
-    /// Print completions for a shell.
+    /// Print a completion script for a shell.
     Completions {
-        /// The shell to print them for.
+        /// The shell.
         shell: Shell,
     },
 }
@@ -46,137 +60,178 @@ pub(crate) enum Command {
 /// A view of a run for standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A summary for people.
+    /// A summary for the terminal.
     Text,
-    /// The whole run for programs.
+    /// All figures of the run, for programs.
     Json,
-    /// Tables for a document.
+    /// Tables for documents.
     Markdown,
-    /// One line for each trial and operation.
+    /// One row for each trial and operation.
     Csv,
 }
 
 /// Where results go and how they are shown.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OutputArgs {
-    /// Folder of all results; each run makes one of its own in it.
+    /// Folder for results; each run gets its own subfolder.
     #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
-    /// What to print on standard output when the run is over; progress goes to standard error.
+    /// Format of the report on standard output; progress is printed on standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Check everything, print the trials and how long they take, and start nothing.
+    /// Check the plan and print its trials and their duration, without running them.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Override a value of the plan, such as `load.time=5s`; may be repeated.
+    /// Value that overrides one of the plan, such as `load.time=5s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
-    /// Show no progress.
+    /// Seek the highest load that keeps bounds, such as `p99 < 10ms, errors < 0.1%`. The load is the number of
+    /// clients, or with `--set seek.over=rate` the arrival rate.
+    #[arg(long, value_name = "BOUNDS")]
+    pub(crate) seek: Option<String>,
+    /// Print no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RunArgs {
-    /// The plan, a TOML file.
+    /// The plan file (TOML).
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
+/// The workload and the system that a command works on.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct BenchArgs {
-    /// The workload, such as `sysbench/oltp_read_write`, or an SQL file of your own.
+pub(crate) struct SubjectArgs {
+    /// The workload, such as `sysbench/oltp_read_write`, or the path of an SQL file.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) workload: String,
     /// The system under test: `sqlite`, `mariadb` or `tidb` (started for the run), `sqlite:FILE`, or a URL
     /// such as `mysql://user@host:3306/database`.
     #[arg(long, value_name = "SYSTEM", default_value = "sqlite")]
     pub(crate) system: String,
-    /// Numbers of concurrent clients to sweep over.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
-    pub(crate) clients: Vec<String>,
-    /// Measured load of each trial [default: 10s].
-    #[arg(long, value_name = "DURATION", conflicts_with = "events")]
-    pub(crate) time: Option<String>,
-    /// Measured transactions of each trial, instead of a time.
-    #[arg(long, value_name = "N")]
-    pub(crate) events: Option<String>,
-    /// Load before what counts [default: 1s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) warm_up: Option<String>,
-    /// Length of one interval [default: 1s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) interval: Option<String>,
-    /// Pause of a client between transactions [default: none].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) think_time: Option<String>,
-    /// Transactions a second that come whether or not a client is free (open loop), to sweep over.
-    #[arg(long, value_name = "PER_SECOND,...", value_delimiter = ',')]
-    #[arg(conflicts_with = "think_time")]
-    pub(crate) rate: Vec<String>,
-    /// How they are spread around their rate [default: poisson].
-    #[arg(long, value_name = "HOW", value_parser = ["poisson", "constant"], requires = "rate")]
-    pub(crate) arrivals: Option<String>,
-    /// How many may wait for a client before the trial counts as overloaded [default: 100000].
-    #[arg(long, value_name = "N", requires = "rate")]
-    pub(crate) backlog: Option<String>,
-    /// How long a connection may take, login included [default: 10s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) connect_timeout: Option<String>,
-    /// How long the answer to a statement may take, or `off`; what takes longer is given up and counts
-    /// in the percentiles as that long or longer [default: 60s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) query_timeout: Option<String>,
-    /// How long each of prepare, verify and cleanup may take [default: off].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) phase_timeout: Option<String>,
-    /// How long clients that lost their connection try for another one; `off` ends the trial with the
-    /// first that is lost [default: 30s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) reconnect_limit: Option<String>,
-    /// Event loops that share the clients [default: one for two cores].
-    #[arg(long, value_name = "N")]
-    pub(crate) workers: Option<String>,
-    /// How often each trial is done [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) repetitions: Option<String>,
-    /// Percentiles in tables [default: 50,95,99,99.9].
-    #[arg(long, value_name = "P,...", value_delimiter = ',')]
-    pub(crate) percentiles: Vec<String>,
-    /// What to do with tables that are there already [default: refuse].
-    #[arg(long, value_name = "WHAT", value_parser = ["refuse", "reuse", "replace"])]
-    pub(crate) existing: Option<String>,
-    /// What happens to the data between trials [default: keep].
-    #[arg(long, value_name = "WHAT", value_parser = ["keep", "reload", "restore"])]
-    pub(crate) between: Option<String>,
-    /// Remove the tables at the end.
+    /// Create the database in the URL if it does not exist.
     #[arg(long)]
-    pub(crate) cleanup: bool,
-    /// The seed that all data and all queries come from [default: 1].
+    pub(crate) create_database: bool,
+    /// Seed of all random draws, for data and transactions [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Prepared statements, or text [default: on].
+    /// Whether to use prepared statements [default: on].
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"])]
     pub(crate) ps: Option<String>,
-    /// Tables of the workload.
+    /// Number of tables.
     #[arg(long, value_name = "N")]
     pub(crate) tables: Option<String>,
-    /// Rows of each table, such as 100000 or 100k.
+    /// Number of rows in each table, such as 100000 or 100k.
     #[arg(long, value_name = "ROWS")]
     pub(crate) table_size: Option<String>,
     /// An option of the workload, such as `range_size=10`; `dyno workloads NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) options: Vec<String>,
-    /// A variable of an SQL file, such as `scale=10`; pgbench's `-D`.
+    /// A variable of an SQL file, such as `scale=10`, as with pgbench's `-D`.
     #[arg(long, short = 'D', value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) define: Vec<String>,
     /// An option of the system, such as `journal=wal`; `dyno systems NAME` lists them.
     #[arg(long = "system-option", value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) system_options: Vec<String>,
+    /// Time-out for connecting, login included [default: 10s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) connect_timeout: Option<String>,
+    /// Time-out for each of prepare, verify, check and cleanup [default: off].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) phase_timeout: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+    /// Number of concurrent clients; a list is a sweep, one trial for each [default: 1].
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    pub(crate) clients: Vec<String>,
+    /// Length of the measurement in each trial; a duration without a unit is in seconds [default: 10s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) time: Option<String>,
+    /// Number of measured transactions in each trial; with a time, whichever is reached first ends the trial.
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<String>,
+    /// Length of the warm-up before the measurement [default: 1s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) warm_up: Option<String>,
+    /// Length of a reporting interval [default: 1s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) interval: Option<String>,
+    /// Think time of a client between transactions [default: none].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) think_time: Option<String>,
+    /// Arrival rate of an open loop, in transactions per second; a list is a sweep, one trial for each.
+    #[arg(long, value_name = "PER_SECOND,...", value_delimiter = ',')]
+    #[arg(conflicts_with = "think_time")]
+    pub(crate) rate: Vec<String>,
+    /// Distribution of the arrivals [default: poisson].
+    #[arg(long, value_name = "DISTRIBUTION", value_parser = ["poisson", "constant"], requires = "rate")]
+    pub(crate) arrivals: Option<String>,
+    /// Number of waiting arrivals at which a trial ends as overloaded [default: 100000].
+    #[arg(long, value_name = "N", requires = "rate")]
+    pub(crate) backlog: Option<String>,
+    /// Time-out for the answer to a statement, or `off`. A statement that times out fails, and percentiles include
+    /// the time until then [default: 60s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) query_timeout: Option<String>,
+    /// How long clients try to reconnect after they lost their connection; `off` ends the trial when the first
+    /// connection is lost [default: 30s].
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) reconnect_limit: Option<String>,
+    /// Number of event loops among which the clients are divided [default: one for every two cores, or one
+    /// for each of `--client-cpus`].
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<String>,
+    /// CPUs that the threads of the load may use, such as `1` or `0-3,8` [default: all].
+    #[arg(long, value_name = "CPUS")]
+    pub(crate) client_cpus: Option<String>,
+    /// Number of repetitions of each trial [default: 1].
+    #[arg(long, value_name = "N")]
+    pub(crate) repetitions: Option<String>,
+    /// Latency percentiles in tables [default: 50,95,99,99.9].
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    pub(crate) percentiles: Vec<String>,
+    /// Action when the tables already exist [default: refuse].
+    #[arg(long, value_name = "ACTION", value_parser = ["refuse", "reuse", "replace"])]
+    pub(crate) existing: Option<String>,
+    /// Action on the data between trials [default: keep].
+    #[arg(long, value_name = "ACTION", value_parser = ["keep", "reload", "restore"])]
+    pub(crate) between: Option<String>,
+    /// Drop the tables at the end of the run.
+    #[arg(long)]
+    pub(crate) cleanup: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// `dyno prepare`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PrepareArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Action when the tables already exist [default: refuse].
+    #[arg(long, value_name = "ACTION", value_parser = ["refuse", "reuse", "replace"])]
+    pub(crate) existing: Option<String>,
+}
+
+/// What `dyno prepare`, `dyno check` and `dyno cleanup` share.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DataArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+    /// Override a value of the plan, such as `sql.prepare_session=["SET SESSION x = 1"]`; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -188,13 +243,13 @@ pub(crate) struct UpArgs {
     /// An option of the system, such as `source=build`; `dyno systems NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) options: Vec<String>,
-    /// Return once it is up, and leave it up until `dyno down`.
+    /// Return when the system has started, and keep it running until `dyno down`.
     #[arg(long, short, conflicts_with = "build_only")]
     pub(crate) detach: bool,
-    /// Only get what starting it takes, such as a build of the server.
+    /// Only fetch or build what the start needs, such as the server.
     #[arg(long)]
     pub(crate) build_only: bool,
-    /// Show what is up.
+    /// List running detached systems.
     #[arg(long, exclusive = true)]
     pub(crate) list: bool,
     /// The entry of a detached system, which this process keeps.
@@ -204,16 +259,66 @@ pub(crate) struct UpArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DownArgs {
-    /// Stop those of this kind only, such as `tidb`.
+    /// Only stop systems of this kind, such as `tidb`.
     pub(crate) system: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("path").required(true))]
+pub(crate) struct CeilingArgs {
+    /// Host and port of a `dyno echo`, usually on the machine of the system under test.
+    #[arg(long, value_name = "HOST:PORT", group = "path")]
+    pub(crate) to: Option<String>,
+    /// Start an echo server on this machine, and measure to it.
+    #[arg(long, group = "path")]
+    pub(crate) local: bool,
+    /// Size of each request in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "122")]
+    pub(crate) request_size: NonZero<u32>,
+    /// Size of each response in bytes.
+    #[arg(long, value_name = "BYTES", default_value = "27")]
+    pub(crate) response_size: NonZero<u32>,
+    /// Number of connections.
+    #[arg(long, value_name = "N", default_value = "16")]
+    pub(crate) connections: NonZero<usize>,
+    /// Requests in flight on each connection when they are pipelined, 2 or more. One request in flight on each is
+    /// measured too.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(2..))]
+    pub(crate) in_flight: u16,
+    /// Length of one measurement, of which each round has two; without a unit in seconds.
+    #[arg(long, value_name = "DURATION", default_value = "1s")]
+    pub(crate) time: String,
+    /// Number of rounds.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) rounds: NonZero<u32>,
+    /// Number of event loops of the client, and of threads of the server of `--local` [default: one for every two
+    /// cores].
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<NonZero<u16>>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EchoArgs {
+    /// Address to listen on; with port 0 a free port is chosen. Anyone who can reach it can use the server.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Number of threads, each with its own event loop.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) threads: NonZero<usize>,
+    /// Size of each request in bytes, on plain TCP connections that do not state it themselves.
+    #[arg(long, value_name = "BYTES", requires = "response_size")]
+    pub(crate) request_size: Option<NonZero<u32>>,
+    /// Size of each response in bytes, on such connections.
+    #[arg(long, value_name = "BYTES", requires = "request_size")]
+    pub(crate) response_size: Option<NonZero<u32>>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
-    /// The folder of a run, or of all results (then the newest run).
+    /// The folder of a run, or the folder of all results (its newest run is reported).
     #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
-    /// What to print on standard output.
+    /// Format of the report on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
@@ -227,29 +332,29 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct NameArgs {
-    /// Explain this one in full.
+    /// Only this one, with its options.
     pub(crate) name: Option<String>,
 }
 
 /// `dyno generate`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct GenerateArgs {
-    /// The workload: tpcc.
+    /// The workload: tpcc or tpch.
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: String,
-    /// Options of the workload, such as `warehouses=10`.
+    /// An option of the workload, such as `warehouses=10`; `dyno workloads NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
     pub(crate) options: Vec<String>,
-    /// Folder for the files, empty or not there yet.
+    /// Folder for the files; it must be empty or not exist yet.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
-    /// What file names begin with: bulk loaders take it for the database.
+    /// Prefix of the file names, which bulk loaders read as the name of the database.
     #[arg(long, value_name = "NAME", default_value = "tpcc")]
     pub(crate) database: String,
     /// Seed of the data, as in a plan.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Show no progress.
+    /// Print no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }

@@ -83,7 +83,7 @@ fn take(descriptor: i32) -> io::Result<Vec<OsString>> {
         target.as_os_str().as_bytes().starts_with(format!("/memfd:{NAME}").as_bytes())
     });
     if !is_ours {
-        let message = format!("`{MARK}{descriptor}` is for dyno itself; leave it out");
+        let message = format!("`{MARK}{descriptor}` is internal to dyno; remove it");
         return Err(Error::new(io::ErrorKind::InvalidInput, message));
     }
     // A newly opened file is read from its beginning.
@@ -164,7 +164,7 @@ mod tests {
     fn an_open_file_that_dyno_did_not_make_is_not_read_for_arguments() {
         let file = File::open("/dev/null").unwrap();
         let error = take(file.as_raw_fd()).unwrap_err().to_string();
-        assert!(error.contains("is for dyno itself; leave it out"), "{error}");
+        assert!(error.contains("is internal to dyno; remove it"), "{error}");
         assert!(take(9_999).is_err());
     }
 

@@ -2,13 +2,17 @@
 
 mod bench;
 mod catalogue;
+mod ceiling;
 mod completions;
+mod data;
 mod down;
+mod echo;
 mod experiment;
 mod generate;
 mod list;
 mod report;
 mod run;
+mod subject;
 mod up;
 
 use std::env;
@@ -29,8 +33,13 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Prepare(args) => data::prepare(&args),
+        Command::Check(args) => data::check(&args),
+        Command::Cleanup(args) => data::clean_up(&args),
         Command::Up(args) => up::run(&args),
         Command::Down(args) => down::run(&args),
+        Command::Ceiling(args) => ceiling::run(&args),
+        Command::Echo(args) => echo::run(&args),
         Command::Report(args) => report::run(&args),
         Command::List(args) => list::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -40,7 +40,7 @@ impl DetachedSystem {
     /// An entry for a system that this process keeps.
     pub(crate) fn of_this_process(kind: &str, login: Option<PathBuf>, text: &str) -> Result<Self> {
         let pid = std::process::id();
-        let began = began(pid).context("the kernel does not report on this process")?;
+        let began = began(pid).context("cannot read the start time of this process")?;
         Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
@@ -80,7 +80,7 @@ impl DetachedSystem {
             }
             thread::sleep(POLL_PERIOD);
         }
-        bail!("process {} was asked to end and has not", self.pid)
+        bail!("process {} has not ended two minutes after it was asked to", self.pid)
     }
 }
 

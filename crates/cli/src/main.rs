@@ -7,7 +7,7 @@ mod detached;
 mod output;
 mod progress;
 mod signals;
-mod starting;
+mod stages;
 mod table;
 
 use std::process::ExitCode;

@@ -9,9 +9,10 @@ use measure::{Interval, Operation, Phase};
 use record::TrialStatus;
 use report::{latency, number};
 use runner::{Event, RunListener};
+use system::ProgressEvent;
 
 use crate::output::print_error;
-use crate::starting::StartupDisplay;
+use crate::stages::StageDisplay;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,8 @@ enum Style {
 pub(crate) struct ProgressDisplay {
     style: Style,
     bar: ProgressBar,
-    trials: usize,
+    /// Number of trials, where it is known.
+    trials: Option<usize>,
     trial: usize,
     title: String,
     /// Planned load time of all trials; `None` when events limit it.
@@ -37,15 +39,17 @@ pub(crate) struct ProgressDisplay {
     spent: Duration,
     trial_planned: Option<Duration>,
     last_rate: String,
-    /// The system that is being started.
-    starting: Option<StartupDisplay>,
+    /// The step whose stages are shown: a start of a system, or work on data.
+    stages: Option<StageDisplay>,
+    /// Whether the phases of the data are shown by their stages.
+    shows_phases: bool,
     /// The folder of the record.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl ProgressDisplay {
     /// Progress of a run whose load takes `planned` in total.
-    pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: usize) -> Self {
+    pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: Option<usize>) -> Self {
         let style = match (is_quiet, std::io::stderr().is_terminal()) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Live,
@@ -65,11 +69,19 @@ impl ProgressDisplay {
             title: String::new(),
             planned,
             spent: Duration::ZERO,
-            trial_planned: planned.map(|all| all / u32::try_from(trials.max(1)).unwrap_or(1)),
+            trial_planned: planned
+                .zip(trials)
+                .map(|(all, trials)| all / u32::try_from(trials.max(1)).unwrap_or(1)),
             last_rate: String::new(),
-            starting: None,
+            stages: None,
+            shows_phases: false,
             folder: None,
         }
+    }
+
+    /// Progress of work on data without load.
+    pub(crate) fn of_data(is_quiet: bool) -> Self {
+        Self { shows_phases: true, ..Self::new(is_quiet, None, Some(1)) }
     }
 
     fn line(&self, text: &str) {
@@ -86,7 +98,7 @@ impl ProgressDisplay {
             None => "{prefix} {spinner} {msg}",
         };
         self.bar.set_style(style(template));
-        self.bar.set_prefix(format!("[{}/{}] {}", self.trial + 1, self.trials, self.title));
+        self.bar.set_prefix(self.head());
         self.bar.set_message(phase.name());
         self.bar.set_position(0);
         match planned {
@@ -95,6 +107,12 @@ impl ProgressDisplay {
         }
         self.bar.reset_elapsed();
         self.bar.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    /// The number and the title of the trial.
+    fn head(&self) -> String {
+        let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
+        format!("[{}{of}] {}", self.trial + 1, self.title)
     }
 
     fn work(&mut self, stage: &str, done: u64, total: u64) {
@@ -137,27 +155,27 @@ impl ProgressDisplay {
         format!(", {} s left", left.as_secs())
     }
 
-    /// Without a redrawn line, each long stage of a start is a line.
+    /// Without a redrawn line, each long stage is a line.
     fn show_stage(&mut self, stage: &str, done: u64, total: u64) {
-        let Some(starting) = &mut self.starting else { return };
-        let lines = starting.step(stage, done, total);
+        let Some(stages) = &mut self.stages else { return };
+        let lines = stages.step(stage, done, total);
         if self.style == Style::Lines {
             lines.iter().for_each(|line| self.line(line));
         }
     }
 
-    /// Ends the display of a finished start.
-    pub(crate) fn end_start(&mut self) {
-        let last = self.starting.take().and_then(|mut starting| starting.end_stage());
+    /// Ends the display of a finished step.
+    pub(crate) fn end_stages(&mut self) {
+        let last = self.stages.take().and_then(|mut stages| stages.end_stage());
         if let (Style::Lines, Some(line)) = (self.style, last) {
             self.line(&line);
         }
     }
 
     fn end_trial(&mut self, status: &TrialStatus) {
-        self.starting = None;
+        self.stages = None;
         self.spent += self.trial_planned.unwrap_or_default();
-        let head = format!("[{}/{}] {}", self.trial + 1, self.trials, self.title);
+        let head = self.head();
         match status {
             TrialStatus::Complete => {
                 self.line(&format!("{head}: last interval {}", self.last_rate));
@@ -191,14 +209,14 @@ impl RunListener for ProgressDisplay {
             }
             Event::SystemStarting { name } => {
                 // The system's build may have been displayed before.
-                self.end_start();
-                self.starting = Some(StartupDisplay::new(name));
+                self.end_stages();
+                self.stages = Some(StageDisplay::new(name));
                 self.bar.set_style(style("{spinner} {msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
             Event::SystemStarted { name, identity } => {
-                self.end_start();
+                self.end_stages();
                 self.line(&format!("{name}: {}", identity.title()));
             }
             Event::TrialBegins { index, title } => {
@@ -206,14 +224,19 @@ impl RunListener for ProgressDisplay {
                 title.clone_into(&mut self.title);
                 self.last_rate.clear();
             }
-            Event::PhaseBegins { phase, planned } => self.begin_phase(phase, planned),
-            Event::Progress { stage, done, total } => {
-                self.show_stage(stage, done, total);
-                self.work(stage, done, total);
+            Event::PhaseBegins { phase, planned } => {
+                if self.shows_phases {
+                    self.stages = Some(StageDisplay::new(&self.title));
+                }
+                self.begin_phase(phase, planned);
             }
+            Event::Progress(ProgressEvent::Stage { name, done, total }) => {
+                self.show_stage(name, done, total);
+                self.work(name, done, total);
+            }
+            Event::Progress(ProgressEvent::Note(text)) => self.line(text),
             Event::Interval { interval, operations } => self.interval(interval, operations),
             Event::TrialEnds { status } => self.end_trial(status),
-            Event::Note { text } => self.line(text),
         }
     }
 }

@@ -59,6 +59,27 @@ pub struct Dialect {
     pub text_bytes_max: usize,
     /// The type of a text column for longer values.
     pub long_text: &'static str,
+    /// The type of a column of money: fifteen digits, two of them after the point.
+    pub decimal: &'static str,
+    /// Decimal columns and constants are exact; otherwise they are binary fractions.
+    pub has_exact_decimals: bool,
+    /// The type of a column of dates.
+    pub date: &'static str,
+    /// A constant of the date `{date}`, such as `1995-03-15`.
+    pub date_literal: &'static str,
+    /// A date `{date}` and an interval: `{sign}` is `+` or `-`, `{count}` a number, `{unit}` DAY, MONTH or YEAR. `None`
+    /// where there are no intervals.
+    pub date_plus: Option<&'static str>,
+    /// The year of the date `{column}`, as a number.
+    pub year_of: &'static str,
+    /// Shows the plan of `{query}` without running it.
+    pub explain: &'static str,
+    /// Statements that run `{query}` and show its plan with what each step took; the first that a system knows.
+    pub explain_analyze: &'static [&'static str],
+    /// Asks for the number of a session; `None` where no session can end another's statement.
+    pub session_number: Option<&'static str>,
+    /// Ends session `{number}` with its statement.
+    pub kill: &'static str,
     /// Gathers statistics of `{table}`; `None` where there is no such statement.
     pub analyze: Option<&'static str>,
     /// Lets a session store texts unchanged, without converting or checking characters. Only for loading ASCII, which
@@ -72,6 +93,8 @@ pub struct Dialect {
     pub list_indexed: &'static str,
     /// Lists the columns of `{table}` that get the next number where an INSERT gives none.
     pub list_auto_increment: &'static str,
+    /// Names the storage engine of `{table}` in the first column; `None` where tables have no engine of their own.
+    pub list_engine: Option<&'static str>,
 }
 
 impl Dialect {

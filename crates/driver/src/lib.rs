@@ -2,6 +2,7 @@
 //! Workloads use the target's [`Dialect`] for its SQL and its [`Capabilities`] for the abilities of its sessions,
 //! never the product's name.
 
+mod address;
 mod capabilities;
 mod dialect;
 mod facts;
@@ -10,24 +11,29 @@ mod loader;
 pub mod mysql;
 mod password;
 mod rows;
+pub mod rpc;
 mod running;
 mod session;
 pub mod sqlite;
+mod ssl_options;
 mod statement;
 mod target;
 mod timeouts;
+mod tls_failure;
 mod value;
 
+pub use address::Address;
 pub use capabilities::Capabilities;
 pub use dialect::{Dialect, Isolation};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
-pub use loader::Loader;
+pub use loader::{Added, Loader};
 pub use mysql::{ServerCounters, ServerCounts};
 pub use password::Password;
 pub use rows::Rows;
 pub use running::Running;
 pub use session::Session;
+pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use statement::{Answer, Statement};
 pub use target::Target;
 pub use timeouts::Timeouts;

@@ -1,11 +1,47 @@
 //! Loads many rows into one table.
 
-use measure::Failure;
+use measure::{Failure, LatencyHistogram, Nanos};
+use net::Clock;
 
 use crate::{Value, mysql, sqlite};
 
+/// What a [`Loader`] has added.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Added {
+    /// Rows.
+    pub rows: u64,
+    /// Time of each INSERT, from its sending to its answer.
+    pub inserts: LatencyHistogram,
+}
+
+/// Times the INSERTs of a loader.
+#[derive(Debug)]
+pub(crate) struct InsertTimer {
+    clock: Clock,
+    inserts: LatencyHistogram,
+}
+
+impl InsertTimer {
+    pub(crate) fn new() -> Self {
+        Self { clock: Clock::monotonic(), inserts: LatencyHistogram::new() }
+    }
+
+    pub(crate) fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    /// Counts an INSERT that was sent at `sent` and has been answered.
+    pub(crate) fn answered(&mut self, sent: Nanos) {
+        self.inserts.record(self.clock.now().saturating_sub(sent));
+    }
+
+    pub(crate) fn added(&mut self, rows: u64) -> Added {
+        Added { rows, inserts: std::mem::take(&mut self.inserts) }
+    }
+}
+
 /// Adds rows to a table in the fastest way that the session has. Over the network these are INSERTs of many
-/// rows, prepared or as text (docs/sysbench.md has the figures); on an embedded database an INSERT for each row.
+/// rows, prepared or as text (docs/sysbench.md has the figures), or LOAD DATA LOCAL where the target allows it; on an embedded database an INSERT for each row.
 /// The rows belong to the open transaction. Without one, rows may be missing before [`Loader::finish`].
 #[derive(Debug)]
 pub struct Loader<'s>(LoaderKind<'s>);
@@ -14,11 +50,15 @@ pub struct Loader<'s>(LoaderKind<'s>);
 enum LoaderKind<'s> {
     Prepared(mysql::PreparedInsert<'s>),
     Text(mysql::MultiRowInsert<'s>),
+    Local(mysql::LocalRows<'s>),
     Embedded(sqlite::Loader<'s>),
 }
 
 impl<'s> Loader<'s> {
     pub(crate) fn mysql(session: &'s mut mysql::Session, table: &str, columns: &[&str]) -> Self {
+        if session.sends_local_rows() {
+            return Self(LoaderKind::Local(mysql::LocalRows::new(session, table, columns)));
+        }
         Self(match session.protocol() {
             mysql::StatementProtocol::Prepared => {
                 LoaderKind::Prepared(mysql::PreparedInsert::new(session, table, columns))
@@ -41,18 +81,20 @@ impl<'s> Loader<'s> {
         match &mut self.0 {
             LoaderKind::Prepared(loader) => loader.push(row).await,
             LoaderKind::Text(loader) => loader.push(row).await,
+            LoaderKind::Local(loader) => loader.push(row).await,
             LoaderKind::Embedded(loader) => loader.push(row),
         }
     }
 
-    /// Sends the last rows, and commits if the caller has no transaction open; returns how many rows were added.
+    /// Sends the last rows, and commits if the caller has no transaction open; returns what was added.
     ///
     /// # Errors
     /// The server's error, or the end of the connection.
-    pub async fn finish(self) -> Result<u64, Failure> {
+    pub async fn finish(self) -> Result<Added, Failure> {
         match self.0 {
             LoaderKind::Prepared(loader) => loader.finish().await,
             LoaderKind::Text(loader) => loader.finish().await,
+            LoaderKind::Local(loader) => loader.finish().await,
             LoaderKind::Embedded(loader) => loader.finish(),
         }
     }

@@ -18,6 +18,7 @@ use crate::{
 pub struct Target {
     driver: Driver,
     timeouts: Timeouts,
+    sends_local_rows: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -29,18 +30,29 @@ enum Driver {
 impl Target {
     /// A server of the MySQL protocol.
     pub fn mysql(config: mysql::Config) -> Self {
-        Self { driver: Driver::MySql(Arc::new(config)), timeouts: Timeouts::default() }
+        Self::of(Driver::MySql(Arc::new(config)))
     }
 
     /// A database file.
     pub fn sqlite(config: sqlite::Config) -> Self {
-        Self { driver: Driver::Sqlite(Arc::new(config)), timeouts: Timeouts::default() }
+        Self::of(Driver::Sqlite(Arc::new(config)))
+    }
+
+    fn of(driver: Driver) -> Self {
+        Self { driver, timeouts: Timeouts::default(), sends_local_rows: false }
     }
 
     /// The same target with other time-outs for its sessions.
     #[must_use]
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self { timeouts, ..self }
+    }
+
+    /// The same target with sessions that send rows by LOAD DATA LOCAL, where the system has it. Only for sessions that
+    /// load data: on such a session a server may ask for rows, and gets those of the open [`crate::Loader`].
+    #[must_use]
+    pub fn with_local_rows(&self) -> Self {
+        Self { sends_local_rows: true, ..self.clone() }
     }
 
     /// Asks the system for its product, version, settings and limits.
@@ -85,7 +97,11 @@ impl Target {
     pub async fn connect(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
         let connection = match &self.driver {
             Driver::MySql(config) => {
-                let opening = mysql::ConnectOptions { index, timeouts: self.timeouts };
+                let opening = mysql::ConnectOptions {
+                    index,
+                    timeouts: self.timeouts,
+                    sends_local_rows: self.sends_local_rows,
+                };
                 let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
             }

@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use measure::Operation;
-
+use crate::Load;
 use crate::control::{Control, Message};
 use crate::offer::{OfferedLoad, Timetable};
 
@@ -16,16 +15,16 @@ pub(crate) struct Assignment<'a> {
     /// The number of workers.
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
-    pub(crate) operations: &'a [Operation],
+    pub(crate) load: &'a dyn Load,
     pub(crate) timetable: Timetable,
     pub(crate) control: Arc<Control>,
     pub(crate) out: Sender<Message>,
 }
 
 impl Assignment<'_> {
-    /// The worker's clients: each worker has a consecutive range, all of the same size or one more.
+    /// The worker's clients: each worker has a consecutive range, all of about the same size.
     pub(crate) fn clients(&self) -> Range<usize> {
-        let first_of = |worker: usize| worker * self.offer.clients / self.workers;
+        let first_of = |worker: usize| self.load.align(worker * self.offer.clients / self.workers);
         first_of(self.worker)..first_of(self.worker + 1)
     }
 }

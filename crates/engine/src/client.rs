@@ -19,6 +19,12 @@ pub trait Load: Sync {
     /// The operations that are timed; [`measure::OperationId`]s are indices of this list.
     fn operations(&self) -> &[Operation];
 
+    /// The nearest client, at or before `client`, before which the clients may be divided among workers. Clients that
+    /// share a connection are not divided.
+    fn align(&self, client: usize) -> usize {
+        client
+    }
+
     /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is called once
     /// for each worker, so that all clients of the worker can share data without locks.
     fn clients(&self, clients: Clients<'_>);

@@ -68,14 +68,12 @@ impl ClientHandle {
             // The pause between turns is over when the client wakes.
             intended = now;
         }
-        if !self.state.admit(self.local, intended, now) {
+        let turn = Turn { intended_ns: intended, started_ns: now };
+        if !self.state.admit(self.local, turn) {
             return None;
         }
         self.issued += 1;
-        let turn = Turn { intended_ns: intended, started_ns: now };
-        if has_waited {
-            self.state.was_waited_for(turn);
-        }
+        self.state.started(turn, has_waited);
         Some(turn)
     }
 
@@ -128,7 +126,7 @@ impl ClientHandle {
 
     /// This client's connection broke: an outage begins, unless there is one already.
     pub fn lost_connection(&mut self, failure: &Failure) {
-        self.state.lost(failure);
+        self.state.lost(self.local, failure);
     }
 
     /// This client has a new connection that is ready for transactions.

@@ -1,11 +1,12 @@
 //! The state that the coordinator and the workers of a trial share, and the messages between them.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use measure::{Failure, Interval, LatencyHistogram, QueryCounts, Unfinished};
+use measure::{Edges, Failure, Interval, LatencyHistogram};
 use net::{Nanos, Remote};
 
 use crate::outages::ConnectionEvent;
+use crate::quiet::Quiet;
 use crate::{ClientOutcome, Stop, StopLevel};
 
 /// The trial has not started yet.
@@ -15,17 +16,65 @@ const NOT_STARTED: Nanos = Nanos::MAX;
 pub(crate) struct Control {
     /// Time 0 of the trial on the workers' clock.
     start: AtomicU64,
-    /// Transactions that may still start, if their number limits the load.
-    budget: Option<AtomicI64>,
+    /// The number of transactions, if it limits the window.
+    budget: Option<Budget>,
     pub(crate) stop: Stop,
-    /// Ends this trial alone: gently when it is overloaded, at once when a client cannot connect.
-    ending: Stop,
+    /// Whether this trial ends at once, without waiting for answers.
+    is_abandoned: AtomicBool,
+    /// The planned end of the measured window on the trial's clock.
+    planned_end: Nanos,
+    /// Its end: the planned one, or an earlier one.
+    end: AtomicU64,
+}
+
+/// A number of transactions that may begin in the window, and after whose ends it is over.
+struct Budget {
+    /// How many may still begin.
+    begins: AtomicI64,
+    /// How many ends are still counted.
+    ends: AtomicI64,
+    /// When the last one began.
+    spent_at: AtomicU64,
+    /// The last end of one.
+    last_end: AtomicU64,
+}
+
+impl Budget {
+    fn new(events: u64) -> Self {
+        let events = i64::try_from(events).unwrap_or(i64::MAX);
+        Self {
+            begins: AtomicI64::new(events),
+            ends: AtomicI64::new(events),
+            spent_at: AtomicU64::new(Nanos::MAX),
+            last_end: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Whether the end of a transaction is one of a limited number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// It is, or there is no limit.
+    One,
+    /// It is the last.
+    Last,
+    /// It is one too many.
+    None,
 }
 
 impl Control {
-    pub(crate) fn new(events: Option<u64>, stop: Stop) -> Self {
-        let budget = events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
-        Self { start: AtomicU64::new(NOT_STARTED), budget, stop, ending: Stop::new() }
+    /// The state before the start; without a `planned_end` only the number of events ends the window.
+    pub(crate) fn new(events: Option<u64>, planned_end: Option<Nanos>, stop: Stop) -> Self {
+        let budget = events.map(Budget::new);
+        let planned_end = planned_end.unwrap_or(Nanos::MAX);
+        Self {
+            start: AtomicU64::new(NOT_STARTED),
+            budget,
+            stop,
+            is_abandoned: AtomicBool::new(false),
+            planned_end,
+            end: AtomicU64::new(planned_end),
+        }
     }
 
     pub(crate) fn start_at(&self, at: Nanos) {
@@ -34,36 +83,62 @@ impl Control {
 
     /// Ends this trial at once.
     pub(crate) fn abandon(&self) {
-        while self.ending.ask() < StopLevel::AtOnce {}
+        self.is_abandoned.store(true, Ordering::Release);
     }
 
-    /// Stops giving turns in this trial.
-    pub(crate) fn end_gently(&self) {
-        if !self.ending.is_asked() {
-            self.ending.ask();
+    /// Ends the measured window at `at` on the trial's clock, before its planned end. The first call applies.
+    pub(crate) fn end_at(&self, at: Nanos) {
+        if at < self.planned_end {
+            let (planned, relaxed) = (self.planned_end, Ordering::Relaxed);
+            let _ = self.end.compare_exchange(planned, at, relaxed, relaxed);
         }
     }
 
-    /// Whether the run or this trial is to end.
+    /// The end of the measured window on the trial's clock, as far as it is known. No turn begins from then on.
     #[inline]
-    pub(crate) fn is_ending(&self) -> bool {
-        self.stop.is_asked() || self.ending.is_asked()
+    pub(crate) fn end(&self) -> Nanos {
+        self.end.load(Ordering::Relaxed)
     }
 
-    /// Takes one transaction from the budget; false when it is spent.
-    #[inline]
-    pub(crate) fn spend(&self) -> bool {
-        self.budget.as_ref().is_none_or(|budget| budget.fetch_sub(1, Ordering::Relaxed) > 0)
+    /// Whether the window ends before its planned end.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.end() < self.planned_end
     }
 
-    /// Whether the number of transactions limits the load.
+    /// Whether one more transaction may begin in the window, at `at`.
     #[inline]
-    pub(crate) fn has_budget(&self) -> bool {
-        self.budget.is_some()
+    pub(crate) fn begins(&self, at: Nanos) -> bool {
+        let Some(budget) = &self.budget else { return true };
+        let left = budget.begins.fetch_sub(1, Ordering::Relaxed);
+        if left == 1 {
+            budget.spent_at.store(at, Ordering::Relaxed);
+        }
+        left > 0
     }
 
-    pub(crate) fn is_spent(&self) -> bool {
-        self.budget.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
+    /// Takes the share of a transaction that ends in the window, at `at`.
+    #[inline]
+    pub(crate) fn ends(&self, at: Nanos) -> Share {
+        let Some(budget) = &self.budget else { return Share::One };
+        budget.last_end.fetch_max(at, Ordering::Relaxed);
+        match budget.ends.fetch_sub(1, Ordering::Relaxed) {
+            1 => Share::Last,
+            2.. => Share::One,
+            _ => Share::None,
+        }
+    }
+
+    /// When the last of a limited number of transactions began. The interval of this time lasts until the window's end.
+    #[inline]
+    pub(crate) fn spent_at(&self) -> Nanos {
+        self.budget.as_ref().map_or(Nanos::MAX, |budget| budget.spent_at.load(Ordering::Relaxed))
+    }
+
+    /// Ends the window with the last end so far, because the others are not answered in time.
+    pub(crate) fn give_up(&self) {
+        if let Some(budget) = &self.budget {
+            self.end_at(budget.last_end.load(Ordering::Relaxed).max(self.spent_at()));
+        }
     }
 
     pub(crate) fn started(&self) -> Option<Nanos> {
@@ -73,7 +148,7 @@ impl Control {
 
     pub(crate) fn is_cut_short(&self) -> bool {
         self.stop.level() == StopLevel::AtOnce
-            || self.ending.level() == StopLevel::AtOnce
+            || self.is_abandoned.load(Ordering::Acquire)
             || (self.stop.is_asked() && self.started().is_none())
     }
 }
@@ -102,8 +177,9 @@ pub(crate) enum Message {
         /// The first of the worker's clients, of all.
         first_client: usize,
         clients: Vec<ClientOutcome>,
-        unfinished: Unfinished,
+        edges: Box<Edges>,
         lateness: Box<LatencyHistogram>,
-        late_queries: QueryCounts,
+        start_delays: Box<LatencyHistogram>,
+        quiet: Quiet,
     },
 }

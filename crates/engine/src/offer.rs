@@ -15,12 +15,16 @@ pub struct OfferedLoad {
     pub clients: usize,
     /// How clients are spread over threads.
     pub workers: Workers,
+    /// The CPUs that the threads may use; all when empty.
+    pub cpus: Vec<usize>,
     /// The pacing of the clients' turns.
     pub pacing: Pacing,
     /// Length of the load before the measured load.
     pub warm_up: Duration,
     /// When the measured load ends.
     pub limit: Limit,
+    /// Whether transactions last so differently that a time without an end of one says nothing about the system.
+    pub has_uneven_turns: bool,
     /// Length of one interval.
     pub interval: Duration,
     /// How long clients may take to connect and prepare.
@@ -33,6 +37,11 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
+    /// The planned end of the measured window on the trial's clock; `None` when only a number of events ends it.
+    pub(crate) fn planned_end(&self) -> Option<Nanos> {
+        self.limit.time.map(|time| nanos(self.warm_up).saturating_add(nanos(time)))
+    }
+
     /// Threads that offer this load.
     pub fn threads(&self) -> usize {
         match self.workers {
@@ -54,40 +63,26 @@ pub enum Workers {
     Simulated,
 }
 
-/// Where phases and intervals begin and end on a trial's clock.
+/// Where the warm-up and intervals end on a trial's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timetable {
     pub(crate) warm_up_ns: Nanos,
-    /// Where the measured load ends, when time limits it.
-    pub(crate) end_ns: Option<Nanos>,
     pub(crate) interval_ns: Nanos,
 }
 
 impl Timetable {
     pub(crate) fn of(offer: &OfferedLoad) -> Self {
-        let warm_up_ns = nanos(offer.warm_up);
-        let end_ns = match offer.limit {
-            Limit::Time(time) => Some(warm_up_ns + nanos(time)),
-            Limit::Events(_) => None,
-        };
-        Self { warm_up_ns, end_ns, interval_ns: nanos(offer.interval).max(1) }
+        Self { warm_up_ns: nanos(offer.warm_up), interval_ns: nanos(offer.interval).max(1) }
     }
 
-    /// The end of the interval that begins at `start`: at the end of a phase, intervals are shorter.
+    /// The end of the interval that begins at `start`: the last one of the warm-up is shorter.
     pub(crate) fn interval_end(&self, start: Nanos) -> Nanos {
         let end = start.saturating_add(self.interval_ns);
-        if start < self.warm_up_ns {
-            return end.min(self.warm_up_ns);
-        }
-        self.end_ns.map_or(end, |last| end.min(last))
+        if start < self.warm_up_ns { end.min(self.warm_up_ns) } else { end }
     }
 
     pub(crate) fn is_warm_up(&self, at: Nanos) -> bool {
         at < self.warm_up_ns
-    }
-
-    pub(crate) fn is_over(&self, at: Nanos) -> bool {
-        self.end_ns.is_some_and(|end| at >= end)
     }
 }
 
@@ -96,14 +91,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_stop_short_at_the_end_of_a_phase() {
-        let table = Timetable { warm_up_ns: 15, end_ns: Some(38), interval_ns: 10 };
-        let mut ends = vec![];
-        let mut start = 0;
-        while !table.is_over(start) {
-            start = table.interval_end(start);
-            ends.push(start);
-        }
-        assert_eq!(ends, [10, 15, 25, 35, 38]);
+    fn intervals_stop_short_at_the_end_of_the_warm_up() {
+        let table = Timetable { warm_up_ns: 15, interval_ns: 10 };
+        assert_eq!([0, 10, 15, 25].map(|start| table.interval_end(start)), [10, 15, 25, 35]);
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use measure::{Failure, LatencyHistogram, QueryCounts, Unfinished};
+use measure::{Edges, ErrorKey, Failure, LatencyHistogram, Nanos};
 
 /// The outcome of a trial's load, without its intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,13 +12,14 @@ pub struct Outcome {
     pub ended: LoadEnd,
     /// Each client, in order.
     pub clients: Vec<ClientOutcome>,
-    /// Transactions without an answer at the end of the measured time.
-    pub unfinished: Unfinished,
-    /// Statements that ended after the last interval, so that no interval contains them.
-    pub late_queries: QueryCounts,
+    /// What crosses the edges of the measured window.
+    pub edges: Edges,
     /// Start delays that the load generator caused: from the intended to the actual start of measured
     /// transactions for which an idle client was waiting. Empty in a closed loop.
     pub lateness: LatencyHistogram,
+    /// From the intended to the actual start of every transaction that was due in the window and was sent, the wait
+    /// for a client included. Empty in a closed loop.
+    pub start_delays: LatencyHistogram,
 }
 
 /// How a trial's load ended.
@@ -34,6 +35,20 @@ pub enum LoadEnd {
     Disconnected(Failure),
     /// The system under test has exited, with the reason.
     Crashed(String),
+    /// No transaction succeeded, for most of the window or at its end.
+    Stalled {
+        /// How long no transaction succeeded, ns.
+        stalled_ns: Nanos,
+        /// Length of the window, ns.
+        window_ns: Nanos,
+    },
+    /// No transaction succeeded at all, warm-up included.
+    NoSuccess {
+        /// Transactions that failed.
+        failed: u64,
+        /// The most frequent error.
+        error: Option<ErrorKey>,
+    },
     /// Transactions arrived faster than they were answered, until the backlog limit was reached.
     Overloaded {
         /// The number of arrivals that waited for a client, over all workers.
@@ -83,6 +98,14 @@ pub enum TrialError {
     /// The observer could not store the results.
     #[error("cannot keep what is measured: {0}")]
     Observer(#[from] io::Error),
+    /// The machine refused a thread, usually because of a limit.
+    #[error("cannot start {workers} threads for the load: {cause}")]
+    Thread {
+        /// The number of threads.
+        workers: usize,
+        /// The reason.
+        cause: io::Error,
+    },
     /// The event loop failed.
     #[error("{0}")]
     Loop(Failure),

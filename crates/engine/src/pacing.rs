@@ -100,16 +100,32 @@ impl Pacer {
         Some(self.backlog(now)).filter(|backlog| backlog > backlog_max)
     }
 
+    /// The exact number of arrivals before `end` that wait for a client; zero in a closed loop.
+    pub(crate) fn waiting(&self, end: Nanos) -> u64 {
+        match self {
+            Self::Closed { .. } => 0,
+            Self::Open { arrivals, .. } => {
+                arrivals.borrow_mut().waiting(end, self.waiting_max()) as u64
+            }
+        }
+    }
+
     /// Takes the arrivals before `end` for which no client was free.
     pub(crate) fn never_started(&self, end: Nanos) -> Vec<Nanos> {
-        let Self::Open { arrivals, backlog_max } = self else { return Vec::new() };
+        let Self::Open { arrivals, .. } = self else { return Vec::new() };
         let mut arrivals = arrivals.borrow_mut();
-        let mut left = Vec::new();
-        // The backlog limit bounds this too. The backlog is an estimate, hence twice the limit.
-        while arrivals.next_at() < end && (left.len() as u64) <= backlog_max.saturating_mul(2) {
-            left.push(arrivals.take());
+        std::iter::from_fn(|| arrivals.take_before(end)).take(self.waiting_max()).collect()
+    }
+
+    /// Bounds the memory of waiting arrivals. The limit of the backlog is compared with an estimate, hence twice.
+    fn waiting_max(&self) -> usize {
+        match self {
+            Self::Closed { .. } => 0,
+            Self::Open { backlog_max, .. } => {
+                usize::try_from(backlog_max.saturating_add(1).saturating_mul(2))
+                    .unwrap_or(usize::MAX)
+            }
         }
-        left
     }
 }
 
@@ -162,5 +178,17 @@ mod tests {
         assert_eq!(pacer.overload(10_000_000), None);
         assert_eq!(pacer.overload(50_000_000), Some(50));
         assert_eq!(pacer.never_started(5_000_000).len(), 5);
+    }
+
+    #[test]
+    fn waiting_arrivals_are_counted_and_stay() {
+        let pacer = open(1000.0, 10);
+        assert_eq!(pacer.next(0, 0), NextStart::At(0));
+        assert_eq!(pacer.waiting(5_000_000), 4, "those of 1 to 4 ms");
+        assert_eq!(pacer.backlog(4_000_000), 4);
+        assert_eq!(pacer.next(0, 1), NextStart::At(1_000_000));
+        assert_eq!(pacer.waiting(6_000_000), 4, "those of 2 to 5 ms");
+        assert_eq!(pacer.never_started(4_000_000), [2_000_000, 3_000_000]);
+        assert_eq!(pacer.waiting(1_000_000_000), 22, "bounded by twice the limit");
     }
 }

@@ -1,52 +1,26 @@
 //! Rates over time, and the arrival times that follow from them.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use measure::nanos;
 use net::Nanos;
 use plan::{Arrivals, Rate, RateStep, split_mix};
 
-/// Rates over time: one segment after the other. The *position* of an arrival is the number of arrivals
-/// expected until then, so that even and random spacing use the same curve.
+/// Rates over time. The *position* of an arrival is the number of arrivals expected until then, so that even and
+/// random spacing use the same curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schedule {
-    /// The last segment's final rate continues forever.
-    segments: Vec<Segment>,
-}
-
-/// A [`RateStep`] and its length, in the form that the load path needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Segment {
-    length_ns: Nanos,
-    /// Arrivals a second at its beginning.
-    from_per_s: f64,
-    /// Arrivals a second at its end.
-    to_per_s: f64,
-}
+pub struct Schedule(Rate);
 
 impl Schedule {
     /// The first rate during the warm-up, and then the steps of `rate`.
     pub fn new(rate: &Rate, warm_up: Duration) -> Self {
-        let first = rate.first_per_s();
-        let warm_up = RateStep { length: warm_up, from_per_s: first, to_per_s: first };
-        let segment = |step: &RateStep| Segment {
-            length_ns: nanos(step.length),
-            from_per_s: step.from_per_s,
-            to_per_s: step.to_per_s,
-        };
-        Self { segments: std::iter::once(&warm_up).chain(rate.steps()).map(segment).collect() }
+        Self(rate.after(warm_up))
     }
 
-    /// The expected number of arrivals until `elapsed_ns`: the area below the curve of rates.
+    /// The expected number of arrivals until `elapsed_ns`.
     pub fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
-        let mut begin = 0;
-        let mut area = 0.0;
-        for segment in &self.segments {
-            let into = elapsed_ns.saturating_sub(begin).min(segment.length_ns);
-            area += segment.area(into);
-            begin += segment.length_ns;
-        }
-        area + self.last_rate() * seconds(elapsed_ns.saturating_sub(begin))
+        self.0.expected_until(Duration::from_nanos(elapsed_ns))
     }
 
     /// The time until which that many arrivals are expected: the inverse of [`Schedule::expected_until`].
@@ -54,51 +28,28 @@ impl Schedule {
     pub(crate) fn time_of(&self, position: f64) -> Nanos {
         let mut begin = 0;
         let mut left = position;
-        for segment in &self.segments {
-            let area = segment.area(segment.length_ns);
+        for step in self.0.steps() {
+            let area = step.expected_until(step.length);
             if left < area {
-                return begin + segment.time_of(left);
+                return begin + time_within(step, left);
             }
             left -= area;
-            begin += segment.length_ns;
+            begin += nanos(step.length);
         }
-        if self.last_rate() <= 0.0 {
+        let last_per_s = self.0.last_per_s();
+        if last_per_s <= 0.0 {
             return Nanos::MAX;
         }
-        begin.saturating_add(nanoseconds(left / self.last_rate()))
-    }
-
-    fn last_rate(&self) -> f64 {
-        self.segments.last().map_or(0.0, |segment| segment.to_per_s)
+        begin.saturating_add(nanoseconds(left / last_per_s))
     }
 }
 
-impl Segment {
-    fn length_s(self) -> f64 {
-        seconds(self.length_ns)
-    }
-
-    /// Arrivals expected in the first `into_ns` of the segment.
-    fn area(self, into_ns: Nanos) -> f64 {
-        if self.length_ns == 0 {
-            return 0.0;
-        }
-        let into = seconds(into_ns);
-        let slope = (self.to_per_s - self.from_per_s) / self.length_s();
-        into * (self.from_per_s + slope * into / 2.0)
-    }
-
-    /// The time from the segment's beginning until which `position` arrivals are expected: the root of slope/2 t^2 +
-    /// from t - position, in the form without cancellation when the slope is small.
-    fn time_of(self, position: f64) -> Nanos {
-        let slope = (self.to_per_s - self.from_per_s) / self.length_s();
-        let root = (self.from_per_s.powi(2) + 2.0 * slope * position).max(0.0).sqrt();
-        nanoseconds(2.0 * position / (self.from_per_s + root)).min(self.length_ns)
-    }
-}
-
-fn seconds(length_ns: Nanos) -> f64 {
-    length_ns as f64 / 1e9
+/// The time from the step's beginning until which `position` arrivals are expected: the root of slope/2 t^2 +
+/// from t - position, in the form without cancellation when the slope is small.
+fn time_within(step: &RateStep, position: f64) -> Nanos {
+    let slope = (step.to_per_s - step.from_per_s) / step.length.as_secs_f64();
+    let root = (step.from_per_s.powi(2) + 2.0 * slope * position).max(0.0).sqrt();
+    nanoseconds(2.0 * position / (step.from_per_s + root)).min(nanos(step.length))
 }
 
 fn nanoseconds(length_s: f64) -> Nanos {
@@ -120,7 +71,9 @@ pub(crate) struct ArrivalTimes {
     /// Workers that share the schedule.
     workers: f64,
     random: u64,
-    /// The time of the next arrival.
+    /// Arrivals that were drawn to count them, and not taken.
+    drawn: VecDeque<Nanos>,
+    /// The time of the next arrival that is not drawn.
     next_at: Nanos,
 }
 
@@ -138,21 +91,36 @@ impl ArrivalTimes {
             Arrivals::Constant => worker as f64 - workers,
             Arrivals::Poisson => 0.0,
         };
-        let mut arrivals = Self { schedule, spread, position, workers, random, next_at: 0 };
+        let drawn = VecDeque::new();
+        let mut arrivals = Self { schedule, spread, position, workers, random, drawn, next_at: 0 };
         arrivals.advance();
         arrivals
     }
 
-    /// The time of the next arrival, ns on the trial's clock.
-    pub(crate) fn next_at(&self) -> Nanos {
-        self.next_at
+    /// Takes the next arrival, ns on the trial's clock.
+    pub(crate) fn take(&mut self) -> Nanos {
+        self.drawn.pop_front().unwrap_or_else(|| self.draw())
     }
 
-    /// Takes the next arrival.
-    pub(crate) fn take(&mut self) -> Nanos {
-        let taken = self.next_at;
+    /// Takes the next arrival if it is before `end`.
+    pub(crate) fn take_before(&mut self, end: Nanos) -> Option<Nanos> {
+        let next = self.drawn.front().copied().unwrap_or(self.next_at);
+        (next < end).then(|| self.take())
+    }
+
+    /// The number of arrivals before `end` that were not taken, `most` at most.
+    pub(crate) fn waiting(&mut self, end: Nanos, most: usize) -> usize {
+        while self.next_at < end && self.drawn.len() < most {
+            let at = self.draw();
+            self.drawn.push_back(at);
+        }
+        self.drawn.partition_point(|at| *at < end)
+    }
+
+    fn draw(&mut self) -> Nanos {
+        let drawn = self.next_at;
         self.advance();
-        taken
+        drawn
     }
 
     fn advance(&mut self) {
@@ -166,8 +134,9 @@ impl ArrivalTimes {
     /// The number of arrivals until `elapsed_ns` that were not taken. It is the expected number, because random
     /// arrivals after the next one are not drawn yet.
     pub(crate) fn backlog(&self, elapsed_ns: Nanos) -> u64 {
-        let waiting = self.schedule.expected_until(elapsed_ns) - self.position;
-        (waiting / self.workers).max(0.0).round() as u64
+        let undrawn = self.schedule.expected_until(elapsed_ns) - self.position;
+        let drawn = self.drawn.partition_point(|at| *at <= elapsed_ns) as u64;
+        drawn + (undrawn / self.workers).max(0.0).round() as u64
     }
 
     /// A draw from the exponential distribution with mean 1, by inversion.

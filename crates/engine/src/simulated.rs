@@ -1,5 +1,8 @@
-//! A simulated system: servers, a queue and given service times, in exact virtual time. The figures of its
-//! report can be computed by hand.
+//! A simulated system: servers, a queue, service times and noise, in exact virtual time. Without noise and with
+//! constant service times, the figures of its report can be computed by hand.
+
+mod draws;
+mod noise;
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -11,18 +14,35 @@ use net::Nanos;
 use plan::SimulatedSystem;
 
 use crate::{Clients, Load};
+use draws::Draws;
+pub use noise::MachineNoise;
+
+/// The draws of services, beside those of the sources of noise, which begin at 1.
+const SERVICES: u64 = 0;
 
 /// The load on a simulated system: each transaction is one request.
 pub struct Simulated {
     operations: Vec<Operation>,
     system: SimulatedSystem,
+    chance: SimulatedChance,
+}
+
+/// Where the draws of a simulated trial come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedChance {
+    /// The seed of the services, different for each trial.
+    pub services: u64,
+    /// The seed of the machine's noise, the same for all trials of a run.
+    pub noise: u64,
+    /// Where the trial's load starts in the time of that noise, ns.
+    pub origin_ns: Nanos,
 }
 
 impl Simulated {
     /// The load of one trial on a fresh system.
-    pub fn new(system: SimulatedSystem) -> Self {
+    pub fn new(system: SimulatedSystem, chance: SimulatedChance) -> Self {
         let operations = vec![Operation::new("request", OperationKind::Transaction)];
-        Self { operations, system }
+        Self { operations, system, chance }
     }
 }
 
@@ -33,7 +53,7 @@ impl Load for Simulated {
 
     /// All clients of a simulated trial belong to one worker, so that they share one queue.
     fn clients(&self, clients: Clients<'_>) {
-        let queue = Rc::new(RefCell::new(Queue::of(&self.system)));
+        let queue = Rc::new(RefCell::new(Queue::of(&self.system, self.chance)));
         clients.start(move |mut handle| {
             let queue = Rc::clone(&queue);
             async move {
@@ -53,21 +73,26 @@ struct Queue {
     free_at: BinaryHeap<Reverse<Nanos>>,
     system: SimulatedSystem,
     served: usize,
+    draws: Draws,
+    noise: MachineNoise,
 }
 
 impl Queue {
-    fn of(system: &SimulatedSystem) -> Self {
+    fn of(system: &SimulatedSystem, chance: SimulatedChance) -> Self {
         Self {
             free_at: vec![Reverse(0); system.servers.max(1)].into(),
             system: system.clone(),
             served: 0,
+            draws: Draws::new(chance.services, SERVICES),
+            noise: MachineNoise::new(&system.noise, chance.noise, chance.origin_ns),
         }
     }
 
     /// Adds a request at `now` and returns the time of its answer.
     fn enter(&mut self, now: Nanos) -> Nanos {
         let times = &self.system.service_times_ns;
-        let service = times[self.served % times.len()];
+        let time = times[self.served % times.len()];
+        let service = (time as f64 * self.draws.service(self.system.distribution)).round() as Nanos;
         self.served += 1;
         // There is at least one server; the first free one serves the request.
         let Reverse(free_at) = self.free_at.pop().unwrap_or_default();
@@ -76,9 +101,9 @@ impl Queue {
         done
     }
 
-    /// The time at which a request is done that starts at `start` and takes `service`, including stalls.
-    fn served_by(&self, start: Nanos, service: Nanos) -> Nanos {
-        let mut done = start + service;
+    /// The time at which a request is done that starts at `start` and takes `service`, including noise and stalls.
+    fn served_by(&mut self, start: Nanos, service: Nanos) -> Nanos {
+        let mut done = self.noise.served(start, service);
         for stall in &self.system.stalls {
             let end = stall.at_ns + stall.length_ns;
             if stall.at_ns < done && start < end {

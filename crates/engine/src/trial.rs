@@ -2,69 +2,27 @@
 //! as soon as every worker has closed it.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::panic;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Failure, Interval, LatencyHistogram, Outage, Phase, QueryCounts, Unfinished, nanos};
+use measure::{Edges, ErrorKey, Failure, Interval, LatencyHistogram, Phase, Tally, nanos};
 use net::{Clock, Nanos, Remote};
-use plan::Limit;
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
 use crate::offer::Timetable;
 use crate::outages::Outages;
-use crate::worker::work;
-use crate::{ClientOutcome, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, Workers};
+use crate::quiet::Quiet;
+use crate::worker::spawn;
+use crate::{
+    ClientOutcome, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, TrialObserver, Workers,
+};
 
 /// How often the coordinator checks the clock and `stop`.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-
-/// Receives the results of a trial while it runs.
-pub trait TrialObserver {
-    /// All clients are ready, and none has started. Not called in virtual time.
-    ///
-    /// # Errors
-    /// When the observer cannot continue; the trial ends.
-    fn ready(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
-    ///
-    /// # Errors
-    /// When the observer cannot continue; the trial ends.
-    fn begins(&mut self, phase: Phase) -> io::Result<()>;
-
-    /// An interval is closed and merged over all workers; they come in order.
-    ///
-    /// # Errors
-    /// When it cannot store the interval, such as on a full disk; the trial ends.
-    fn interval(&mut self, interval: &Interval) -> io::Result<()>;
-
-    /// All outages so far. Called after an interval in which they have changed, and once more before the end.
-    ///
-    /// # Errors
-    /// When it cannot store them; the trial ends.
-    fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// The measured load is over.
-    ///
-    /// # Errors
-    /// When the observer cannot continue.
-    fn ends(&mut self) -> io::Result<()>;
-
-    /// The reason why the system under test has exited, if it has; this ends the trial at once. Called several times
-    /// a second.
-    fn crash(&mut self) -> Option<String> {
-        None
-    }
-}
 
 /// Runs `load` with the settings of `offer`, until it is over or `stop` is requested.
 ///
@@ -80,11 +38,7 @@ pub fn offer(
     observer: &mut dyn TrialObserver,
 ) -> Result<Outcome, TrialError> {
     let workers = offer.threads();
-    let events = match offer.limit {
-        Limit::Events(events) => Some(events),
-        Limit::Time(_) => None,
-    };
-    let control = Arc::new(Control::new(events, stop.clone()));
+    let control = Arc::new(Control::new(offer.limit.events, offer.planned_end(), stop.clone()));
     if offer.workers == Workers::Simulated {
         // In virtual time clients are ready at once and start at 0.
         control.start_at(0);
@@ -93,26 +47,27 @@ pub fn offer(
     let (out, inbox) = mpsc::channel();
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers);
-        for worker in 0..workers {
+        let started = (0..workers).try_for_each(|worker| {
             let assignment = Assignment {
                 worker,
                 workers,
                 offer,
-                operations: load.operations(),
+                load,
                 timetable: Timetable::of(offer),
                 control: Arc::clone(&control),
                 out: out.clone(),
             };
-            let is_simulated = offer.workers == Workers::Simulated;
-            threads.push(scope.spawn(move || {
-                let clock = if is_simulated { Clock::simulated() } else { Clock::since(origin) };
-                work(&assignment, load, clock)
-            }));
-        }
+            threads.push(spawn(scope, assignment, load, origin)?);
+            Ok(())
+        });
         drop(out);
-        let clock = Clock::since(origin);
-        let coordinator = Coordinator::new(offer, workers, &control, clock, observer);
-        let result = coordinator.run(&inbox);
+        let result = match started {
+            Ok(()) => {
+                let (operations, clock) = (load.operations().len(), Clock::since(origin));
+                Coordinator::new(offer, operations, &control, clock, observer).run(&inbox)
+            }
+            Err(cause) => Err((TrialError::Thread { workers, cause }, Vec::new())),
+        };
         if result.is_err() {
             control.abandon();
         }
@@ -164,9 +119,20 @@ struct Coordinator<'a> {
     handed_on: usize,
     clients: Vec<ClientOutcome>,
     first_failure: Option<Failure>,
-    unfinished: Unfinished,
-    late_queries: QueryCounts,
+    edges: Edges,
+    /// Times in which no transaction of any worker so far succeeded; `None` before the first worker is done.
+    quiet: Option<Quiet>,
+    /// Transactions that succeeded and that failed, and the errors, warm-up included.
+    successes: u64,
+    failed: u64,
+    errors: BTreeMap<ErrorKey, u64>,
+    /// How long no transaction succeeded in the window, and whether that lasted to its end.
+    stalled: (Nanos, bool),
+    /// The end of the last interval.
+    window_end: Nanos,
+    has_ended: bool,
     lateness: LatencyHistogram,
+    start_delays: LatencyHistogram,
     outages: Outages,
     disconnected: Option<Failure>,
     crash: Option<String>,
@@ -180,11 +146,12 @@ struct Coordinator<'a> {
 impl<'a> Coordinator<'a> {
     fn new(
         offer: &'a OfferedLoad,
-        workers: usize,
+        operations: usize,
         control: &'a Control,
         clock: Clock,
         observer: &'a mut dyn TrialObserver,
     ) -> Self {
+        let workers = offer.threads();
         Self {
             offer,
             control,
@@ -200,9 +167,16 @@ impl<'a> Coordinator<'a> {
             handed_on: 0,
             clients: vec![ClientOutcome::default(); offer.clients],
             first_failure: None,
-            unfinished: Unfinished::default(),
-            late_queries: QueryCounts::default(),
+            edges: Edges::new(operations),
+            quiet: None,
+            successes: 0,
+            failed: 0,
+            errors: BTreeMap::new(),
+            stalled: (0, false),
+            window_end: 0,
+            has_ended: false,
             lateness: LatencyHistogram::new(),
+            start_delays: LatencyHistogram::new(),
             outages: Outages::default(),
             disconnected: None,
             crash: None,
@@ -221,7 +195,7 @@ impl<'a> Coordinator<'a> {
 
     fn follow(&mut self, inbox: &Receiver<Message>) -> Result<(), TrialError> {
         while self.done.contains(&false) {
-            match inbox.recv_timeout(POLL_PERIOD) {
+            match inbox.recv_timeout(self.poll_period()) {
                 Ok(message) => self.on_message(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 // A worker that ended without a message has failed; joining it returns why.
@@ -230,8 +204,33 @@ impl<'a> Coordinator<'a> {
             self.poll_state()?;
         }
         self.hand_on()?;
+        let quiet = self.quiet.take().filter(|_| !self.offer.has_uneven_turns).unwrap_or_default();
+        let (start, end) = (nanos(self.offer.warm_up), self.window_end);
+        let own = self.observer.own_stalls();
+        self.stalled = self.outages.add_stalls(&quiet, &own, (start, end), self.successes);
+        let drain = std::mem::take(&mut self.edges.drain);
+        self.count(&drain);
+        self.edges.drain = drain;
         self.report_outages()?;
-        if self.phase.is_some() {
+        self.end_window()
+    }
+
+    /// Until the next check of the clock: not much longer than to the end of the window.
+    fn poll_period(&self) -> Duration {
+        let left = self.started_at.filter(|_| !self.has_ended && !self.is_virtual()).map(|start| {
+            let end = start.saturating_add(self.control.end());
+            Duration::from_nanos(end.saturating_sub(self.clock.now()))
+        });
+        left.map_or(POLL_PERIOD, |left| left.min(POLL_PERIOD))
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.offer.workers == Workers::Simulated
+    }
+
+    /// Tells the observer once that the measured window is over.
+    fn end_window(&mut self) -> Result<(), TrialError> {
+        if self.phase.is_some() && !std::mem::replace(&mut self.has_ended, true) {
             self.observer.ends()?;
         }
         Ok(())
@@ -263,11 +262,21 @@ impl<'a> Coordinator<'a> {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
             }
-            Message::Done { worker, first_client, clients, unfinished, lateness, late_queries } => {
-                self.late_queries.add(late_queries);
+            Message::Done {
+                worker,
+                first_client,
+                clients,
+                edges,
+                lateness,
+                start_delays,
+                quiet,
+            } => {
                 self.done[worker] = true;
-                self.unfinished.merge(&unfinished);
+                self.edges.merge(&edges);
                 self.lateness.merge(&lateness);
+                self.start_delays.merge(&start_delays);
+                let others = self.quiet.take();
+                self.quiet = Some(others.map_or(quiet.clone(), |others| others.and(&quiet)));
                 self.clients[first_client..][..clients.len()].clone_from_slice(&clients);
             }
         }
@@ -296,11 +305,21 @@ impl<'a> Coordinator<'a> {
             }
             let Some((_, interval)) = self.open.pop_first() else { break };
             self.handed_on += 1;
+            self.count(&interval.tally);
+            self.window_end = interval.end_ns;
             self.enter(interval.phase)?;
             self.observer.interval(&interval)?;
             self.report_outages()?;
         }
         Ok(())
+    }
+
+    fn count(&mut self, tally: &Tally) {
+        self.successes += tally.transactions;
+        self.failed += tally.failed_transactions;
+        for (key, counts) in &tally.errors {
+            *self.errors.entry(key.clone()).or_default() += counts.total();
+        }
     }
 
     fn report_outages(&mut self) -> Result<(), TrialError> {
@@ -339,14 +358,22 @@ impl<'a> Coordinator<'a> {
                 clients: self.offer.clients,
                 timeout: self.offer.connect_timeout,
             }),
-            Some(start)
-                if self.offer.workers != Workers::Simulated
-                    && now >= start.saturating_add(nanos(self.offer.warm_up)) =>
-            {
-                self.enter(Phase::Measure)
-            }
+            Some(start) if !self.is_virtual() => self.keep_time(now - start),
             _ => Ok(()),
         }
+    }
+
+    /// Begins and ends the measured window on time.
+    fn keep_time(&mut self, at: Nanos) -> Result<(), TrialError> {
+        let end = self.control.end();
+        if at.min(end) >= nanos(self.offer.warm_up) {
+            self.enter(Phase::Measure)?;
+        }
+        if at >= end && !self.has_ended {
+            self.wake_all();
+            self.end_window()?;
+        }
+        Ok(())
     }
 
     /// Ends the trial at once when the system under test has exited.
@@ -359,6 +386,9 @@ impl<'a> Coordinator<'a> {
             return Err(TrialError::Crashed(reason));
         }
         self.crash = Some(reason);
+        if let Some(start) = self.started_at.filter(|_| !self.is_virtual()) {
+            self.control.end_at(self.clock.now() - start);
+        }
         self.control.abandon();
         self.wake_all();
         Ok(())
@@ -380,6 +410,7 @@ impl<'a> Coordinator<'a> {
 
     fn outcome(self) -> Outcome {
         let all_failed = self.clients.iter().all(|client| client.failure.is_some());
+        let by_plan = self.end_by_plan();
         let ended = if let Some(reason) = self.crash {
             LoadEnd::Crashed(reason)
         } else if self.was_stopped {
@@ -390,15 +421,29 @@ impl<'a> Coordinator<'a> {
             match (self.first_failure, self.is_overloaded) {
                 (_, true) => LoadEnd::Overloaded { backlog: self.backlog },
                 (Some(failure), _) if all_failed => LoadEnd::AllClientsFailed(failure),
-                _ => LoadEnd::Complete,
+                _ => by_plan,
             }
         };
         Outcome {
             ended,
             clients: self.clients,
-            unfinished: self.unfinished,
-            late_queries: self.late_queries,
+            edges: self.edges,
             lateness: self.lateness,
+            start_delays: self.start_delays,
+        }
+    }
+
+    /// The end of a load that ran as long as planned: it is complete if transactions succeeded for most of it.
+    fn end_by_plan(&self) -> LoadEnd {
+        let window_ns = self.window_end.saturating_sub(nanos(self.offer.warm_up));
+        let (stalled_ns, is_open) = self.stalled;
+        if self.successes == 0 {
+            let most = self.errors.iter().max_by_key(|(_, count)| **count);
+            LoadEnd::NoSuccess { failed: self.failed, error: most.map(|(key, _)| key.clone()) }
+        } else if is_open || stalled_ns * 2 >= window_ns.max(1) {
+            LoadEnd::Stalled { stalled_ns, window_ns }
+        } else {
+            LoadEnd::Complete
         }
     }
 }

@@ -1,22 +1,46 @@
 //! One thread of load: an event loop and its clients.
 
+use std::io;
 use std::rc::Rc;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::Instant;
 
-use measure::Failure;
+use measure::{ErrorClass, Failure};
 use net::{Clock, Runtime};
 
 use crate::assignment::Assignment;
 use crate::control::Message;
 use crate::worker_pool::event_loop_failure;
 use crate::worker_state::WorkerState;
-use crate::{Clients, Load};
+use crate::{Clients, Load, Workers};
+
+/// The names of worker threads begin with this, and end with the worker's index.
+pub const WORKER_THREAD: &str = "dyno-load-";
+
+/// Starts the thread of a worker. Its clock counts from `origin`, unless it is a virtual one.
+///
+/// # Errors
+/// When the machine refuses a thread.
+pub(crate) fn spawn<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    assignment: Assignment<'env>,
+    load: &'env dyn Load,
+    origin: Instant,
+) -> io::Result<ScopedJoinHandle<'scope, Result<(), Failure>>> {
+    let name = format!("{WORKER_THREAD}{}", assignment.worker);
+    Builder::new().name(name).spawn_scoped(scope, move || work(&assignment, load, origin))
+}
 
 /// Runs a worker until the load is over.
-pub(crate) fn work(
-    assignment: &Assignment<'_>,
-    load: &dyn Load,
-    clock: Clock,
-) -> Result<(), Failure> {
+fn work(assignment: &Assignment<'_>, load: &dyn Load, origin: Instant) -> Result<(), Failure> {
+    let cpus = &assignment.offer.cpus;
+    if !cpus.is_empty() {
+        net::bind_thread(cpus.iter().copied()).map_err(|error| not_bound(cpus, &error))?;
+    }
+    let clock = match assignment.offer.workers {
+        Workers::Simulated => Clock::simulated(),
+        Workers::PerClient | Workers::EventLoops(_) => Clock::since(origin),
+    };
     let mut runtime = Runtime::new(clock).map_err(|error| event_loop_failure(&error))?;
     let state = Rc::new(WorkerState::new(assignment, runtime.handle()));
     state.send(Message::Up { worker: assignment.worker, remote: runtime.remote() });
@@ -25,4 +49,9 @@ pub(crate) fn work(
     state.close_last();
     state.send(state.done());
     result.map_err(|error| event_loop_failure(&error))
+}
+
+fn not_bound(cpus: &[usize], error: &io::Error) -> Failure {
+    let message = format!("the load cannot run on the CPUs {cpus:?}: {error}");
+    Failure::new(ErrorClass::Connection, "", message)
 }

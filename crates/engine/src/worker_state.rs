@@ -1,58 +1,43 @@
 //! The state that the clients of one worker share: their tally and their current transactions.
 
+mod counting;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use measure::{
-    Disposition, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
-    OperationKind, Phase, QueryCounts, Tally, Traffic, Unfinished, nanos,
+    Disposition, Edges, ErrorClass, ErrorKey, Failure, LatencyHistogram, OperationId,
+    OperationKind, QueryCounts, Tally, Traffic, nanos,
 };
 use net::{Gate, Handle, Nanos};
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
-use crate::late::LateTransactions;
 use crate::offer::Timetable;
 use crate::outages::ConnectionEvent;
 use crate::pacing::Pacer;
+use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
 use crate::{ClientOutcome, NextStart, Turn};
-
-/// The interval that events are counted in.
-struct Open {
-    index: usize,
-    start: Nanos,
-    end: Nanos,
-    /// When the last counted event ended.
-    last_event: Nanos,
-    tally: Tally,
-    /// Statements that are not timed apart from their transaction: they count when it ends.
-    pending: QueryCounts,
-}
-
-impl Open {
-    fn take_pending(&mut self) {
-        self.tally.queries.add(std::mem::take(&mut self.pending));
-    }
-}
+use counting::{Counted, Open};
 
 /// The state of one client that every event changes. It is small, so that the clients of a worker fit into
 /// the processor's caches.
 #[derive(Clone, Default)]
 struct Client {
     events: u64,
-    /// The intended start of its current turn.
-    in_turn_since: Option<Nanos>,
+    turn: Option<Turn>,
     failure: Option<Failure>,
 }
 
-/// The part of the trial to which an event counts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counted {
-    WarmUp,
-    Measured,
-    /// It ended after the measured time.
-    Late,
+/// The successes of a worker, to find times without any.
+#[derive(Default)]
+struct Successes {
+    /// The last one, on the trial's clock.
+    last: Cell<Nanos>,
+    /// Since when transactions had waited that failed after the last success.
+    failed_since: Cell<Option<Nanos>>,
+    quiet: RefCell<Quiet>,
 }
 
 /// The state of one worker. Only its thread uses it, so there are no locks.
@@ -73,12 +58,12 @@ pub(crate) struct WorkerState {
     preparing: Cell<usize>,
     /// The trial's 0 on this worker's clock.
     origin: Cell<Nanos>,
-    /// Transactions that were due in the measured time and not answered in it.
-    late: RefCell<LateTransactions>,
+    edges: RefCell<Edges>,
+    successes: Successes,
     /// Start delays of measured turns for which a client was waiting.
     lateness: RefCell<LatencyHistogram>,
-    /// When turns ended for another reason than time, such as a spent budget, on the trial's clock.
-    ended_early_at: Cell<Option<Nanos>>,
+    /// Start delays of all turns that were due in the window, in an open loop.
+    start_delays: RefCell<LatencyHistogram>,
     /// Whether the coordinator has got the backlog at the end.
     has_reported_backlog: Cell<bool>,
     out: Sender<Message>,
@@ -87,7 +72,8 @@ pub(crate) struct WorkerState {
 impl WorkerState {
     /// The state of the worker of `assignment`.
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
-        let Assignment { worker, workers, offer, operations, timetable, .. } = *assignment;
+        let Assignment { worker, workers, offer, load, timetable, .. } = *assignment;
+        let operations = load.operations();
         let clients = assignment.clients();
         Self {
             handle,
@@ -105,15 +91,17 @@ impl WorkerState {
                 end: timetable.interval_end(0),
                 last_event: 0,
                 tally: Tally::new(operations.len()),
+                waiting: 0,
                 pending: QueryCounts::default(),
             }),
             kinds: operations.iter().map(|operation| operation.kind).collect(),
             clients: RefCell::new(vec![Client::default(); clients.len()]),
             preparing: Cell::new(clients.len()),
             origin: Cell::new(0),
-            late: RefCell::default(),
+            edges: RefCell::new(Edges::new(operations.len())),
+            successes: Successes::default(),
             lateness: RefCell::default(),
-            ended_early_at: Cell::new(None),
+            start_delays: RefCell::default(),
             has_reported_backlog: Cell::new(false),
             out: assignment.out.clone(),
         }
@@ -129,7 +117,7 @@ impl WorkerState {
 
     /// The latest time at which a turn may start, on the worker's clock.
     pub(crate) fn latest_start(&self) -> Nanos {
-        self.timetable.end_ns.map_or(Nanos::MAX, |end| self.origin.get().saturating_add(end))
+        self.origin.get().saturating_add(self.control.end())
     }
 
     /// The client's next step, with the intended start on the worker's clock.
@@ -144,42 +132,64 @@ impl WorkerState {
 
     /// Whether a turn with this intended start may start now; if so, the client is in it.
     #[inline]
-    pub(crate) fn admit(&self, local: usize, intended: Nanos, now: Nanos) -> bool {
+    pub(crate) fn admit(&self, local: usize, turn: Turn) -> bool {
         let origin = self.origin.get();
-        if self.timetable.is_over(intended - origin) || self.control.is_ending() {
+        let at = turn.started_ns - origin;
+        if self.control.stop.is_asked() {
+            self.control.end_at(at);
+        }
+        let end = self.control.end();
+        if turn.intended_ns - origin >= end {
             return false;
         }
-        if self.timetable.is_over(now - origin) {
-            // It was due in the measured time, so its age at the end counts.
+        if at >= end {
+            // A client woke too late for it.
             if self.pacer.is_open() {
-                self.late.borrow_mut().waits_since(intended);
+                self.is_unsent(turn.intended_ns - origin, end);
             }
             return false;
         }
-        if !self.timetable.is_warm_up(now - origin) && !self.control.spend() {
+        if !self.is_warm_up(turn.intended_ns) && !self.control.begins(at) {
             return false;
         }
-        self.clients.borrow_mut()[local].in_turn_since = Some(intended);
-        if intended < now {
-            self.check_backlog(now - origin);
+        self.clients.borrow_mut()[local].turn = Some(turn);
+        if self.pacer.is_open() {
+            self.arrived(turn, at);
         }
         true
     }
 
-    /// Records the start delay of a turn for which the client was waiting. The load generator causes this
-    /// delay, not the system under test.
+    fn arrived(&self, turn: Turn, at: Nanos) {
+        let mut open = self.open.borrow_mut();
+        if at >= open.end {
+            self.close_until(&mut open, at);
+        }
+        open.tally.arrivals += 1;
+        drop(open);
+        if turn.intended_ns < turn.started_ns {
+            self.check_backlog(at);
+        }
+    }
+
+    /// Records the start delay of a turn. The load generator causes the delay of one that was waited for, for which
+    /// the client was idle; the others also waited for a client.
     #[inline]
-    pub(crate) fn was_waited_for(&self, turn: Turn) {
-        if self.pacer.is_open() && !self.is_warm_up(turn.started_ns) {
-            self.lateness.borrow_mut().record(turn.started_ns - turn.intended_ns);
+    pub(crate) fn started(&self, turn: Turn, was_waited_for: bool) {
+        if !self.pacer.is_open() || self.is_warm_up(turn.intended_ns) {
+            return;
+        }
+        let delay_ns = turn.started_ns - turn.intended_ns;
+        self.start_delays.borrow_mut().record(delay_ns);
+        if was_waited_for {
+            self.lateness.borrow_mut().record(delay_ns);
         }
     }
 
     fn check_backlog(&self, at: Nanos) {
-        if let Some(backlog) = self.pacer.overload(at)
-            && !self.control.is_ending()
+        if at < self.control.end()
+            && let Some(backlog) = self.pacer.overload(at)
         {
-            self.control.end_gently();
+            self.control.end_at(at);
             self.has_reported_backlog.set(true);
             self.send(Message::Overloaded { backlog });
         }
@@ -189,18 +199,16 @@ impl WorkerState {
     #[inline]
     pub(crate) fn finish(&self, local: usize, turn: Turn, operation: OperationId) -> Nanos {
         let now = self.handle.now();
-        if !self.fits_budget(local, turn, now) {
-            return now;
-        }
         let kind = self.kinds[usize::from(operation.0)];
         let is_open = self.pacer.is_open();
-        let counted = self.counting_at(now, |tally| {
+        let counted = self.counting_turn(now, turn.intended_ns, |tally| {
             tally.success(operation, kind, now - turn.intended_ns);
             if is_open {
                 tally.service(operation, now - turn.started_ns);
             }
         });
-        self.leave(local, turn, counted);
+        self.succeeded(now - self.origin.get());
+        self.leave(local, turn, now, counted);
         self.clients.borrow_mut()[local].events += u64::from(counted == Counted::Measured);
         now
     }
@@ -214,11 +222,8 @@ impl WorkerState {
         how: Disposition,
     ) {
         let now = self.handle.now();
-        if !self.fits_budget(local, turn, now) {
-            return;
-        }
         let kind = self.kinds[usize::from(operation.0)];
-        let counted = self.counting_at(now, |tally| {
+        let counted = self.counting_turn(now, turn.intended_ns, |tally| {
             let latency = now - turn.intended_ns;
             if key.class == ErrorClass::Timeout {
                 tally.timeout(operation, kind, latency);
@@ -227,32 +232,57 @@ impl WorkerState {
             }
             tally.error(key, how);
         });
-        self.leave(local, turn, counted);
+        let since = turn.started_ns - self.origin.get();
+        let failed_since = &self.successes.failed_since;
+        failed_since.set(failed_since.get().into_iter().chain([since]).min());
+        self.leave(local, turn, now, counted);
     }
 
-    /// Ends a turn. The latency of one that ended after the measured time is kept, because otherwise a stall
-    /// at the end would not show.
+    /// Ends a turn, and notes how long it was on the other side of an edge of the measured window.
     #[inline]
-    fn leave(&self, local: usize, turn: Turn, counted: Counted) {
-        self.clients.borrow_mut()[local].in_turn_since = None;
-        if counted == Counted::Late {
-            let latency = self.handle.now() - turn.intended_ns;
-            self.late.borrow_mut().answered(latency);
+    fn leave(&self, local: usize, turn: Turn, now: Nanos, counted: Counted) {
+        self.clients.borrow_mut()[local].turn = None;
+        let due = turn.intended_ns - self.origin.get();
+        let warm_up = self.timetable.warm_up_ns;
+        if counted == Counted::Measured && due < warm_up {
+            self.edges.borrow_mut().busy_before_ns += warm_up - due;
+        } else if counted == Counted::Drain {
+            // Another worker that ends the window with the last of a limited number may not have set its end yet.
+            let end = self.control.end().min(now - self.origin.get());
+            self.edges.borrow_mut().busy_after_ns += end.saturating_sub(due.max(warm_up));
         }
     }
 
-    /// Whether a turn that ends now may count. A turn that began in the warm-up and ends in the measured time
-    /// takes its event from the budget when it ends. When the budget is spent it does not count, so that the
-    /// number of measured transactions is exact.
+    /// Notes a success at `at` on the trial's clock, and the time without one before it if that was long.
     #[inline]
-    fn fits_budget(&self, local: usize, turn: Turn, now: Nanos) -> bool {
-        let is_straddler =
-            self.control.has_budget() && self.is_warm_up(turn.started_ns) && !self.is_warm_up(now);
-        if is_straddler && !self.control.spend() {
-            self.clients.borrow_mut()[local].in_turn_since = None;
-            return false;
+    fn succeeded(&self, at: Nanos) {
+        let last = self.successes.last.replace(at);
+        if at - last >= QUIET_MIN_NS {
+            self.was_quiet(last, Some(at));
         }
-        true
+        self.successes.failed_since.set(None);
+    }
+
+    /// Notes a time without a success, on the trial's clock.
+    #[cold]
+    fn was_quiet(&self, start: Nanos, end: Option<Nanos>) {
+        let origin = self.origin.get();
+        let clients = self.clients.borrow();
+        let turns = clients.iter().filter_map(|client| client.turn);
+        let failed_since = self.successes.failed_since.get();
+        let waits_since = turns.map(|turn| turn.started_ns - origin).chain(failed_since).min();
+        self.successes.quiet.borrow_mut().push(QuietTime { start, end, waits_since });
+    }
+
+    /// Notes a transaction that was due at `due` and not sent before the window's end.
+    #[cold]
+    fn is_unsent(&self, due: Nanos, end: Nanos) {
+        let mut edges = self.edges.borrow_mut();
+        let warm_up = self.timetable.warm_up_ns;
+        if due >= warm_up {
+            edges.unsent.record(end - due);
+        }
+        edges.busy_after_ns += end.saturating_sub(due.max(warm_up));
     }
 
     #[inline]
@@ -261,16 +291,15 @@ impl WorkerState {
     }
 
     pub(crate) fn retry(&self, key: &ErrorKey) {
-        self.counting(|tally, _| tally.error(key, Disposition::Retried));
+        let now = self.handle.now();
+        self.counting_at(now, now, |tally| tally.error(key, Disposition::Retried));
     }
 
     #[inline]
     pub(crate) fn statement(&self, operation: OperationId, started: Nanos) {
         let kind = self.kinds[usize::from(operation.0)];
-        let counted = self.counting(|tally, now| tally.success(operation, kind, now - started));
-        if counted == Counted::Late {
-            self.count(kind);
-        }
+        let now = self.handle.now();
+        self.counting_at(now, started, |tally| tally.success(operation, kind, now - started));
     }
 
     pub(crate) fn statement_failed(
@@ -280,26 +309,29 @@ impl WorkerState {
         class: ErrorClass,
     ) {
         let kind = self.kinds[usize::from(operation.0)];
-        let counted = self.counting(|tally, now| match class {
+        let now = self.handle.now();
+        self.counting_at(now, started, |tally| match class {
             ErrorClass::Timeout => tally.timeout(operation, kind, now - started),
             _ => tally.failure(operation, kind, now - started),
         });
-        if counted == Counted::Late {
-            self.count(kind);
-        }
     }
 
     /// A client's connection broke; without a reconnect limit this ends the trial.
-    pub(crate) fn lost(&self, failure: &Failure) {
-        self.emit(ConnectionEvent::Lost);
-        if self.reconnect_limit_ns.is_none() && !self.control.is_ending() {
-            self.control.end_gently();
+    pub(crate) fn lost(&self, local: usize, failure: &Failure) {
+        let now = self.handle.now();
+        let turn = self.clients.borrow()[local].turn;
+        let since = turn.map_or(now, |turn| turn.started_ns) - self.origin.get();
+        self.emit(ConnectionEvent::Lost { since });
+        let at = now - self.origin.get();
+        if self.reconnect_limit_ns.is_none() && at < self.control.end() {
+            self.control.end_at(at);
             self.send(Message::Disconnected { failure: failure.clone() });
         }
     }
 
     pub(crate) fn reconnected(&self) {
-        self.counting(|tally, _| tally.reconnects += 1);
+        let now = self.handle.now();
+        self.counting_at(now, now, |tally| tally.reconnects += 1);
         self.emit(ConnectionEvent::Reconnected);
     }
 
@@ -326,53 +358,6 @@ impl WorkerState {
         tally.traffic.received_bytes += traffic.received_bytes;
     }
 
-    /// Lets `event` count an event that ends now in the current interval. Events after the measured time are
-    /// not counted.
-    #[inline]
-    fn counting(&self, event: impl FnOnce(&mut Tally, Nanos)) -> Counted {
-        let now = self.handle.now();
-        self.counting_at(now, |tally| event(tally, now))
-    }
-
-    #[inline]
-    fn counting_at(&self, now: Nanos, event: impl FnOnce(&mut Tally)) -> Counted {
-        let at = now - self.origin.get();
-        let mut open = self.open.borrow_mut();
-        if at >= open.end {
-            self.close_until(&mut open, at);
-        }
-        open.take_pending();
-        if self.timetable.is_over(at) {
-            return Counted::Late;
-        }
-        open.last_event = at;
-        event(&mut open.tally);
-        if self.timetable.is_warm_up(at) { Counted::WarmUp } else { Counted::Measured }
-    }
-
-    /// Closes every interval that ends at or before `at`.
-    fn close_until(&self, open: &mut Open, at: Nanos) {
-        while at >= open.end && !self.timetable.is_over(open.start) {
-            let end = open.end;
-            self.close(open, end);
-        }
-    }
-
-    fn close(&self, open: &mut Open, end: Nanos) {
-        let operations = self.kinds.len();
-        let is_warm_up = self.timetable.is_warm_up(open.start);
-        let interval = Box::new(Interval {
-            phase: if is_warm_up { Phase::WarmUp } else { Phase::Measure },
-            start_ns: open.start,
-            end_ns: end,
-            tally: std::mem::replace(&mut open.tally, Tally::new(operations)),
-        });
-        self.send(Message::Closed { worker: self.worker, index: open.index, interval });
-        open.index += 1;
-        open.start = end;
-        open.end = self.timetable.interval_end(end);
-    }
-
     pub(crate) fn send(&self, message: Message) {
         // The coordinator may have ended; then the message is not needed.
         let _ = self.out.send(message);
@@ -391,101 +376,79 @@ impl WorkerState {
             }
             return Some(Nanos::MAX);
         }
-        let now = self.handle.now();
-        let at = now - self.origin.get();
-        let mut open = self.open.borrow_mut();
-        if at >= open.end {
-            self.close_until(&mut open, at);
+        let at = self.handle.now() - self.origin.get();
+        if self.control.stop.is_asked() {
+            self.control.end_at(at);
         }
-        drop(open);
         self.check_backlog(at);
-        match self.ended_at(at) {
-            None => Some(self.origin.get().saturating_add(self.open.borrow().end)),
-            Some(end) => {
-                let deadline = end.saturating_add(self.drain_timeout_ns);
-                let waits = at < deadline && self.is_anyone_in_turn();
-                waits.then(|| self.origin.get().saturating_add(deadline))
-            }
+        let answered_until = self.control.spent_at().saturating_add(self.drain_timeout_ns);
+        if at >= answered_until {
+            self.control.give_up();
         }
+        self.close_until(&mut self.open.borrow_mut(), at);
+        let end = self.control.end();
+        if at < end {
+            let next = self.open.borrow().end.min(end).min(answered_until);
+            return Some(self.origin.get().saturating_add(next));
+        }
+        self.report_backlog(end);
+        let deadline = end.saturating_add(self.drain_timeout_ns);
+        let waits = at < deadline && self.is_anyone_in_turn();
+        waits.then(|| self.origin.get().saturating_add(deadline))
     }
 
-    /// The time at which turns ended, if it has passed: the measured time is over, the budget is spent, or a stop was
-    /// requested.
-    fn ended_at(&self, at: Nanos) -> Option<Nanos> {
-        if self.timetable.is_over(at) {
-            return self.timetable.end_ns;
+    /// Another worker may have reached the limit of the backlog: that of this one counts too.
+    fn report_backlog(&self, end: Nanos) {
+        if !self.control.ends_early() || self.has_reported_backlog.replace(true) {
+            return;
         }
-        let is_ending = self.control.is_spent() || self.control.is_ending();
-        if self.ended_early_at.get().is_none() && is_ending {
-            self.ended_early_at.set(Some(at));
-            // Another worker may have reached the limit: the backlog of this one counts too.
-            let backlog = self.pacer.backlog(at);
-            if backlog > 0 && !self.has_reported_backlog.replace(true) {
-                self.send(Message::Backlog { backlog });
-            }
+        let backlog = self.pacer.backlog(end);
+        if backlog > 0 {
+            self.send(Message::Backlog { backlog });
         }
-        self.ended_early_at.get()
     }
 
     fn is_anyone_in_turn(&self) -> bool {
-        self.clients.borrow().iter().any(|client| client.in_turn_since.is_some())
+        self.clients.borrow().iter().any(|client| client.turn.is_some())
     }
 
     /// The worker's last message, after [`WorkerState::close_last`].
     pub(crate) fn done(&self) -> Message {
-        let (clients, unfinished) = self.outcome();
-        // Statements that ended after the last interval are in no interval, but the server has counted them.
-        let mut open = self.open.borrow_mut();
-        open.take_pending();
+        let at = self.handle.now() - self.origin.get();
+        let end = self.control.end().min(at);
+        for due in self.pacer.never_started(end) {
+            self.is_unsent(due, end);
+        }
+        self.was_quiet(self.successes.last.get(), None);
+        let clients = self.clients.borrow();
+        let mut edges = self.edges.take();
+        for turn in clients.iter().filter_map(|client| client.turn) {
+            let due = turn.intended_ns - self.origin.get();
+            let warm_up = self.timetable.warm_up_ns;
+            if due >= warm_up {
+                edges.unanswered.record(at.saturating_sub(due));
+            }
+            edges.busy_after_ns += end.saturating_sub(due.max(warm_up));
+        }
+        edges.drain.queries.add(std::mem::take(&mut self.open.borrow_mut().pending));
+        let outcome = |client: &Client| ClientOutcome {
+            events: client.events,
+            failure: client.failure.clone(),
+        };
         Message::Done {
             worker: self.worker,
             first_client: self.first_client,
-            clients,
-            unfinished,
+            clients: clients.iter().map(outcome).collect(),
+            edges: Box::new(edges),
             lateness: Box::new(self.lateness.take()),
-            late_queries: open.tally.queries,
+            start_delays: Box::new(self.start_delays.take()),
+            quiet: self.successes.quiet.take(),
         }
-    }
-
-    /// The outcome of each client, and the transactions that were not answered in time.
-    fn outcome(&self) -> (Vec<ClientOutcome>, Unfinished) {
-        let now = self.handle.now();
-        let mut late = self.late.take();
-        if let Some(end) = self.timetable.end_ns
-            && !self.control.is_ending()
-        {
-            let origin = self.origin.get();
-            let waiting = self.pacer.never_started(end);
-            waiting.into_iter().for_each(|at| late.waits_since(origin.saturating_add(at)));
-        }
-        let clients = self.clients.borrow();
-        let outcomes = clients.iter().map(|client| {
-            if let Some(since) = client.in_turn_since {
-                late.waits_since(since);
-            }
-            ClientOutcome { events: client.events, failure: client.failure.clone() }
-        });
-        (outcomes.collect(), late.until(now))
     }
 
     pub(crate) fn client_failed(&self, local: usize, failure: Failure) {
         let before_start = !self.gate.is_open();
         self.clients.borrow_mut()[local].failure = Some(failure.clone());
         self.send(Message::Failed { client: self.first_client + local, failure, before_start });
-    }
-
-    /// Closes the current interval when all clients have ended: at the end of the measured time if that has
-    /// passed, otherwise at the last event.
-    pub(crate) fn close_last(&self) {
-        if !self.gate.is_open() {
-            return;
-        }
-        let at = self.handle.now() - self.origin.get();
-        let mut open = self.open.borrow_mut();
-        self.close_until(&mut open, at);
-        let end = open.last_event + 1;
-        if !self.timetable.is_over(open.start) && end > open.start {
-            self.close(&mut open, end);
-        }
     }
 }

@@ -51,8 +51,8 @@ pub struct ConnectionsReading {
     pub ended: u64,
     /// Closed connections whose final counters the kernel did not report: their traffic after the last
     /// reading at which they were open is not counted.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub ended_unheard: u64,
+    #[serde(rename = "ended_unheard", default, skip_serializing_if = "is_zero")]
+    pub ended_unreported: u64,
     /// Sums over all connections, closed ones included, each counted from its start.
     #[serde(flatten)]
     pub counters: TcpCounters,

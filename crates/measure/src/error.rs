@@ -27,13 +27,17 @@ pub enum ErrorClass {
     Login,
     /// The peer broke the protocol.
     Protocol,
+    /// The RPC framework answered in the method's place: unknown method, overload, a time-out of the server.
+    Framework,
+    /// The method that was called answered with an error.
+    Function,
     /// Any other error that the server reported.
     Server,
 }
 
 impl ErrorClass {
     /// Every class, in the order of tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Deadlock,
         Self::LockTimeout,
         Self::WriteConflict,
@@ -43,6 +47,8 @@ impl ErrorClass {
         Self::Connection,
         Self::Login,
         Self::Protocol,
+        Self::Framework,
+        Self::Function,
         Self::Server,
     ];
 
@@ -58,6 +64,8 @@ impl ErrorClass {
             Self::Connection => "connection",
             Self::Login => "login",
             Self::Protocol => "protocol",
+            Self::Framework => "framework",
+            Self::Function => "function",
             Self::Server => "server",
         }
     }

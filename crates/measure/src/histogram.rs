@@ -74,6 +74,15 @@ impl LatencyHistogram {
         }
     }
 
+    /// Takes away every value of `other`. What was not recorded here cannot be taken away: then nothing changes.
+    pub fn subtract(&mut self, other: &Self) {
+        let Some(theirs) = &other.counts else { return };
+        let mut rest = self.as_hdr().clone();
+        if rest.subtract(theirs).is_ok() {
+            self.counts = Some(rest);
+        }
+    }
+
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
         self.counts.as_ref().map_or(0, Histogram::len)
@@ -147,6 +156,18 @@ mod tests {
         let mut left = of([5, 70_000, 3]);
         left.merge(&of([9_000_000_000, 70_000]));
         assert_eq!(left, of([5, 70_000, 3, 9_000_000_000, 70_000]));
+    }
+
+    #[test]
+    fn what_was_taken_away_is_in_no_figure() {
+        let mut rest = of([5, 70_000, 3, 9_000_000_000, 70_000]);
+        rest.subtract(&of([9_000_000_000, 3, 70_000]));
+        let left = of([5, 70_000]);
+        let figures =
+            |it: &LatencyHistogram| (it.count(), it.min_ns(), it.max_ns(), it.percentile_ns(50.0));
+        assert_eq!(figures(&rest), figures(&left));
+        rest.subtract(&of([6]));
+        assert_eq!(figures(&rest), figures(&left), "6 was never recorded");
     }
 
     #[test]

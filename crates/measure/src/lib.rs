@@ -4,26 +4,34 @@
 //! coordinator adds the tallies of all workers. This crate has no clock, no lock and no text for people.
 
 mod answer;
+mod ceiling;
 mod condition;
 mod connections;
+mod edges;
 mod error;
+mod generator;
 mod histogram;
 mod host;
 mod identity;
 mod interval;
+mod loaded_rows;
 mod operation;
 mod outage;
+mod query_plan;
 mod rules;
+mod seek;
 mod server_kind;
 mod status;
 mod tally;
-mod unfinished;
 mod watched;
 
 pub use answer::{Answer, NewSeries};
+pub use ceiling::{Ceiling, CeilingLoad, CeilingRound, RoundTrips};
 pub use condition::{Condition, ConditionResult};
 pub use connections::{Connections, ConnectionsReading, TcpCounters};
+pub use edges::Edges;
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
+pub use generator::{CpuSpan, Generator, GeneratorStall, WorkerCpu};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use host::{
     CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessDisk, ProcessReading, Runnable,
@@ -31,16 +39,21 @@ pub use host::{
 };
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
+pub use loaded_rows::LoadedRows;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
-pub use rules::{Rules, Score, Share};
+pub use query_plan::QueryPlan;
+pub use rules::{Formula, LatencyLimit, Rules, Score, Share};
+pub use seek::{BoundedFigure, SeekBound, SeekOver, SeekRange};
 pub use server_kind::{
     INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
     ServerKind, SharedLoad,
 };
 pub use status::TrialStatus;
-pub use tally::{ErrorCounts, OperationTally, QueryCounts, Tally, Traffic};
-pub use unfinished::Unfinished;
+pub use tally::{
+    ErrorCounts, OperationTally, QueryCounts, Tally, Traffic, of_transactions,
+    transaction_latencies,
+};
 pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.

@@ -1,19 +1,18 @@
-//! Times at which clients could not reach the system under test.
+//! Times in which the system under test was away: clients could not reach it, or it answered nothing.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// A period in which clients had lost their connections and none had recovered: from the first failure that
-/// broke a connection to the first transaction that was answered on a new one. Times are on the trial's
-/// clock, warm-up included.
+/// A period in which clients had lost their connections and none had recovered, or in which no transaction succeeded
+/// although one waited for its answer. Times are on the trial's clock, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
-    /// The first failure.
+    /// When the first request was sent that got no answer.
     pub start_ns: Nanos,
     /// The first answer after it; `None` when none came before the trial ended.
     pub end_ns: Option<Nanos>,
-    /// How many connections broke during the outage.
+    /// How many connections broke during the outage; 0 when the system only stood still.
     pub failures: u64,
     /// Connections that were re-established between the start of this outage and the next one.
     pub reconnects: u64,

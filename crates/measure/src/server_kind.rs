@@ -160,8 +160,9 @@ pub struct MemberList {
     pub placed_unit: String,
     /// Load that the members should share evenly, by their numbers.
     pub load: SharedLoad,
-    /// The kind of server that tells this load.
-    pub load_told_by: String,
+    /// The kind of server that reports this load.
+    #[serde(rename = "load_told_by")]
+    pub load_reported_by: String,
 }
 
 /// A sentence for when another kind of server is not watched.

@@ -31,11 +31,25 @@ impl OperationTally {
         latencies
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Number of operations that ended, in whatever way.
+    pub fn count(&self) -> u64 {
+        self.succeeded.count() + self.timed_out.count() + self.failed.count()
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
         self.succeeded.merge(&other.succeeded);
         self.timed_out.merge(&other.timed_out);
         self.failed.merge(&other.failed);
         self.service.merge(&other.service);
+    }
+
+    /// Takes away all of `other`, which must be a part of it.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        self.succeeded.subtract(&other.succeeded);
+        self.timed_out.subtract(&other.timed_out);
+        self.failed.subtract(&other.failed);
+        self.service.subtract(&other.service);
     }
 }
 
@@ -96,6 +110,13 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
+    /// Adds all of `other`.
+    pub fn add(&mut self, other: Self) {
+        self.retried += other.retried;
+        self.ignored += other.ignored;
+        self.fatal += other.fatal;
+    }
+
     /// All failures of this kind.
     pub fn total(self) -> u64 {
         self.retried + self.ignored + self.fatal
@@ -115,6 +136,8 @@ pub struct Tally {
     pub failed_transactions: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
+    /// Transactions that were due, whether or not a client was free for them; 0 in a closed loop.
+    pub arrivals: u64,
     /// Connections that were re-established.
     pub reconnects: u64,
     /// Bytes both ways.
@@ -202,29 +225,45 @@ impl Tally {
         self.queries.add(other.queries);
         self.transactions += other.transactions;
         self.failed_transactions += other.failed_transactions;
+        self.arrivals += other.arrivals;
         self.reconnects += other.reconnects;
         self.traffic.sent_bytes += other.traffic.sent_bytes;
         self.traffic.received_bytes += other.traffic.received_bytes;
         self.busy_ns += other.busy_ns;
         for (key, counts) in &other.errors {
-            let mine = self.errors.entry(key.clone()).or_default();
-            mine.retried += counts.retried;
-            mine.ignored += counts.ignored;
-            mine.fatal += counts.fatal;
+            self.errors.entry(key.clone()).or_default().add(*counts);
         }
     }
 
     /// Latencies of every transaction operation together, time-outs at their bound included.
     pub fn transaction_latencies(&self, operations: &[Operation]) -> LatencyHistogram {
-        let mut all = LatencyHistogram::new();
-        for (operation, tally) in operations.iter().zip(&self.operations) {
-            if operation.kind == OperationKind::Transaction {
-                all.merge(&tally.succeeded);
-                all.merge(&tally.timed_out);
-            }
-        }
-        all
+        transaction_latencies(operations, &self.operations)
     }
+}
+
+/// Latencies of every transaction among `operations` together, time-outs at their bound included.
+pub fn transaction_latencies(
+    operations: &[Operation],
+    tallies: &[OperationTally],
+) -> LatencyHistogram {
+    let mut all = of_transactions(operations, tallies, |tally| &tally.succeeded);
+    all.merge(&of_transactions(operations, tallies, |tally| &tally.timed_out));
+    all
+}
+
+/// One histogram of every transaction among `operations`, together.
+pub fn of_transactions(
+    operations: &[Operation],
+    tallies: &[OperationTally],
+    histogram: impl Fn(&OperationTally) -> &LatencyHistogram,
+) -> LatencyHistogram {
+    let mut all = LatencyHistogram::new();
+    for (operation, tally) in operations.iter().zip(tallies) {
+        if operation.kind == OperationKind::Transaction {
+            all.merge(histogram(tally));
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -271,6 +310,7 @@ mod tests {
         right.error(&deadlock, Disposition::Ignored);
         right.traffic = Traffic { sent_bytes: 3, received_bytes: 4 };
         right.reconnects = 5;
+        (left.arrivals, right.arrivals) = (2, 6);
         left.merge(&right);
         assert_eq!(left.transactions, 2);
         assert_eq!(left.queries, QueryCounts { read: 2, write: 0, other: 0 });
@@ -278,7 +318,7 @@ mod tests {
         assert_eq!(left.retries(), 1);
         assert_eq!(left.traffic, Traffic { sent_bytes: 3, received_bytes: 4 });
         assert_eq!(left.busy_ns, 3_000);
-        assert_eq!(left.reconnects, 5);
+        assert_eq!((left.reconnects, left.arrivals), (5, 8));
         assert_eq!(left.operations[1].succeeded.count(), 2);
     }
 }

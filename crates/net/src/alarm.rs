@@ -40,6 +40,12 @@ impl Alarm {
         self.timer.start(length_ns);
     }
 
+    /// The time that it is set for; 0 when it is not set.
+    #[cfg(test)]
+    pub(crate) fn set_for(&self) -> Nanos {
+        self.set_for
+    }
+
     /// Notes that the timer has expired. If the loop's clock has not reached the time yet, the timer can be
     /// set for it again.
     pub(crate) fn on_fired(&mut self) {

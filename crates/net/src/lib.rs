@@ -7,19 +7,28 @@
 //!
 //! Wakers of the standard library do nothing here, so futures of other runtimes do not work.
 
+mod affinity;
 mod alarm;
 mod clock;
+mod coarse_timers;
 mod connect_permit;
+mod connect_queue;
+mod fixed_sizes;
+mod listener;
 mod runtime;
 mod signal;
 mod stream;
+mod task;
 mod tcp_info;
 mod timeout;
 pub mod tls;
 mod within;
 
+pub use affinity::bind_thread;
 pub use clock::{Clock, origin};
 pub use connect_permit::{ConnectPermit, ConnectPermitWait};
+pub use fixed_sizes::FixedSizes;
+pub use listener::{Accepted, Listener};
 pub use measure::Nanos;
 pub use runtime::{Handle, Remote, Runtime, Sleep};
 pub use signal::{Gate, Signal};

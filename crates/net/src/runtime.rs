@@ -15,8 +15,9 @@ use measure::nanos;
 use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
-use crate::connect_permit::{ConnectPermitWait, ConnectQueue};
-use crate::timeout::CoarseTimers;
+use crate::coarse_timers::CoarseTimers;
+use crate::connect_queue::ConnectQueue;
+use crate::task::{Ready, Task, TaskId};
 use crate::{Clock, Nanos};
 
 /// Sockets that the kernel may report in one wait.
@@ -27,12 +28,11 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 const REMOTE: Token = Token(usize::MAX);
 /// The token of the precise timer; sockets have smaller ones.
 const ALARM: Token = Token(usize::MAX - 1);
+/// The unit of the kernel's own wait, which is rounded up (epoll_wait(2)).
+const WAIT_UNIT_NS: Nanos = 1_000_000;
 /// Ready futures that one turn of the loop polls before it looks at sockets and the clock again: a bound,
 /// because futures that keep waking each other would otherwise keep the loop from both.
 const READY_PER_TURN: usize = 1024;
-
-type Task = Pin<Box<dyn Future<Output = ()>>>;
-pub(crate) type TaskId = usize;
 
 /// The state that sockets, timers and the loop share.
 struct Shared {
@@ -50,16 +50,6 @@ struct Shared {
     draft: Cell<Vec<u8>>,
     connect_queue: ConnectQueue,
     coarse_timers: CoarseTimers,
-}
-
-/// An entry of the ready queue.
-enum Ready {
-    /// A future that was woken.
-    Woken(TaskId),
-    /// A future of [`Runtime::spawn`] that was never polled.
-    Spawned(Task),
-    /// A future of [`Handle::spawn`] that was never polled.
-    Background(Task),
 }
 
 #[derive(Clone, Copy, Default)]
@@ -248,9 +238,7 @@ impl Runtime {
             let now = self.shared.clock.now();
             self.sweep(now);
             timeout = Some(Duration::from_nanos(until.saturating_sub(now)));
-            if next == until {
-                self.alarm.set(next, now, &self.shared.registry, ALARM);
-            }
+            self.set_alarm(next, until, now);
         }
         match self.poll.poll(&mut self.events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
@@ -267,6 +255,15 @@ impl Runtime {
         }
         self.events = events;
         Ok(())
+    }
+
+    /// Sets the alarm for the `next` timer unless the wait until `until` ends before it even when rounded up. That wait
+    /// may be one for a sweep or a tick shortly before the timer.
+    #[inline]
+    fn set_alarm(&mut self, next: Nanos, until: Nanos, now: Nanos) {
+        if next < until.saturating_add(WAIT_UNIT_NS) {
+            self.alarm.set(next, now, &self.shared.registry, ALARM);
+        }
     }
 
     /// Polls the futures whose waits have timed out, when a sweep is due.
@@ -359,11 +356,6 @@ impl Handle {
     /// Waits for a length of time.
     pub fn sleep(&self, length: Duration) -> Sleep<'_> {
         self.sleep_until(self.now().saturating_add(nanos(length)))
-    }
-
-    /// Waits for permission to open a connection. Keep it until the peer has answered.
-    pub fn connect_permit(&self) -> ConnectPermitWait {
-        ConnectPermitWait::new(self.clone())
     }
 
     pub(crate) fn connect_queue(&self) -> &ConnectQueue {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use crate::Handle;
-use crate::runtime::TaskId;
+use crate::task::TaskId;
 
 /// Wakes one waiting future of the same event loop. A wake before the wait is kept, so that none is lost; several
 /// wakes before one wait count as one. Nothing is allocated after `new`.

@@ -14,6 +14,7 @@ use mio::{Token, event};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::Handle;
+use crate::listener::Accepted;
 use crate::tls::{Cipher, Machine, TlsClient};
 
 mod secured;
@@ -76,6 +77,17 @@ impl Stream {
             tcp.set_nodelay(true)?;
         }
         Ok(Self { wire, tls: None })
+    }
+
+    /// Serves a connection that a [`crate::Listener`] has accepted, without Nagle's delay.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn accepted(handle: &Handle, accepted: Accepted) -> io::Result<Self> {
+        accepted.0.set_nodelay(true)?;
+        let mut socket = Socket::Tcp(accepted.0);
+        let token = handle.register(socket.source())?;
+        Ok(Self { wire: Wire { socket, token, handle: handle.clone() }, tls: None })
     }
 
     /// Starts TLS on the stream. The peer must expect the handshake, and all bytes that it has sent must have been

@@ -1,110 +1,21 @@
-//! Coarse time-outs for requests. Thousands of waits begin and end each second, and nearly all end in time,
-//! so there is no timer for each. The loop sweeps over all waits at a fixed period. The start of a wait
-//! stores the number of the last sweep, which takes a few instructions and does not read the clock. A wait
-//! has timed out after a number of sweeps.
+//! The time-out of the answers on one connection.
 
-use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use measure::nanos;
-
-use crate::runtime::TaskId;
-use crate::{Handle, Nanos};
-
-/// Time between two sweeps. A time-out is noticed within twice that.
-const SWEEP_NS: Nanos = 20_000_000;
-
-/// Instead of a number of sweeps: there is no wait.
-const IDLE: u64 = u64::MAX;
-/// Instead of a number of sweeps: the wait has timed out.
-const EXPIRED: u64 = u64::MAX - 1;
-
-/// All waits of one loop that have a time-out, in one array, so that thousands fit into the processor's
-/// caches.
-pub(crate) struct CoarseTimers {
-    /// Sweeps so far.
-    count: Cell<u64>,
-    /// When the next sweep is due; [`Nanos::MAX`] without waits.
-    next: Cell<Nanos>,
-    waits: RefCell<Vec<Wait>>,
-    /// Unused places in `waits`.
-    free: RefCell<Vec<usize>>,
-}
-
-/// The time-out of one connection.
-struct Wait {
-    /// The last sweep before the current wait began, [`IDLE`] or [`EXPIRED`].
-    since: u64,
-    /// How many sweeps a wait may last.
-    sweeps: u64,
-    task: TaskId,
-}
+use crate::Handle;
 
 /// The time-out for each answer on one connection.
 pub struct Timeout {
     bound: Duration,
+    /// Its place among the loop's coarse timers.
     place: usize,
     handle: Handle,
-}
-
-impl Default for CoarseTimers {
-    fn default() -> Self {
-        let (waits, free) = (RefCell::default(), RefCell::default());
-        Self { count: Cell::new(0), next: Cell::new(Nanos::MAX), waits, free }
-    }
-}
-
-impl CoarseTimers {
-    /// When the next sweep is due; [`Nanos::MAX`] without waits.
-    #[inline]
-    pub(crate) fn due(&self) -> Nanos {
-        self.next.get()
-    }
-
-    /// Marks the waits that have timed out, and returns the futures to poll.
-    pub(crate) fn sweep(&self, now: Nanos) -> Vec<TaskId> {
-        let count = self.count.get() + 1;
-        self.count.set(count);
-        let mut expired = Vec::new();
-        for wait in self.waits.borrow_mut().iter_mut() {
-            // The first sweep can come right after the start, so it does not count.
-            if wait.since < EXPIRED && count - wait.since > wait.sweeps {
-                wait.since = EXPIRED;
-                expired.push(wait.task);
-            }
-        }
-        self.next.set(if self.is_empty() { Nanos::MAX } else { now + SWEEP_NS });
-        expired
-    }
-
-    fn is_empty(&self) -> bool {
-        self.waits.borrow().len() == self.free.borrow().len()
-    }
-
-    /// Stores a wait and returns its place.
-    fn place(&self, wait: Wait) -> usize {
-        let mut waits = self.waits.borrow_mut();
-        if let Some(place) = self.free.borrow_mut().pop() {
-            waits[place] = wait;
-            return place;
-        }
-        waits.push(wait);
-        waits.len() - 1
-    }
 }
 
 impl Timeout {
     /// A time-out of `bound` for waits of the future that is being polled.
     pub fn new(handle: &Handle, bound: Duration) -> Self {
-        let timers = handle.coarse_timers();
-        if timers.is_empty() {
-            timers.next.set(handle.now().saturating_add(SWEEP_NS));
-        }
-        let place = timers.place(Wait {
-            since: IDLE,
-            sweeps: nanos(bound).div_ceil(SWEEP_NS).max(1),
-            task: handle.current(),
-        });
+        let place = handle.coarse_timers().add(handle.current(), bound, || handle.now());
         Self { bound, place, handle: handle.clone() }
     }
 
@@ -116,27 +27,25 @@ impl Timeout {
     /// Starts a wait.
     #[inline]
     pub fn begin(&self) {
-        let timers = self.handle.coarse_timers();
-        timers.waits.borrow_mut()[self.place].since = timers.count.get();
+        self.handle.coarse_timers().begin(self.place);
     }
 
     /// Ends the wait.
     #[inline]
     pub fn end(&self) {
-        self.handle.coarse_timers().waits.borrow_mut()[self.place].since = IDLE;
+        self.handle.coarse_timers().end(self.place);
     }
 
     /// Whether the wait has timed out. The future is polled once when that happens.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.handle.coarse_timers().waits.borrow()[self.place].since == EXPIRED
+        self.handle.coarse_timers().is_over(self.place)
     }
 }
 
 impl Drop for Timeout {
     fn drop(&mut self) {
-        self.end();
-        self.handle.coarse_timers().free.borrow_mut().push(self.place);
+        self.handle.coarse_timers().remove(self.place);
     }
 }
 

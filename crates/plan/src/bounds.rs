@@ -13,7 +13,7 @@ pub struct Bounds {
     pub connect_timeout: Duration,
     /// For the answer to each statement of the load.
     pub query_timeout: Option<Duration>,
-    /// For each of prepare, verify and cleanup as a whole.
+    /// For each of prepare, verify, check and cleanup as a whole.
     pub phase_timeout: Option<Duration>,
     /// How long a client that lost its connection tries to open another one; `None` ends the trial when the first
     /// connection is lost.
@@ -40,12 +40,13 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
     let default = Bounds::default();
     let connect_timeout = reader.duration("connect_timeout", default.connect_timeout);
     if connect_timeout.is_zero() {
-        let message = "`connect_timeout` is nothing, so that nobody could connect";
-        reader.reject("connect_timeout", message, "say a length of time, such as \"10s\"");
+        let message = "`connect_timeout` is 0, so no client could connect";
+        reader.reject("connect_timeout", message, "write a duration, such as \"10s\"");
     }
     let query_timeout = bound(reader, "query_timeout", default.query_timeout);
     if let Some(short) = query_timeout.filter(|bound| *bound < QUERY_TIMEOUT_MIN) {
-        let message = format!("`query_timeout` is {}, too short to be kept", show_duration(short));
+        let message =
+            format!("`query_timeout` is {}, too short to be enforced", show_duration(short));
         reader.reject("query_timeout", message, "allowed: 40ms or more, or \"off\"");
     }
     Bounds {

@@ -1,6 +1,6 @@
 //! Turns a command line into the text of a plan, which is then processed like any other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
@@ -54,8 +54,8 @@ pub fn compose(draft: &Draft) -> Source {
     if !draft.settings.iter().any(|(key, _)| key == "name") {
         root.insert("name", toml_edit::value(name_of(draft)));
     }
-    root.insert("systems", parts(&draft.systems, &system_name));
-    root.insert("workloads", parts(&draft.workloads, &|kind| label(kind)));
+    root.insert("systems", parts(&draft.systems, &|part| system_name(&part.kind)));
+    root.insert("workloads", parts(&draft.workloads, &workload_name));
     for (key, pairs) in [("sql", &draft.sql), ("load", &draft.load)] {
         if !pairs.is_empty() {
             let mut table = Table::new();
@@ -77,7 +77,7 @@ pub fn compose(draft: &Draft) -> Source {
 /// The plan's name, made from its workloads.
 fn name_of(draft: &Draft) -> String {
     let names: Vec<String> =
-        draft.workloads.iter().map(|part| clean_name(&label(&part.kind))).collect();
+        draft.workloads.iter().map(|part| clean_name(&workload_name(part))).collect();
     if names.is_empty() { "bench".to_owned() } else { names.join("+") }
 }
 
@@ -85,8 +85,17 @@ fn system_name(kind: &str) -> String {
     scheme(kind).unwrap_or_else(|| label(kind))
 }
 
+/// The name of a workload: its kind, and the stems of the property files that change it.
+fn workload_name(part: &DraftPart) -> String {
+    let files = part.options.iter().filter(|(key, _)| key == "properties");
+    let files = files.flat_map(|(_, files)| files.split(','));
+    let stems =
+        files.filter_map(|file| Some(Path::new(file.trim()).file_stem()?.to_string_lossy()));
+    std::iter::once(label(&part.kind).into()).chain(stems).collect::<Vec<_>>().join("+")
+}
+
 /// A table of tables, one for each part; parts with the same name are numbered.
-fn parts(parts: &[DraftPart], name_of: &dyn Fn(&str) -> String) -> Item {
+fn parts(parts: &[DraftPart], name_of: &dyn Fn(&DraftPart) -> String) -> Item {
     let mut tables = Table::new();
     tables.set_implicit(true);
     for part in parts {
@@ -94,7 +103,7 @@ fn parts(parts: &[DraftPart], name_of: &dyn Fn(&str) -> String) -> Item {
         let key = if scheme(&part.kind).is_some() { "url" } else { "kind" };
         table.insert(key, toml_edit::value(part.kind.as_str()));
         put_all(&mut table, &part.options);
-        let name = free_name(&tables, &clean_name(&name_of(&part.kind)));
+        let name = free_name(&tables, &clean_name(&name_of(part)));
         tables.insert(&name, Item::Table(table));
     }
     Item::Table(tables)

@@ -49,6 +49,22 @@ warm_up = "1s"
 interval = "500ms"
 think_time = "10ms"
 workers = 2
+cpus = "0,2-3"
+"#;
+
+const SEEK: &str = r#"
+system = "sqlite"
+workload = "sysbench/oltp_point_select"
+load = { clients = 64, arrivals = "constant" }
+[seek]
+bounds = ["p99.9 <= 1.5s", "mean < 250us, max < 1m", "errors < 0.1%"]
+over = "rate"
+from = 0.5
+to = "2k"
+probe_time = "3s"
+confirm_time = "1m"
+precision = 0.02
+probes = 20
 "#;
 
 const OPEN: &str = r#"
@@ -60,7 +76,7 @@ load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arr
 '''"#;
 
 fn plans() -> Vec<Vec<u8>> {
-    [PLAN, OPEN].map(|text| text.as_bytes().to_vec()).to_vec()
+    [PLAN, OPEN, SEEK].map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
 fn secrets() -> Vec<Vec<u8>> {

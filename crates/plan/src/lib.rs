@@ -5,7 +5,9 @@
 //! and checks with the same tools.
 
 mod bounds;
+mod ceiling;
 mod compose;
+mod cpus;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
@@ -18,6 +20,7 @@ mod rate;
 mod reader;
 mod rounds;
 mod scrub;
+mod seek;
 mod shuffle;
 mod simulated;
 mod source;
@@ -30,14 +33,18 @@ mod variants;
 mod watch;
 
 pub use bounds::Bounds;
+pub use ceiling::CeilingPlan;
 pub use compose::{Draft, DraftPart, compose};
+pub use cpus::CpuList;
 pub use options::{Line, Options};
+pub use parse::LEAST_DIFFERENCE;
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
 pub use scrub::{hide, names_secret, scrub, scrub_setting, scrub_words};
+pub use seek::{Bound, BoundFigure, Over, SeekPlan, SeekTrial};
 pub use shuffle::Shuffle;
-pub use simulated::{SimulatedSystem, Stall};
+pub use simulated::{Noise, ServiceDistribution, SimulatedSystem, Stall};
 pub use source::Source;
 pub use spelling::nearest;
 pub use types::{

@@ -35,6 +35,18 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The entries of its table, with dots in their names; itself, if it is no table.
+    fn with_dotted_name(self) -> Vec<Self> {
+        let Value::Table(table) = &self.placed.value else { return vec![self] };
+        let inner = table.entries.iter().flat_map(|inner| inner.clone().with_dotted_name());
+        let dotted = |inner: Self| Self {
+            key: format!("{}.{}", self.key, inner.key),
+            written: format!("{}.{}", self.written, inner.written),
+            ..inner
+        };
+        inner.map(dotted).collect()
+    }
+
     /// A message about it, with its place when it is outside the plan.
     pub(crate) fn told(&self, message: String) -> String {
         match &self.place {
@@ -91,6 +103,14 @@ impl Options {
             place: None,
         };
         Self { span: kind.span.clone(), entries: vec![entry], consumed: Vec::new() }
+    }
+
+    /// The same options with names that hold dots instead of tables: `mysql = { host = "db1" }`, which is also the
+    /// meaning of `mysql.host = "db1"` in TOML, becomes `mysql.host`.
+    #[must_use]
+    pub fn with_dotted_names(self) -> Self {
+        let entries = self.entries.into_iter().flat_map(Entry::with_dotted_name).collect();
+        Self { entries, ..self }
     }
 
     /// The same options with lines of files as fallback: a line applies if the plan does not set its name, and of

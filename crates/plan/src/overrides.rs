@@ -19,7 +19,7 @@ impl Source {
         for assignment in assignments {
             let assignment = assignment.as_ref();
             let Some((path, value)) = assignment.split_once('=') else {
-                let message = format!("`{assignment}` sets nothing, for it has no `=`");
+                let message = format!("`{assignment}` has no `=`, so it sets nothing");
                 let help = "write path=value, such as load.time=5s";
                 return Err(refused(assignment, assignment, message, help));
             };
@@ -42,7 +42,7 @@ impl Source {
         let assignment = format!("{path}={value}");
         let keys = Key::parse(path).unwrap_or_default();
         let Some((last, tables)) = keys.split_last() else {
-            let message = format!("`{path}` is no path to a value");
+            let message = format!("`{path}` is not a path to a value");
             let help = "write the keys with dots between them, such as load.time";
             return Err(refused(&assignment, path, message, help));
         };
@@ -69,12 +69,9 @@ impl Source {
     }
 }
 
-/// The key that is removed when `path` is set: a trial ends by time or by events, and has one rate or steps, so the
-/// later value applies.
+/// The key that is removed when `path` is set: a trial has one rate or steps, so the later value applies.
 fn instead_of(path: &[Key]) -> Option<&'static str> {
     match path.iter().map(Key::get).collect::<Vec<_>>().as_slice() {
-        ["load", "time"] => Some("events"),
-        ["load", "events"] => Some("time"),
         ["load", "rate"] => Some("steps"),
         ["load", "steps"] => Some("rate"),
         _ => None,

@@ -6,19 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::bounds;
+use crate::ceiling;
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
-use crate::value::{Spanned, Value};
 use crate::variants::{self, Expanded};
 use crate::{
     Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
-    Problems, Rate, Source, SystemPlan, Variant, WorkloadPlan, rate, show_duration, watch,
+    Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek, show_duration,
+    watch,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
 const SECOND: Duration = Duration::from_secs(1);
+/// The least difference between variants that matters, if a plan does not set it: 1 %.
+pub const LEAST_DIFFERENCE: f64 = 0.01;
 const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
 const BETWEEN: &[(&str, Between)] =
@@ -28,8 +31,18 @@ const EXISTING: &[(&str, Existing)] =
     &[("refuse", Existing::Refuse), ("reuse", Existing::Reuse), ("replace", Existing::Replace)];
 
 /// Top-level keys of a plan that users may expect under `[load]`.
-const ROOT_KEYS: &[&str] =
-    &["between", "cleanup", "existing", "name", "percentiles", "repetitions", "seed", "title"];
+const ROOT_KEYS: &[&str] = &[
+    "between",
+    "ceiling",
+    "cleanup",
+    "existing",
+    "least_difference",
+    "name",
+    "percentiles",
+    "repetitions",
+    "seed",
+    "title",
+];
 
 /// Keys under `[load]` that users may expect at the top level.
 const LOAD_KEYS: &[&str] = &[
@@ -37,6 +50,7 @@ const LOAD_KEYS: &[&str] = &[
     "backlog",
     "clients",
     "connect_timeout",
+    "cpus",
     "events",
     "interval",
     "phase_timeout",
@@ -85,6 +99,12 @@ impl Plan {
 fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) -> Plan {
     let mut reader = root.reader();
     reader.belongs_elsewhere(LOAD_KEYS, "below the [load] header");
+    let seek = reader.table("seek", problems).map(|table| {
+        let mut reader = table.reader();
+        let seek = seek::read(&mut reader);
+        gather(reader, problems);
+        seek
+    });
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
@@ -94,12 +114,17 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         existing: reader.choice("existing", Existing::Refuse, EXISTING),
         cleanup: reader.boolean("cleanup", false),
         percentiles: read_percentiles(&mut reader),
-        sql: read_table(&mut reader, "sql", problems)
+        least_difference: reader.float("least_difference", LEAST_DIFFERENCE, 0.0001..=1.0),
+        sql: reader
+            .table("sql", problems)
             .map_or_else(PhaseSql::default, |table| read_sql(&table, problems)),
         systems: read_systems(&mut reader, problems),
         workloads: read_workloads(&mut reader, problems),
-        load: read_load(&mut reader, problems),
+        unsuited: Vec::new(),
+        load: read_load(&mut reader, seek.as_ref(), problems),
+        seek,
         watch: watch::read(&mut reader, problems),
+        ceiling: ceiling::read(&mut reader, problems),
         source: Arc::clone(source),
     };
     gather(reader, problems);
@@ -116,7 +141,7 @@ fn gather(reader: OptionReader<'_>, problems: &mut Vec<Problem>) {
 fn read_name(reader: &mut OptionReader<'_>, source: &Source) -> String {
     let Some(name) = reader.text("name") else { return source.stem() };
     if let Some(help) = bad_name(&name) {
-        reader.reject("name", format!("`name` is {name:?}, no name for a folder"), help);
+        reader.reject("name", format!("`name` is {name:?}, which cannot name a folder"), help);
     }
     name
 }
@@ -135,28 +160,6 @@ fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
     let mut percentiles = given.unwrap_or_else(|| PERCENTILES.to_vec());
     percentiles.sort_by(f64::total_cmp);
     percentiles
-}
-
-/// A table below the root; reports a problem when the value is not a table.
-pub(crate) fn read_table(
-    reader: &mut OptionReader<'_>,
-    name: &str,
-    problems: &mut Vec<Problem>,
-) -> Option<Options> {
-    let placed = reader.placed(name)?;
-    if let Value::Table(table) = &placed.value {
-        return Some(table.clone());
-    }
-    problems.push(not_a_table(name, placed));
-    None
-}
-
-fn not_a_table(name: &str, placed: &Spanned) -> Problem {
-    Problem {
-        span: placed.span.clone(),
-        message: format!("`{name}` is {}, not a table", placed.value.kind()),
-        help: Some(format!("write its keys below a [{name}] header")),
-    }
 }
 
 fn read_sql(table: &Options, problems: &mut Vec<Problem>) -> PhaseSql {
@@ -194,7 +197,7 @@ fn read_systems(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> V
 fn read_system(part: Part, variant: Option<Variant>, problems: &mut Vec<Problem>) -> SystemPlan {
     let mut own = part.table.reader();
     let build = own.text("build");
-    let sql = read_table(&mut own, "sql", problems);
+    let sql = own.table("sql", problems);
     let sql = sql.map_or_else(PhaseSql::default, |table| read_sql(&table, problems));
     let endpoints = watch::read_endpoints(&mut own, problems);
     problems.extend(own.into_problems());
@@ -211,22 +214,35 @@ fn read_workloads(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) ->
     .collect()
 }
 
-fn read_load(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> LoadPlan {
-    let table = read_table(reader, "load", problems).unwrap_or_default();
+fn read_load(
+    reader: &mut OptionReader<'_>,
+    seek: Option<&SeekPlan>,
+    problems: &mut Vec<Problem>,
+) -> LoadPlan {
+    let table = reader.table("load", problems).unwrap_or_default();
     let mut reader = table.reader();
     reader.belongs_elsewhere(ROOT_KEYS, "at the top of the plan, before the first [table]");
     let clients = reader.integers("clients", CLIENTS);
-    let open = rate::read(&mut reader, problems);
-    let limit = read_limit(&mut reader, open.as_ref());
+    let open = rate::read(&mut reader, seek.is_some_and(SeekPlan::is_open), problems);
+    if let Some(seek) = seek {
+        seek::check_load(&mut reader, seek, clients.as_ref().map(Vec::len));
+    }
+    let limit = match seek {
+        Some(seek) => Limit::time(seek.probe_time),
+        None => read_limit(&mut reader, open.as_ref()),
+    };
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
+        is_clients_given: seek.is_some() || reader.is_given("clients"),
         prewarm: reader.duration("prewarm", Duration::ZERO),
         warm_up: reader.duration("warm_up", SECOND),
+        is_warm_up_given: reader.is_given("warm_up"),
         limit,
-        is_limit_given: is_limit_given(&mut reader, open.as_ref()),
+        is_limit_given: seek.is_some() || is_limit_given(&mut reader, open.as_ref()),
         interval: read_interval(&mut reader, limit),
         think_time: reader.duration("think_time", Duration::ZERO),
         workers: reader.integer_given("workers", 1..=1024).map(to_usize),
+        cpus: reader.cpus("cpus"),
         open,
         bounds: bounds::read(&mut reader),
     };
@@ -243,22 +259,17 @@ fn to_usize(number: u64) -> usize {
 fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     let time = reader.duration_given("time");
     let events = reader.integer_given("events", 1..=u64::MAX);
-    if reader.is_given("time") && reader.is_given("events") {
-        let message = "both `time` and `events` are said";
-        reader.reject("events", message, "keep the one that ends the measured load");
-    }
     if time.is_some_and(|time| time.is_zero()) {
         reader.reject("time", "`time` is nothing", "measure for a while, such as \"10s\"");
     }
-    match (events, time) {
-        (Some(events), _) => Limit::Events(events),
-        (None, Some(time)) => Limit::Time(time),
+    match (time, events) {
         // A wrong time has already been reported; it sets no limit.
-        (None, None) if reader.is_given("time") => Limit::Time(Duration::MAX),
+        (None, None) if reader.is_given("time") => Limit::time(Duration::MAX),
         (None, None) => {
             let steps = open.and_then(|open| open.rates.first()).map(Rate::length);
-            Limit::Time(steps.filter(|length| !length.is_zero()).unwrap_or(TIME_DEFAULT))
+            Limit::time(steps.filter(|length| !length.is_zero()).unwrap_or(TIME_DEFAULT))
         }
+        (time, events) => Limit { time, events },
     }
 }
 
@@ -270,10 +281,7 @@ fn is_limit_given(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> boo
 }
 
 fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {
-    let time = match limit {
-        Limit::Time(time) => Some(time).filter(|time| !time.is_zero()),
-        Limit::Events(_) => None,
-    };
+    let time = limit.time.filter(|time| !time.is_zero());
     let default = time.map_or(SECOND, |time| time.min(SECOND));
     let Some(interval) = reader.duration_given("interval") else { return default };
     let shown = show_duration(interval);
@@ -282,7 +290,7 @@ fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {
         reader.reject("interval", format!("`interval` is {shown}, too short"), help);
     } else if let Some(time) = time.filter(|time| interval > *time) {
         let time = show_duration(time);
-        let message = format!("`interval` is {shown}, longer than the time measured");
+        let message = format!("`interval` is {shown}, longer than the measured time");
         reader.reject("interval", message, format!("allowed: at most `time`, {time}"));
     }
     interval

@@ -1,7 +1,6 @@
 //! The systems and workloads of a plan, in their long and their short form.
 
 use crate::options::{Entry, Options};
-use crate::parse::read_table;
 use crate::source::{bad_name, clean_name};
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
@@ -56,7 +55,7 @@ pub(crate) fn read(
     if let Some(placed) = reader.placed(role.one()) {
         parts.extend(read_only_one(role, placed, problems));
     }
-    for entry in read_table(reader, role.many(), problems).unwrap_or_default().entries {
+    for entry in reader.table(role.many(), problems).unwrap_or_default().entries {
         let Some(part) = read_named(role, &entry, problems) else { continue };
         if parts.iter().any(|other: &Part| other.name == part.name) {
             let message = format!("two {} are called `{}`", role.many(), part.name);
@@ -77,7 +76,7 @@ fn missing(role: Role) -> Problem {
         span: None,
         message: format!("the plan has no {one}"),
         help: Some(format!(
-            "add a [{many}.NAME] table with its `kind`, or say {one} = \"{example}\" at the top"
+            "add a [{many}.NAME] table with its `kind`, or set {one} = \"{example}\" at the top"
         )),
     }
 }
@@ -89,7 +88,7 @@ fn read_only_one(role: Role, placed: &Spanned, problems: &mut Vec<Problem>) -> O
         problems.push(Problem {
             span: placed.span.clone(),
             message: format!("the {} has no `kind`", role.one()),
-            help: Some(format!("say what it is, such as kind = \"{}\"", role.example())),
+            help: Some(format!("set its kind, such as kind = \"{}\"", role.example())),
         });
         return None;
     };
@@ -138,7 +137,7 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
     let mut reader = table.reader();
     let (kind, used) = (reader.text("kind"), reader.text("use"));
     if kind.is_some() && used.is_some() {
-        reader.reject("use", "both `kind` and `use` are said", "they mean the same: keep one");
+        reader.reject("use", "both `kind` and `use` are set", "they mean the same: keep one");
     }
     problems.extend(reader.into_problems());
     let said = kind.or(used);

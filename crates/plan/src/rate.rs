@@ -20,7 +20,7 @@ const ARRIVALS: &[(&str, Arrivals)] =
 /// Load that arrives by a schedule, whether or not a client is idle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenLoop {
-    /// The rates to sweep over; at least one.
+    /// The rates to sweep over; at least one, and none when a seek sets them.
     pub rates: Vec<Rate>,
     /// How arrivals are spread around their rate.
     pub arrivals: Arrivals,
@@ -70,8 +70,9 @@ impl Arrivals {
 }
 
 impl RateStep {
-    /// Expected arrivals in its first `into`: the area below the line.
-    fn area(self, into: Duration) -> f64 {
+    /// The number of arrivals expected in its first `into`, at most in its whole length: the area below the line.
+    #[inline]
+    pub fn expected_until(&self, into: Duration) -> f64 {
         if self.length.is_zero() {
             return 0.0;
         }
@@ -114,18 +115,31 @@ impl Rate {
         self.steps.last().map_or(0.0, |step| step.to_per_s)
     }
 
+    /// The number of arrivals expected in the first `time`: the area below the rates.
+    pub fn expected_until(&self, time: Duration) -> f64 {
+        let mut left = time;
+        let mut arrivals = 0.0;
+        for step in &self.steps {
+            arrivals += step.expected_until(left);
+            left = left.saturating_sub(step.length);
+        }
+        arrivals + self.last_per_s() * left.as_secs_f64()
+    }
+
     /// Mean arrivals per second over the first `time`; the start rate when `time` is zero.
     pub fn mean_per_s(&self, time: Duration) -> f64 {
         if time.is_zero() || self.is_constant() {
             return self.first_per_s();
         }
-        let mut left = time;
-        let mut arrivals = 0.0;
-        for step in &self.steps {
-            arrivals += step.area(left);
-            left = left.saturating_sub(step.length);
-        }
-        (arrivals + self.last_per_s() * left.as_secs_f64()) / time.as_secs_f64()
+        self.expected_until(time) / time.as_secs_f64()
+    }
+
+    /// The same rates after a time at the first of them, such as a warm-up.
+    #[must_use]
+    pub fn after(&self, length: Duration) -> Self {
+        let first = self.first_per_s();
+        let before = RateStep { length, from_per_s: first, to_per_s: first };
+        Self { steps: std::iter::once(before).chain(self.steps.iter().copied()).collect() }
     }
 
     /// Total length of all steps.
@@ -144,17 +158,21 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The open loop of `[load]`; `None` when there is none.
-pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<OpenLoop> {
+/// The open loop of `[load]`; `None` when there is none. Rates that a seek sets are not in the plan.
+pub(crate) fn read(
+    reader: &mut OptionReader<'_>,
+    is_sought: bool,
+    problems: &mut Vec<Problem>,
+) -> Option<OpenLoop> {
     let rates = match (reader.is_given("rate"), reader.is_given("steps")) {
         (true, true) => {
-            let message = "both `rate` and `steps` are said";
+            let message = "both `rate` and `steps` are set";
             reader.reject("steps", message, "keep one: `steps` are rates over time");
             None
         }
         (true, false) => Some(read_rates(reader)),
         (false, true) => Some(read_steps(reader, problems).into_iter().collect()),
-        (false, false) => None,
+        (false, false) => is_sought.then(Vec::new),
     };
     let arrivals = reader.choice("arrivals", Arrivals::Poisson, ARRIVALS);
     let backlog_max = reader.integer("backlog", BACKLOG_DEFAULT, 1..=u64::from(u32::MAX));
@@ -169,8 +187,12 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
 fn reject_without_rate(reader: &mut OptionReader<'_>) {
     for key in ["arrivals", "backlog"] {
         if reader.is_given(key) && !reader.is_given("rate") && !reader.is_given("steps") {
-            let message = format!("`{key}` is said without a `rate`");
-            reader.reject(key, message, "say how many come, such as rate = 1000, or remove it");
+            let message = format!("`{key}` is set without a `rate`");
+            reader.reject(
+                key,
+                message,
+                "set the arrivals per second, such as rate = 1000, or remove it",
+            );
         }
     }
 }
@@ -178,13 +200,17 @@ fn reject_without_rate(reader: &mut OptionReader<'_>) {
 /// Rejects keys that have no meaning in an open loop.
 fn check_others(reader: &mut OptionReader<'_>) {
     if reader.is_given("think_time") {
-        let message = "`think_time` is said beside a rate";
-        let help = "keep one: with a rate, clients do not wait for their own last transaction";
+        let message = "`think_time` is set together with a rate";
+        let help = "keep one: clients of an open loop have no think time";
         reader.reject("think_time", message, help);
     }
     if reader.is_given("steps") && reader.is_given("events") {
-        let message = "`events` is said beside `steps`";
-        reader.reject("events", message, "steps take their time: remove `events`, or say `time`");
+        let message = "`events` is set together with `steps`";
+        reader.reject(
+            "events",
+            message,
+            "steps have a length: remove `events`, or set `time` instead",
+        );
     }
 }
 
@@ -221,7 +247,7 @@ fn read_steps(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Opt
     }
     let has_arrivals = steps.iter().any(|step| step.from_per_s > 0.0 || step.to_per_s > 0.0);
     if !has_arrivals && problems.len() == found {
-        reader.reject("steps", "`steps` offer nothing", "say a rate above 0 in one of them");
+        reader.reject("steps", "`steps` offer nothing", "give at least one step a rate above 0");
     }
     Rate::of(steps)
 }
@@ -233,12 +259,12 @@ fn read_step(placed: &Spanned, problems: &mut Vec<Problem>) -> Option<RateStep> 
     let mut rate = |name: &str| reader.floats(name, STEP_RATES_PER_S)?.first().copied();
     let (both, from, to) = (rate("rate"), rate("from"), rate("to"));
     if !reader.is_given("for") || length.is_some_and(|length| length.is_zero()) {
-        reader.reject("for", "a step has no length", "say how long it is, such as for = \"10s\"");
+        reader.reject("for", "a step has no length", "set its length, such as for = \"10s\"");
     }
     let is_line = reader.is_given("from") && reader.is_given("to");
     let is_part = reader.is_given("from") || reader.is_given("to");
     if reader.is_given("rate") == is_part || is_part != is_line {
-        let help = "say `rate` for a step, or `from` and `to` for a ramp";
+        let help = "set `rate` for a step, or `from` and `to` for a ramp";
         reader.reject("rate", "a step needs one rate or two", help);
     }
     let step = both.map(|rate| (rate, rate)).or(from.zip(to)).zip(length);

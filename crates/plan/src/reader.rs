@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::options::Entry;
 use crate::value::{Spanned, Value};
-use crate::{Options, Problem, scrub, spelling, units};
+use crate::{CpuList, Options, Problem, scrub, spelling, units};
 
 /// Reads [`Options`]. A reader method returns the default for a key that is absent or wrong. [`OptionReader::finish`]
 /// returns all wrong values and all keys that were never read.
@@ -14,15 +14,16 @@ use crate::{Options, Problem, scrub, spelling, units};
 pub struct OptionReader<'a> {
     options: &'a Options,
     asked: Vec<String>,
-    refused: Vec<String>,
+    /// Keys that were refused, or accepted without effect.
+    answered: Vec<String>,
     elsewhere: Option<(&'static [&'static str], &'static str)>,
     problems: Vec<Problem>,
 }
 
 impl<'a> OptionReader<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        let (asked, refused, problems) = (Vec::new(), Vec::new(), Vec::new());
-        Self { options, asked, refused, elsewhere: None, problems }
+        let (asked, answered, problems) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, asked, answered, elsewhere: None, problems }
     }
 
     /// A whole number within `allowed`: `4`, `100_000`, `"100k"`, `"1M"`.
@@ -86,7 +87,7 @@ impl<'a> OptionReader<'a> {
         if seen.is_none() {
             let help = match &entry.placed.value {
                 Value::Integer(number) if *number > 0 => {
-                    format!("say its unit, such as \"{number}s\" or \"{number}ms\"")
+                    format!("add its unit, such as \"{number}s\" or \"{number}ms\"")
                 }
                 _ => "write it such as \"500ms\", \"5s\", \"2m\" or \"1h30m\"".to_owned(),
             };
@@ -104,6 +105,16 @@ impl<'a> OptionReader<'a> {
             self.wrong(entry, "a size in bytes", help);
         }
         seen.unwrap_or(default)
+    }
+
+    /// A set of CPUs: `"0"`, `"0-3"`, `"0,2-3"`.
+    pub fn cpus(&mut self, name: &str) -> Option<CpuList> {
+        let text = self.text(name)?;
+        CpuList::parse(&text)
+            .map_err(|why| {
+                self.reject(name, why, "write a set such as \"0\", \"0-3\" or \"0,2-3\"");
+            })
+            .ok()
     }
 
     /// One of several words; case and the difference of `-` and `_` are ignored.
@@ -183,11 +194,17 @@ impl<'a> OptionReader<'a> {
         self.entry(name).is_some()
     }
 
-    /// Keys, as they were written, that have not been read so far.
+    /// Keys, as they were written, that have neither been read nor answered so far.
     pub fn unasked(&self) -> Vec<String> {
-        let entries = self.options.entries.iter();
-        let unasked = entries.filter(|entry| !self.asked.contains(&entry.key));
+        let is_known = |key| self.asked.contains(key) || self.answered.contains(key);
+        let unasked = self.options.entries.iter().filter(|entry| !is_known(&entry.key));
         unasked.map(|entry| entry.written.clone()).collect()
+    }
+
+    /// The value of `name` as text, if the plan has one. The key does not count as read.
+    pub fn peek(&self, name: &str) -> Option<String> {
+        let entry = self.options.find(name)?;
+        Some(entry.placed.value.as_text().unwrap_or_else(|| entry.placed.value.to_string()))
     }
 
     /// Reports a problem that only the owner of the options can detect, at the value of `name` (or at the table when
@@ -199,9 +216,17 @@ impl<'a> OptionReader<'a> {
     /// Reports a known but unsupported key, if the plan has it. Errors about other keys do not list it as allowed.
     pub fn refuse(&mut self, name: &str, message: impl Into<String>, help: impl Into<String>) {
         if self.options.find(name).is_some() {
-            self.refused.push(name.to_owned());
+            self.answered.push(name.to_owned());
             self.reject(name, message, help);
         }
+    }
+
+    /// Accepts a known key that changes nothing, for the reason `why`, and returns a note that says so, with the key's
+    /// place if it is in a file. Errors about other keys do not list it as allowed.
+    pub fn disregard(&mut self, name: &str, why: &str) -> String {
+        self.answered.push(name.to_owned());
+        let Some(entry) = self.options.find(name) else { return String::new() };
+        entry.told(format!("`{}` changes nothing here ({why})", entry.written))
     }
 
     /// Finishes reading.
@@ -213,7 +238,7 @@ impl<'a> OptionReader<'a> {
         let mut allowed: Vec<&str> = self.asked.iter().map(String::as_str).collect();
         allowed.sort_unstable();
         let keys = self.options.entries.iter().enumerate();
-        let keys = keys.filter(|(_, entry)| !self.refused.contains(&entry.key));
+        let keys = keys.filter(|(_, entry)| !self.answered.contains(&entry.key));
         let wrong = keys.filter_map(|(index, entry)| self.wrong_key(index, entry, &allowed));
         let wrong: Vec<Problem> = wrong.collect();
         self.problems.extend(wrong);
@@ -232,12 +257,17 @@ impl<'a> OptionReader<'a> {
             };
             (format!("unknown key `{}`", entry.written), help)
         } else if self.options.entries[..index].iter().any(|other| other.key == key) {
-            (format!("`{key}` is said twice"), "keep one".to_owned())
+            (format!("`{key}` is set twice"), "keep one".to_owned())
         } else {
             return None;
         };
         let span = entry.key_span.clone().or_else(|| entry.placed.span.clone());
         Some(Problem { span, message: entry.told(message), help: Some(help) })
+    }
+
+    /// Whether a problem was found so far.
+    pub(crate) fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
     }
 
     /// Problems so far, without a check for keys that were never read.
@@ -253,6 +283,20 @@ impl<'a> OptionReader<'a> {
     /// The raw value of `name`, for keys that the plan itself reads.
     pub(crate) fn placed(&mut self, name: &str) -> Option<&'a Spanned> {
         self.entry(name).map(|entry| &entry.placed)
+    }
+
+    /// The table of `name`, for keys that the plan itself reads; a value of another kind is a problem.
+    pub(crate) fn table(&mut self, name: &str, problems: &mut Vec<Problem>) -> Option<Options> {
+        let placed = self.placed(name)?;
+        if let Value::Table(table) = &placed.value {
+            return Some(table.clone());
+        }
+        problems.push(Problem {
+            span: placed.span.clone(),
+            message: format!("`{name}` is {}, not a table", placed.value.kind()),
+            help: Some(format!("write its keys below a [{name}] header")),
+        });
+        None
     }
 
     fn entry(&mut self, name: &str) -> Option<&'a Entry> {
@@ -311,13 +355,13 @@ impl<'a> OptionReader<'a> {
             };
             if numbers.contains(&number) {
                 let message = format!("`{name}` has {number} twice");
-                let help = Some("say each once".to_owned());
+                let help = Some("give each once".to_owned());
                 self.problems.push(Problem { span: placed.span.clone(), message, help });
             }
             numbers.push(number);
         }
         if items.is_empty() {
-            self.reject(name, format!("`{name}` is empty"), "say at least one");
+            self.reject(name, format!("`{name}` is empty"), "give at least one");
         }
         (!numbers.is_empty()).then_some(numbers)
     }

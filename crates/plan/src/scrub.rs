@@ -33,7 +33,7 @@ pub fn scrub_setting(name: &str, value: &str) -> String {
 
 /// Whether a key holds a secret itself, not the name of a place that has one.
 pub fn names_secret(key: &str) -> bool {
-    const ENDINGS: [&str; 12] = [
+    const ENDINGS: [&str; 14] = [
         "password",
         "passwd",
         "passphrase",
@@ -46,6 +46,8 @@ pub fn names_secret(key: &str) -> bool {
         "access_key",
         "secret_key",
         "credentials",
+        "authorization",
+        "cookie",
     ];
     let key = key.to_lowercase().replace('-', "_");
     key == "pass" || ENDINGS.iter().any(|ending| key.ends_with(ending))

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::rounds::balanced_rounds;
-use crate::{Bounds, EndpointPlan, OpenLoop, Options, Rate, Shuffle, Source, WatchPlan};
+use crate::{
+    Bounds, CeilingPlan, CpuList, EndpointPlan, OpenLoop, Options, Rate, SeekPlan, SeekTrial,
+    Shuffle, Source, WatchPlan,
+};
 
 /// One experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,16 +28,25 @@ pub struct Plan {
     pub cleanup: bool,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
+    /// The least relative difference between variants that matters.
+    pub least_difference: f64,
     /// Statements to run around phases, on every system.
     pub sql: PhaseSql,
     /// The systems under test, in the order of the plan.
     pub systems: Vec<SystemPlan>,
     /// The workloads, in the order of the plan.
     pub workloads: Vec<WorkloadPlan>,
+    /// Pairs of a system and a workload, as places in these lists, that have no trials: the workload cannot run on the
+    /// system. A plan's text alone does not tell them.
+    pub unsuited: Vec<(usize, usize)>,
     /// The loads.
     pub load: LoadPlan,
+    /// The search for the highest load that keeps bounds; `None` when the loads are fixed.
+    pub seek: Option<SeekPlan>,
     /// The data sources that are watched during the load.
     pub watch: WatchPlan,
+    /// How the ceiling of the path is measured after each trial; `None` when it is not.
+    pub ceiling: Option<CeilingPlan>,
     /// The plan's text, with overrides applied.
     pub source: Arc<Source>,
 }
@@ -84,10 +96,14 @@ pub struct WorkloadPlan {
 pub struct LoadPlan {
     /// Numbers of concurrent clients to sweep over.
     pub clients: Vec<usize>,
+    /// Whether the plan sets this itself; otherwise it is the default.
+    pub is_clients_given: bool,
     /// Load before the first trial on a newly started system; replaces a shorter `warm_up`.
     pub prewarm: Duration,
     /// Warm-up before the measured load.
     pub warm_up: Duration,
+    /// Whether the plan sets this itself; otherwise it is the default.
+    pub is_warm_up_given: bool,
     /// When the measured load ends.
     pub limit: Limit,
     /// Whether the plan sets this itself; otherwise it is the default.
@@ -96,21 +112,35 @@ pub struct LoadPlan {
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
-    /// Event loops that share the clients; by default one for two cores, at least one.
+    /// Event loops that share the clients; by default one for two cores, at least one, or one for each of `cpus`.
     pub workers: Option<usize>,
+    /// The CPUs that the threads of the load may use; all when `None`.
+    pub cpus: Option<CpuList>,
     /// Rates at which transactions arrive, whether or not a client is idle; `None` in a closed loop.
     pub open: Option<OpenLoop>,
     /// How long to wait for the system under test.
     pub bounds: Bounds,
 }
 
-/// When the measured load ends.
+/// When the measured load ends: at the limit that is reached first. It has at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub struct Limit {
     /// After this time.
-    Time(Duration),
-    /// After so many transactions.
-    Events(u64),
+    pub time: Option<Duration>,
+    /// When so many transactions have ended.
+    pub events: Option<u64>,
+}
+
+impl Limit {
+    /// A limit of time alone.
+    pub fn time(time: Duration) -> Self {
+        Self { time: Some(time), events: None }
+    }
+
+    /// A limit of a number of transactions alone.
+    pub fn events(events: u64) -> Self {
+        Self { time: None, events: Some(events) }
+    }
 }
 
 /// How the data is treated between two trials of the same system and workload.
@@ -151,7 +181,7 @@ pub struct PhaseSql {
 }
 
 /// One point of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// Its place in the run, from 0.
     pub index: usize,
@@ -161,8 +191,10 @@ pub struct Trial {
     pub workload: usize,
     /// Concurrent clients.
     pub clients: usize,
-    /// Index into [`OpenLoop::rates`]; `None` in a closed loop.
+    /// Index into [`OpenLoop::rates`]; `None` in a closed loop, and in a seek.
     pub rate: Option<usize>,
+    /// What a seek sets for this trial; `None` when the loads are fixed.
+    pub seek: Option<SeekTrial>,
     /// The repetition, from 0.
     pub repetition: u32,
 }
@@ -188,6 +220,13 @@ impl LoadPlan {
     }
 }
 
+impl Trial {
+    /// Distinguishes trials with the same clients and repetition: which of the rates it has, or which probe it is.
+    pub fn ordinal(self) -> usize {
+        self.seek.map(|seek| seek.number).or(self.rate).unwrap_or(0)
+    }
+}
+
 impl PhaseSql {
     /// The statements of both, `self` first.
     #[must_use]
@@ -206,6 +245,8 @@ impl PhaseSql {
 impl Plan {
     /// Every trial in the order in which they run: by system, workload, repetition, then clients,
     /// then rate. Variants of a system take turns: by repetition, variant, workload, clients and rate.
+    ///
+    /// With a seek, each is the place of one seek, and its load that of no trial yet.
     pub fn trials(&self) -> Vec<Trial> {
         let mut trials = Vec::new();
         let mut shuffle = Shuffle::new(self.seed);
@@ -246,15 +287,30 @@ impl Plan {
     }
 
     fn sweep(&self, system: usize, workload: usize, repetition: u32, trials: &mut Vec<Trial>) {
-        for (clients, rate) in self.load.levels() {
-            let index = trials.len();
-            trials.push(Trial { index, system, workload, clients, rate, repetition });
+        if self.unsuited.contains(&(system, workload)) {
+            return;
+        }
+        let levels = match &self.seek {
+            Some(_) => self.load.clients.iter().map(|clients| (*clients, None)).collect(),
+            None => self.load.levels(),
+        };
+        for (clients, rate) in levels {
+            let (index, seek) = (trials.len(), None);
+            trials.push(Trial { index, system, workload, clients, rate, seek, repetition });
         }
     }
 
     /// The rate of a trial; `None` in a closed loop.
-    pub fn rate(&self, trial: Trial) -> Option<&Rate> {
-        self.load.open.as_ref()?.rates.get(trial.rate?)
+    pub fn rate(&self, trial: Trial) -> Option<Rate> {
+        match trial.seek {
+            Some(seek) => seek.rate_per_s.map(Rate::constant),
+            None => self.load.open.as_ref()?.rates.get(trial.rate?).cloned(),
+        }
+    }
+
+    /// When the measured load of a trial ends.
+    pub fn limit(&self, trial: Trial) -> Limit {
+        trial.seek.map_or(self.load.limit, |seek| Limit::time(seek.time))
     }
 
     /// The statements around phases for one system: the plan's own, then the system's.
@@ -276,15 +332,16 @@ impl Plan {
         if is_first_of_instance { warm_up.max(prewarm) } else { warm_up }
     }
 
-    /// Time of warm-up and measured load over all trials, without preparing data; `None` when
-    /// trials end by a number of events.
+    /// Time of warm-up, measured load and ceilings over all trials at most, without preparing data; `None` when
+    /// only a number of events ends them, and with a seek, whose results decide.
     pub fn estimate(&self) -> Option<Duration> {
-        let Limit::Time(time) = self.load.limit else { return None };
+        let time = self.load.limit.time.filter(|_| self.seek.is_none())?;
         let mut last = None;
         self.trials().into_iter().try_fold(Duration::ZERO, |sum, trial| {
             let instance = self.instance(trial);
             let is_first = last.replace(instance) != Some(instance);
-            sum.checked_add(self.warm_up(is_first))?.checked_add(time)
+            let ceiling = self.ceiling.as_ref().map_or(Duration::ZERO, CeilingPlan::length);
+            sum.checked_add(self.warm_up(is_first))?.checked_add(time)?.checked_add(ceiling)
         })
     }
 }

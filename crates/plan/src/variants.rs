@@ -1,7 +1,6 @@
 //! Variants of a system: the same system with different options, for comparison.
 
 use crate::options::{Entry, Options};
-use crate::parse::read_table;
 use crate::parts::Part;
 use crate::source::bad_name;
 use crate::value::Value;
@@ -19,7 +18,7 @@ pub(crate) struct Expanded {
 /// The system itself, or all of its variants when it has any: each has the system's options, overridden by its own.
 pub(crate) fn expand(part: Part, problems: &mut Vec<Problem>) -> Vec<Expanded> {
     let mut reader = part.table.reader();
-    let Some(variants) = read_table(&mut reader, VARIANTS, problems) else {
+    let Some(variants) = reader.table(VARIANTS, problems) else {
         return vec![Expanded { part, variant: None }];
     };
     if variants.entries.len() < 2 {

@@ -90,14 +90,12 @@ fn read_table(table: &Options, problems: &mut Vec<Problem>) -> Option<(String, O
 /// contain a password.
 fn host_of(url: &str) -> Result<String, String> {
     let Some(rest) = url.strip_prefix("http://") else {
-        return Err(
-            "an endpoint does not begin with `http://`: metrics are asked for in plain HTTP"
-                .to_owned(),
-        );
+        return Err("an endpoint does not begin with `http://`: metrics are read over plain HTTP"
+            .to_owned());
     };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.contains('@') {
-        return Err("an endpoint has a login in its URL: metrics are asked for without".to_owned());
+        return Err("an endpoint has a login in its URL: metrics are read without one".to_owned());
     }
     let is_host = |letter: char| letter.is_ascii_graphic();
     if host.is_empty() || !rest.chars().all(is_host) {

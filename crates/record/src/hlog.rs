@@ -2,9 +2,10 @@
 //! HistogramLogProcessor can open.
 //!
 //! The log has one line for each histogram of an interval that has values. The tag of an operation's successes
-//! is its name; the other tags are `name/timed-out`, `name/failed` and `name/service`. Values are nanoseconds,
-//! times are seconds since the trial's first load, and the histogram is V2, deflated, base64. Source:
-//! HdrHistogram, HistogramLogWriter (log format 1.3).
+//! is its name; the other tags are `name/timed-out`, `name/failed` and `name/service`. Tags of the warm-up begin
+//! with `warm-up/`, so that a tool that reads one tag reads measured values only. Values are nanoseconds, times
+//! are seconds since the trial's first load, and the histogram is V2, deflated, base64. Source: HdrHistogram,
+//! HistogramLogWriter (log format 1.3).
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,12 +17,15 @@ use hdrhistogram::serialization::interval_log::{
 };
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use jiff::Timestamp;
-use measure::{Interval, LatencyHistogram, Operation, OperationTally};
+use measure::{Interval, LatencyHistogram, Operation, OperationTally, Phase};
 
 use crate::RecordError;
 
 /// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
 const NS_PER_MS: f64 = 1e6;
+
+/// Precedes the tags of intervals that do not count. Records of earlier versions have no such mark.
+const WARM_UP: &str = "warm-up/";
 
 /// The first lines of every log; `started` is when the trial's first load began.
 pub(crate) fn head(started: Timestamp) -> String {
@@ -29,7 +33,7 @@ pub(crate) fn head(started: Timestamp) -> String {
     format!(
         "#[Histogram log format version 1.3]\n\
          #[StartTime: {seconds:.3} (seconds since epoch), {started:.3}]\n\
-         #[Values are nanoseconds; Interval_Max is milliseconds]\n\
+         #[Values are nanoseconds; Interval_Max is milliseconds; tags of the warm-up begin with {WARM_UP}]\n\
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
     )
 }
@@ -41,15 +45,21 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     let mut text = String::new();
     let start_s = interval.start_ns as f64 / 1e9;
     let length_s = interval.seconds();
+    let mark = mark(interval.phase);
     for (tag, histogram) in tagged(operations, interval) {
         bytes.clear();
         serializer.serialize(histogram.as_hdr(), &mut bytes).map_err(|error| error.to_string())?;
         let max_ms = histogram.max_ns() as f64 / NS_PER_MS;
-        let _ = write!(text, "Tag={tag},{start_s:.3},{length_s:.3},{max_ms:.3},");
+        let _ = write!(text, "Tag={mark}{tag},{start_s:.3},{length_s:.3},{max_ms:.3},");
         STANDARD.encode_string(&bytes, &mut text);
         text.push('\n');
     }
     Ok(text)
+}
+
+/// What precedes the tags of an interval.
+fn mark(phase: Phase) -> &'static str {
+    if phase == Phase::Measure { "" } else { WARM_UP }
 }
 
 /// One histogram as in a log's last column; an empty text for an empty histogram.
@@ -136,9 +146,10 @@ impl<'a> Log<'a> {
         Self { path, entries: IntervalLogIterator::new(bytes) }
     }
 
-    /// The next histogram: the one of `operation` with `count` values.
+    /// The next histogram: the one of `operation` with `count` values in an interval of `phase`.
     pub(crate) fn next(
         &mut self,
+        phase: Phase,
         operation: &Operation,
         kind: Kind,
         count: u64,
@@ -147,7 +158,7 @@ impl<'a> Log<'a> {
             return Ok(LatencyHistogram::new());
         }
         let expected = kind.tag(operation);
-        let line = self.next_line(&expected)?;
+        let line = self.next_line(phase, &expected)?;
         let histogram = self.decode(&line)?;
         if histogram.count() != count {
             let seen = histogram.count();
@@ -157,12 +168,16 @@ impl<'a> Log<'a> {
         Ok(histogram)
     }
 
-    fn next_line(&mut self, expected: &str) -> Result<IntervalLogHistogram<'a>, RecordError> {
+    fn next_line(
+        &mut self,
+        phase: Phase,
+        expected: &str,
+    ) -> Result<IntervalLogHistogram<'a>, RecordError> {
         loop {
             match self.entries.next() {
                 Some(Ok(LogEntry::Interval(line))) => {
                     let seen = line.tag().map_or("", |tag| tag.as_str());
-                    if seen == expected {
+                    if seen == expected || seen.strip_prefix(mark(phase)) == Some(expected) {
                         return Ok(line);
                     }
                     return Err(self.damaged(format!("found tag `{seen}` instead of `{expected}`")));

@@ -40,6 +40,7 @@ impl IntervalRecord {
             queries: tally.queries,
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
+            arrivals: tally.arrivals,
             reconnects: tally.reconnects,
             traffic: tally.traffic,
             busy_ns: tally.busy_ns,

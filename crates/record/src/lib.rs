@@ -25,13 +25,13 @@ pub use error::RecordError;
 pub use interval::{IntervalRecord, Latencies};
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
-pub use run::{Dyno, Run, RunHeader, RunStatus};
+pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};
 pub use trial::{
-    ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, TrialEnd, TrialHeader,
-    TrialRecord, VariantRecord, WorkloadRecord,
+    CallsRecord, ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, ProbeRecord,
+    TrialEnd, TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;

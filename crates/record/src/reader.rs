@@ -152,7 +152,8 @@ fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
     Ok(Some(record))
 }
 
-fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordError> {
+/// Adds the intervals of a trial, up to a cut.
+pub(crate) fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordError> {
     let path = folder.join("intervals.jsonl");
     let lines = read_optional(&path)?.unwrap_or_default();
     let log_path = folder.join("latency.hlog");
@@ -219,10 +220,10 @@ fn histograms(
         .zip(&line.operations)
         .map(|(operation, counts)| {
             Ok(OperationTally {
-                succeeded: log.next(operation, Kind::Succeeded, counts.succeeded)?,
-                timed_out: log.next(operation, Kind::TimedOut, counts.timed_out)?,
-                failed: log.next(operation, Kind::Failed, counts.failed)?,
-                service: log.next(operation, Kind::Service, counts.service)?,
+                succeeded: log.next(line.phase, operation, Kind::Succeeded, counts.succeeded)?,
+                timed_out: log.next(line.phase, operation, Kind::TimedOut, counts.timed_out)?,
+                failed: log.next(line.phase, operation, Kind::Failed, counts.failed)?,
+                service: log.next(line.phase, operation, Kind::Service, counts.service)?,
             })
         })
         .collect()

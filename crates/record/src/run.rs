@@ -1,10 +1,13 @@
 //! A run in the record.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
+use measure::{SeekBound, SeekRange};
 use serde::{Deserialize, Serialize};
 
+use crate::wire::nanos;
 use crate::{Environment, TrialRecord};
 
 /// The facts about a run that are known before its first trial.
@@ -26,12 +29,32 @@ pub struct RunHeader {
     pub environment: Environment,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
+    /// The least relative difference between variants that matters.
+    pub least_difference: f64,
+    /// The search for the highest load that keeps bounds; `None` when the loads are fixed.
+    pub seek: Option<SeekRecord>,
     /// The seed that every random choice came from.
     pub seed: u64,
     /// The dyno that ran the plan.
     pub dyno: Dyno,
-    /// Number of planned trials.
+    /// Number of planned trials; of a seek in progress, the most that there can be.
     pub trials_planned: usize,
+}
+
+/// A search for the highest load that keeps bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeekRecord {
+    /// The bounds; all of them are kept.
+    pub bounds: Vec<SeekBound>,
+    /// The loads, and when the search ends.
+    #[serde(flatten)]
+    pub range: SeekRange,
+    /// Measured time of each probe.
+    #[serde(rename = "probe_time_ns", with = "nanos")]
+    pub probe_time: Duration,
+    /// Measured time of a trial that confirms the result.
+    #[serde(rename = "confirm_time_ns", with = "nanos")]
+    pub confirm_time: Duration,
 }
 
 /// Version and build of a dyno.

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Condition, Failure, Identity, Interval, LatencyHistogram, Nanos, Operation, OperationKind,
-    Outage, Phase, Rules, Tally, TrialStatus, Unfinished, Watched,
+    Ceiling, Condition, Edges, Failure, Generator, Identity, Interval, LatencyHistogram,
+    LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules, Tally,
+    TrialStatus, Watched, of_transactions, transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{arrivals, is_default, nanos, steps};
+use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
 use crate::{CrossCheck, IntervalRecord};
 
 /// The facts about a trial that are known before it begins.
@@ -36,6 +37,18 @@ pub struct TrialHeader {
     pub repetition: u32,
     /// The load on the system.
     pub load: LoadRecord,
+    /// Its place in a seek; `None` when the loads of the run are fixed.
+    pub probe: Option<ProbeRecord>,
+}
+
+/// The place of a trial in a seek.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeRecord {
+    /// Its number in the seek, from 0.
+    pub number: usize,
+    /// Whether it is a longer trial that confirms the capacity.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_confirming: bool,
 }
 
 /// A system that is one of several variants.
@@ -76,9 +89,28 @@ pub struct LoadRecord {
     /// Length of one interval.
     #[serde(rename = "interval_ns", with = "nanos")]
     pub interval: Duration,
+    /// The CPUs that its threads may use; empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<usize>,
     /// The schedule of arrivals; `None` in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRecord>,
+    /// How clients call a service; `None` when the system is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallsRecord>,
+}
+
+/// How clients call an RPC service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallsRecord {
+    /// The method; `None` where the protocol has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The connections that the clients share.
+    pub connections: usize,
+    /// How long a client waits for an answer, ns; `None` without a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ns: Option<Nanos>,
 }
 
 /// A schedule of arrivals.
@@ -97,7 +129,7 @@ pub struct OpenRecord {
 }
 
 /// When a phase began and how long it took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
     /// The phase.
     pub phase: Phase,
@@ -109,6 +141,9 @@ pub struct PhaseRecord {
     /// Batches that were loaded again because their connection was lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub loaded_again: u64,
+    /// Rows that the phase loaded; `None` when there are none, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "loaded_rows")]
+    pub loaded: Option<LoadedRows>,
 }
 
 /// The facts about a trial that are known at its end.
@@ -122,11 +157,14 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
-    /// Transactions that were due in the measured time and were not answered in it.
-    pub unfinished: Unfinished,
+    /// What crosses the edges of the measured window.
+    pub edges: Edges,
     /// Delay of the load generator in an open loop: from the intended to the actual start of measured
     /// transactions for which an idle client was waiting.
     pub lateness: LatencyHistogram,
+    /// In an open loop, the delay from the intended to the actual start of all transactions that were due in the window
+    /// and were sent, the wait for a client included; empty in records of earlier versions.
+    pub start_delays: LatencyHistogram,
     /// Round trips of the smallest statement before the load, when every client was connected and idle; empty
     /// when not known.
     pub idle_round_trips: LatencyHistogram,
@@ -134,6 +172,9 @@ pub struct TrialEnd {
     pub cross_check: Option<CrossCheck>,
     /// CPU and memory use of the load generator during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
+    /// Whether the load generator's own threads ran when they had work to do; `None` in virtual time, and when not
+    /// known.
+    pub generator: Option<Generator>,
 }
 
 /// The result of one client.
@@ -175,11 +216,15 @@ pub struct TrialRecord {
     pub total: Tally,
     /// The watched data; empty when nothing was watched.
     pub watched: Watched,
-    /// Times in which clients had lost the system, as far as they are known.
+    /// Times in which clients had lost the system or no transaction succeeded, as far as they are known.
     pub outages: Vec<Outage>,
     /// Results of the checks of conditions on the data after the load; empty when there are no conditions, or
     /// they were not checked.
     pub conditions: Vec<Condition>,
+    /// What the path to the system carried after the load; `None` when it was not measured.
+    pub ceiling: Option<Ceiling>,
+    /// The plans of the load's queries; empty when the workload keeps none.
+    pub plans: Vec<QueryPlan>,
     /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
 }
@@ -192,11 +237,13 @@ impl TrialEnd {
             measure_started: None,
             measure_ended: None,
             clients: Vec::new(),
-            unfinished: Unfinished::default(),
+            edges: Edges::default(),
             lateness: LatencyHistogram::new(),
+            start_delays: LatencyHistogram::new(),
             idle_round_trips: LatencyHistogram::new(),
             cross_check: None,
             usage: None,
+            generator: None,
         }
     }
 }
@@ -225,6 +272,8 @@ impl TrialRecord {
             watched: Watched::default(),
             outages: Vec::new(),
             conditions: Vec::new(),
+            ceiling: None,
+            plans: Vec::new(),
             end: None,
         }
     }
@@ -245,25 +294,28 @@ impl TrialRecord {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
     }
 
+    /// Length of the measured window, s.
+    pub fn seconds(&self) -> f64 {
+        self.measured().fold(0.0, |sum, interval| sum + interval.seconds())
+    }
+
+    /// The operations that were due in the measured window, with those that ended after it.
+    pub fn due(&self) -> Vec<OperationTally> {
+        match &self.end {
+            Some(end) => end.edges.due(&self.total),
+            None => self.total.operations.clone(),
+        }
+    }
+
     /// Service times of the measured transactions that succeeded, from their actual start; empty in a
     /// closed loop.
     pub fn service(&self) -> LatencyHistogram {
-        let mut service = LatencyHistogram::new();
-        for (operation, tally) in self.header.operations.iter().zip(&self.total.operations) {
-            if operation.kind == OperationKind::Transaction {
-                service.merge(&tally.service);
-            }
-        }
-        service
+        of_transactions(&self.header.operations, &self.due(), |tally| &tally.service)
     }
 
-    /// Latencies of the measured transactions: of those that succeeded, and of those that timed out at their
-    /// time limit.
+    /// Latencies of the measured transactions that ended: of those that succeeded, and of those that timed out at
+    /// their time limit.
     pub fn latencies(&self) -> LatencyHistogram {
-        let mut latencies = self.total.transaction_latencies(&self.header.operations);
-        if let Some(end) = &self.end {
-            latencies.merge(&end.unfinished.latencies);
-        }
-        latencies
+        transaction_latencies(&self.header.operations, &self.due())
     }
 }

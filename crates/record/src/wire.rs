@@ -4,6 +4,8 @@
 
 mod condition;
 mod cross_check;
+mod edges;
+mod generator;
 mod interval;
 mod run;
 mod trial;
@@ -18,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use interval::{IntervalLine, interval_line};
 pub(crate) use run::RunFile;
 pub(crate) use trial::TrialFile;
-pub(crate) use values::{arrivals, is_default, nanos, steps};
+pub(crate) use values::{arrivals, is_default, loaded_rows, nanos, steps};
 pub(crate) use watch::WatchLine;
 
 use crate::{FORMAT_VERSION, RecordError};

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Condition, Interval, Outage};
+use measure::{Ceiling, Condition, Interval, Outage, QueryPlan};
 
 use crate::files::{Appender, Durability, replace, sync_folder};
 use crate::wire::{RunFile, TrialFile, interval_line};
@@ -72,6 +72,13 @@ impl RunWriter {
         Ok(writer)
     }
 
+    /// Replaces the number of planned trials, of a run whose results decide it.
+    #[must_use]
+    pub fn with_trials_planned(mut self, trials_planned: usize) -> Self {
+        self.header.trials_planned = trials_planned;
+        self
+    }
+
     /// Writes how the run ended.
     ///
     /// # Errors
@@ -110,6 +117,16 @@ impl TrialWriter {
         &self.folder
     }
 
+    /// Reads the trial back as far as it was written, without what was watched.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged.
+    pub fn read_back(&self) -> Result<TrialRecord, RecordError> {
+        let mut record = self.record.clone();
+        crate::reader::add_intervals(&mut record, &self.folder)?;
+        Ok(record)
+    }
+
     /// Starts the record of watched data. It is independent of this writer and may be used on another thread.
     ///
     /// # Errors
@@ -142,6 +159,24 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn conditions(&mut self, conditions: Vec<Condition>) -> Result<(), RecordError> {
         self.record.conditions = conditions;
+        self.write(Durability::System)
+    }
+
+    /// Records what the path to the system carried.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn ceiling(&mut self, ceiling: Ceiling) -> Result<(), RecordError> {
+        self.record.ceiling = Some(ceiling);
+        self.write(Durability::System)
+    }
+
+    /// Records the plans of the load's queries.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn plans(&mut self, plans: Vec<QueryPlan>) -> Result<(), RecordError> {
+        self.record.plans = plans;
         self.write(Durability::System)
     }
 

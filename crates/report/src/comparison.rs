@@ -4,7 +4,7 @@ use analysis::{Comparison, ROUNDS_MIN, RoundFigure, Significance, Summary, compa
 use record::VariantRecord;
 
 use crate::digest::{Digest, Point, load_text};
-use crate::number::{count, percentile_name};
+use crate::number::{TimeUnit, count, number, percentile_name};
 use crate::table::Table;
 
 /// Variants of one system. The others are compared with the first.
@@ -26,11 +26,13 @@ pub(crate) enum Figure {
 }
 
 impl Figure {
-    fn of(self, summary: &Summary) -> f64 {
+    /// `None` for a latency that is only known to be at least so long.
+    fn of(self, summary: &Summary) -> Option<f64> {
         match self {
-            Self::Throughput => summary.transactions_per_s,
+            Self::Throughput => Some(summary.transactions_per_s),
             Self::Latency(percent) => {
-                summary.latency.percentile_ns(percent).unwrap_or_default() as f64
+                let (value, is_bound) = summary.latency.percentile(percent);
+                (!is_bound).then_some(value)
             }
         }
     }
@@ -39,6 +41,21 @@ impl Figure {
         match self {
             Self::Throughput => "throughput".to_owned(),
             Self::Latency(percent) => percentile_name(percent),
+        }
+    }
+
+    /// Its name in a table with its unit.
+    fn unit_name(self, unit: TimeUnit) -> String {
+        match self {
+            Self::Throughput => "tps".to_owned(),
+            Self::Latency(percent) => format!("{} {}", percentile_name(percent), unit.name()),
+        }
+    }
+
+    fn show(self, value: f64, unit: TimeUnit) -> String {
+        match self {
+            Self::Throughput => number(value),
+            Self::Latency(_) => unit.show(value),
         }
     }
 
@@ -102,27 +119,31 @@ impl<'d, 'a> Group<'d, 'a> {
     /// Compares a variant's point with the baseline's.
     pub(crate) fn compare(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
         let base = self.beside(point)?;
-        compare(&self.rounds(base, figure), &self.rounds(point, figure))
+        let least = self.least_difference();
+        compare(&self.rounds(base, figure)?, &self.rounds(point, figure)?, least)
     }
 
     /// Compares a variant with the baseline over all its points.
     fn overall(&self, name: &str, figure: Figure) -> Option<Comparison> {
-        let of = |name: &str| -> Vec<RoundFigure> {
+        let of = |name: &str| -> Option<Vec<RoundFigure>> {
             let points = self.points(name);
-            let points: Vec<_> = points.iter().map(|point| self.rounds(point, figure)).collect();
-            over_points(&points)
+            let points: Option<Vec<_>> =
+                points.iter().map(|point| self.rounds(point, figure)).collect();
+            Some(over_points(&points?))
         };
-        compare(&of(self.baseline()), &of(name))
+        let least = self.least_difference();
+        compare(&of(self.baseline())?, &of(name)?, least)
     }
 
-    /// The figure in each complete round.
-    fn rounds(&self, point: &Point<'_>, figure: Figure) -> Vec<RoundFigure> {
+    /// The figure in each complete round; `None` when it is not known in one of them: to leave that round out would
+    /// leave out the slowest.
+    fn rounds(&self, point: &Point<'_>, figure: Figure) -> Option<Vec<RoundFigure>> {
         let trials = point.trials.iter().map(|at| &self.digest.trials[*at]);
         trials
             .filter(|trial| trial.is_complete())
-            .map(|trial| RoundFigure {
-                round: trial.record.header.repetition,
-                value: figure.of(&trial.summary),
+            .map(|trial| {
+                let value = figure.of(&trial.summary)?;
+                Some(RoundFigure { round: trial.record.header.repetition, value })
             })
             .collect()
     }
@@ -139,17 +160,29 @@ impl<'d, 'a> Group<'d, 'a> {
         Figure::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
     }
 
+    /// The least relative difference that matters.
+    pub(crate) fn least_difference(&self) -> f64 {
+        self.digest.run.header.least_difference
+    }
+
     /// The figure that decides: throughput; under a rate, which sets the throughput, the response time.
     pub(crate) fn judged_by(&self, points: &[&Point<'_>]) -> Figure {
         let has_rate = points.iter().any(|point| point.rate.is_some());
         if has_rate { self.latency() } else { Figure::Throughput }
     }
 
+    /// Remarks below the table.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        [self.too_few_rounds(), self.unknown_latencies()].into_iter().flatten().collect()
+    }
+
     /// What too few rounds mean, when some point has too few of them.
     pub(crate) fn too_few_rounds(&self) -> Option<String> {
         let has_too_few = |point: &Point<'_>| {
-            let found = self.compare(point, self.judged_by(&[point]));
-            found.is_none_or(|found| found.ratio.rounds < ROUNDS_MIN)
+            let judged_by = self.judged_by(&[point]);
+            let found = self.compare(point, judged_by);
+            let is_unknown = || self.is_unknown(point, judged_by);
+            found.map_or_else(|| !is_unknown(), |found| found.ratio.rounds < ROUNDS_MIN)
         };
         let mut points = self.others().flat_map(|name| self.points(name));
         points.any(has_too_few).then(|| {
@@ -160,31 +193,69 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
+    /// Whether a point or the baseline under its load has a complete round in which the figure is not known.
+    fn is_unknown(&self, point: &Point<'_>, figure: Figure) -> bool {
+        let beside = self.beside(point);
+        let points = [Some(point), beside];
+        points.into_iter().flatten().any(|point| self.rounds(point, figure).is_none())
+    }
+
+    /// Why there is no ratio of latencies where a latency is known only from below.
+    fn unknown_latencies(&self) -> Option<String> {
+        let figure = self.latency();
+        let points = self.others().flat_map(|name| self.points(name).into_iter());
+        let unknown = points.filter(|point| self.is_unknown(point, figure));
+        let places = unknown.map(|point| {
+            format!("{} {}, {}", point.system, point.workload, load_text(point.clients, point.rate))
+        });
+        let places: Vec<String> = places.collect();
+        (!places.is_empty()).then(|| {
+            format!(
+                "{} is not compared, because in a round of one of the two it is known only from below: transactions \
+                 were never answered, and without that round the slowest would be left out: {}.",
+                figure.name(),
+                places.join("; ")
+            )
+        })
+    }
+
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
-    /// intervals, and a verdict.
+    /// intervals, the figures that they are made of, and a verdict.
     pub(crate) fn table(&self) -> Table {
         let figures = [Figure::Throughput, self.latency()];
-        let mut table = Table::new().words("variant").words("workload").words("load");
-        table = table.words("verdict").words("by");
-        for figure in figures {
-            table = table.numbers(figure.name()).numbers("95 % interval");
-        }
-        table = table.numbers("rounds").numbers("crashed");
+        let found = |of: &dyn Fn(Figure) -> Option<Comparison>| figures.map(|it| (it, of(it)));
+        let mut rows = Vec::new();
         for name in self.others() {
             let points = self.points(name);
             for point in &points {
                 let load = load_text(point.clients, point.rate);
-                let lead = [name, point.workload, &load];
-                let found = figures.map(|figure| (figure, self.compare(point, figure)));
-                let judged_by = self.judged_by(&[point]);
-                table.row(row(lead, judged_by, &found, self.crashes(&[point])));
+                rows.push(Row {
+                    lead: [name.to_owned(), point.workload.to_owned(), load],
+                    judged_by: self.judged_by(&[point]),
+                    found: found(&|figure| self.compare(point, figure)),
+                    crashes: self.crashes(&[point]),
+                });
             }
             if points.len() > 1 {
-                let found = figures.map(|figure| (figure, self.overall(name, figure)));
-                let judged_by = self.judged_by(&points);
-                table.row(row([name, "all", "all"], judged_by, &found, self.crashes(&points)));
+                rows.push(Row {
+                    lead: [name, "all", "all"].map(str::to_owned),
+                    judged_by: self.judged_by(&points),
+                    found: found(&|figure| self.overall(name, figure)),
+                    crashes: self.crashes(&points),
+                });
             }
         }
+        let latencies = rows.iter().filter_map(|row| row.found[1].1);
+        let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
+        let mut table = Table::new().words("variant").words("workload").words("load");
+        table = table.words("verdict").words("by");
+        for figure in figures {
+            let unit = figure.unit_name(unit);
+            table = table.numbers(figure.name()).numbers("95 % interval");
+            table = table.numbers(&unit).numbers(format!("{unit} of {}", self.baseline()));
+        }
+        table = table.numbers("rounds").numbers("crashed");
+        rows.into_iter().for_each(|row| table.row(row.cells(unit)));
         table.without_columns(|head, cells| {
             head == "crashed" && cells.iter().all(|cell| *cell == "0")
                 || head != "crashed" && cells.iter().all(|cell| cell.is_empty() || *cell == "-")
@@ -208,32 +279,44 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 }
 
-fn row(
-    lead: [&str; 3],
+/// A row of the table.
+struct Row {
+    /// Variant, workload and load.
+    lead: [String; 3],
     judged_by: Figure,
-    found: &[(Figure, Option<Comparison>)],
+    found: [(Figure, Option<Comparison>); 2],
     crashes: usize,
-) -> Vec<String> {
-    let mut row = lead.map(str::to_owned).to_vec();
-    let judged = found.iter().find(|(figure, _)| *figure == judged_by);
-    let judged = judged.and_then(|(_, comparison)| *comparison);
-    let verdict = judged.map_or("not compared", |found| judged_by.verdict(found.verdict));
-    row.extend([verdict.to_owned(), judged_by.name()]);
-    for (_, comparison) in found {
-        let ratio = comparison.map(|found| found.ratio);
-        row.push(ratio.map_or("-".to_owned(), |it| format!("{:.3}", it.ratio)));
-        let interval = ratio.filter(|it| it.rounds > 1);
-        let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
-        row.push(interval.map_or(String::new(), text));
+}
+
+impl Row {
+    fn cells(self, unit: TimeUnit) -> Vec<String> {
+        let judged_by = self.judged_by;
+        let judged = self.found.iter().find(|(figure, _)| *figure == judged_by);
+        let judged = judged.and_then(|(_, comparison)| *comparison);
+        let verdict = judged.map_or("not compared", |found| judged_by.verdict(found.verdict));
+        let mut row = self.lead.to_vec();
+        row.extend([verdict.to_owned(), judged_by.name()]);
+        for (figure, comparison) in self.found {
+            let cell =
+                |of: &dyn Fn(&Comparison) -> String| comparison.as_ref().map_or("-".to_owned(), of);
+            row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
+            let interval = comparison.map(|it| it.ratio).filter(|it| it.rounds > 1);
+            let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
+            row.push(interval.map_or(String::new(), text));
+            row.push(cell(&|it| figure.show(it.variant, unit)));
+            row.push(cell(&|it| figure.show(it.baseline, unit)));
+        }
+        row.push(judged.map_or(0, |found| found.ratio.rounds).to_string());
+        row.push(self.crashes.to_string());
+        row
     }
-    row.push(judged.map_or(0, |found| found.ratio.rounds).to_string());
-    row.push(crashes.to_string());
-    row
 }
 
 /// How to read the table.
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
-     balanced order. The verdict is by throughput, under a rate by response time. Faster and slower: the whole \
+     balanced order. Beside each ratio are the figures that it is made of: geometric means over the rounds in which \
+     both variants ended as planned. Tables of results have medians over every trial that counts instead, so they can \
+     differ from these, and even in the other direction; the ratio is what is judged. The verdict is by throughput, under a rate by response time. Faster and slower: the whole \
      95 % interval lies on one side of 1, and the ratio differs from 1 by 1 % or more; of twenty rows without a \
      difference about one says so by chance. Equal: the whole 90 % interval is within 1 % of 1. Undecided: neither \
      was shown.";
@@ -291,6 +374,52 @@ mod tests {
             assert_eq!(figure.verdict(found.verdict), "slower");
         }
         insta::assert_snapshot!(groups[0].table().text());
+    }
+
+    #[test]
+    fn the_figures_beside_a_ratio_are_those_that_it_is_made_of() {
+        let mut run = sample::variants();
+        run.trials.retain(|trial| trial.header.clients == 4);
+        // Medians of 275 and 261 say slower, geometric means faster.
+        let rates = |name: &str| if name == "tidb.v1" { [275, 100, 300] } else { [261, 400, 250] };
+        for trial in &mut run.trials {
+            let round = trial.header.repetition as usize;
+            trial.total.transactions = 2 * rates(&trial.header.system)[round];
+        }
+        let digest = Digest::new(&run);
+        let group = &groups(&digest)[0];
+        let text = group.table().text();
+        let row = text.lines().nth(1).unwrap();
+        // (261 x 400 x 250 / 275 / 100 / 300) ^ (1/3), 296.6 and 202.1.
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells[6], "1.468", "{text}");
+        assert_eq!(cells[10..12], ["297", "202"], "{text}");
+        let results = crate::tables::results(&digest, None).text();
+        assert!(results.contains("275") && results.contains("261"), "{results}");
+        assert!(NOTE.contains("medians over every trial that counts instead"));
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let compared = &json["variants"][0]["compared"][0]["throughput"];
+        let figures = [&compared["variant"], &compared["baseline"]].map(|it| it.as_f64().unwrap());
+        assert!((figures[0] / figures[1] / compared["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn latencies_that_are_bounds_are_not_compared_and_the_table_says_why() {
+        let mut run = under_a_rate();
+        let unanswered = run.trials.iter_mut().find(|it| it.header.system == "tidb.v3").unwrap();
+        let edges = &mut unanswered.end.as_mut().unwrap().edges;
+        (0..1_000).for_each(|_| edges.unsent.record(5_000_000_000));
+        let digest = Digest::new(&run);
+        let group = &groups(&digest)[0];
+        let text = group.table().text();
+        assert!(text.lines().nth(1).unwrap().contains("not compared"), "{text}");
+        let note = group.notes().concat();
+        assert!(note.starts_with("p95 is not compared, because"), "{note}");
+        assert!(note.ends_with("tidb.v3 oltp_point_select, 4 clients, 100/s."), "{note}");
+        assert!(!note.contains("Set `repetitions`"), "{note}");
+        for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
+            assert!(view.contains("is known only from below"), "{view}");
+        }
     }
 
     #[test]

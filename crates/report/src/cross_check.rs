@@ -123,13 +123,11 @@ mod tests {
     #[test]
     fn an_impossible_cross_check_gives_the_reason() {
         let run = checked(CrossCheck::Missing {
-            reason: "the server was started anew".to_owned(),
+            reason: "the server was restarted".to_owned(),
             by_dyno: QueryCounts { read: 14, write: 4, other: 2 },
         });
         let digest = Digest::new(&run);
         assert!(table(&digest.trials[0]).is_empty());
-        assert!(
-            crate::html(&digest).contains("could not be compared: the server was started anew.")
-        );
+        assert!(crate::html(&digest).contains("could not be compared: the server was restarted."));
     }
 }

@@ -8,7 +8,7 @@ use columns::{Row, columns};
 
 pub use watch::watch_csv;
 
-/// A row for each trial with `(all transactions)` in `operation`, then one for each of its operations. Rows of
+/// A row for each trial with `TOTAL` in `operation`, then one for each of its operations. Rows of
 /// operations leave the figures of a whole trial empty. `failed` of a whole trial includes time-outs. Lines end
 /// as RFC 4180 requires; numbers are in full, units are in the column heads.
 pub fn csv(digest: &Digest<'_>) -> String {

@@ -3,16 +3,20 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    Estimate, Finding, Measured, Offered, RunFacts, Slice, Summary, Usage, check, check_run,
-    over_repetitions, summarize,
+    Code, CountedStatements, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts, Severity,
+    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
 };
-use measure::{LatencyHistogram, Outage, Unfinished};
+use measure::{Edges, GeneratorStall, Host, LatencyHistogram, Outage};
 use plan::{Arrivals, Rate};
 use record::{
     Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
 };
 
-use crate::watch::window;
+/// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
+const UNBOUNDED: f64 = 1e300;
+
+/// Marks trials with findings that are more than notes.
+const WARNINGS: &str = "warnings";
 
 /// A run, summarized once for all views.
 #[derive(Debug)]
@@ -20,7 +24,8 @@ pub struct Digest<'a> {
     pub(crate) run: &'a Run,
     /// Every trial, in the order in which they ran.
     pub(crate) trials: Vec<Trial<'a>>,
-    /// Every combination of system, workload, clients and rate, in the order of the plan.
+    /// Every combination of system, workload, clients and rate, in the order of the plan. Of a seek only the longer
+    /// trials that confirm its result: its probes are no repetitions of one measurement.
     pub(crate) points: Vec<Point<'a>>,
     /// Findings about the run as a whole and its machine.
     pub(crate) findings: Vec<Finding>,
@@ -32,6 +37,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) summary: Summary,
     pub(crate) findings: Vec<Finding>,
+    /// What it shows of the bounds of a seek, if it is a trial of one.
+    pub(crate) probe: Option<JudgedProbe>,
 }
 
 /// One system under one workload with one number of clients at one rate, over its repetitions.
@@ -57,8 +64,11 @@ impl<'a> Digest<'a> {
     pub fn new(run: &'a Run) -> Self {
         let percentiles = &run.header.percentiles;
         let usable = run.header.environment.cpu.usable_threads;
-        let trials: Vec<Trial<'a>> =
-            run.trials.iter().map(|record| Trial::new(record, percentiles, usable)).collect();
+        let of = |record| {
+            let probe = crate::seek::judged(run, record);
+            Trial { probe, ..Trial::new(record, percentiles, usable) }
+        };
+        let trials: Vec<Trial<'a>> = run.trials.iter().map(of).collect();
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
         Self { run, trials, points, findings }
@@ -111,6 +121,31 @@ impl<'a> Digest<'a> {
         over_repetitions(&values)
     }
 
+    /// The trial that represents its point for figures of which a median makes no sense.
+    pub(crate) fn middle_trial(&self, point: &Point<'_>) -> Option<&Trial<'a>> {
+        let mut trials: Vec<&Trial<'a>> =
+            point.counted.iter().map(|at| &self.trials[*at]).collect();
+        trials
+            .sort_by(|a, b| a.summary.transactions_per_s.total_cmp(&b.summary.transactions_per_s));
+        trials.get(trials.len().saturating_sub(1) / 2).copied()
+    }
+
+    /// One latency of a point over its counted trials, and whether its median is only a lower bound.
+    pub(crate) fn bounded(
+        &self,
+        point: &Point<'_>,
+        figure: impl Fn(&Summary) -> (f64, bool),
+    ) -> Option<(Estimate, bool)> {
+        // A trial in which nothing ended has a throughput of 0, and no latency.
+        let known = |summary: &Summary, value| {
+            if summary.latency.known().is_some() { value } else { f64::NAN }
+        };
+        let least = self.estimate(point, |summary| known(summary, figure(summary).0))?;
+        let most = |(value, is_bound)| if is_bound { UNBOUNDED } else { value };
+        let most = self.estimate(point, |summary| known(summary, most(figure(summary))))?;
+        Some((least, least.median < most.median))
+    }
+
     /// A count summed over all trials of the point, counted or not.
     pub(crate) fn sum(&self, point: &Point<'_>, figure: impl Fn(&Summary) -> u64) -> u64 {
         point.trials.iter().map(|trial| figure(&self.trials[*trial].summary)).sum()
@@ -134,6 +169,27 @@ impl<'a> Digest<'a> {
         all
     }
 
+    /// What to know of a point's trials before its figures are read, in a few words: how many count, how those ended
+    /// that did not run to their end, and how many others have warnings. Empty when there is nothing.
+    pub(crate) fn remarks(&self, point: &Point<'_>) -> String {
+        let trials: Vec<&Trial<'_>> = point.trials.iter().map(|at| &self.trials[*at]).collect();
+        if let [only] = trials[..] {
+            return only.remark().to_owned();
+        }
+        let (counted, all) = (point.counted.len(), point.trials.len());
+        let mut parts = Vec::new();
+        if counted < all {
+            parts.push(format!("{counted} of {all} trials"));
+        }
+        for ending in ["crashed", "failed", "cut", "interrupted"] {
+            let number = trials.iter().filter(|trial| trial.remark() == ending).count();
+            parts.extend((number > 0).then(|| format!("{number} {ending}")));
+        }
+        let warned = trials.iter().filter(|trial| trial.remark() == WARNINGS).count();
+        parts.extend((warned > 0).then(|| format!("{WARNINGS} in {warned}")));
+        parts.join(", ")
+    }
+
     /// The systems under test in one line: products with versions and storage.
     pub(crate) fn under_test(&self) -> String {
         let mut seen = BTreeSet::new();
@@ -151,7 +207,10 @@ impl<'a> Digest<'a> {
     /// Numbers of trials in which the server crashed and of trials that failed otherwise, for the head of a
     /// view; empty when all succeeded.
     pub(crate) fn failed_trials(&self) -> String {
-        let count = |status: &str| self.trials.iter().filter(|it| it.status() == status).count();
+        // A probe that fails has broken its bounds, which is a result.
+        let is_failed = |it: &&Trial<'_>| it.probe.is_none() || it.has_crashed();
+        let trials = || self.trials.iter().filter(is_failed);
+        let count = |status: &str| trials().filter(|it| it.status() == status).count();
         let told = ["crashed", "failed"].into_iter();
         let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
         told.map(|(count, word)| format!(", {count} {word}")).collect()
@@ -174,9 +233,13 @@ impl<'a> Trial<'a> {
             .map(|interval| Slice {
                 seconds: interval.seconds(),
                 transactions: interval.tally.transactions,
+                ended: interval.tally.transactions + interval.tally.failed_transactions,
+                busy_ns: interval.tally.busy_ns,
+                // Records without arrivals have zeros; a rate that falls to zero has them in some intervals only.
+                arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
             })
             .collect();
-        let none = Unfinished::default();
+        let none = Edges::default();
         let on_time = LatencyHistogram::new();
         let measured = Measured {
             operations: &record.header.operations,
@@ -189,16 +252,21 @@ impl<'a> Trial<'a> {
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             rules: &record.header.workload.rules,
             conditions: &record.conditions,
-            unfinished: end.map_or(&none, |end| &end.unfinished),
+            edges: end.map_or(&none, |end| &end.edges),
             outages: &record.outages,
-            server_difference: cross_checked(end).map(Counted::difference),
+            statements: cross_checked(end).map(|counted| CountedStatements {
+                by_dyno: counted.by_dyno,
+                by_server: counted.by_server,
+            }),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
+            generator: end.and_then(|end| end.generator.as_ref()),
             open: record.header.load.open.as_ref().map(|open| Offered {
                 rate_per_s: open.rate_per_s,
                 is_constant: open.rate.is_constant(),
                 is_random: open.arrivals == Arrivals::Poisson,
                 lateness: end.map_or(&on_time, |end| &end.lateness),
+                start_delays: end.map_or(&on_time, |end| &end.start_delays),
             }),
             is_embedded: record.header.is_embedded,
             watched: &record.watched,
@@ -207,14 +275,19 @@ impl<'a> Trial<'a> {
         };
         let summary = summarize(&measured);
         let findings = check(&measured, &summary);
-        Self { record, summary, findings }
+        Self { record, summary, findings, probe: None }
     }
 
     /// Identifies the trial by its place in the experiment.
     pub(crate) fn name(&self) -> String {
         let header = &self.record.header;
         let load = load_text(header.clients, header.load.open.as_ref().map(|open| &open.rate));
-        format!("{} {}, {load}", header.system, header.workload.name)
+        let probe = match header.probe {
+            Some(probe) if probe.is_confirming => ", confirming".to_owned(),
+            Some(probe) => format!(", probe {}", probe.number + 1),
+            None => String::new(),
+        };
+        format!("{} {}, {load}{probe}", header.system, header.workload.name)
     }
 
     /// Why the trial failed.
@@ -222,13 +295,47 @@ impl<'a> Trial<'a> {
         self.record.end.as_ref()?.status.reason()
     }
 
-    /// Times in which clients had lost the system.
+    /// Start and end of the measured load on the trial's clock.
+    pub(crate) fn window(&self) -> Window {
+        window(self.record)
+    }
+
+    /// Every watched host: those that were read locally, and those with a node_exporter.
+    pub(crate) fn hosts(&self) -> Vec<Host> {
+        let watched = &self.record.watched;
+        let of_nodes = watched.servers.iter().filter_map(host_of_node);
+        watched.hosts.iter().cloned().chain(of_nodes).collect()
+    }
+
+    /// Times in which clients had lost the system or no transaction succeeded.
     pub(crate) fn outages(&self) -> &'a [Outage] {
         &self.record.outages
     }
 
+    /// Times in which dyno itself did not run.
+    pub(crate) fn stalls(&self) -> &'a [GeneratorStall] {
+        let end = self.record.end.as_ref();
+        end.and_then(|end| end.generator.as_ref()).map_or(&[], |generator| &generator.stalls)
+    }
+
     pub(crate) fn status(&self) -> &'static str {
         self.record.end.as_ref().map_or("cut", |end| end.status.name())
+    }
+
+    /// How the trial ended when it did not run to its end, and otherwise whether it has warnings; empty for a trial
+    /// without either.
+    pub(crate) fn remark(&self) -> &'static str {
+        match self.status() {
+            "complete" if self.warnings().is_empty() => "",
+            "complete" => WARNINGS,
+            status => status,
+        }
+    }
+
+    /// Names of the findings that are more than notes.
+    pub(crate) fn warnings(&self) -> Vec<&'static str> {
+        let codes = self.findings.iter().map(|finding| finding.code);
+        codes.filter(|code| code.severity() != Severity::Note).map(Code::name).collect()
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -239,6 +346,13 @@ impl<'a> Trial<'a> {
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
+}
+
+fn window(record: &TrialRecord) -> Window {
+    let mut measured = record.measured();
+    let first = measured.next();
+    let last = measured.last().or(first);
+    (first.map_or(0, |it| it.start_ns), last.map_or(0, |it| it.end_ns))
 }
 
 /// A caption for `of`, followed by the systems under test when they are known.
@@ -269,31 +383,47 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
 fn run_facts(run: &Run) -> RunFacts<'_> {
     let environment = &run.header.environment;
     RunFacts {
-        trials_planned: run.header.trials_planned,
+        trials_planned: trials_planned(run),
         trials: run.trials.len(),
         governor: environment.cpu.governor.as_deref(),
         threads: environment.cpu.threads,
         load_average: environment.load_average.map(|[last_minute, ..]| last_minute),
+        is_older: run.trials.iter().any(is_older),
     }
 }
 
+/// How many trials the run was to have; the results of a seek decide that.
+pub(crate) fn trials_planned(run: &Run) -> usize {
+    if run.header.seek.is_some() { run.trials.len() } else { run.header.trials_planned }
+}
+
+/// Whether a trial was measured to its end and its record does not tell what crosses the edges of the measured window.
+fn is_older(record: &TrialRecord) -> bool {
+    let has_no_edges = record.end.as_ref().is_some_and(|end| end.edges.before.is_empty());
+    has_no_edges && record.measured().next().is_some() && !record.header.operations.is_empty()
+}
+
 /// The load generator's CPU time, with the most threads that could run at once: no more than its own, and no
-/// more than the CPUs that it may use.
+/// more than the CPUs that it may use or that the plan gives it.
 fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
     let machine = usable.map_or(usize::MAX, |threads| threads as usize);
-    let own = Some(record.header.load.threads).filter(|threads| *threads > 0);
+    let load = &record.header.load;
+    let own = Some(load.threads).filter(|threads| *threads > 0);
+    let given = Some(load.cpus.len()).filter(|cpus| *cpus > 0);
     let usage = record.end.as_ref()?.usage?;
     Some(Usage {
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
         switches: usage.switches(),
-        threads: own.unwrap_or(usize::MAX).min(machine),
+        threads: [own, given].into_iter().flatten().fold(machine, usize::min),
     })
 }
 
 fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
     let mut points: Vec<Point<'a>> = Vec::new();
-    for (index, trial) in trials.iter().enumerate() {
+    let is_probe =
+        |trial: &Trial<'_>| trial.record.header.probe.is_some_and(|probe| !probe.is_confirming);
+    for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| !is_probe(trial)) {
         let header = &trial.record.header;
         let rate = header.load.open.as_ref().map(|open| &open.rate);
         let known = points.iter_mut().find(|point| {
@@ -336,10 +466,12 @@ fn sort_variants(points: &mut [Point<'_>]) {
 
 /// Trials that did not end as planned count only when the point has no complete trial.
 fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
-    // Trials with nothing but time-outs have figures too: their percentiles are lower bounds of the wait.
-    let with_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
     let is_complete = |index: &&usize| trials[**index].is_complete();
-    let measured: Vec<usize> = of.iter().filter(with_figures).copied().collect();
-    let complete: Vec<usize> = measured.iter().filter(is_complete).copied().collect();
-    if complete.is_empty() { measured } else { complete }
+    // Trials with nothing but time-outs have figures too: their percentiles are lower bounds of the wait.
+    let has_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
+    let complete: Vec<usize> = of.iter().filter(is_complete).copied().collect();
+    if complete.is_empty() { of.iter().filter(has_figures).copied().collect() } else { complete }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::cross_check::signed;
 use crate::digest::{Digest, Trial};
 use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
+use crate::seek;
 
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
@@ -23,7 +24,8 @@ pub(crate) struct Group {
 pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {
-        for finding in &trial.findings {
+        let findings = trial.findings.iter();
+        for finding in findings.filter(|it| !seek::is_expected(trial, it.code)) {
             add(&mut groups, finding, place(digest, trial, finding));
         }
     }
@@ -91,7 +93,9 @@ pub(crate) fn json(finding: &Finding) -> serde_json::Value {
 
 fn raw(value: &Value) -> serde_json::Value {
     match value {
-        Value::Count(value) | Value::Small(value) | Value::Nanos(value) => json!(value),
+        Value::Count(value) | Value::Small(value) | Value::Nanos(value) | Value::At(value) => {
+            json!(value)
+        }
         Value::Difference(value) => json!(value),
         Value::Number(value)
         | Value::Percent(value)
@@ -114,12 +118,13 @@ fn show(value: &Value) -> String {
         Value::Part(value) => percent(*value),
         Value::Change(value) => signed_percent(*value),
         Value::Nanos(value) => latency_ns(*value),
+        Value::At(value) => format!("{:.2} s", *value as f64 / 1e9),
         Value::Percentile(value) => percentile_name(*value),
         Value::Text(text) => text.clone(),
     }
 }
 
-/// Fills a template with the values of a finding. `{name}` is a value, `{subject}` the name of the subject,
+/// Fills a template with the values of a finding. `{name}` is a value, `{subject}` the name of the subject, if it can have one,
 /// `{name:one|more}` a value with its singular or plural noun, and `[...]` a part that is left out when one of
 /// its values is missing. Returns `None` when any other value is missing.
 fn fill(template: &str, finding: &Finding) -> Option<String> {
@@ -139,7 +144,8 @@ fn fill(template: &str, finding: &Finding) -> Option<String> {
 
 fn field(field: &str, finding: &Finding) -> Option<String> {
     if field == "subject" {
-        return Some(finding.subject.parts().1.to_owned());
+        let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
+        return has_name.then(|| finding.subject.parts().1.to_owned());
     }
     let (name, words) = field.split_once(':').unwrap_or((field, ""));
     let value = finding.value(name)?;
@@ -151,7 +157,12 @@ fn field(field: &str, finding: &Finding) -> Option<String> {
 }
 
 const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
-const HOLES: &str = "its panels have holes there; nothing else depends on it";
+const HOLES: &str = "its panels and what it took are not known there";
+
+const STOOD_STILL: &str = "it was stopped, its machine was, or other programs had the CPU; latencies of that time \
+                           are dyno's own, not the system's";
+const STALLS: &str = "from {start_ns} to {end_ns}[, the longest of {stalls}, {total_ns} in all], {stalled} of the \
+                      measured time";
 
 /// Headline, meaning with remedy, and the template of the figures.
 #[expect(clippy::too_many_lines, reason = "it is one table")]
@@ -161,9 +172,10 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::Crashed => ("The server crashed", "its figures end there", ""),
         Code::Outages => (
             "The system was away for a while",
-            "throughput counts that time; no request was sent in it, so percentiles know of it only what \
-             timed out, or what came late in an open loop",
-            "{total_ns}[ in {outages} outages, {longest_ns} at most], {reconnects:reconnect|reconnects}",
+            "no transaction succeeded, or clients had lost their connections; throughput counts that time, and in \
+             a closed loop percentiles hardly know of it, because hardly anything was sent",
+            "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
+             [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
         ),
         Code::Cut => {
             ("The trial was cut", "dyno or the machine went down; the last interval is missing", "")
@@ -195,8 +207,19 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::ClientSaturated => (
             "The load generator was nearly out of CPU",
             "throughput may be its limit and latency includes waiting for it; give it more cores",
-            "{used_threads} of {usable_threads} threads busy",
+            "{used_threads} of {usable_threads} threads busy[, the busiest of its workers {busiest_worker} of the \
+             time]",
         ),
+        Code::ClientSaturatedBriefly => (
+            "The load generator was nearly out of CPU for a while",
+            "latencies of that time include the wait for a busy event loop; give dyno more cores, or more event \
+             loops (`workers`)",
+            "a worker ran {busiest_worker} of the time from {start_ns} to {end_ns}",
+        ),
+        Code::GeneratorStalled => ("dyno itself stood still for a while", STOOD_STILL, STALLS),
+        Code::GeneratorStalledLong => {
+            ("dyno itself stood still for much of the time", STOOD_STILL, STALLS)
+        }
         Code::RateMissed => (
             "Less was answered than was offered",
             "work piles up, so latencies grow with the time measured; offer less, or more clients if they \
@@ -211,8 +234,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         ),
         Code::LittlesLaw => (
             "Throughput and latency do not account for all clients",
-            "clients spent time outside transactions, in the load generator or waiting for a core, or the \
-             window is too short for these latencies (Little's law)",
+            "clients were lost or idle, transactions did not end in the window, or it is too short for these \
+             latencies (Little's law)",
             "{accounted_for} of {clients} clients accounted for, {mismatch}",
         ),
         Code::ConditionBroken => (
@@ -222,9 +245,19 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         ),
         Code::MixMissed => (
             "The required mix was not kept",
-            "one kind of transaction had too small a share",
+            "one kind of transaction had too small a share, by more than chance explains",
             "{subject} {percent} %, not {least_percent} %; drawn at random, the standard deviation over so \
              many is {chance_percent} %",
+        ),
+        Code::LatencyLimitMissed => (
+            "Response times were longer than the workload allows",
+            "its score counts only as long as they are kept",
+            "{subject}: {percentile} {seen_ns}, not {most_ns} or less",
+        ),
+        Code::WorkloadRemark => (
+            "The load leaves the definition of its workload",
+            "compare it only with loads that do the same",
+            "{text}",
         ),
         Code::Unfair => (
             "Clients were not served evenly",
@@ -234,7 +267,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::Trend => (
             "Throughput drifted",
             "the system had not settled; warm up for longer or measure for longer",
-            "{change} from beginning to end",
+            "{change} from the first third of the time to the last",
+        ),
+        Code::LatencyTrend => (
+            "Latency drifted",
+            "the system had not settled, so its latencies depend on when they are measured; warm up for longer or \
+             measure for longer",
+            "{change} from the first third of the time to the last",
         ),
         Code::Unsteady => (
             "Throughput went up and down",
@@ -252,14 +291,20 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{difference:statement|statements}",
         ),
         Code::Unfinished => (
-            "Requests were still unanswered at the end",
-            "they count in the percentiles as long as they had waited; their latencies are that or more",
-            "{requests}, the oldest for {oldest_ns}",
+            "Transactions were never answered",
+            "their latencies are not known: figures that depend on them are lower bounds (≥)",
+            "{requests} sent, {unsent} due and not sent, the oldest for {oldest_ns} or more",
         ),
         Code::FewValues => (
             "High percentiles rest on few values",
             "fewer than 10 values lie above them; measure for longer",
-            "from {percentile} on, of {values:value|values}",
+            "from {percentile} on, of {values:value|values}[ of {subject}]",
+        ),
+        Code::ShortWindow => (
+            "The measured time was very short",
+            "throughput depends on what happens to fall into it, and nothing that is read each second is known; \
+             measure for seconds at least",
+            "{length_ns}",
         ),
         Code::CpuStolen => (
             "The hypervisor took CPU",
@@ -269,8 +314,10 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         ),
         Code::CpuUsedByOthers => (
             "Other programs used the CPU",
-            "neither dyno nor the server had it; figures are lower than on a quiet machine, and vary",
-            "{used_threads} of {cpu_threads} CPU threads of {subject}",
+            "neither dyno nor the servers had it, as far as theirs is known; figures are lower than on a quiet \
+             machine, and vary",
+            "{used_threads} of {cpu_threads} CPU threads of {subject}[; where these run there, their CPU is part of \
+             it: {not_counted}]",
         ),
         Code::LoadUneven => (
             "Load sits on one of several",
@@ -279,9 +326,9 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{subject} takes {share} of the {what}, {even_share} would be even",
         ),
         Code::MemberNotWatched => (
-            "A store takes load that the plan does not know",
-            "what it does is in the figures, and what it uses is not; add its metrics to the plan, or take \
-             it out of the cluster",
+            "A server with load is not watched",
+            "its work is in the figures and its use of resources is not; add its metrics to the plan, or \
+             remove it from the cluster",
             "{subject} leads {placed} {placed_unit}",
         ),
         Code::ServerGaps => (
@@ -292,6 +339,12 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::ServerSilent => {
             (NOT_ALWAYS_ANSWERED, HOLES, "{subject} had not answered when the trial ended")
         }
+        Code::ServerAway => (
+            "A server was away, and others had its load",
+            "figures are those of a cluster with fewer servers; look at why it did not answer before you spread \
+             the data",
+            "{subject} did not answer at the end; {busiest} took {share} of the {what}, {even_share} would be even",
+        ),
         Code::TrialsMissing => (
             "Trials are missing",
             "the run ended before every planned trial was done",
@@ -307,6 +360,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "others may have taken part of the CPU; run again on a quiet machine",
             "load average {load_average} on {threads} threads",
         ),
+        Code::OlderRecord => (
+            "The record is of an earlier format",
+            "it does not tell what crosses the edges of the measured time: latencies include those of transactions \
+             that began before it, and those that were answered after it and those never answered cannot always be \
+             told apart",
+            "",
+        ),
     }
 }
 
@@ -318,21 +378,40 @@ mod tests {
         Finding { code, subject, values: values.to_vec() }
     }
 
-    fn outages(count: u64, reconnects: u64) -> Finding {
+    fn outages(others: &[(&'static str, Value)]) -> String {
         let values = [
-            ("outages", Value::Small(count)),
+            ("outages", Value::Small(2)),
             ("total_ns", Value::Nanos(5_000_000_000)),
-            ("reconnects", Value::Count(reconnects)),
-            ("longest_ns", Value::Nanos(3_000_000_000)),
+            ("from_ns", Value::Nanos(1_000_000_000)),
         ];
-        let known = if count > 1 { 4 } else { 3 };
-        finding(Code::Outages, Subject::Trial, &values[..known])
+        figures(&finding(Code::Outages, Subject::Trial, &[&values, others].concat()))
     }
 
     #[test]
     fn the_longest_of_several_outages_is_named_and_one_reconnect_is_singular() {
-        assert_eq!(figures(&outages(1, 1)), "5.00 s, 1 reconnect");
-        assert_eq!(figures(&outages(2, 2)), "5.00 s in 2 outages, 3.00 s at most, 2 reconnects");
+        let to = ("to_ns", Value::Nanos(4_000_000_000));
+        let one = [to.clone(), ("reconnects", Value::Count(1))];
+        assert_eq!(outages(&one), "5.00 s, from 1.00 s to 4.00 s, 1 reconnect");
+        let several = [to, ("longest_ns", Value::Nanos(3_000_000_000))];
+        let longest = "5.00 s in 2 outages, the longest for 3.00 s, from 1.00 s to 4.00 s";
+        assert_eq!(outages(&several), longest);
+        let open = [("more", Value::Text("or more".to_owned()))];
+        assert_eq!(outages(&open), "5.00 s or more, from 1.00 s");
+    }
+
+    #[test]
+    fn limits_and_remarks_of_workloads_are_sentences() {
+        let values = [
+            ("percentile", Value::Percentile(90.0)),
+            ("seen_ns", Value::Nanos(6_200_000_000)),
+            ("most_ns", Value::Nanos(5_000_000_000)),
+        ];
+        let payment = Subject::Operations("payment".to_owned());
+        let missed = finding(Code::LatencyLimitMissed, payment, &values);
+        assert_eq!(figures(&missed), "payment: p90 6.20 s, not 5.00 s or less");
+        let text = Value::Text("isolation read-committed is too low".to_owned());
+        let remark = finding(Code::WorkloadRemark, Subject::Trial, &[("text", text)]);
+        assert_eq!(figures(&remark), "isolation read-committed is too low");
     }
 
     #[test]

@@ -1,17 +1,22 @@
 //! The report as one self-contained page: no script, no font, no other file.
 
+mod bars;
 mod charts;
 mod compared;
+mod frame;
 mod over_time;
+mod sought;
 mod watch;
 
 use record::Run;
 
-use crate::digest::{Digest, Trial, caption};
+use crate::digest::{Digest, Trial, caption, trials_planned};
 use crate::finding::{groups, sentence};
 use crate::number::several;
 use crate::table::{Table, escape};
-use crate::{cross_check, messages, operations, rules, settings, tables};
+use crate::{
+    calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
+};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -35,13 +40,17 @@ pub fn html(digest: &Digest<'_>) -> String {
     );
     out.push_str(&head(digest));
     out.push_str("<main>\n");
+    out.push_str(&sought::sought(digest));
     out.push_str(&results(digest));
     out.push_str(&compared::compared(digest));
     out.push_str(&warnings(digest));
     out.push_str(&plots(digest));
     out.push_str(&operations(digest));
+    out.push_str(&calls(digest));
+    out.push_str(&loading(digest));
     out.push_str(&costs(digest));
     out.push_str(&between(digest));
+    out.push_str(&ceilings(digest));
     out.push_str(&servers(digest));
     out.push_str(&server_costs(digest));
     out.push_str(&trials(digest));
@@ -70,7 +79,7 @@ fn head(digest: &Digest<'_>) -> String {
         escape(&digest.under_test()),
         escape(&reason),
         run.trials.len(),
-        several(run.header.trials_planned as u64, "trial", "trials"),
+        several(trials_planned(run) as u64, "trial", "trials"),
         failed_trials,
         run.header.started,
         escape(&run.header.dyno.version),
@@ -114,24 +123,25 @@ fn results(digest: &Digest<'_>) -> String {
         body.push_str(&table(&tables::service(digest, Some(workload)), &caption));
     }
     rules::notes(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
-    if body.is_empty() {
+    if digest.trials.is_empty() {
         body.push_str(&paragraph("No trial was begun."));
+    } else if digest.points.is_empty() {
+        return String::new();
     }
-    let medians = if digest.is_repeated() {
-        " Figures are medians over repetitions, max is the maximum of all of them, failures and retries are sums."
-    } else {
-        ""
-    };
     if digest.is_open() {
         body.push_str(&paragraph(
             "In an open loop latencies are response times, from when a transaction was meant to start. \
              Service times, from when it did, leave out how long it waited for a client.",
         ));
     }
-    body.push_str(&paragraph(&format!(
-        "Latencies are those of transactions that succeeded, and of those that timed out at their \
-         bound; tps and qps are transactions and statements per second.{medians}"
-    )));
+    tables::queues_note(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
+    let medians = tables::repeated_note(digest).unwrap_or_default();
+    let text = format!(
+        "Latencies are those of transactions that were due in the measured time and succeeded, and of those that \
+         timed out at their bound; \u{2265} marks those that are known only from below, because transactions were \
+         never answered. tps and qps are transactions that succeeded and statements per second. {medians}"
+    );
+    body.push_str(&paragraph(text.trim_end()));
     section("results", "Results", &body)
 }
 
@@ -162,7 +172,8 @@ fn warnings(digest: &Digest<'_>) -> String {
 fn plots(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for (at, workload) in digest.workloads().into_iter().enumerate() {
-        let charts = charts::of_workload(digest, workload);
+        let mut charts = charts::of_workload(digest, workload);
+        charts.extend(bars::of_workload(digest, workload));
         let figures: String = charts
             .iter()
             .enumerate()
@@ -187,15 +198,37 @@ fn operations(digest: &Digest<'_>) -> String {
     section("operations", "Operations", &format!("{body}{note}"))
 }
 
+fn calls(digest: &Digest<'_>) -> String {
+    let calls = calls::by_point(digest);
+    if calls.is_empty() {
+        return String::new();
+    }
+    let body = format!("{}{}", folded(&calls, &digest.under_test()), paragraph(calls::NOTE));
+    section("calls", "Calls", &body)
+}
+
+fn loading(digest: &Digest<'_>) -> String {
+    let loading = loading::table(digest);
+    if loading.is_empty() {
+        return String::new();
+    }
+    let body = format!("{}{}", folded(&loading, &digest.under_test()), paragraph(loading::NOTE));
+    section("loading", "Loading the data", &body)
+}
+
 fn costs(digest: &Digest<'_>) -> String {
     let costs = tables::costs(digest, None);
     if costs.is_empty() {
         return String::new();
     }
-    let note = "CPU time, context switches and bytes of the load generator for each statement.";
+    let note = "CPU time, context switches and bytes of the load generator for each statement. Overslept: how much \
+                later than intended a thread of dyno woke. Waited for a CPU: the part of the time in which its \
+                workers could have run and did not.";
     let embedded = tables::embedded_note(digest).unwrap_or_default();
     let caption = digest.under_test();
-    let note = paragraph(&format!("{note} {embedded}"));
+    let switches = tables::switches_notes(digest);
+    let switches: String = switches.iter().map(|note| paragraph(note)).collect();
+    let note = format!("{}{switches}", paragraph(&format!("{note} {embedded}")));
     let body = format!("{}{note}", folded(&costs, &caption));
     section("costs", "What the load generator spent on a query", &body)
 }
@@ -208,9 +241,18 @@ fn between(digest: &Digest<'_>) -> String {
     let note = "Requests and responses in bytes as dyno hands them on and takes them. Segments are those of \
                 TCP on dyno's own connections; what is not with data acknowledges, and carries nothing.";
     let absences = messages::absences(digest).join(" ");
-    let note = paragraph(format!("{note} {absences}").trim_end());
+    let note = paragraph(format!("{note} {} {absences}", messages::ROUND_TRIP).trim_end());
     let body = format!("{}{note}", folded(&messages, &digest.under_test()));
     section("messages", "Messages between dyno and the systems", &body)
+}
+
+fn ceilings(digest: &Digest<'_>) -> String {
+    let ceilings = ceiling::by_trial(digest);
+    if ceilings.is_empty() {
+        return String::new();
+    }
+    let table = folded(&ceilings, &digest.under_test());
+    section("ceilings", ceiling::TITLE, &format!("{table}{}", paragraph(ceiling::NOTE)))
 }
 
 fn servers(digest: &Digest<'_>) -> String {
@@ -221,7 +263,9 @@ fn servers(digest: &Digest<'_>) -> String {
     let note = "Means over the measured time, with the highest second beside them; of runnable threads, \
                 which run or wait for a CPU, the highest of all looks. The host's CPU is that of all its \
                 programs. The trials have more figures, and plots.";
-    let body = format!("{}{}", folded(&servers, &digest.under_test()), paragraph(note));
+    let of = crate::watch::servers_note(digest).unwrap_or_default();
+    let note = paragraph(&format!("{of} {note}"));
+    let body = format!("{}{note}", folded(&servers, &digest.under_test()));
     section("servers", "What the servers took", &body)
 }
 
@@ -254,9 +298,13 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     let status = trial.status();
     let title = format!("{}{repetition}", trial.name());
     let under_test = header.identity.title();
+    let warned = match trial.remark() {
+        remark if remark.is_empty() || remark == status => String::new(),
+        remark => format!(" <span class=\"status {remark}\">{remark}</span>"),
+    };
     let mut out = format!(
         "<details class=\"trial\"{}>\n<summary><span>{}</span> <span class=\"status {status}\">\
-         {status}</span> <span class=\"rate\">{rate} tps</span></summary>\n",
+         {status}</span>{warned} <span class=\"rate\">{rate} tps</span></summary>\n",
         if open { " open=\"open\"" } else { "" },
         escape(&title),
     );
@@ -277,13 +325,14 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&tables::facts(trial), "Figures"));
-    for host in crate::watch::hosts(trial) {
+    for host in trial.hosts() {
         let caption = crate::watch::host_caption(&host);
         out.push_str(&table(&crate::watch::host(trial, &host), &caption));
     }
     out.push_str("</div>\n<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
+    out.push_str(&table(&generator::stalls(trial), "Stalls of dyno itself"));
     out.push_str(&table(&rules::condition_table(trial), "Conditions on the data"));
     out.push_str(&table(&cross_check::table(trial), "Cross-check with the server"));
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
@@ -295,8 +344,18 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&tables::phases(trial), "Phases"));
     out.push_str("</div>\n</div>\n");
     out.push_str(&own_metrics(trial, at));
+    out.push_str(&plans(trial));
     out.push_str("</details>\n");
     out
+}
+
+/// The plans of the queries.
+fn plans(trial: &Trial<'_>) -> String {
+    let plans = trial.record.plans.iter().map(|plan| {
+        let (name, text) = (escape(&plan.operation), escape(&plan.text));
+        format!("<details><summary>Plan of {name}</summary>\n<pre>{text}</pre>\n</details>\n")
+    });
+    plans.collect()
 }
 
 /// Panels of the servers' metrics, and the reasons for those that are missing.

@@ -1,7 +1,7 @@
 //! The report as JSON, for programs: figures in full, units in the keys.
 
-use analysis::{Cost, Estimate, LEAST_DIFFERENCE, Latency, ROUNDS_MIN, Summary};
-use measure::Outage;
+use analysis::{Cost, EdgeSummary, Estimate, ROUNDS_MIN, Summary, WorkersSummary};
+use measure::{CpuSpan, GeneratorStall, LatencyHistogram, Outage};
 use record::{Environment, Identity, IntervalRecord, Latencies};
 use serde_json::{Value, json};
 
@@ -9,9 +9,12 @@ use crate::comparison::{self, Figure, Group};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding;
+use crate::latency_json::{latency, percentile_map};
+use crate::loading;
 use crate::messages;
 use crate::number::percentile_name;
 use crate::rules;
+use crate::seek;
 use crate::tables::kind_name;
 use crate::watch;
 use crate::whole::everywhere;
@@ -39,6 +42,7 @@ pub fn json(digest: &Digest<'_>) -> String {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
+        "seek": seek::json(digest),
         "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
         "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
@@ -70,19 +74,23 @@ fn variants(group: &Group<'_, '_>) -> Value {
     json!({
         "of": group.of,
         "baseline": group.baseline(),
-        "least_difference": LEAST_DIFFERENCE,
+        "least_difference": group.least_difference(),
         "compared": rows.collect::<Vec<_>>(),
         "too_few_rounds": group.too_few_rounds(),
+        "notes": group.notes(),
     })
 }
 
-/// How many times the baseline's figure a variant's is.
+/// How many times the baseline's figure a variant's is, with the geometric means that the ratio is made of.
 fn compared(group: &Group<'_, '_>, point: &Point<'_>, figure: Figure) -> Option<Value> {
-    let ratio = group.compare(point, figure)?.ratio;
+    let found = group.compare(point, figure)?;
+    let ratio = found.ratio;
     let end = |value: f64| (ratio.rounds >= ROUNDS_MIN).then_some(value);
     Some(json!({
         "figure": figure.name(),
         "ratio": ratio.ratio,
+        "variant": found.variant,
+        "baseline": found.baseline,
         "low_95": end(ratio.low),
         "high_95": end(ratio.high),
         "low_90": end(ratio.low_90),
@@ -132,10 +140,8 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         .percentiles
         .iter()
         .map(|percent| {
-            let of = |summary: &Summary| {
-                summary.latency.percentile_ns(*percent).unwrap_or_default() as f64
-            };
-            (format!("{}_ns", percentile_name(*percent)), figure(&of).unwrap_or_default())
+            let figure = digest.bounded(point, |summary| summary.latency.percentile(*percent));
+            (format!("{}_ns", percentile_name(*percent)), bounded(figure))
         })
         .collect();
     json!({
@@ -145,9 +151,10 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         "rate": point.rate.map(ToString::to_string),
         "trials": point.trials.len(),
         "trials_counted": point.counted.len(),
+        "remarks": digest.remarks(point),
         "transactions_per_s": figure(&|summary| summary.transactions_per_s),
         "queries_per_s": figure(&|summary| summary.queries_per_s),
-        "mean_ns": figure(&|summary| summary.latency.mean_ns),
+        "mean_ns": bounded(digest.bounded(point, |summary| summary.latency.mean())),
         "percentiles": percentiles,
         "failed_transactions": digest.sum(point, |summary| summary.failed_transactions),
         "retries": digest.sum(point, |summary| summary.retries),
@@ -165,6 +172,16 @@ fn estimate(estimate: Estimate) -> Value {
     })
 }
 
+/// A latency over repetitions; `at_least` is there when the median is only a lower bound.
+fn bounded(figure: Option<(Estimate, bool)>) -> Value {
+    let Some((figure, is_bound)) = figure else { return Value::Null };
+    let mut value = estimate(figure);
+    if is_bound {
+        value["at_least"] = true.into();
+    }
+    value
+}
+
 fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     let header = &trial.record.header;
     let summary = &trial.summary;
@@ -175,6 +192,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "workload": header.workload.name,
         "workload_kind": header.workload.kind,
         "clients": header.clients,
+        "client_cpus": header.load.cpus,
         "repetition": header.repetition,
         "status": trial.status(),
         "reason": trial.reason(),
@@ -188,12 +206,10 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "failure_rate": summary.failure_rate,
         "retries": summary.retries,
         "reconnects": trial.record.total.reconnects,
-        "idle_round_trip_ns": end.filter(|end| !end.idle_round_trips.is_empty()).map(|end| {
-            let idle = &end.idle_round_trips;
-            json!({ "count": idle.count(), "min": idle.min_ns(), "median": idle.percentile_ns(50.0) })
-        }),
+        "idle_round_trip_ns": end.and_then(|end| idle_round_trip(&end.idle_round_trips)),
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
         "cross_check": cross_check::json(trial),
+        "calls": crate::calls::json(trial),
         "own": rules::json(trial),
         "queries": {
             "read": summary.queries.read,
@@ -202,6 +218,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             "per_s": summary.queries_per_s,
         },
         "latency": latency(&summary.latency),
+        "edges": edges(summary.edges),
         "operations": operations(summary),
         "errors": errors(summary),
         "clients_fairness": summary.fairness.map(|fairness| json!({
@@ -213,6 +230,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "littles_law_clients": summary.littles_law.map(|law| law.accounted_for),
         "throughput_variation": summary.throughput_variation,
         "client_cpu_threads": summary.client_cpu_threads,
+        "generator": generator(trial),
         "cost_per_transaction": summary.cost_per_transaction.map(cost),
         "cost_per_query": summary.cost_per_query.map(cost),
         "messages": messages::json(trial),
@@ -229,7 +247,26 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }
+    if let Some(loaded) = loading::json(trial, percentiles) {
+        value["loaded"] = loaded;
+    }
     value
+}
+
+fn idle_round_trip(idle: &LatencyHistogram) -> Option<Value> {
+    let value =
+        json!({ "count": idle.count(), "min": idle.min_ns(), "median": idle.percentile_ns(50.0) });
+    (!idle.is_empty()).then_some(value)
+}
+
+fn edges(edges: EdgeSummary) -> Value {
+    json!({
+        "before": edges.before,
+        "succeeded_after": edges.succeeded_after,
+        "failed_after": edges.failed_after,
+        "unanswered": edges.unanswered,
+        "unsent": edges.unsent,
+    })
 }
 
 /// The offered rate, and service times next to the response times of `latency`; null in a closed loop.
@@ -241,10 +278,12 @@ fn open_loop(trial: &Trial<'_>) -> Option<Value> {
         "arrivals": open.arrivals.name(),
         "backlog_max": open.backlog_max,
         "offered_per_s": summary.offered_per_s,
+        "arrived_per_s": summary.arrived_per_s,
         "achieved_per_s": trial.summary.transactions_per_s,
         "in_system": summary.in_system,
         "service": latency(&summary.service),
         "generator_late": latency(&summary.lateness),
+        "start_delay": latency(&summary.start_delays),
     }))
 }
 
@@ -278,27 +317,6 @@ fn errors(summary: &Summary) -> Vec<Value> {
     error.collect()
 }
 
-/// Figures of an empty histogram are null.
-fn latency(latency: &Latency) -> Value {
-    let known = latency.known();
-    let percentiles = latency.percentiles.iter();
-    json!({
-        "count": latency.count,
-        "mean_ns": known.map(|known| known.mean_ns),
-        "min_ns": known.map(|known| known.min_ns),
-        "max_ns": known.map(|known| known.max_ns),
-        "percentiles": percentile_map(percentiles.map(|(at, ns)| (*at, known.map(|_| *ns)))),
-    })
-}
-
-fn percentile_map(
-    values: impl Iterator<Item = (f64, Option<u64>)>,
-) -> serde_json::Map<String, Value> {
-    values
-        .map(|(percent, value)| (format!("{}_ns", percentile_name(percent)), Value::from(value)))
-        .collect()
-}
-
 fn cost(cost: Cost) -> Value {
     json!({
         "user_us": cost.user_us,
@@ -315,6 +333,41 @@ fn outage(outage: &Outage) -> Value {
         "end_ns": outage.end_ns,
         "failures": outage.failures,
         "reconnects": outage.reconnects,
+    })
+}
+
+/// Whether dyno's own threads ran; null when it is not known.
+fn generator(trial: &Trial<'_>) -> Option<Value> {
+    let generator = trial.summary.generator.as_ref()?;
+    Some(json!({
+        "oversleep": latency(&generator.oversleep),
+        "stalled": generator.stalled,
+        "stalls": trial.stalls().iter().map(stall).collect::<Vec<_>>(),
+        "workers": generator.workers.as_ref().map(workers),
+    }))
+}
+
+fn stall(stall: &GeneratorStall) -> Value {
+    json!({ "start_ns": stall.start_ns, "end_ns": stall.end_ns })
+}
+
+fn workers(workers: &WorkersSummary) -> Value {
+    let second = |span: &CpuSpan| {
+        json!({
+            "start_ns": span.start_ns,
+            "end_ns": span.end_ns,
+            "running": span.running(),
+            "waiting": span.waiting(),
+        })
+    };
+    json!({
+        "count": workers.count,
+        "running_mean": workers.running_mean,
+        "running_max": workers.running_max,
+        "waiting_mean": workers.waiting_mean,
+        "waiting_max": workers.waiting_max,
+        "busiest_second": second(&workers.busiest),
+        "most_delayed_second": second(&workers.most_delayed),
     })
 }
 

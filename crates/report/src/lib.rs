@@ -3,19 +3,25 @@
 //! Every view is a pure function of a [`record::Run`], summarized once as a [`Digest`]: the same record always
 //! gives the same text. `analysis` computes the figures; `number` and `table` format them.
 
+mod calls;
+mod ceiling;
 mod comparison;
 mod cross_check;
 mod csv;
 mod digest;
 mod finding;
+mod generator;
 mod html;
 mod json;
+mod latency_json;
+mod loading;
 mod markdown;
 mod messages;
 mod number;
 mod operations;
 mod panels;
 mod rules;
+mod seek;
 mod settings;
 mod statistics;
 mod svg;
@@ -29,6 +35,7 @@ mod write;
 #[cfg(test)]
 mod sample;
 
+pub use ceiling::ceiling;
 pub use csv::{csv, watch_csv};
 pub use digest::Digest;
 pub use html::html;

@@ -4,7 +4,9 @@ use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
-use crate::{comparison, messages, operations, rules, settings, tables, watch};
+use crate::{
+    calls, ceiling, comparison, loading, messages, operations, rules, seek, settings, tables, watch,
+};
 
 /// The whole report as Markdown (GitHub's tables).
 pub fn markdown(digest: &Digest<'_>) -> String {
@@ -13,25 +15,52 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     out.push_str(&format!("{}\n\n", escape_markdown(&digest.under_test())));
     section(&mut out, "Systems under test", &settings::systems(digest));
     section(&mut out, "Workloads", &settings::workloads(digest));
-    for workload in digest.workloads() {
+    seeks(&mut out, digest);
+    let has_points = |name: &&str| digest.points.iter().any(|point| point.workload == *name);
+    for workload in digest.workloads().into_iter().filter(has_points) {
         workload_section(&mut out, digest, workload);
     }
     for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());
         out.push_str(&format!("{}\n\n", comparison::NOTE));
-        if let Some(text) = group.too_few_rounds() {
-            out.push_str(&format!("{text}\n\n"));
+        for text in group.notes() {
+            out.push_str(&format!("{}\n\n", escape_markdown(&text)));
         }
+    }
+    let calls = calls::by_point(digest);
+    section(&mut out, "Calls", &calls);
+    if !calls.is_empty() {
+        out.push_str(&format!("{}\n\n", calls::NOTE));
+    }
+    let loading = loading::table(digest);
+    section(&mut out, "Loading the data", &loading);
+    if !loading.is_empty() {
+        out.push_str(&format!("{}\n\n", loading::NOTE));
     }
     section(&mut out, "What the load generator spent on a query", &tables::costs(digest, None));
     if let Some(note) = tables::embedded_note(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
     }
-    section(&mut out, "Messages between dyno and the systems", &messages::by_point(digest));
+    for note in tables::switches_notes(digest) {
+        out.push_str(&format!("{}\n\n", escape_markdown(&note)));
+    }
+    let messages = messages::by_point(digest);
+    section(&mut out, "Messages between dyno and the systems", &messages);
+    if !messages.is_empty() {
+        out.push_str(&format!("{}\n\n", messages::ROUND_TRIP));
+    }
     for sentence in messages::absences(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&sentence)));
     }
+    let ceilings = ceiling::by_trial(digest);
+    section(&mut out, ceiling::TITLE, &ceilings);
+    if !ceilings.is_empty() {
+        out.push_str(&format!("{}\n\n", ceiling::NOTE));
+    }
     section(&mut out, "What the servers took", &watch::servers(digest));
+    if let Some(note) = watch::servers_note(digest) {
+        out.push_str(&format!("{}\n\n", escape_markdown(&note)));
+    }
     section(&mut out, "What a query cost the servers", &watch::cost::by_point(digest));
     findings(&mut out, digest);
     section(&mut out, "Run", &settings::run(run));
@@ -50,6 +79,22 @@ fn section(out: &mut String, title: &str, table: &Table) {
     }
 }
 
+/// The capacities that were sought, and all probes.
+fn seeks(out: &mut String, digest: &Digest<'_>) {
+    let seeks = seek::all(digest);
+    if seeks.is_empty() {
+        return;
+    }
+    section(out, "Capacity", &seek::table(digest, &seeks));
+    out.push_str(&format!("{}\n\n", seek::NOTE));
+    for sought in &seeks {
+        let name = sought.name(digest);
+        let text = format!("{name}: {}", sought.sentences());
+        out.push_str(&format!("{}\n\n", escape_markdown(&text)));
+        section(out, &format!("Probes of {name}"), &seek::probes(sought));
+    }
+}
+
 fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
     out.push_str(&format!("## {}\n\n", escape_markdown(&digest.caption(workload))));
     out.push_str(&tables::results(digest, Some(workload)).markdown());
@@ -59,12 +104,11 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
         out.push_str("Service times, from when it did:\n\n");
         out.push_str(&service.markdown());
     }
-    let repeated = if digest.is_repeated() {
-        "\nFigures are medians over repetitions; `max` is the maximum of all of them; `failed` and `retries` are sums.\n"
-    } else {
-        ""
-    };
-    out.push_str(repeated);
+    let notes = tables::queues_note(digest).filter(|_| !service.is_empty());
+    let repeated = tables::repeated_note(digest).map(str::to_owned);
+    for note in notes.into_iter().chain(repeated) {
+        out.push_str(&format!("\n{}\n", escape_markdown(&note)));
+    }
     let own = rules::table(digest, Some(workload));
     if !own.is_empty() {
         let notes = rules::notes(digest).join(" ");
@@ -79,7 +123,7 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
 }
 
 fn statistics_block(out: &mut String, digest: &Digest<'_>, point: &Point<'_>) {
-    let Some(trial) = tables::middle_trial(digest, point) else { return };
+    let Some(trial) = digest.middle_trial(point) else { return };
     let title = format!(
         "{}, {}, {} ({})",
         point.workload,

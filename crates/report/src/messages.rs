@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::{count, latency, number, percent};
 use crate::table::Table;
-use crate::tables::middle_trial;
 use crate::watch::figure::whole;
-use crate::watch::window;
+
+/// The meaning of the round trip, for the views that show it in a table.
+pub(crate) const ROUND_TRIP: &str =
+    "The round trip is TCP's own estimate, and contains part of the server's time.";
 
 /// Both directions, over the measured time of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +48,7 @@ pub(crate) struct Tcp {
     pub(crate) round_trip_s: Option<f64>,
     pub(crate) open: f64,
     pub(crate) ended: u64,
-    pub(crate) ended_unheard: u64,
+    pub(crate) ended_unreported: u64,
 }
 
 impl Segments {
@@ -68,7 +70,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
 impl Messages {
     /// The traffic of a trial; `None` when the system has no network connection.
     pub(crate) fn of(trial: &Trial<'_>) -> Option<Self> {
-        let (summary, window) = (&trial.summary, window(trial.record));
+        let (summary, window) = (&trial.summary, trial.window());
         let connections = &trial.record.watched.connections;
         let mean = |figure: ConnectionFigure| {
             mean_peak(&figure.of(connections), window).map(|figures| figures.mean)
@@ -94,7 +96,7 @@ impl Messages {
             round_trip_s: mean(Of::RoundTrip),
             open: mean(Of::Open).unwrap_or_default(),
             ended: last.map_or(0, |reading| reading.ended),
-            ended_unheard: last.map_or(0, |reading| reading.ended_unheard),
+            ended_unreported: last.map_or(0, |reading| reading.ended_unreported),
         });
         let traffic = summary.traffic;
         (traffic.sent_bytes + traffic.received_bytes > 0).then(|| Self {
@@ -139,7 +141,10 @@ pub(crate) fn note(trial: &Trial<'_>) -> Option<String> {
     let tcp = Messages::of(trial)?.tcp?;
     let mut said = vec![format!("TCP connections: {}", whole(tcp.open))];
     if let Some(seconds) = tcp.round_trip_s {
-        said.push(format!("round trip by TCP's own estimate: {}", latency(seconds * 1e9)));
+        let round_trip = latency(seconds * 1e9);
+        said.push(format!(
+            "round trip by TCP's own estimate, with part of the server's time: {round_trip}"
+        ));
     }
     said.push(match tcp.retransmitted_per_s {
         0.0 => "no segment was sent again".to_owned(),
@@ -148,9 +153,9 @@ pub(crate) fn note(trial: &Trial<'_>) -> Option<String> {
     if tcp.ended > 0 {
         said.push(format!("ended during the load or with it: {}", count(tcp.ended)));
     }
-    if tcp.ended_unheard > 0 {
-        let unheard = count(tcp.ended_unheard);
-        said.push(format!("of these, {unheard} are not counted to their end"));
+    if tcp.ended_unreported > 0 {
+        let unreported = count(tcp.ended_unreported);
+        said.push(format!("of these, {unreported} are not counted to their end"));
     }
     Some(format!("{}.", said.join("; ")))
 }
@@ -170,14 +175,17 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
         .numbers("segments received per s")
         .numbers("with data")
         .numbers("sent again per s")
-        .numbers("TCP round trip");
+        .numbers("TCP round trip")
+        .remarks();
     for point in &digest.points {
-        let of_trial = middle_trial(digest, point).and_then(Messages::of);
-        if let Some(messages) = of_trial {
-            table.row(point_row(point, &messages));
+        let Some(trial) = digest.middle_trial(point) else { continue };
+        if let Some(messages) = Messages::of(trial) {
+            let mut row = point_row(point, &messages);
+            row.push(trial.remark().to_owned());
+            table.row(row);
         }
     }
-    table.without_columns(|_, cells| cells.iter().all(|cell| *cell == "-"))
+    table.without_empty_remarks().without_columns(|_, cells| cells.iter().all(|cell| *cell == "-"))
 }
 
 fn point_row(point: &Point<'_>, messages: &Messages) -> Vec<String> {
@@ -239,7 +247,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
             "round_trip_s": tcp.round_trip_s,
             "connections": tcp.open,
             "connections_ended": tcp.ended,
-            "connections_ended_unheard": tcp.ended_unheard,
+            "connections_ended_unheard": tcp.ended_unreported,
         })),
         "tcp_absent": trial.record.watched.connections.absent,
     })

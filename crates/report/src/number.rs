@@ -118,6 +118,16 @@ impl TimeUnit {
     pub(crate) fn show(self, value_ns: f64) -> String {
         number(value_ns / self.ns())
     }
+
+    /// [`TimeUnit::show`] of a length of time, and whether it is only a lower bound.
+    pub(crate) fn show_bounded(self, (value_ns, is_bound): (f64, bool)) -> String {
+        bounded(self.show(value_ns), is_bound)
+    }
+}
+
+/// A figure that may be a lower bound only.
+pub(crate) fn bounded(text: String, is_bound: bool) -> String {
+    if is_bound { format!("\u{2265} {text}") } else { text }
 }
 
 /// A latency with the unit that suits it.

@@ -7,7 +7,7 @@ use measure::OperationKind;
 use crate::digest::{Digest, Trial};
 use crate::number::{TimeUnit, count, number, percentile_name};
 use crate::table::Table;
-use crate::tables::{kind_name, load_columns, middle_trial, offered_in};
+use crate::tables::{kind_name, load_columns, offered_in};
 
 /// A row for each operation of one workload's points, from the repetition in the middle by
 /// throughput.
@@ -16,7 +16,7 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         .points
         .iter()
         .filter(|point| point.workload == workload)
-        .filter_map(|point| middle_trial(digest, point))
+        .filter_map(|point| digest.middle_trial(point))
         .collect();
     let means = trials.iter().flat_map(|trial| &trial.summary.operations);
     let unit = TimeUnit::for_smallest(means.map(|operation| operation.latency.mean_ns));
@@ -25,7 +25,7 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         &digest.run.header.percentiles,
         unit,
     );
-    table = table.words("began (UTC)").words("ended");
+    table = table.words("began (UTC)").words("ended").remarks();
     let format = time_format(digest, &trials);
     for trial in trials {
         let header = &trial.record.header;
@@ -33,14 +33,15 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         if digest.is_open() {
             lead.push(offered_in(trial));
         }
+        let remarks = vec![trial.remark().to_owned()];
         add_operations(
             &mut table,
             trial,
-            &RowContext { lead, tail: measured_between(trial, format) },
+            &RowContext { lead, tail: [measured_between(trial, format), remarks].concat() },
             unit,
         );
     }
-    without_empty_time_outs(table)
+    without_empty_time_outs(table).without_empty_remarks()
 }
 
 /// The same with fewer columns. Empty when no trial has several kinds of transactions: the table of results
@@ -56,7 +57,7 @@ pub(crate) fn in_short(digest: &Digest<'_>, workload: &str) -> Table {
 }
 
 /// When the measured load of a trial began and ended.
-fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
+pub(crate) fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
     let end = trial.record.end.as_ref();
     [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
 }
@@ -127,8 +128,8 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
     }
 }
 
-/// All transactions together.
-const TOTAL: &str = "TOTAL";
+/// The name of all transactions of a trial together.
+pub(crate) const TOTAL: &str = "TOTAL";
 
 /// Whether a trial has several kinds of transactions.
 fn has_several_transactions(trial: &Trial<'_>) -> bool {
@@ -157,10 +158,12 @@ fn operation_row(operation: &OperationSummary, around: &RowContext, unit: TimeUn
     row.push(operation.name.clone());
     row.push(kind_name(operation.kind).to_owned());
     row.push(number(operation.per_s));
-    row.push(unit.show(latency.mean_ns));
+    row.push(unit.show_bounded(latency.mean()));
     row.push(unit.show(latency.min_ns as f64));
-    row.extend(latency.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
-    row.push(unit.show(latency.max_ns as f64));
+    row.extend(
+        latency.percentiles.iter().map(|(at, _)| unit.show_bounded(latency.percentile(*at))),
+    );
+    row.push(unit.show_bounded(latency.max()));
     row.extend([operation.succeeded, operation.timed_out, operation.failed].map(count));
     row.extend(around.tail.iter().cloned());
     row
@@ -175,10 +178,12 @@ fn operation_service_row(
 ) -> Vec<String> {
     let mut row = around.lead.clone();
     row.extend([format!("{name}, from its start"), "service time".to_owned(), String::new()]);
-    row.push(unit.show(service.mean_ns));
+    row.push(unit.show_bounded(service.mean()));
     row.push(unit.show(service.min_ns as f64));
-    row.extend(service.percentiles.iter().map(|(_, value)| unit.show(*value as f64)));
-    row.push(unit.show(service.max_ns as f64));
+    row.extend(
+        service.percentiles.iter().map(|(at, _)| unit.show_bounded(service.percentile(*at))),
+    );
+    row.push(unit.show_bounded(service.max()));
     if !around.tail.is_empty() {
         row.extend([const { String::new() }; 3]);
         row.extend(around.tail.iter().cloned());

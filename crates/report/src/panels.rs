@@ -1,6 +1,6 @@
 //! Panels: the metrics of servers as plots.
 
-use analysis::{Code, SampleWindow, evaluate, is_told, merged, of_kind};
+use analysis::{Code, SampleWindow, evaluate, is_reported, merged, of_kind};
 use measure::{Panel, PanelLine, Quantity, Server, ServerKind};
 
 use crate::digest::Trial;
@@ -55,10 +55,10 @@ fn add(panels: &mut Panels, kind: &ServerKind, server: &Server) {
     let mut untold = Vec::new();
     let mut unmoved = Vec::new();
     for panel in &kind.panels {
-        let is_told = panel.lines.iter().any(|line| is_told(&line.query, server));
+        let is_reported = panel.lines.iter().any(|line| is_reported(&line.query, server));
         match draw(&kind.name, panel, server) {
             Some(drawn) => panels.drawn.push(drawn),
-            None if is_told => unmoved.push(panel.title.as_str()),
+            None if is_reported => unmoved.push(panel.title.as_str()),
             None => untold.push(panel.title.as_str()),
         }
     }

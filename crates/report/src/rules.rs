@@ -1,7 +1,7 @@
 //! A workload's own figures and the conditions on its data, as tables and as JSON.
 
 use analysis::ShareSummary;
-use measure::{Condition, ConditionResult};
+use measure::{Condition, ConditionResult, Formula, TrialStatus};
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, Point, Trial};
@@ -25,7 +25,8 @@ pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         .numbers("of the most possible")
         .words("mix, percent")
         .words("required mix")
-        .words("conditions on the data");
+        .words("conditions on the data")
+        .remarks();
     for point in points {
         table.row(row(digest, point));
     }
@@ -66,6 +67,7 @@ fn row(digest: &Digest<'_>, point: &Point<'_>) -> Vec<String> {
         first.map(|trial| mix(&trial.summary.shares)).unwrap_or_default(),
         kept(trials(digest, point)),
         conditions(trials(digest, point)),
+        digest.remarks(point),
     ]
 }
 
@@ -87,14 +89,30 @@ fn kept<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     }
 }
 
-/// Number of conditions that hold after every trial.
+/// What is said of data whose conditions were not checked.
+const NOT_CHECKED: &str = "not checked after the load";
+
+/// Whether the data of a workload with rules was not checked after the load, as when the trial failed.
+fn is_unchecked(trial: &Trial<'_>) -> bool {
+    !trial.summary.scores.is_empty() && trial.record.conditions.is_empty()
+}
+
+/// The same as a figure of a trial.
+pub(crate) fn unchecked(trial: &Trial<'_>) -> Option<(&'static str, String)> {
+    is_unchecked(trial).then(|| ("conditions on the data", NOT_CHECKED.to_owned()))
+}
+
+/// Number of conditions that hold after every trial, and after how many trials they were not checked.
 fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
+    let trials: Vec<&Trial<'_>> = trials.filter(|trial| has_rules(trial)).collect();
+    let unchecked = trials.iter().filter(|trial| is_unchecked(trial)).count();
     let checked: Vec<&[Condition]> = trials
+        .iter()
         .map(|trial| &trial.record.conditions[..])
         .filter(|conditions| !conditions.is_empty())
         .collect();
     let Some(of) = checked.iter().map(|conditions| conditions.len()).max() else {
-        return String::new();
+        return NOT_CHECKED.to_owned();
     };
     let mut broken: Vec<&str> = Vec::new();
     let mut unknown: Vec<&str> = Vec::new();
@@ -116,7 +134,50 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     if !unknown.is_empty() {
         text += &format!("; not known: {}", unknown.join(", "));
     }
+    if unchecked > 0 {
+        text += &format!("; {NOT_CHECKED} in {unchecked} of {} trials", trials.len());
+    }
     text
+}
+
+/// The score of each pair of a power test and a throughput test: of one system, workload and repetition, at one scale.
+fn composites(digest: &Digest<'_>) -> Vec<String> {
+    let of = |trial: &Trial<'_>| {
+        let header = &trial.record.header;
+        (header.system.clone(), header.workload.name.clone(), header.repetition)
+    };
+    let score = |trial: &Trial<'_>, is_wanted: fn(Formula) -> Option<f64>| {
+        let rules = &trial.record.header.workload.rules;
+        let scale = is_wanted(rules.scores.first()?.formula)?;
+        let is_complete =
+            trial.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
+        let value = trial.summary.scores.first().filter(|_| is_complete)?.value;
+        Some((scale, value))
+    };
+    let power = |formula| if let Formula::Power { scale } = formula { Some(scale) } else { None };
+    let throughput =
+        |formula| if let Formula::Throughput { scale, .. } = formula { Some(scale) } else { None };
+    let mut all = Vec::new();
+    for first in &digest.trials {
+        let Some((scale, power)) = score(first, power) else { continue };
+        for second in digest.trials.iter().filter(|second| of(second) == of(first)) {
+            let Some((_, throughput)) =
+                score(second, throughput).filter(|(other, _)| *other == scale)
+            else {
+                continue;
+            };
+            let (system, workload, repetition) = of(first);
+            all.push(format!(
+                "QphH@{scale} of {system}, {workload}, repetition {}: {} (power {}, throughput {}; unaudited: no TPC \
+                 result, and not comparable with one).",
+                repetition + 1,
+                number(analysis::composite(power, throughput)),
+                number(power),
+                number(throughput),
+            ));
+        }
+    }
+    all
 }
 
 /// Sentences about the meaning of scores, and about data that was not checked.
@@ -127,6 +188,7 @@ pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
             notes.push(note);
         }
     };
+    composites(digest).into_iter().for_each(&mut add);
     for trial in &digest.trials {
         for score in &trial.record.header.workload.rules.scores {
             add(format!("{}: {}.", score.name, score.meaning));
@@ -190,5 +252,6 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
             "is_kept": share.is_kept(),
         })).collect::<Vec<_>>(),
         "conditions": conditions.collect::<Vec<_>>(),
+        "conditions_checked": !trial.record.conditions.is_empty(),
     })
 }

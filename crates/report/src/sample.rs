@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
+use analysis::{Seek, Step};
 use jiff::Timestamp;
 use measure::{
-    Connections, ConnectionsReading, CpuTimes, DiskCounters, Disposition, ErrorClass, ErrorKey,
-    Host, HostReading, Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
-    Process, ProcessDisk, ProcessReading, Rules, Runnable, Side, Tally, TcpCounters, Unfinished,
-    Watched,
+    BoundedFigure, Connections, ConnectionsReading, CpuSpan, CpuTimes, DiskCounters, Disposition,
+    Edges, ErrorClass, ErrorKey, Generator, GeneratorStall, Host, HostReading, Interval,
+    LatencyHistogram, Operation, OperationId, OperationKind, Phase, Process, ProcessDisk,
+    ProcessReading, Rules, Runnable, SeekBound, SeekOver, SeekRange, Side, Tally, TcpCounters,
+    Watched, WorkerCpu,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
-    PhaseRecord, Run, RunHeader, RunStatus, System, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus, VariantRecord, WorkloadRecord,
+    PhaseRecord, ProbeRecord, Run, RunHeader, RunStatus, SeekRecord, System, TrialEnd, TrialHeader,
+    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
 
 /// The size of a made-up run.
@@ -49,9 +51,21 @@ pub(crate) fn failed() -> Run {
         watched: Watched::default(),
         outages: Vec::new(),
         conditions: Vec::new(),
+        ceiling: None,
+        plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
         header,
     };
+    run
+}
+
+/// A run of one trial in which dyno itself was stopped for 1.5 of 4 measured seconds.
+pub(crate) fn stalled() -> Run {
+    let mut run = run();
+    run.trials.truncate(1);
+    let generator = run.trials[0].end.as_mut().and_then(|end| end.generator.as_mut()).unwrap();
+    let (start_ns, end_ns) = (2_200_000_000, 3_700_000_000);
+    generator.stalls = vec![GeneratorStall { start_ns, end_ns }];
     run
 }
 
@@ -206,7 +220,38 @@ pub(crate) fn open() -> Run {
         trial.total.operations[0].service = trial.total.operations[1].succeeded.clone();
         let end = trial.end.as_mut().unwrap();
         (0..100).for_each(|lateness| end.lateness.record(lateness * 1_000));
+        (0..200).for_each(|delay| end.start_delays.record(delay * 2_000));
     }
+    run
+}
+
+/// A seek over the clients of one system, for p99 at most `most_ns` and no more than one error in a thousand.
+pub(crate) fn sought(most_ns: f64, from: f64, to: f64) -> Run {
+    let mut run = run();
+    run.trials.clear();
+    let bound = |figure, most| SeekBound { figure, most };
+    let range = SeekRange { over: SeekOver::Clients, from, to, precision: 0.05, probes_max: 50 };
+    run.header.seek = Some(SeekRecord {
+        bounds: vec![
+            bound(BoundedFigure::Percentile(99.0), most_ns),
+            bound(BoundedFigure::Errors, 0.001),
+        ],
+        range,
+        probe_time: Duration::from_secs(2),
+        confirm_time: Duration::from_secs(6),
+    });
+    let mut seek = Seek::new(range);
+    let mut next = seek.next(None);
+    while let Some(asked) = next {
+        let number = run.trials.len();
+        let is_confirming = asked.step == Step::Confirm;
+        let mut header = trial_header(number, 0, "oltp_point_select", asked.load as usize, 0);
+        header.probe = Some(ProbeRecord { number, is_confirming });
+        let record = trial(header, (0, if is_confirming { 6 } else { 2 }));
+        next = seek.next(crate::seek::judged(&run, &record));
+        run.trials.push(record);
+    }
+    run.header.trials_planned = run.trials.len();
     run
 }
 
@@ -234,6 +279,8 @@ fn make(shape: &Shape) -> Run {
             started,
             environment: environment(),
             percentiles: vec![50.0, 95.0, 99.0, 99.9],
+            least_difference: plan::LEAST_DIFFERENCE,
+            seek: None,
             seed: 42,
             dyno: Dyno { version: "0.1.0".to_owned(), build: "release".to_owned() },
             trials_planned: trials.len(),
@@ -330,8 +377,11 @@ fn trial_header(
             threads: 2,
             think_time: Duration::ZERO,
             interval: Duration::from_secs(1),
+            cpus: Vec::new(),
             open: None,
+            calls: None,
         },
+        probe: None,
     }
 }
 
@@ -360,7 +410,13 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
     TrialRecord {
         phases: [(Phase::WarmUp, seconds.0), (Phase::Measure, seconds.1)]
             .map(|(phase, s)| (phase, Duration::from_secs(s)))
-            .map(|(phase, duration)| PhaseRecord { phase, started, duration, loaded_again: 0 })
+            .map(|(phase, duration)| PhaseRecord {
+                phase,
+                started,
+                duration,
+                loaded_again: 0,
+                loaded: None,
+            })
             .to_vec(),
         end: Some(TrialEnd {
             status: TrialStatus::Complete,
@@ -372,8 +428,9 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                     failure: None,
                 })
                 .collect(),
-            unfinished: Unfinished::default(),
+            edges: Edges::new(header.operations.len()),
             lateness: LatencyHistogram::new(),
+            start_delays: LatencyHistogram::new(),
             idle_round_trips: idle_round_trips(header.is_embedded),
             cross_check: None,
             usage: Some(ClientUsage {
@@ -383,9 +440,30 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 involuntary_switches: 7,
                 peak_rss_bytes: 12 << 20,
             }),
+            generator: Some(generator(seconds)),
         }),
         ..record
     }
+}
+
+/// Two workers: one ran a quarter and waited a hundredth of the time, the other twice as much; in their worst second
+/// both ran a quarter and waited a hundredth more.
+fn generator((warm_up, measured): (u64, u64)) -> Generator {
+    let mut oversleep = LatencyHistogram::new();
+    (0..200 * measured).for_each(|at| oversleep.record(60_000 + 400 * at));
+    let start_ns = warm_up * 1_000_000_000;
+    let span = |seconds: u64, times: u64| CpuSpan {
+        start_ns,
+        end_ns: start_ns + seconds * 1_000_000_000,
+        running_ns: seconds * 250_000_000 * times,
+        waiting_ns: seconds * 10_000_000 * times,
+    };
+    let worker = |times| WorkerCpu {
+        whole: span(measured, times),
+        busiest: span(1, times + 1),
+        most_delayed: span(1, times + 1),
+    };
+    Generator { oversleep, stalls: Vec::new(), workers: vec![worker(1), worker(2)] }
 }
 
 fn idle_round_trips(is_embedded: bool) -> LatencyHistogram {

@@ -1,6 +1,6 @@
 //! The statistics of one trial in the format of sysbench, with its two decimals and milliseconds.
 
-use measure::{Nanos, OperationKind};
+use measure::OperationKind;
 
 use crate::digest::Trial;
 
@@ -9,7 +9,7 @@ fn ms(value_ns: f64) -> f64 {
 }
 
 /// The block of text; `percentile` is shown with min, avg and max.
-pub(crate) fn statistics(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) -> String {
+pub(crate) fn statistics(trial: &Trial<'_>, percentile: Option<f64>) -> String {
     let summary = &trial.summary;
     let queries = summary.queries;
     let per_s =
@@ -46,27 +46,28 @@ pub(crate) fn statistics(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) ->
     out
 }
 
-fn latencies(trial: &Trial<'_>, percentile: Option<(f64, Nanos)>) -> String {
+fn latencies(trial: &Trial<'_>, percentile: Option<f64>) -> String {
     let latency = &trial.summary.latency;
     let mut out = String::from("\nLatency (ms):\n");
-    let mut line = |name: &str, value: f64| {
-        out.push_str(&format!("    {:<36} {value:.2}\n", format!("{name}:")));
+    let mut line = |name: &str, (value_ns, is_bound): (f64, bool)| {
+        let more = if is_bound { " or more" } else { "" };
+        out.push_str(&format!("    {:<36} {:.2}{more}\n", format!("{name}:"), ms(value_ns)));
     };
-    line("min", ms(latency.min_ns as f64));
-    line("avg", ms(latency.mean_ns));
-    line("max", ms(latency.max_ns as f64));
-    if let Some((percent, value)) = percentile {
-        line(&format!("{percent}th percentile"), ms(value as f64));
+    line("min", (latency.min_ns as f64, false));
+    line("avg", latency.mean());
+    line("max", latency.max());
+    if let Some(percent) = percentile {
+        line(&format!("{percent}th percentile"), latency.percentile(percent));
     }
-    line("sum", ms(latency.mean_ns * latency.count as f64));
+    line("sum", (trial.summary.busy_ns, false));
     out
 }
 
 /// The percentile that sysbench shows, 95, or the one nearest to it.
-pub(crate) fn usual_percentile(trial: &Trial<'_>) -> Option<(f64, Nanos)> {
-    let distance = |(percent, _): &&(f64, Nanos)| (percent - 95.0).abs();
-    let percentiles = &trial.summary.latency.percentiles;
-    percentiles.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).copied()
+pub(crate) fn usual_percentile(trial: &Trial<'_>) -> Option<f64> {
+    let distance = |percent: &f64| (percent - 95.0).abs();
+    let percentiles = trial.summary.latency.percentiles.iter().map(|(percent, _)| *percent);
+    percentiles.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
 /// Names of the transactions, for the head of the block.

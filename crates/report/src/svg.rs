@@ -8,5 +8,5 @@ mod chart;
 mod draw;
 mod scale;
 
-pub(crate) use chart::{Chart, Dot, Mark, Series, Shade, ShadeKind, Size};
+pub(crate) use chart::{Arrow, Chart, Dot, Mark, Series, Shade, ShadeKind, Size};
 pub(crate) use scale::{Axis, Scale, Unit};

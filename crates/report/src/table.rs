@@ -1,5 +1,8 @@
 //! A table as a value, and its three formats: text, Markdown, HTML.
 
+/// The column of what to know before the figures of a row are read.
+const REMARKS: &str = "remarks";
+
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -134,6 +137,17 @@ impl Table {
             Align::Left => "",
         };
         self.heads.iter().zip(&widths).map(class).collect()
+    }
+
+    /// Adds the column of what to know before the figures of a row are read.
+    pub(crate) fn remarks(self) -> Self {
+        self.words(REMARKS)
+    }
+
+    /// Removes that column when no row has a remark.
+    pub(crate) fn without_empty_remarks(self) -> Self {
+        let is_empty = |cells: &[&str]| cells.iter().all(|cell| cell.is_empty());
+        self.without_columns(|head, cells| head == REMARKS && is_empty(cells))
     }
 
     fn borrowed_rows(&self) -> impl Iterator<Item = Vec<&str>> {

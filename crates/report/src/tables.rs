@@ -1,11 +1,12 @@
 //! The tables of the report.
 
-use analysis::{Cost, Estimate, Latency, Summary};
+use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary};
 use measure::OperationKind;
 
-use crate::digest::{Digest, Point, Trial, clients_text};
+use crate::digest::{Digest, Point, Trial, clients_text, load_text};
+use crate::generator;
 use crate::number::{
-    TimeUnit, count, duration, latency_ns, memory, number, percent, percentile_name,
+    TimeUnit, bounded, count, duration, latency_ns, memory, number, percent, percentile_name,
 };
 use crate::table::Table;
 use crate::watch::figure::show;
@@ -23,12 +24,45 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     }
     table =
         latency_columns(digest, table.numbers("qps"), unit).numbers("failed").numbers("retries");
+    table = table.remarks();
     for point in points() {
         let mut row = names(point, workload);
         row.extend(result_cells(digest, point, unit));
+        row.push(digest.remarks(point));
         table.row(row);
     }
-    table
+    table.without_empty_remarks()
+}
+
+/// What the figures of a row are when a point has several trials.
+pub(crate) fn repeated_note(digest: &Digest<'_>) -> Option<&'static str> {
+    digest.is_repeated().then_some(
+        "Figures are medians over the trials that count, max is the longest of all of these; failed and retries are \
+         sums over all trials, also over those that do not count.",
+    )
+}
+
+/// Which queues the arrivals of open loops wait in; `None` when there is no open loop.
+pub(crate) fn queues_note(digest: &Digest<'_>) -> Option<String> {
+    let mut queues: Vec<String> = Vec::new();
+    for header in digest.run.trials.iter().map(|trial| &trial.header) {
+        let each = match (header.is_embedded, header.load.threads) {
+            (true, _) => format!("one for each client of {}", header.system),
+            (false, loops) => format!(
+                "one for each event loop, here {loops}: their number follows dyno's cores unless the plan sets workers"
+            ),
+        };
+        if header.load.open.is_some() && !queues.contains(&each) {
+            queues.push(each);
+        }
+    }
+    (!queues.is_empty()).then(|| {
+        format!(
+            "Arrivals are dealt out to queues beforehand ({}) and wait there while a client of another queue may be \
+             free. Near saturation response times depend on the number of queues: compare runs with the same.",
+            queues.join("; ")
+        )
+    })
 }
 
 /// The columns that name a point, with its workload only when the table has several.
@@ -58,16 +92,17 @@ fn latency_cells(
     unit: TimeUnit,
     latency: impl Fn(&Summary) -> Latency,
 ) -> Vec<String> {
-    let time = |of: &dyn Fn(&Latency) -> f64| {
-        let figure = digest.estimate(point, |summary| of(&latency(summary)));
-        middle(figure, |value| unit.show(value))
+    let time = |of: &dyn Fn(&Latency) -> (f64, bool)| {
+        let figure = digest.bounded(point, |summary| of(&latency(summary)));
+        figure.map_or("-".to_owned(), |(it, is_bound)| unit.show_bounded((it.median, is_bound)))
     };
-    let mut cells = vec![time(&|latency| latency.mean_ns)];
+    let mut cells = vec![time(&Latency::mean)];
     for percent in &digest.run.header.percentiles {
-        cells.push(time(&|latency| latency.percentile_ns(*percent).unwrap_or_default() as f64));
+        cells.push(time(&|latency| latency.percentile(*percent)));
     }
-    let maxima = digest.estimate(point, |summary| latency(summary).max_ns as f64);
-    cells.push(maxima.map_or("-".to_owned(), |maxima| unit.show(maxima.max)));
+    let maxima = digest.bounded(point, |summary| latency(summary).max());
+    let is_bound = point.counted.iter().any(|at| latency(&digest.trials[*at].summary).max().1);
+    cells.push(maxima.map_or("-".to_owned(), |(it, _)| unit.show_bounded((it.max, is_bound))));
     cells
 }
 
@@ -118,7 +153,7 @@ pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let trials = points.iter().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials.map(|trial| service_of(&trial.summary).mean_ns));
     let table = name_columns(workload).numbers("clients").numbers("offered per s");
-    let mut table = latency_columns(digest, table.numbers("in system"), unit);
+    let mut table = latency_columns(digest, table.numbers("in system"), unit).remarks();
     let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
     for point in points {
         let mut row = names(point, workload);
@@ -126,9 +161,10 @@ pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         row.push(offered(point));
         row.push(middle(digest.estimate(point, in_system), number));
         row.extend(latency_cells(digest, point, unit, service_of));
+        row.push(digest.remarks(point));
         table.row(row);
     }
-    table
+    table.without_empty_remarks()
 }
 
 /// Service times of a trial's transactions; empty in a closed loop.
@@ -143,16 +179,6 @@ fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
 fn interval(estimate: Option<Estimate>) -> String {
     let interval = estimate.and_then(|estimate| estimate.interval);
     interval.map_or(String::new(), |i| format!("{} to {}", number(i.low), number(i.high)))
-}
-
-/// The trial that represents its point for figures of which a median makes no sense.
-pub(crate) fn middle_trial<'d, 'a>(
-    digest: &'d Digest<'a>,
-    point: &Point<'_>,
-) -> Option<&'d Trial<'a>> {
-    let mut trials: Vec<&Trial<'a>> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
-    trials.sort_by(|a, b| a.summary.transactions_per_s.total_cmp(&b.summary.transactions_per_s));
-    trials.get(trials.len().saturating_sub(1) / 2).copied()
 }
 
 pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
@@ -173,10 +199,13 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         .numbers("switches")
         .numbers("sent B")
         .numbers("received B")
-        .numbers("CPU threads busy");
+        .numbers("CPU threads busy")
+        .numbers("overslept in 99 %")
+        .numbers("waited for a CPU")
+        .remarks();
     let points = digest.points.iter().filter(|point| workload.is_none_or(|w| w == point.workload));
     for point in points {
-        let Some(trial) = middle_trial(digest, point) else { continue };
+        let Some(trial) = digest.middle_trial(point) else { continue };
         let Some(cost) = trial.summary.cost_per_query else { continue };
         let optional = |value: Option<f64>| value.map_or("-".to_owned(), number);
         let mut row =
@@ -193,10 +222,54 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
             number(cost.received_bytes),
             optional(trial.summary.client_cpu_threads),
         ]);
+        let generator = trial.summary.generator.as_ref();
+        let oversleep = generator.and_then(|generator| generator.oversleep.percentile_ns(99.0));
+        let workers = generator.and_then(|generator| generator.workers);
+        row.push(oversleep.map_or("-".to_owned(), latency_ns));
+        row.push(workers.map_or("-".to_owned(), |workers| percent(workers.waiting_mean)));
+        row.push(trial.remark().to_owned());
         table.row(row);
     }
-    // A system in the same process has no network connection.
-    table.without_columns(|head, cells| head.ends_with(" B") && cells.iter().all(|c| *c == "0"))
+    // A system in the same process has no network connection, and older records do not tell all.
+    table
+        .without_columns(|head, cells| {
+            let absent = if head.ends_with(" B") { "0" } else { "-" };
+            cells.iter().all(|cell| *cell == absent)
+        })
+        .without_empty_remarks()
+}
+
+/// Context switches of fewer than this for a query tell nothing.
+const SWITCHES_LEAST: f64 = 0.01;
+/// Where context switches for a query differ more than this between loads, the load generator waited in another way.
+const SWITCHES_FACTOR: f64 = 10.0;
+
+/// Where the load generator's context switches for a query differ much between the loads of a system and workload: a
+/// sentence for each.
+pub(crate) fn switches_notes(digest: &Digest<'_>) -> Vec<String> {
+    let switches = |point: &Point<'_>| {
+        let switches = digest.middle_trial(point)?.summary.cost_per_query?.switches?;
+        Some((load_text(point.clients, point.rate), switches))
+    };
+    let pairs = digest.systems().into_iter().map(|(system, _)| system);
+    let pairs = pairs.flat_map(|system| digest.workloads().into_iter().map(move |it| (system, it)));
+    let note = |(system, workload): (&str, &str)| {
+        let points = digest.points.iter();
+        let points = points.filter(|point| (point.system, point.workload) == (system, workload));
+        let known: Vec<(String, f64)> = points.filter_map(switches).collect();
+        let (most_load, most) = known.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
+        let (least_load, least) = known.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+        (*most >= SWITCHES_LEAST && *most > SWITCHES_FACTOR * least).then(|| {
+            format!(
+                "{system} {workload}: the load generator switched context {} times for a query with {most_load} and \
+                 {} times with {least_load}. Its threads waited in different ways, which changes throughput by \
+                 itself: do not read the difference between these loads as the system's alone.",
+                number(*most),
+                number(*least)
+            )
+        })
+    };
+    pairs.filter_map(note).collect()
 }
 
 /// A note about the costs when a system runs inside the load generator.
@@ -268,6 +341,33 @@ fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
     (!idle.is_empty()).then_some(text)
 }
 
+/// Those of an open loop, label and value; none in a closed loop.
+fn open_facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let Some(open) = &summary.open else { return Vec::new() };
+    let mean = |latency: &Latency| {
+        let known = latency.known();
+        known.map_or("-".to_owned(), |known| {
+            bounded(latency_ns(known.mean_ns as u64), known.mean().1)
+        })
+    };
+    let per_s = |rate: f64| format!("{} per s", number(rate));
+    let mut facts = vec![("offered", per_s(open.offered_per_s))];
+    facts.extend(open.arrived_per_s.map(|arrived| ("arrived", per_s(arrived))));
+    facts.extend([
+        ("achieved", per_s(summary.transactions_per_s)),
+        ("in the system on average", number(open.in_system)),
+        ("response time, mean", mean(&summary.latency)),
+        ("service time, mean", mean(&open.service)),
+    ]);
+    if let Some(delays) = open.start_delays.known() {
+        facts.push(("started late by", generator::in_words(delays)));
+    }
+    if let Some(lateness) = open.lateness.known() {
+        facts.push(("generator late by", generator::in_words(lateness)));
+    }
+    facts
+}
+
 /// The figures of one trial without a table of their own.
 pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     let summary = &trial.summary;
@@ -277,21 +377,8 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     fact("load", trial.record.header.load.description.clone());
     fact("measured for", format!("{} s", number(summary.seconds)));
     fact("transactions", rate_text(summary.transactions, summary.transactions_per_s));
-    if let Some(open) = &summary.open {
-        fact("offered", format!("{} per s", number(open.offered_per_s)));
-        let per_s = summary.transactions_per_s;
-        fact("achieved", format!("{} per s", number(per_s)));
-        fact("in the system on average", number(open.in_system));
-        let mean = |latency: &Latency| {
-            latency.known().map_or("-".to_owned(), |known| latency_ns(known.mean_ns as u64))
-        };
-        fact("response time, mean", mean(&summary.latency));
-        fact("service time, mean", mean(&open.service));
-        if let Some(lateness) = open.lateness.known() {
-            let late = latency_ns(lateness.percentile_ns(99.0).unwrap_or_default());
-            let most = latency_ns(lateness.max_ns);
-            fact("generator late by", format!("{late} in 99 %, {most} at most"));
-        }
+    for (name, text) in open_facts(summary) {
+        fact(name, text);
     }
     if let Some(idle) = idle_round_trip(trial) {
         fact("round trip without load", idle);
@@ -323,15 +410,12 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     if let Some(variation) = summary.throughput_variation {
         fact("variation of throughput over intervals", percent(variation));
     }
-    if let Some(end) = trial.record.end.as_ref().filter(|end| !end.unfinished.latencies.is_empty())
-    {
-        let longest = latency_ns(end.unfinished.longest_ns());
-        let requests = count(end.unfinished.latencies.count());
-        let unanswered = count(end.unfinished.unanswered);
-        fact(
-            "in flight at the end",
-            format!("{requests}, the longest for {longest}; {unanswered} never answered"),
-        );
+    let edges = edges_text(summary).map(|text| ("latencies are of", text));
+    for (name, text) in edges.into_iter().chain(crate::rules::unchecked(trial)) {
+        fact(name, text);
+    }
+    for (name, text) in generator::facts(trial) {
+        fact(name, text);
     }
     for (metric, value) in everywhere(trial) {
         if let Some(value) = value {
@@ -339,6 +423,27 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
         }
     }
     table
+}
+
+/// What the latencies are of, where that differs from the transactions of the throughput.
+fn edges_text(summary: &Summary) -> Option<String> {
+    let EdgeSummary { before, succeeded_after, failed_after, unanswered, unsent } = summary.edges;
+    let of = [
+        (succeeded_after, "that ended after the measured time"),
+        (failed_after, "that failed after it"),
+        (unanswered, "that were never answered"),
+        (unsent, "that were due and never sent"),
+    ];
+    let of = of.iter().filter(|(number, _)| *number > 0);
+    let mut parts: Vec<String> =
+        of.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+    if let Some(before) = before.filter(|before| *before > 0) {
+        parts.push(format!("without {} that began before the measured time", count(before)));
+    }
+    (!parts.is_empty()).then(|| {
+        let due = count(summary.latency.count);
+        format!("{due} transactions that were due in the measured time: {}", parts.join(", "))
+    })
 }
 
 fn rate_text(events: u64, per_s: f64) -> String {

@@ -2,10 +2,10 @@
 
 use record::RunStatus;
 
-use crate::digest::Digest;
+use crate::digest::{Digest, trials_planned};
 use crate::finding::{Group, groups};
 use crate::number::{duration, several};
-use crate::{comparison, operations, rules, settings, tables, watch};
+use crate::{ceiling, comparison, generator, operations, rules, seek, settings, tables, watch};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
@@ -21,23 +21,33 @@ pub fn terminal(digest: &Digest<'_>) -> String {
     if !systems.is_empty() {
         out.push_str(&format!("{}\n", systems.text()));
     }
-    if digest.points.is_empty() {
+    out.push_str(&seeks(digest));
+    if digest.trials.is_empty() {
         out.push_str("no trial was begun\n");
-    } else {
+    } else if !digest.points.is_empty() {
         out.push_str(&tables::results(digest, None).without_columns(no_failures).text());
+        if let Some(note) = tables::repeated_note(digest) {
+            out.push_str(&format!("{note}\n"));
+        }
         out.push_str(&service(digest));
         out.push_str(&operations(digest));
         out.push_str(&rules_of_workloads(digest));
     }
     for group in comparison::groups(digest) {
         out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text()));
-        if let Some(text) = group.too_few_rounds() {
-            out.push_str(&format!("\n{text}\n"));
-        }
+        out.push_str(
+            "\nBeside each ratio are the geometric means that it is made of; above are medians.\n",
+        );
+        group.notes().iter().for_each(|text| out.push_str(&format!("{text}\n")));
     }
-    let watched = watch::lines(digest);
+    let mut watched = watch::lines(digest);
+    watched.extend(generator::line(digest));
     if !watched.is_empty() {
         out.push_str(&format!("\n{}\n", watched.join("\n")));
+    }
+    let ceilings = ceiling::by_trial(digest);
+    if !ceilings.is_empty() {
+        out.push_str(&format!("\n{}:\n\n{}{}\n", ceiling::TITLE, ceilings.text(), ceiling::NOTE));
     }
     let findings = groups(digest);
     if !findings.is_empty() {
@@ -52,15 +62,26 @@ pub fn terminal(digest: &Digest<'_>) -> String {
     out
 }
 
+/// The capacities that were sought, in a table and in sentences; empty in a run with fixed loads.
+fn seeks(digest: &Digest<'_>) -> String {
+    let seeks = seek::all(digest);
+    if seeks.is_empty() {
+        return String::new();
+    }
+    let told = seeks.iter().map(|it| format!("{}: {}\n", it.name(digest), it.sentences()));
+    format!("{}\n{}\n", seek::table(digest, &seeks).text(), told.collect::<String>())
+}
+
 /// Service times, shown after the results when there is an open loop.
 fn service(digest: &Digest<'_>) -> String {
     let table = tables::service(digest, None);
     if table.is_empty() {
         return String::new();
     }
+    let queues = tables::queues_note(digest).unwrap_or_default();
     format!(
         "\nAbove are response times, from when each transaction was meant to start. \
-         Service times, from when it did:\n\n{}",
+         Service times, from when it did:\n\n{}{queues}\n",
         table.text()
     )
 }
@@ -92,7 +113,7 @@ fn status_line(digest: &Digest<'_>) -> String {
         other => other.name().to_owned(),
     };
     let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
-    let (done, planned) = (run.trials.len(), run.header.trials_planned);
+    let (done, planned) = (run.trials.len(), trials_planned(run));
     format!(
         "{status}{took}, {done} of {}{}",
         several(planned as u64, "trial", "trials"),
@@ -105,7 +126,8 @@ fn finding(group: &Group) -> String {
     let mut out = format!("- {}: {}\n", group.headline, group.meaning);
     group.places[..shown].iter().for_each(|place| out.push_str(&format!("    {place}\n")));
     if group.places.len() > shown {
-        out.push_str(&format!("    and {} more\n", group.places.len() - shown));
+        let more = group.places.len() - shown;
+        out.push_str(&format!("    and {more} more, all of them in report.md\n"));
     }
     out
 }

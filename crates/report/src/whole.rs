@@ -3,6 +3,7 @@
 use analysis::{CostFigure, MeanPeak, Metric, OpenSummary, Summary, Work};
 use measure::Quantity;
 
+use crate::ceiling::{Mode, part};
 use crate::digest::Trial;
 use crate::messages::{Messages, Segments, Tcp};
 use crate::watch::cost::of_servers;
@@ -96,8 +97,7 @@ pub(crate) fn everywhere(trial: &Trial<'_>) -> Vec<(&'static Metric<Get>, Option
 
 /// Every figure of a whole trial, in the order of report.csv. Network traffic and resource use of the servers
 /// and their host are in report-watch.csv, over time.
-/// and their host took, is over time in report-watch.csv.
-pub(crate) static WHOLE: [Figure; 39] = [
+pub(crate) static WHOLE: [Figure; 47] = [
     Figure::Column("transactions_per_s", |it| Some(it.summary.transactions_per_s)),
     Figure::Column("queries", |it| Some(it.summary.queries.total() as f64)),
     Figure::Column("queries_per_s", |it| Some(it.summary.queries_per_s)),
@@ -140,7 +140,23 @@ pub(crate) static WHOLE: [Figure; 39] = [
     Figure::Column("server_runnable_threads_peak", |it| Some(it.server?.runnable?.peak)),
     Figure::Column("host_cpu_part_mean", |it| Some(it.host_busy?.mean)),
     Figure::Column("host_cpu_part_peak", |it| Some(it.host_busy?.peak)),
+    Figure::Column("start_delay_p99_ns", |it| {
+        Some(it.open()?.start_delays.percentile_ns(99.0)? as f64)
+    }),
+    Figure::Column("generator_oversleep_p99_ns", |it| {
+        Some(it.summary.generator.as_ref()?.oversleep.percentile_ns(99.0)? as f64)
+    }),
+    Figure::Column("generator_oversleep_max_ns", |it| {
+        Some(it.summary.generator.as_ref()?.oversleep.max_ns as f64)
+    }),
+    Figure::Column("workers_waiting_mean", |it| {
+        Some(it.summary.generator.as_ref()?.workers?.waiting_mean)
+    }),
+    Figure::Column("workers_waiting_max", |it| {
+        Some(it.summary.generator.as_ref()?.workers?.waiting_max)
+    }),
     Figure::Words("reason", |it| it.trial.reason().map(str::to_owned)),
+    Figure::Words("warnings", |it| Some(it.trial.warnings().join(" "))),
     Figure::Everywhere(Metric {
         key: "server_cpu_us_per_query",
         label: "CPU of the server for a query",
@@ -164,5 +180,17 @@ pub(crate) static WHOLE: [Figure; 39] = [
         label: "written to disks by the server for a query",
         unit: Quantity::KilobytesPerQuery,
         get: |it| it.cost(CostFigure::Written),
+    }),
+    Figure::Everywhere(Metric {
+        key: "ceiling_pipelined_part",
+        label: "queries, as a part of the requests that the path carried, pipelined",
+        unit: Quantity::Part,
+        get: |it| part(it.trial, Mode::Pipelined),
+    }),
+    Figure::Everywhere(Metric {
+        key: "ceiling_single_part",
+        label: "queries, as a part of the requests that the path carried, one in flight on a connection",
+        unit: Quantity::Part,
+        get: |it| part(it.trial, Mode::Single),
     }),
 ];

@@ -65,12 +65,7 @@ pub fn progress_listener<'a>(
     listener: &'a mut dyn RunListener,
 ) -> impl FnMut(ProgressEvent<'_>) -> ControlFlow<()> + 'a {
     |event| {
-        match event {
-            ProgressEvent::Note(text) => listener.on_event(Event::Note { text }),
-            ProgressEvent::Progress { stage, done, total } => {
-                listener.on_event(Event::Progress { stage, done, total });
-            }
-        }
+        listener.on_event(Event::Progress(event));
         if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

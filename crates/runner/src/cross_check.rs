@@ -44,9 +44,9 @@ impl Reading {
                 now.since(before).map_err(|why| why.to_string())
             }
             (Self::Page(now), Self::Page(before)) => {
-                now.since(before).ok_or_else(|| "the server was started anew".to_owned())
+                now.since(before).ok_or_else(|| "the server was restarted".to_owned())
             }
-            _ => Err("the server tells in another way than before".to_owned()),
+            _ => Err("the server reports its counts in another way than before".to_owned()),
         }
     }
 }

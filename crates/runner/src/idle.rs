@@ -1,11 +1,19 @@
 //! The duration of a round trip without load: the baseline for latencies under load.
 
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
+use driver::rpc::{Connection, Service};
 use driver::{Target, Timeouts};
-use engine::{Stop, worker_pool};
-use measure::LatencyHistogram;
+use engine::{LocalBoxFuture, Stop, worker_pool};
+use measure::{Failure, LatencyHistogram};
+use net::{Handle, Nanos};
+use system::Access;
+use workload::Rpc;
+
+use crate::RunListener;
+use crate::experiment::TrialWorkload;
 
 /// The smallest possible statement.
 const QUESTION: &str = "SELECT 1";
@@ -14,16 +22,33 @@ const ROUND_TRIPS: usize = 50;
 /// A server that takes longer is not idle.
 const BOUND: Duration = Duration::from_secs(1);
 
+/// Nothing takes longer than this without load.
+const TIMEOUTS: Timeouts = Timeouts { connect: BOUND, query: Some(BOUND) };
+
+/// Round trips of a system without load; none of an embedded or a simulated one.
+pub(crate) fn round_trips(
+    access: &Access,
+    workload: &TrialWorkload,
+    stop: &Stop,
+    listener: &mut dyn RunListener,
+) -> LatencyHistogram {
+    match (access, workload) {
+        (Access::Database(target), _) => of_statements(target, stop, listener),
+        (Access::Service(service), TrialWorkload::Service(rpc)) => {
+            of_calls(service, rpc, stop, listener)
+        }
+        _ => LatencyHistogram::new(),
+    }
+}
+
 /// Round trips of the smallest statement over a session of its own, one after the other; as many as were answered in
 /// time. Empty for an embedded database, which has no network round trip.
-pub(crate) fn round_trips(target: Option<&Target>, stop: &Stop) -> LatencyHistogram {
-    let Some(target) = target.filter(|target| !target.capabilities().is_blocking) else {
+fn of_statements(target: &Target, stop: &Stop, listener: &mut dyn RunListener) -> LatencyHistogram {
+    if target.capabilities().is_blocking {
         return LatencyHistogram::new();
-    };
-    let target = target.clone().with_timeouts(Timeouts { connect: BOUND, query: Some(BOUND) });
-    let (told, answers) = mpsc::channel();
-    // A server that does not answer has no baseline; the load reports that the server cannot be used.
-    let _ = worker_pool::run_one(stop, |handle| {
+    }
+    let target = target.clone().with_timeouts(TIMEOUTS);
+    measure(stop, listener, |handle, told| {
         Box::pin(async move {
             let mut session = target.connect(&handle, 0).await?;
             session.run(QUESTION).await?;
@@ -36,7 +61,48 @@ pub(crate) fn round_trips(target: Option<&Target>, stop: &Stop) -> LatencyHistog
             session.close().await;
             Ok(())
         })
-    });
+    })
+}
+
+/// Round trips of the workload's call over a connection of its own, one after the other; as many as were answered in
+/// time.
+fn of_calls(
+    service: &Service,
+    rpc: &Rpc,
+    stop: &Stop,
+    listener: &mut dyn RunListener,
+) -> LatencyHistogram {
+    let Ok(call) = rpc.call(service) else { return LatencyHistogram::new() };
+    let Ok(body) = rpc.body(service, &call, TIMEOUTS) else { return LatencyHistogram::new() };
+    let (service, call) = (Arc::new(service.clone()), Arc::new(call));
+    measure(stop, listener, |handle, told| {
+        Box::pin(async move {
+            let connection = Connection::new(&handle, &service, &call, TIMEOUTS, (0, 1));
+            let mut slot = connection.slot(0);
+            slot.connect().await?;
+            slot.call(&body).await?;
+            for _ in 0..ROUND_TRIPS {
+                let asked = handle.now();
+                slot.call(&body).await?;
+                let _ = told.send(handle.now() - asked);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Runs `job`, which sends round trips in ns. A server that does not answer has no baseline; a note tells the failure,
+/// of which the load only counts the class and the code.
+fn measure<J>(stop: &Stop, listener: &mut dyn RunListener, job: J) -> LatencyHistogram
+where
+    J: FnOnce(Handle, Sender<Nanos>) -> LocalBoxFuture<'static, Result<(), Failure>>,
+{
+    let (told, answers) = mpsc::channel();
+    if let Err(failure) = worker_pool::run_one(stop, |handle| job(handle, told))
+        && !stop.is_asked()
+    {
+        listener.on_note(&format!("a request without load has failed: {failure}"));
+    }
     let mut round_trips = LatencyHistogram::new();
     answers.try_iter().for_each(|latency_ns| round_trips.record(latency_ns));
     round_trips

@@ -2,23 +2,32 @@
 //!
 //! [`Experiment::check`] reads all of a plan before anything starts. [`Experiment::run`] runs its trials in order on
 //! a [`test_bed`], which prepares the systems and data that each trial needs. It writes the record as it goes, and
-//! reports progress to a [`RunListener`].
+//! reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the data alone.
 
 mod building;
+mod ceiling;
 mod cross_check;
+mod data;
 mod experiment;
+mod generator_watch;
 mod idle;
 mod listener;
 mod pacing;
 mod phase_limit;
+mod phase_timer;
 mod reach;
 mod run;
+mod source;
 mod test_bed;
 mod trial;
+mod trial_ceiling;
 mod trial_watch;
 mod usage;
 
 pub use building::progress_listener;
+pub use ceiling::{CeilingProbe, start_echo};
+pub use data::{DataOutcome, DataTask};
 pub use experiment::Experiment;
 pub use listener::{Event, RunListener};
 pub use run::{RunOptions, RunOutcome};
+pub use trial::default_event_loops;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use measure::{Interval, Operation, Phase};
 use record::{Identity, TrialStatus};
+use system::ProgressEvent;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -13,8 +14,8 @@ pub enum Event<'a> {
     RunBegins {
         /// The folder of the record.
         folder: &'a Path,
-        /// How many trials there will be.
-        trials: usize,
+        /// How many trials there will be; `None` when their results decide.
+        trials: Option<usize>,
     },
     /// A system is being started, or connected to.
     SystemStarting {
@@ -42,15 +43,8 @@ pub enum Event<'a> {
         /// How long it will take, when that is known.
         planned: Option<Duration>,
     },
-    /// The progress of a phase of unknown length.
-    Progress {
-        /// The current step.
-        stage: &'a str,
-        /// Units of work done.
-        done: u64,
-        /// Total units of work; 0 when not known.
-        total: u64,
-    },
+    /// The progress of a start or of a phase of unknown length, or a note for the user.
+    Progress(ProgressEvent<'a>),
     /// An interval of load has ended.
     Interval {
         /// Its counts.
@@ -63,15 +57,15 @@ pub enum Event<'a> {
         /// How it ended.
         status: &'a TrialStatus,
     },
-    /// A note for the user.
-    Note {
-        /// One line.
-        text: &'a str,
-    },
 }
 
 /// Receives the events of a run.
 pub trait RunListener {
     /// Handles an event; must return quickly.
     fn on_event(&mut self, event: Event<'_>);
+
+    /// Handles a note for the user, one line.
+    fn on_note(&mut self, text: &str) {
+        self.on_event(Event::Progress(ProgressEvent::Note(text)));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Pacing, Schedule};
+use engine::{Pacing, Schedule, SimulatedChance};
 use measure::nanos;
 use plan::{Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration, show_steps, split_mix};
 use record::OpenRecord;
@@ -12,7 +12,7 @@ pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     match open(plan, trial) {
         None => Pacing::Closed { think_time_ns: nanos(plan.load.think_time) },
         Some((open, rate)) => Pacing::Open {
-            schedule: Schedule::new(rate, warm_up),
+            schedule: Schedule::new(&rate, warm_up),
             spread: open.arrivals,
             seed: seed(plan.seed, trial),
             backlog_max: open.backlog_max,
@@ -23,36 +23,55 @@ pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
 /// The description of an open loop for the record.
 pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
     let (open, rate) = open(plan, trial)?;
-    let rate_per_s = match plan.load.limit {
-        Limit::Time(time) => rate.mean_per_s(time),
-        // A number of events requires a constant rate.
-        Limit::Events(_) => rate.first_per_s(),
-    };
+    // Without a time, a number of events ends the load, which requires a constant rate.
+    let rate_per_s =
+        plan.limit(trial).time.map_or_else(|| rate.first_per_s(), |time| rate.mean_per_s(time));
     let OpenLoop { arrivals, backlog_max, .. } = *open;
-    Some(OpenRecord { rate: rate.clone(), rate_per_s, arrivals, backlog_max })
+    Some(OpenRecord { rate, rate_per_s, arrivals, backlog_max })
 }
 
 /// A description in one sentence.
-pub(crate) fn describe(plan: &Plan, trial: Trial, warm_up: Duration) -> String {
-    let LoadPlan { think_time, limit, .. } = &plan.load;
+pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: Duration) -> String {
+    let LoadPlan { think_time, cpus, .. } = &plan.load;
     let mut text = match open(plan, trial) {
         Some((open, rate)) => {
-            format!("open loop, {} arrivals, {}", open.arrivals.name(), show_steps(rate))
+            format!("open loop, {} arrivals, {}", open.arrivals.name(), show_steps(&rate))
         }
         None if think_time.is_zero() => "closed loop".to_owned(),
         None => format!("closed loop with {} of think time", show_duration(*think_time)),
     };
-    match limit {
-        Limit::Time(time) => text.push_str(&format!(", {}", show_duration(*time))),
-        Limit::Events(events) => text.push_str(&format!(", {events} transactions")),
+    let time = limit.time.map(show_duration);
+    let events = limit.events.map(|events| format!("{events} transactions"));
+    let limits: Vec<String> = time.into_iter().chain(events).collect();
+    text.push_str(&format!(", {}", limits.join(" or ")));
+    if limits.len() > 1 {
+        text.push_str(", whichever is reached first");
     }
     if !warm_up.is_zero() {
         text.push_str(&format!(" after {} of warm-up", show_duration(warm_up)));
+    } else if !plan.load.is_warm_up_given {
+        text.push_str(", without warm-up, because the workload counts its transactions");
+    }
+    if let Some(cpus) = cpus {
+        text.push_str(&format!(", from CPUs {cpus}"));
     }
     text
 }
 
-fn open(plan: &Plan, trial: Trial) -> Option<(&OpenLoop, &Rate)> {
+/// Where a simulated system takes its draws from. The trials of a run follow one another in the time of the machine's
+/// noise; one that is limited by events is taken to last an interval, and each of a seek as long as a confirming one.
+pub(crate) fn simulated_chance(plan: &Plan, trial: Trial) -> SimulatedChance {
+    let time = match &plan.seek {
+        Some(seek) => seek.confirm_time,
+        None => plan.load.limit.time.unwrap_or(plan.load.interval),
+    };
+    let length = plan.load.warm_up + time;
+    let origin_ns = nanos(length).saturating_mul(trial.index as u64);
+    let services = split_mix::next(&mut (plan.seed ^ split_mix::mix(trial.index as u64 + 1)));
+    SimulatedChance { services, noise: plan.seed, origin_ns }
+}
+
+fn open(plan: &Plan, trial: Trial) -> Option<(&OpenLoop, Rate)> {
     plan.load.open.as_ref().zip(plan.rate(trial))
 }
 
@@ -61,7 +80,7 @@ fn seed(seed: u64, trial: Trial) -> u64 {
     let parts = [
         trial.workload as u64,
         trial.clients as u64,
-        trial.rate.unwrap_or_default() as u64,
+        trial.ordinal() as u64,
         u64::from(trial.repetition),
     ];
     parts.into_iter().fold(seed, |mixed, part| split_mix::next(&mut (mixed ^ part)))
@@ -100,9 +119,18 @@ mod tests {
         let offered = record(&plan, trial).unwrap().rate_per_s;
         assert!((offered - 2250.0 / 15.0).abs() < 1e-9, "{offered}");
         assert_eq!(
-            describe(&plan, trial, plan.load.warm_up),
+            describe(&plan, plan.load.limit, trial, plan.load.warm_up),
             "open loop, constant arrivals, 100 to 300/s for 10s, then 50/s for 5s, 15s after 4s of warm-up"
         );
+    }
+
+    #[test]
+    fn simulated_trials_draw_their_own_services_from_one_noise() {
+        let plan = plan("warm_up = \"4s\"\ntime = \"6s\"\nclients = [1, 2]");
+        let [first, second] = [0, 1].map(|at| simulated_chance(&plan, plan.trials()[at]));
+        assert_eq!((first.origin_ns, second.origin_ns), (0, 10 * S));
+        assert_eq!(first.noise, second.noise);
+        assert_ne!(first.services, second.services);
     }
 
     #[test]
@@ -118,5 +146,12 @@ mod tests {
         assert_ne!(with(&|trial| trial.repetition = 1), seed(1, first));
         assert_ne!(with(&|trial| trial.rate = Some(1)), seed(1, first));
         assert_ne!(seed(2, first), seed(1, first));
+    }
+
+    #[test]
+    fn the_cpus_of_the_load_are_told() {
+        let plan = plan("time = \"5s\"\nwarm_up = \"0s\"\ncpus = \"0,1\"");
+        let told = describe(&plan, plan.load.limit, plan.trials()[0], plan.load.warm_up);
+        assert_eq!(told, "closed loop, 5s, from CPUs 0-1");
     }
 }

@@ -4,14 +4,13 @@
 use std::thread;
 use std::time::Duration;
 
-use driver::Target;
 use engine::{Stop, worker_pool};
 use measure::Failure;
 use net::Clock;
 use system::Access;
 
+use crate::RunListener;
 use crate::test_bed::TestBed;
-use crate::{Event, RunListener};
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -24,32 +23,40 @@ pub(crate) fn wait_for_server(
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) {
-    let Access::Database(target) = test_bed.access() else { return };
-    let Some(limit) = limit else { return };
-    if test_bed.is_managed() || target.capabilities().is_blocking {
-        return;
-    }
+    let Some(limit) = limit.filter(|_| !test_bed.is_managed()) else { return };
     let clock = Clock::monotonic();
-    let mut is_told = false;
-    while let Err(failure) = connect(target, stop) {
+    let mut has_notified = false;
+    while let Err(failure) = connect(test_bed, stop) {
         let is_over = Duration::from_nanos(clock.now()) >= limit || stop.is_asked();
         if is_over || !failure.key.class.breaks_connection() {
             return;
         }
-        if !is_told {
-            listener.on_event(Event::Note { text: &format!("waiting for the server: {failure}") });
-            is_told = true;
+        if !has_notified {
+            listener.on_note(&format!("waiting for the server: {failure}"));
+            has_notified = true;
         }
         thread::sleep(PAUSE);
     }
 }
 
-fn connect(target: &Target, stop: &Stop) -> Result<(), Failure> {
-    let target = target.clone();
-    worker_pool::run_one(stop, |handle| {
-        Box::pin(async move {
-            target.connect(&handle, 0).await?.close().await;
-            Ok(())
-        })
-    })
+/// Connects once, unless the system has no connections.
+fn connect(test_bed: &TestBed<'_>, stop: &Stop) -> Result<(), Failure> {
+    match test_bed.access() {
+        Access::Database(target) if !target.capabilities().is_blocking => {
+            let target = target.clone();
+            worker_pool::run_one(stop, |handle| {
+                Box::pin(async move {
+                    target.connect(&handle, 0).await?.close().await;
+                    Ok(())
+                })
+            })
+        }
+        Access::Service(service) => {
+            let (service, timeouts) = (service.clone(), test_bed.timeouts());
+            worker_pool::run_one(stop, |handle| {
+                Box::pin(async move { service.reach(&handle, timeouts).await.map(drop) })
+            })
+        }
+        Access::Database(_) | Access::Simulated(_) => Ok(()),
+    }
 }

@@ -2,19 +2,23 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
+use measure::Condition;
 use plan::{SystemInstance, Trial};
 use record::{
     Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
     TrialHeader, TrialStatus, TrialWriter,
 };
-use system::Scratch;
+use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
+use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
-use crate::{Event, Experiment, RunListener, reach, trial};
+use crate::trial::TrialRun;
+use crate::trial_ceiling::Messages;
+use crate::{Event, Experiment, RunListener, reach, source, trial, trial_ceiling};
 
 /// Where a run writes its record, and the facts at the record's head.
 #[derive(Clone, Debug)]
@@ -43,17 +47,21 @@ impl Experiment {
     /// current trial, and its measurements so far are kept.
     ///
     /// # Errors
-    /// When the record cannot be written.
+    /// When the record cannot be written, or the plan gives the load CPUs that this machine does not have.
     pub fn run(
         &self,
         options: &RunOptions,
         stop: &Stop,
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome> {
+        if let Some(cpus) = &self.plan.load.cpus {
+            demand_cpus(cpus).context("the load's `cpus`")?;
+        }
         let writer = RunWriter::create(&options.out, &self.header(options))?;
         let folder = writer.folder().to_path_buf();
-        let trials = self.plan.trials();
-        listener.on_event(Event::RunBegins { folder: &folder, trials: trials.len() });
+        let trials = self.plan.seek.is_none().then(|| self.plan.trials().len());
+        listener.on_event(Event::RunBegins { folder: &folder, trials });
+        self.notes().iter().for_each(|text| listener.on_note(text));
         let scratch = Scratch::make()?;
         let mut sequence = Sequence {
             experiment: self,
@@ -64,16 +72,18 @@ impl Experiment {
             last: None,
             dead: Vec::new(),
             built: Vec::new(),
+            begun: 0,
             failed_trials: 0,
         };
-        let result = trials.iter().try_for_each(|&trial| sequence.step(trial, listener));
+        let result = sequence.run(source::of(&self.plan).as_mut(), listener);
         let taken_down = sequence.take_down(listener);
-        let failed_trials = sequence.failed_trials;
+        let (begun, failed_trials) = (sequence.begun, sequence.failed_trials);
         let status = match (&result, stop.is_asked()) {
             (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
             (_, true) => RunStatus::Interrupted,
             _ => RunStatus::Complete,
         };
+        let writer = if trials.is_none() { writer.with_trials_planned(begun) } else { writer };
         writer.finish(&status)?;
         result?;
         taken_down?;
@@ -94,9 +104,11 @@ impl Experiment {
                 ("data", &std::env::temp_dir()),
             ]),
             percentiles: self.plan.percentiles.clone(),
+            least_difference: self.plan.least_difference,
+            seek: self.plan.seek.as_ref().map(source::record),
             seed: self.plan.seed,
             dyno: options.dyno.clone(),
-            trials_planned: self.plan.trials().len(),
+            trials_planned: source::trials_max(&self.plan),
         }
     }
 }
@@ -114,6 +126,7 @@ struct Sequence<'a> {
     dead: Vec<Unavailable>,
     /// Systems whose build command has run.
     built: Vec<usize>,
+    begun: usize,
     failed_trials: usize,
 }
 
@@ -145,22 +158,31 @@ impl From<anyhow::Error> for NotStarted {
 }
 
 /// Checks the data after a load, and records the result. A check that could not be done is noted, but does not fail
-/// the trial; a server that has exited does.
+/// the trial; a server that has exited does, and so does a wrong answer where each query is asked once.
 fn check_data(
-    trial: Trial,
+    (trial, answers_once): (Trial, bool),
     test_bed: &mut TestBed<'_>,
     recorder: &mut TrialWriter,
     listener: &mut dyn RunListener,
 ) -> Result<Option<TrialStatus>> {
     match test_bed.check_data(trial.workload, listener) {
         Ok(None) => {}
-        Ok(Some((phase, conditions))) => {
+        Ok(Some((phase, (conditions, plans)))) => {
             recorder.phase(phase)?;
+            if !plans.is_empty() {
+                recorder.plans(plans)?;
+            }
+            let wrong = wrong_answers(&conditions);
             recorder.conditions(conditions)?;
+            if let Some(wrong) = wrong.filter(|_| answers_once) {
+                let status = TrialStatus::Failed(wrong);
+                recorder.end_otherwise(&status)?;
+                return Ok(Some(status));
+            }
         }
         Err(cause) => {
             let text = format!("the data was not checked after the load: {cause:#}");
-            listener.on_event(Event::Note { text: &text });
+            listener.on_note(&text);
             if let Some(reason) = test_bed.crash(&cause) {
                 let status = TrialStatus::Crashed(reason);
                 recorder.end_otherwise(&status)?;
@@ -171,22 +193,57 @@ fn check_data(
     Ok(None)
 }
 
+/// The broken conditions, with what was found; `None` if all hold.
+fn wrong_answers(conditions: &[Condition]) -> Option<String> {
+    let broken = conditions.iter().filter_map(|it| Some(format!("{}: {}", it.name, it.broken()?)));
+    let broken: Vec<String> = broken.collect();
+    (!broken.is_empty()).then(|| format!("wrong answers: {}", broken.join(". ")))
+}
+
 impl<'a> Sequence<'a> {
-    fn step(&mut self, trial: Trial, listener: &mut dyn RunListener) -> Result<()> {
-        if self.stop.is_asked() {
-            return Ok(());
+    /// Runs the trials of a source until it has no more, or a stop is asked for.
+    fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
+        let mut next = source.next(None)?;
+        while let Some(sourced) = next.filter(|_| !self.stop.is_asked()) {
+            let (status, is_started) = self.step(&sourced, listener)?;
+            if self.stop.is_asked() {
+                break;
+            }
+            let record = self.last.as_ref().filter(|_| is_started);
+            next = source.next(Some(FinishedTrial { status: &status, record }))?;
         }
-        let title = test_bed::title(&self.experiment.plan, trial);
+        Ok(())
+    }
+
+    /// Runs one trial. Returns how it ended, and whether its load began.
+    fn step(
+        &mut self,
+        sourced: &SourcedTrial,
+        listener: &mut dyn RunListener,
+    ) -> Result<(TrialStatus, bool)> {
+        let SourcedTrial { trial, note } = sourced;
+        let mut title = test_bed::title(&self.experiment.plan, *trial);
+        if !note.is_empty() {
+            title.push_str(&format!(" · {note}"));
+        }
+        self.begun += 1;
         listener.on_event(Event::TrialBegins { index: trial.index, title: &title });
-        let status = match self.attempt(trial, listener)? {
+        let attempt = self.attempt(*trial, listener)?;
+        let is_started = attempt.is_ok();
+        let status = match attempt {
             Ok(status) => status,
             Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
-            Err(not_started) => self.record_not_started(trial, not_started)?,
+            Err(not_started) => self.record_not_started(*trial, not_started)?,
         };
-        let is_failed = matches!(status, TrialStatus::Failed(_) | TrialStatus::Crashed(_));
+        let is_failed = match status {
+            // A load that is too high for the system is what a seek looks for.
+            TrialStatus::Failed(_) => trial.seek.is_none() || !is_started,
+            TrialStatus::Crashed(_) => true,
+            TrialStatus::Complete | TrialStatus::Interrupted => false,
+        };
         self.failed_trials += usize::from(is_failed);
         listener.on_event(Event::TrialEnds { status: &status });
-        Ok(())
+        Ok((status, is_started))
     }
 
     /// Runs a trial. The outer error ends the run; the inner one ends the trial before it began.
@@ -199,7 +256,7 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
-        let (mut status, mut recorder) = trial::run(
+        let TrialRun { mut status, mut recorder, messages } = trial::run(
             self.experiment,
             trial,
             &mut test_bed,
@@ -208,11 +265,16 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
+        let answers_once = self.experiment.workloads[trial.workload].runs_once();
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
-            && let Some(crashed) = check_data(trial, &mut test_bed, &mut recorder, listener)?
+            && let Some(crashed) =
+                check_data((trial, answers_once), &mut test_bed, &mut recorder, listener)?
         {
             status = crashed;
+        }
+        if status == TrialStatus::Complete {
+            self.measure_ceiling(trial, (&test_bed, &messages), &mut recorder, listener)?;
         }
         self.last = Some(recorder);
         // A server that has exited is started again for the next trial.
@@ -220,6 +282,30 @@ impl<'a> Sequence<'a> {
             self.test_bed = Some(test_bed);
         }
         Ok(Ok(status))
+    }
+
+    /// Measures and records the ceiling of the path, if the plan asks for it; not for the probes of a seek. Without one,
+    /// the trial is as good.
+    fn measure_ceiling(
+        &self,
+        trial: Trial,
+        of: (&TestBed<'_>, &Messages),
+        recorder: &mut TrialWriter,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
+        let Some(plan) = &self.experiment.plan.ceiling else { return Ok(()) };
+        if trial.seek.is_some_and(|seek| !seek.is_confirming) {
+            return Ok(());
+        }
+        let scratch = self.scratch.subfolder(&format!("ceiling-{:04}", trial.index))?;
+        let stop = self.stop;
+        match trial_ceiling::measure(self.experiment, (trial, plan), of, &scratch, stop, listener) {
+            Ok(ceiling) => recorder.ceiling(ceiling)?,
+            Err(cause) => {
+                listener.on_note(&format!("the ceiling of the path was not measured: {cause:#}"));
+            }
+        }
+        Ok(())
     }
 
     /// The test bed of the trial's system, with the trial's data on it.
@@ -321,9 +407,7 @@ impl<'a> Sequence<'a> {
             },
             Ok(None) => Ok(()),
             Err(_) if self.stop.level() == StopLevel::AtOnce => {
-                listener.on_event(Event::Note {
-                    text: "tables are left, for the end was to be at once",
-                });
+                listener.on_note("the tables were not dropped, because the run had to end at once");
                 Ok(())
             }
             Err(cause) => Err(cause),

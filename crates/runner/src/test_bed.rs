@@ -7,17 +7,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::{Stop, worker_pool};
-use jiff::Timestamp;
-use measure::{Condition, Failure, LatencyHistogram, Phase};
+use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use net::Clock;
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
-use system::{Access, Running};
+use system::{Access, ProgressEvent, Running};
 use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
 use crate::phase_limit::PhaseLimit;
+use crate::phase_timer::PhaseTimer;
 use crate::trial_watch::WatchTargets;
 use crate::{Event, Experiment, RunListener, building, idle};
 
@@ -26,6 +26,9 @@ const POLL_PERIOD: Duration = Duration::from_millis(100);
 /// How long to wait for a managed server to exit after it has closed a connection. It may still write a
 /// stack trace and return its memory.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
+
+/// The conditions on the data after a load, and the plans of its queries.
+type DataCheck = (Vec<Condition>, Vec<QueryPlan>);
 
 /// A running system and the tables of at most one workload.
 pub(crate) struct TestBed<'a> {
@@ -163,7 +166,7 @@ impl<'a> TestBed<'a> {
             TrialWorkload::Database(other) => {
                 other.dataset().is_some() && other.dataset() == workload.dataset()
             }
-            TrialWorkload::Simulated => false,
+            TrialWorkload::Service(_) | TrialWorkload::Simulated => false,
         }
     }
 
@@ -184,8 +187,8 @@ impl<'a> TestBed<'a> {
             Err(_) if self.stop.is_asked() => bail!("interrupted"),
             Err(cause) => {
                 let text =
-                    format!("loading again, for the last workload changed the data: {cause}");
-                listener.on_event(Event::Note { text: &text });
+                    format!("loading again, because the last workload changed the data: {cause}");
+                listener.on_note(&text);
                 self.reload(index, phases, listener)
             }
         }
@@ -201,7 +204,7 @@ impl<'a> TestBed<'a> {
         self.loaded = Some(Loaded { maker: index, user: index });
         phases.push(self.phase(Phase::Verify, index, listener)?);
         if self.experiment.plan.between == Between::Restore && self.later_trials(index) {
-            self.running.snapshot().context("the state after the load cannot be kept")?;
+            self.running.snapshot().context("cannot save the state after loading")?;
         }
         Ok(())
     }
@@ -212,7 +215,7 @@ impl<'a> TestBed<'a> {
         let trials = plan.trials();
         let mine =
             |trial: &&Trial| plan.instance(**trial) == self.instance && trial.workload == workload;
-        trials.iter().filter(mine).count() > 1
+        plan.seek.is_some() || trials.iter().filter(mine).count() > 1
     }
 
     fn restore(
@@ -223,7 +226,7 @@ impl<'a> TestBed<'a> {
     ) -> Result<()> {
         let timer = PhaseTimer::start(Phase::Prepare);
         listener.on_event(Event::PhaseBegins { phase: Phase::Prepare, planned: None });
-        self.running.restore().context("the state after the load cannot be restored")?;
+        self.running.restore().context("cannot restore the state after loading")?;
         phases.push(timer.stop());
         phases.push(self.phase(Phase::Verify, index, listener)?);
         Ok(())
@@ -255,11 +258,11 @@ impl<'a> TestBed<'a> {
         &self,
         index: usize,
         listener: &mut dyn RunListener,
-    ) -> Result<Option<(PhaseRecord, Vec<Condition>)>> {
+    ) -> Result<Option<(PhaseRecord, DataCheck)>> {
         match &self.experiment.workloads[index] {
             TrialWorkload::Database(workload) if workload.has_conditions() => {
                 let job = |workload: &dyn Workload, context: &WorkloadContext<'_>| {
-                    workload.check(context)
+                    Ok((workload.check(context)?, workload.query_plans(context)?))
                 };
                 self.phase_of(Phase::Check, index, listener, job).map(Some)
             }
@@ -281,7 +284,7 @@ impl<'a> TestBed<'a> {
     }
 
     /// Does a phase's job on a thread of its own and reports its progress.
-    fn phase_of<T: Send>(
+    pub(crate) fn phase_of<T: Send>(
         &self,
         phase: Phase,
         index: usize,
@@ -289,7 +292,7 @@ impl<'a> TestBed<'a> {
         job: impl FnOnce(&dyn Workload, &WorkloadContext<'_>) -> Result<T, Failure> + Send,
     ) -> Result<(PhaseRecord, T)> {
         let TrialWorkload::Database(workload) = &self.experiment.workloads[index] else {
-            bail!("a simulated workload has no data");
+            bail!("this workload has no data");
         };
         listener.on_event(Event::PhaseBegins { phase, planned: None });
         let progress = LoadProgress::new();
@@ -309,20 +312,24 @@ impl<'a> TestBed<'a> {
                     while !job.is_finished() {
                         if progress.losses() > told_losses {
                             told_losses = progress.losses();
-                            listener.on_event(Event::Note { text: &lost_batches(told_losses) });
+                            listener.on_note(&lost_batches(told_losses));
                         }
-                        let (stage, done, total) = progress.current();
-                        listener.on_event(Event::Progress { stage: &stage, done, total });
+                        tell_notes(&progress, listener);
+                        let (name, done, total) = progress.current();
+                        let stage = ProgressEvent::Stage { name: &name, done, total };
+                        listener.on_event(Event::Progress(stage));
                         limit.check_limits(timer.elapsed());
                         thread::park_timeout(POLL_PERIOD);
                     }
                     job.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
                 })
             });
+        tell_notes(&progress, listener);
         let done = outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
             format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
         })?;
-        Ok((PhaseRecord { loaded_again: progress.losses(), ..timer.stop() }, done))
+        let (loaded_again, loaded) = (progress.losses(), progress.loaded());
+        Ok((PhaseRecord { loaded_again, loaded, ..timer.stop() }, done))
     }
 
     fn bounds(&self) -> &Bounds {
@@ -335,8 +342,13 @@ impl<'a> TestBed<'a> {
     }
 
     /// Round trips while there is no load.
-    pub(crate) fn idle_round_trips(&self) -> LatencyHistogram {
-        idle::round_trips(self.load_target().ok().as_ref(), self.stop)
+    pub(crate) fn idle_round_trips(
+        &self,
+        workload: usize,
+        listener: &mut dyn RunListener,
+    ) -> LatencyHistogram {
+        let workload = &self.experiment.workloads[workload];
+        idle::round_trips(self.running.access(), workload, self.stop, listener)
     }
 
     /// A check of a load's statements with the server's own counters.
@@ -349,10 +361,15 @@ impl<'a> TestBed<'a> {
     /// is one statement.
     fn target(&self, query: Option<Duration>) -> Result<Target> {
         let Access::Database(target) = self.running.access() else {
-            bail!("a simulated system has no tables");
+            bail!("this system has no tables");
         };
-        let connect = self.bounds().connect_timeout;
-        Ok(target.clone().with_timeouts(Timeouts { connect, query }))
+        Ok(target.clone().with_timeouts(Timeouts { query, ..self.timeouts() }))
+    }
+
+    /// The time-outs of the clients of a load.
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        let Bounds { connect_timeout, query_timeout, .. } = *self.bounds();
+        Timeouts { connect: connect_timeout, query: query_timeout }
     }
 
     /// Calls a function with the context in which a workload runs.
@@ -400,13 +417,16 @@ impl<'a> TestBed<'a> {
 
     /// Every resource that is too scarce for `clients` clients of this workload, with its remedy.
     pub(crate) fn shortages(&self, workload: &TrialWorkload, clients: usize) -> Vec<Shortage> {
-        let (Access::Database(target), TrialWorkload::Database(workload)) =
-            (self.running.access(), workload)
-        else {
-            return Vec::new();
-        };
-        let statements_per_client = workload.statements_per_client();
-        target.shortages(&self.running.limits(), Demand { clients, statements_per_client })
+        match (self.running.access(), workload) {
+            (Access::Database(target), TrialWorkload::Database(workload)) => {
+                let statements_per_client = workload.statements_per_client();
+                target.shortages(&self.running.limits(), Demand { clients, statements_per_client })
+            }
+            (Access::Service(service), TrialWorkload::Service(rpc)) => {
+                service.shortages(rpc.connections(clients))
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Stops the servers that were started for the system.
@@ -419,6 +439,11 @@ impl<'a> TestBed<'a> {
 /// for the same rows (docs/sysbench.md).
 fn loaders() -> usize {
     thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
+}
+
+/// Passes on the remarks of a job.
+fn tell_notes(progress: &LoadProgress, listener: &mut dyn RunListener) {
+    progress.take_notes().iter().for_each(|text| listener.on_note(text));
 }
 
 /// The message while batches of a load are retried.
@@ -437,28 +462,6 @@ fn run_phase(
         Phase::Verify => workload.verify(context),
         Phase::Cleanup => workload.cleanup(context),
         Phase::WarmUp | Phase::Measure | Phase::Check => Ok(()),
-    }
-}
-
-/// Measures the duration of a phase with both clocks.
-pub(crate) struct PhaseTimer {
-    phase: Phase,
-    started: Timestamp,
-    clock: Clock,
-}
-
-impl PhaseTimer {
-    pub(crate) fn start(phase: Phase) -> Self {
-        Self { phase, started: Timestamp::now(), clock: Clock::monotonic() }
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.clock.now())
-    }
-
-    pub(crate) fn stop(&self) -> PhaseRecord {
-        let duration = self.elapsed();
-        PhaseRecord { phase: self.phase, started: self.started, duration, loaded_again: 0 }
     }
 }
 

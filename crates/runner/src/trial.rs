@@ -8,30 +8,42 @@ use engine::{
     Load, LoadEnd, OfferedLoad, Outcome, Simulated, Stop, TrialError, TrialObserver, Workers,
 };
 use jiff::Timestamp;
-use measure::{Interval, LatencyHistogram, Operation, Outage, Phase, Unfinished};
-use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
+use measure::{
+    Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Operation, Outage, Phase,
+};
+use plan::{CpuList, LoadPlan, Plan, SystemPlan, Trial, Variant};
 use record::{
-    ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, RunWriter, TrialEnd, TrialHeader,
-    TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
+    CallsRecord, ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, ProbeRecord,
+    RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
 };
 use system::Access;
 use workload::{LoadKey, LoadProgress};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
+use crate::generator_watch::GeneratorWatch;
 use crate::pacing;
-use crate::test_bed::{PhaseTimer, TestBed};
+use crate::phase_timer::PhaseTimer;
+use crate::test_bed::TestBed;
+use crate::trial_ceiling::Messages;
 use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
 
 /// The time for all clients to connect and get ready, in addition to the connect time-out of a single client.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long to wait for requests in flight at the end.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs one trial on a test bed that is ready for it, and records it. The writer is returned for the phases after the
-/// load.
+/// A trial that has run.
+pub(crate) struct TrialRun {
+    pub(crate) status: TrialStatus,
+    /// Its record, for the phases after the load.
+    pub(crate) recorder: TrialWriter,
+    pub(crate) messages: Messages,
+}
+
+/// Runs one trial on a test bed that is ready for it, and records it.
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
@@ -40,10 +52,10 @@ pub(crate) fn run(
     writer: &RunWriter,
     stop: &Stop,
     listener: &mut dyn RunListener,
-) -> Result<(TrialStatus, TrialWriter)> {
+) -> Result<TrialRun> {
     let load = make_load(experiment, trial, test_bed, stop)?;
     let warm_up = experiment.plan.warm_up(test_bed.takes_first_load());
-    let offer = make_offer(&experiment.plan, trial, warm_up, test_bed.access());
+    let offer = make_offer(experiment, trial, warm_up, test_bed.access());
     let mut header = TrialHeader {
         identity: test_bed.identity().clone(),
         is_embedded: is_blocking(test_bed.access()),
@@ -51,21 +63,30 @@ pub(crate) fn run(
         ..bare_header(experiment, trial, warm_up)
     };
     header.load.threads = offer.threads();
+    header.load.calls = calls(experiment, trial, test_bed);
     let mut recorder = writer.begin_trial(&header)?;
     for phase in ready {
-        recorder.phase(*phase)?;
+        recorder.phase(phase.clone())?;
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
+    let mut messages = Messages::default();
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
-        let plan = LoadPlan { warm_up, ..experiment.plan.load.clone() };
-        let mut kept =
-            TrialRecorder::new(test_bed, &mut recorder, load.operations(), &plan, listener);
+        let limit = experiment.limit(trial);
+        let plan = LoadPlan { warm_up, limit, ..experiment.plan.load.clone() };
+        let mut kept = TrialRecorder::new(
+            test_bed,
+            trial.workload,
+            &mut recorder,
+            (load.operations(), &plan),
+            listener,
+        );
         let outcome = match before {
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
         let is_lost = is_connection_lost(&outcome);
+        messages = kept.messages;
         let mut end = kept.end(outcome)?;
         let exited =
             if is_lost { test_bed.exited_with_its_connections() } else { test_bed.exited() };
@@ -80,7 +101,7 @@ pub(crate) fn run(
         TrialEnd::failed(all.join("; "))
     };
     recorder.finish(&end)?;
-    Ok((end.status, recorder))
+    Ok(TrialRun { status: end.status, recorder, messages })
 }
 
 /// Whether a lost connection ended the load.
@@ -102,21 +123,39 @@ fn make_load(
     test_bed: &TestBed<'_>,
     stop: &Stop,
 ) -> Result<Box<dyn Load>> {
+    let Trial { repetition, clients, .. } = trial;
+    let load_key = LoadKey { repetition, clients, rate: trial.ordinal() };
     match (&experiment.workloads[trial.workload], test_bed.access()) {
         (TrialWorkload::Simulated, Access::Simulated(system)) => {
-            Ok(Box::new(Simulated::new(system.clone())))
+            let chance = pacing::simulated_chance(&experiment.plan, trial);
+            Ok(Box::new(Simulated::new(system.clone(), chance)))
         }
         (TrialWorkload::Database(workload), Access::Database(_)) => {
             let target = test_bed.load_target()?;
-            let Trial { repetition, clients, rate, .. } = trial;
-            let load_key = LoadKey { repetition, clients, rate: rate.unwrap_or(0) };
             let progress = LoadProgress::new();
             Ok(test_bed.with_context_of(&target, load_key, &progress, stop, |context| {
                 workload.load(context)
             }))
         }
+        (TrialWorkload::Service(rpc), Access::Service(service)) => {
+            Ok(rpc.load(service, test_bed.timeouts(), (experiment.plan.seed, load_key))?)
+        }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
+}
+
+/// How the trial's clients call a service; `None` when they call none.
+fn calls(experiment: &Experiment, trial: Trial, test_bed: &TestBed<'_>) -> Option<CallsRecord> {
+    let workload = &experiment.workloads[trial.workload];
+    let (TrialWorkload::Service(rpc), Access::Service(service)) = (workload, test_bed.access())
+    else {
+        return None;
+    };
+    Some(CallsRecord {
+        method: rpc.method(service).map(|method| method.to_string()),
+        connections: rpc.connections(trial.clients),
+        timeout_ns: test_bed.timeouts().query.map(measure::nanos),
+    })
 }
 
 /// The header of a trial, as far as the plan alone determines it.
@@ -133,18 +172,23 @@ pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: Durati
             name: workload.name.clone(),
             kind: workload.kind.clone(),
             description: experiment.describe_workload(trial.workload),
-            rules: experiment.rules(trial.workload),
+            rules: experiment.rules(trial.workload, trial.clients),
         },
         operations: Vec::new(),
         clients: trial.clients,
         repetition: trial.repetition,
         load: LoadRecord {
-            description: pacing::describe(plan, trial, warm_up),
+            description: pacing::describe(plan, experiment.limit(trial), trial, warm_up),
             threads: 0,
             think_time: plan.load.think_time,
             interval: plan.load.interval,
+            cpus: load_cpus(&plan.load),
             open: pacing::record(plan, trial),
+            calls: None,
         },
+        probe: trial
+            .seek
+            .map(|seek| ProbeRecord { number: seek.number, is_confirming: seek.is_confirming }),
     }
 }
 
@@ -159,19 +203,29 @@ fn is_blocking(access: &Access) -> bool {
     matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
-fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> OfferedLoad {
+fn make_offer(
+    experiment: &Experiment,
+    trial: Trial,
+    warm_up: Duration,
+    access: &Access,
+) -> OfferedLoad {
+    let plan = &experiment.plan;
     let load = &plan.load;
     let workers = match access {
         Access::Simulated { .. } => Workers::Simulated,
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
-        Access::Database(_) => Workers::EventLoops(load.workers.unwrap_or_else(event_loops)),
+        Access::Database(_) | Access::Service(_) => {
+            Workers::EventLoops(event_loops(load).min(experiment.connections(trial)))
+        }
     };
     OfferedLoad {
         clients: trial.clients,
         workers,
+        cpus: load_cpus(load),
         pacing: pacing::pacing(plan, trial, warm_up),
         warm_up,
-        limit: load.limit,
+        limit: experiment.limit(trial),
+        has_uneven_turns: experiment.workloads[trial.workload].runs_once(),
         interval: load.interval,
         connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
         reconnect_limit: load.bounds.reconnect_limit,
@@ -182,13 +236,29 @@ fn make_offer(plan: &Plan, trial: Trial, warm_up: Duration, access: &Access) -> 
 /// The number of event loops: one for every two cores that this process may use. One handles a hundred thousand
 /// requests a second, and the server under test often runs on the same machine: more loops then take its cores, gain
 /// no throughput and serve clients less evenly (measured at 16 and 64 clients on two cores).
-fn event_loops() -> usize {
+pub fn default_event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
+}
+
+/// The number of event loops of a plan. CPUs that it gives to the load get a loop each.
+pub(crate) fn event_loops(load: &LoadPlan) -> usize {
+    let by_default = || match &load.cpus {
+        Some(cpus) => cpus.numbers().count(),
+        None => default_event_loops(),
+    };
+    load.workers.unwrap_or_else(by_default)
+}
+
+/// The CPUs that the threads of the load may use; empty for all.
+pub(crate) fn load_cpus(load: &LoadPlan) -> Vec<usize> {
+    load.cpus.iter().flat_map(CpuList::numbers).collect()
 }
 
 /// Writes the engine's counts to the record, and reports them as progress.
 struct TrialRecorder<'a, 'b> {
     test_bed: &'a mut TestBed<'b>,
+    /// The index of the trial's workload in the plan.
+    workload: usize,
     writer: &'a mut TrialWriter,
     operations: &'a [Operation],
     load: &'a LoadPlan,
@@ -199,23 +269,28 @@ struct TrialRecorder<'a, 'b> {
     mark: Option<UsageMark>,
     usage: Option<ClientUsage>,
     check: Check,
+    messages: Messages,
     /// What to watch, until the load begins.
     watch_targets: Option<WatchTargets>,
     trial_watch: Option<TrialWatch>,
+    /// Absent in virtual time.
+    generator_watch: Option<GeneratorWatch>,
+    generator: Option<Generator>,
     idle_round_trips: LatencyHistogram,
 }
 
 impl<'a, 'b> TrialRecorder<'a, 'b> {
     fn new(
         test_bed: &'a mut TestBed<'b>,
+        workload: usize,
         writer: &'a mut TrialWriter,
-        operations: &'a [Operation],
-        load: &'a LoadPlan,
+        (operations, load): (&'a [Operation], &'a LoadPlan),
         listener: &'a mut dyn RunListener,
     ) -> Self {
         let check = test_bed.check();
         Self {
             test_bed,
+            workload,
             writer,
             operations,
             load,
@@ -226,9 +301,12 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             mark: None,
             usage: None,
             check,
+            messages: Messages::default(),
             idle_round_trips: LatencyHistogram::new(),
             watch_targets: None,
             trial_watch: None,
+            generator_watch: None,
+            generator: None,
         }
     }
 
@@ -247,7 +325,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
         let Some(trial_watch) = self.trial_watch.take() else { return Ok(()) };
         for failure_text in trial_watch.end()? {
             let text = format!("not everything was watched: {failure_text}");
-            self.listener.on_event(Event::Note { text: &text });
+            self.listener.on_note(&text);
         }
         Ok(())
     }
@@ -266,15 +344,17 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: Vec::new(),
-            unfinished: Unfinished::default(),
+            edges: Edges::default(),
             lateness: LatencyHistogram::new(),
+            start_delays: LatencyHistogram::new(),
             idle_round_trips: self.idle_round_trips,
             cross_check: None,
             usage: self.usage,
+            generator: self.generator,
         };
         match outcome {
             Ok(outcome) => {
-                end.cross_check = self.check.end(outcome.late_queries);
+                end.cross_check = self.check.end(outcome.edges.drain.queries);
                 take_outcome(&mut end, outcome);
             }
             Err(TrialError::Crashed(reason)) => end.status = TrialStatus::Crashed(reason),
@@ -295,37 +375,52 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
              or a higher load.backlog"
         )),
         LoadEnd::AllClientsFailed(failure) => {
-            TrialStatus::Failed(format!("every client had to give up: {failure}"))
+            TrialStatus::Failed(format!("all clients failed: {failure}"))
         }
         LoadEnd::Disconnected(failure) => TrialStatus::Failed(format!(
             "a client lost its connection, and reconnect_limit is off: {failure}"
         )),
         LoadEnd::Crashed(reason) => TrialStatus::Crashed(reason),
+        LoadEnd::Stalled { stalled_ns, window_ns } => TrialStatus::Failed(format!(
+            "no transaction succeeded for {:.1} of {:.1} s",
+            stalled_ns as f64 / 1e9,
+            window_ns as f64 / 1e9
+        )),
+        LoadEnd::NoSuccess { failed: 0, .. } => {
+            TrialStatus::Failed("no transaction ended; measure for a longer time".to_owned())
+        }
+        LoadEnd::NoSuccess { failed, error } => {
+            let error =
+                error.map(|key| format!(", most often with error {key}")).unwrap_or_default();
+            TrialStatus::Failed(format!("no transaction succeeded, and {failed} failed{error}"))
+        }
     };
     let record = |client: engine::ClientOutcome| ClientRecord {
         events: client.events,
         failure: client.failure,
     };
     end.clients = outcome.clients.into_iter().map(record).collect();
-    end.unfinished = outcome.unfinished;
+    end.edges = outcome.edges;
     end.lateness = outcome.lateness;
+    end.start_delays = outcome.start_delays;
 }
 
 impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
-        self.idle_round_trips = self.test_bed.idle_round_trips();
+        self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
         self.check.begin();
         self.watch_targets = self.test_bed.watch_targets();
+        // The last step, because the trial's clock begins after it.
+        self.generator_watch = Some(GeneratorWatch::begin(self.load.warm_up)?);
         Ok(())
     }
 
     fn begins(&mut self, phase: Phase) -> io::Result<()> {
         self.close_phase()?;
         self.watch().map_err(io::Error::other)?;
-        let planned = match (phase, self.load.limit) {
-            (Phase::WarmUp, _) => Some(self.load.warm_up),
-            (_, plan::Limit::Time(time)) => Some(time),
-            (_, plan::Limit::Events(_)) => None,
+        let planned = match phase {
+            Phase::WarmUp => Some(self.load.warm_up),
+            _ => self.load.limit.time,
         };
         self.listener.on_event(Event::PhaseBegins { phase, planned });
         self.phase = Some(PhaseTimer::start(phase));
@@ -339,6 +434,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.writer.interval(interval).map_err(io::Error::other)?;
         self.check.add(interval);
+        self.messages.add(interval);
         self.listener.on_event(Event::Interval { interval, operations: self.operations });
         Ok(())
     }
@@ -350,11 +446,37 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     fn ends(&mut self) -> io::Result<()> {
         self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
         self.measure_ended = self.mark.as_ref().map(|_| Timestamp::now());
+        if let Some(watch) = &self.generator_watch {
+            watch.end_window();
+        }
         self.end_watch().map_err(io::Error::other)?;
         self.close_phase()
     }
 
+    fn own_stalls(&mut self) -> Vec<GeneratorStall> {
+        self.generator = self.generator_watch.take().map(GeneratorWatch::end);
+        self.generator.as_ref().map(|generator| generator.stalls.clone()).unwrap_or_default()
+    }
+
     fn crash(&mut self) -> Option<String> {
         self.test_bed.exited()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn given_cpus_have_an_event_loop_each_unless_the_plan_says_how_many() {
+        let load = |lines: &str| {
+            let text = format!("system = \"a\"\nworkload = \"b\"\n[load]\n{lines}\n");
+            let folder = std::path::PathBuf::new();
+            Plan::parse(plan::Source { name: "x".to_owned(), text, folder }).unwrap().load
+        };
+        let cpus = load("cpus = \"0,2-4\"");
+        assert_eq!((event_loops(&cpus), load_cpus(&cpus)), (4, vec![0, 2, 3, 4]));
+        assert_eq!(event_loops(&load("cpus = \"0,2-4\"\nworkers = 2")), 2);
+        assert_eq!(load_cpus(&load("")), Vec::<usize>::new());
     }
 }

@@ -148,7 +148,7 @@ impl TrialWatch {
             drop::<Sender<()>>(ends);
         };
         let thread = thread::Builder::new().name(name.to_owned());
-        thread.spawn(work).with_context(|| format!("no thread for the {name}"))?;
+        thread.spawn(work).with_context(|| format!("cannot start a thread for the {name}"))?;
         self.threads.push(WatchThread { commands, ended });
         Ok(())
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 /// The scheme of URLs of servers that use the MySQL protocol: MySQL, MariaDB or TiDB.
 const MYSQL_SCHEME: &str = "mysql://";
+/// The schemes of URLs of RPC services, each with the name of its kind.
+const SERVICE_SCHEMES: [&str; 3] = ["grpc", "trpc", "tcp"];
 /// File name extensions of SQLite databases.
 const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
@@ -12,6 +14,11 @@ const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
     if argument.starts_with(MYSQL_SCHEME) {
         return with_option("mysql", "url", argument);
+    }
+    if let Some((scheme, _)) = argument.split_once("://")
+        && SERVICE_SCHEMES.contains(&scheme)
+    {
+        return with_option(scheme, "url", argument);
     }
     if let Some(path) = argument.strip_prefix("sqlite:") {
         // Other tools write `sqlite://` before the path.
@@ -52,6 +59,9 @@ mod tests {
     fn urls_files_and_names_are_distinguished() {
         for (argument, kind, options) in [
             ("mysql://root@127.0.0.1:3306/test", "mysql", "url=mysql://root@127.0.0.1:3306/test"),
+            ("trpc://h:1/a.B/C", "trpc", "url=trpc://h:1/a.B/C"),
+            ("grpc://h:1/a.B/C", "grpc", "url=grpc://h:1/a.B/C"),
+            ("tcp://h:1", "tcp", "url=tcp://h:1"),
             ("sqlite:/tmp/x", "sqlite", "path=/tmp/x"),
             ("sqlite:///tmp/x", "sqlite", "path=/tmp/x"),
             ("data/bench.db", "sqlite", "path=data/bench.db"),

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::sync::mpsc;
 
 use anyhow::{Context, bail};
-use driver::{Datum, Facts, Target};
+use driver::rpc::Service;
+use driver::{Datum, Facts, Target, Timeouts};
 use net::{Clock, Handle, Nanos, Runtime};
 
 use crate::{ProgressEvent, ProgressListener};
@@ -26,6 +27,21 @@ pub(crate) fn ask(
         (target, facts)
     })?;
     Ok((target, facts?))
+}
+
+/// Connects to every address of a service once, and returns the settings that this shows.
+///
+/// # Errors
+/// When one cannot be reached, with what to do about it; or the listener requested a stop.
+pub(crate) fn reach(
+    service: &Service,
+    timeouts: Timeouts,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let service = service.clone();
+    let reached =
+        awaited(listener, |handle| async move { service.reach(&handle, timeouts).await })?;
+    Ok(reached?)
 }
 
 /// The rows that a statement returns, in a session of its own.
@@ -60,7 +76,7 @@ fn awaited<T: 'static, F: Future<Output = T> + 'static>(
         // The receiver waits until the loop has ended.
         let _ = sender.send(question.await);
     });
-    let step = ProgressEvent::Progress { stage: "asking the server what it is", done: 0, total: 0 };
+    let step = ProgressEvent::stage("asking the server what it is");
     let look = || listener(step).is_continue().then(|| handle.now() + POLL_PERIOD_NS);
     runtime.run(look).context("the event loop failed")?;
     match answer.try_recv() {

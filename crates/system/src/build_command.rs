@@ -19,7 +19,7 @@ pub fn build_by_command(
     let mut shell = toolchain_command("sh");
     shell.args(["-c", command]).current_dir(folder);
     let name = format!("building by `{command}`");
-    let look = || listener(ProgressEvent::Progress { stage: &name, done: 0, total: 0 });
+    let look = || listener(ProgressEvent::stage(&name));
     run_to_end(shell, &name, log, None, look)
 }
 

@@ -62,9 +62,7 @@ impl Lock {
                 }
             }
             let stage = "waiting for another dyno, which does the same";
-            if listener(ProgressEvent::Progress { stage, done: 0, total: 0 })
-                == ControlFlow::Break(())
-            {
+            if listener(ProgressEvent::stage(stage)) == ControlFlow::Break(()) {
                 bail!("interrupted while another process held {}", path.display());
             }
             thread::sleep(POLL_PERIOD);

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use driver::rpc::Service;
 use driver::{Target, Timeouts};
 use plan::SimulatedSystem;
 
@@ -13,8 +14,32 @@ use crate::Running;
 pub enum Access {
     /// Through a driver.
     Database(Target),
+    /// Through calls of an RPC service.
+    Service(Service),
     /// A simulation.
     Simulated(SimulatedSystem),
+}
+
+/// What a system offers to clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It runs SQL.
+    Sql,
+    /// It answers calls.
+    Calls,
+    /// It is simulated.
+    Simulation,
+}
+
+impl Offer {
+    /// The workloads that go with it, as a help text.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Sql => "a database goes with workloads of SQL; `dyno workloads` lists them",
+            Self::Calls => "an RPC service goes with workloads of kind \"rpc\" only",
+            Self::Simulation => "a simulated system goes with workloads of kind \"simulated\" only",
+        }
+    }
 }
 
 /// Progress of a long step.
@@ -22,10 +47,10 @@ pub enum Access {
 pub enum ProgressEvent<'a> {
     /// A note for the user, one line.
     Note(&'a str),
-    /// Progress of the current step.
-    Progress {
-        /// The current step.
-        stage: &'a str,
+    /// Progress of the current stage.
+    Stage {
+        /// The current stage, such as `starting TiDB`.
+        name: &'a str,
         /// Units of work done.
         done: u64,
         /// Total units of work; 0 when not known.
@@ -33,11 +58,29 @@ pub enum ProgressEvent<'a> {
     },
 }
 
+impl<'a> ProgressEvent<'a> {
+    /// A stage whose work is not counted.
+    pub fn stage(name: &'a str) -> Self {
+        Self::Stage { name, done: 0, total: 0 }
+    }
+}
+
 /// Is called with the progress of a step, and returns whether the step should continue.
 pub type ProgressListener<'a> = dyn FnMut(ProgressEvent<'_>) -> ControlFlow<()> + 'a;
 
 /// A system of the plan that has been checked, but not yet started.
 pub trait System: Send + Sync {
+    /// What it offers to clients.
+    fn offers(&self) -> Offer {
+        Offer::Sql
+    }
+
+    /// Whether the data stay after the system has been stopped: servers that dyno does not start, and files of the
+    /// user's.
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
     /// Gets what the start needs and may take minutes, such as a build of the server. The result is kept: later calls
     /// return at once.
     ///

@@ -18,15 +18,10 @@ use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
 use crate::ports::{Ports, Reserved, local, sends_greeting};
 use crate::process::{Confinement, NewFiles, Process};
-use crate::secret::Secret;
+use crate::secret::{DATABASE, Secret, USER};
 use crate::subprocess;
 use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener};
 pub(crate) use server_folder::ServerFolder;
-
-/// The login user of a managed MariaDB or TiDB.
-pub const USER: &str = "root";
-/// The database that a new MariaDB or TiDB has.
-pub const DATABASE: &str = "test";
 
 /// Time between two checks whether the server answers.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
@@ -135,7 +130,7 @@ impl Daemon {
 
     /// The second port, where a TiDB or a store exposes its status.
     pub fn status_port(&self) -> u16 {
-        self.reserved.ports.second
+        self.reserved.ports.internal
     }
 
     /// The login to its database over TCP with the password that dyno has made; `None` when dyno made none.
@@ -346,7 +341,7 @@ fn wait_until_it_answers(
         if recipe.answers(ports) {
             return Ok(());
         }
-        if listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 }).is_break() {
+        if listener(ProgressEvent::stage(&stage)).is_break() {
             bail!("interrupted while {stage}");
         }
     }

@@ -11,7 +11,10 @@ use crate::programs::{find, is_executable};
 use crate::subprocess::{create, run_to_end};
 use crate::{ProgressEvent, ProgressListener};
 
+mod embedded;
 mod toolchain;
+
+pub(crate) use embedded::{EmbeddedProgram, level_environment};
 
 /// The start of Go's lines about a module that it downloads.
 const DOWNLOADING: &str = "go: downloading ";
@@ -84,7 +87,10 @@ impl Go {
         let mut list = self.command(build, "list");
         list.args(["-deps", "-f", "{{.ImportPath}}", build.package]);
         let name = format!("fetching the modules of {}", build.name);
-        let look = || listener(stage(&name, lines(build.log, is_download), 0));
+        let look = || {
+            let done = lines(build.log, is_download);
+            listener(ProgressEvent::Stage { name: &name, done, total: 0 })
+        };
         run_to_end(list, &name, build.log, Some(create(&listed)?), look)?;
         let mut compile = self.command(build, "build");
         compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
@@ -92,7 +98,10 @@ impl Go {
         // that step.
         let total = lines(&listed, |_| true);
         let name = format!("building {}", build.name);
-        let look = || listener(stage(&name, lines(build.log, is_package), total));
+        let look = || {
+            let done = lines(build.log, is_package);
+            listener(ProgressEvent::Stage { name: &name, done, total })
+        };
         run_to_end(compile, &name, build.log, None, look)
     }
 
@@ -107,10 +116,6 @@ impl Go {
             .current_dir(build.module);
         command
     }
-}
-
-fn stage(stage: &str, done: u64, total: u64) -> ProgressEvent<'_> {
-    ProgressEvent::Progress { stage, done, total }
 }
 
 fn is_download(line: &str) -> bool {

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use plan::{Options, Problem, SystemPlan, nearest};
 
-use crate::{System, catalogue, mariadb, mysql, simulated, sqlite, tidb, tidb_cluster};
+use crate::{
+    System, catalogue, echo, go_echo, mariadb, mysql, service, simulated, sqlite, tidb,
+    tidb_cluster,
+};
 
 type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
 
@@ -19,6 +22,12 @@ pub fn read(plan: &SystemPlan, folder: &Path) -> Result<Box<dyn System>, Vec<Pro
         "mariadb" => mariadb::read,
         "tidb" => tidb::read,
         "tidb-cluster" => tidb_cluster::read,
+        "trpc-echo" => go_echo::read_trpc,
+        "grpc-echo" => go_echo::read_grpc,
+        "grpc" => service::read_grpc,
+        "trpc" => service::read_trpc,
+        "tcp" => service::read_tcp,
+        "echo" => echo::read,
         "simulated" => simulated::read,
         _ => return Err(unknown(plan)),
     };

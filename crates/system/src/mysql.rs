@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use driver::mysql::{
-    Address, Config, LoginSources, RsaKeyOptions, SslMode, SslOptions, StatementProtocol, Url,
-};
-use driver::{Target, Timeouts};
+use anyhow::Context;
+use driver::mysql::{Config, LoginSources, RsaKeyOptions, StatementProtocol, Url};
+use driver::{Address, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
-use crate::ask::ask;
+use crate::ask::{ask, rows};
+use crate::options::ssl;
 use crate::running::External;
 use crate::{ProgressListener, Running, System};
 
@@ -24,6 +24,8 @@ const URL_HELP: &str = "write it such as \"mysql://root@127.0.0.1:3306/test\"";
 struct MySql {
     url: Url,
     password_file: Option<PathBuf>,
+    /// Whether a missing database is created.
+    creates_database: bool,
 }
 
 /// Reads where the server is; a relative password file is relative to `folder`.
@@ -31,10 +33,15 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let mut reader = options.reader();
     let url = url(&mut reader);
     let password_file = reader.text("password_file").map(|file| folder.join(file));
+    let creates_database = reader.boolean("create_database", false);
+    if creates_database && url.as_ref().is_some_and(|url| url.database.is_none()) {
+        let message = "`create_database` is true, but `url` names no database";
+        reader.reject("create_database", message, URL_HELP);
+    }
     // Without a URL, reading ends with the problem that it is missing.
     let url = with_table(url.unwrap_or_default(), &mut reader, folder);
     reader.finish()?;
-    Ok(Box::new(MySql { url, password_file }))
+    Ok(Box::new(MySql { url, password_file, creates_database }))
 }
 
 /// The URL with the table's options, which precede its own; relative files are relative to `folder`.
@@ -48,14 +55,6 @@ fn with_table(url: Url, reader: &mut OptionReader<'_>, folder: &Path) -> Url {
         enable_cleartext_plugin: enable_cleartext_plugin.or(url.enable_cleartext_plugin),
         ..url
     }
-}
-
-/// The table's options for encryption; relative files are relative to `folder`.
-fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
-    let modes = SslMode::ALL.map(|mode| (mode.name(), Some(mode)));
-    let mode = reader.choice("ssl_mode", None, &modes);
-    let mut file = |name| reader.text(name).map(|file| folder.join(file));
-    SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
 }
 
 /// The table's options for the RSA key that encrypts a password; a relative file is relative to `folder`.
@@ -86,7 +85,7 @@ fn url(reader: &mut OptionReader<'_>) -> Option<Url> {
             (Ok(_), Some(_)) => reader.reject(
                 "url",
                 "the URLs differ in more than their hosts",
-                "clients are shared out over servers that take the same login: give the same \
+                "clients are divided among servers with the same login: give the same \
                  user, password, database and options in each",
             ),
         }
@@ -100,6 +99,10 @@ fn differ_in_hosts_only(one: &Url, other: &Url) -> bool {
 }
 
 impl System for MySql {
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
     fn start(
         &self,
         _scratch: &Path,
@@ -110,10 +113,27 @@ impl System for MySql {
         sources.password_file.clone_from(&self.password_file);
         let config = self.url.resolve(&sources)?;
         let addresses = addresses(&config);
+        if self.creates_database {
+            create_database(&config, timeouts, listener)?;
+        }
         let target = Target::mysql(config);
         let (target, facts) = ask(target.with_timeouts(timeouts), listener)?;
         Ok(Running::database(target, facts, External { addresses }))
     }
+}
+
+/// Creates the database of the URL unless it exists, in a session that uses no database.
+fn create_database(
+    config: &Config,
+    timeouts: Timeouts,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<()> {
+    let Some(name) = &config.database else { return Ok(()) };
+    let server = Target::mysql(Config { database: None, ..config.clone() }).with_timeouts(timeouts);
+    let statement = format!("CREATE DATABASE IF NOT EXISTS `{}`", name.replace('`', "``"));
+    rows(&server, &statement, listener)
+        .with_context(|| format!("database {name:?} cannot be created"))?;
+    Ok(())
 }
 
 /// The addresses of the servers; a unix socket has none.

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use driver::{SslMode, SslOptions};
 use nix::sched::CpuSet;
 use plan::OptionReader;
 
-use crate::process::parse_cpus;
+use crate::process::cpu_set;
 use crate::programs::find;
 
 /// A bare name is searched where programs are; anything else is a path.
@@ -27,9 +28,17 @@ pub(crate) fn file(reader: &mut OptionReader<'_>, name: &str, folder: &Path) -> 
     let file = within(folder, &reader.text(name)?);
     if !file.is_file() {
         let message = format!("there is no file {}", file.display());
-        reader.reject(name, message, "make it first, or say another path");
+        reader.reject(name, message, "create it first, or give another path");
     }
     Some(file)
+}
+
+/// The options for encryption (docs/tls.md); relative files are relative to `folder`.
+pub(crate) fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
+    let modes = SslMode::ALL.map(|mode| (mode.name(), Some(mode)));
+    let mode = reader.choice("ssl_mode", None, &modes);
+    let mut file = |name| reader.text(name).map(|file| folder.join(file));
+    SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
 }
 
 /// `cpus = "0-3,8"`
@@ -39,14 +48,16 @@ pub(crate) fn cpus(reader: &mut OptionReader<'_>) -> Option<CpuSet> {
 
 /// The same, under another name.
 pub(crate) fn cpus_called(reader: &mut OptionReader<'_>, name: &str) -> Option<CpuSet> {
-    let text = reader.text(name)?;
-    match parse_cpus(&text) {
-        Ok(cpus) => Some(cpus),
-        Err(why) => {
-            reader.reject(name, why, "write a set such as \"0\", \"0-3\" or \"0,2-3\"");
-            None
-        }
-    }
+    reader.cpus(name).as_ref().map(cpu_set)
+}
+
+/// Levels of x86-64 that Go compiles for, as the plan and the build name them.
+const LEVELS: [(&str, Option<&str>); 4] =
+    [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
+
+/// `goamd64 = "v3"`: the level of x86-64 instructions of a build.
+pub(crate) fn goamd64(reader: &mut OptionReader<'_>) -> Option<String> {
+    reader.choice("goamd64", None, &LEVELS).map(str::to_owned)
 }
 
 /// Arguments of a server as the plan gives them, without those named in `ours`: with these, dyno would not find the
@@ -69,8 +80,8 @@ pub(crate) fn refuse_reserved<'a>(
     let said =
         arguments.into_iter().map(|argument| argument.split(['=', ' ']).next().unwrap_or_default());
     for argument in said.filter(|said| ours.contains(&said.trim_start_matches('-'))) {
-        let help = "leave it out: what dyno starts gets free ports, a folder and an account of its own; a server \
-                    that is there is reached by its URL";
-        reader.reject(option, format!("`{argument}` is dyno's to say"), help);
+        let help = "remove it: dyno chooses free ports, a folder and an account for a server that it starts; give \
+                    the URL of a server that is already running";
+        reader.reject(option, format!("`{argument}` is set by dyno itself"), help);
     }
 }

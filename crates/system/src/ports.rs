@@ -17,8 +17,8 @@ const GREETING: u8 = 10;
 pub(crate) struct Ports {
     /// The port for clients.
     pub(crate) main: u16,
-    /// The port for its status, or for other servers of the cluster.
-    pub(crate) second: u16,
+    /// The port that is not for clients: for its status, or for the other servers of its cluster.
+    pub(crate) internal: u16,
 }
 
 /// Ports that are reserved while a server listens on them and also between two of its starts. The kernel does not
@@ -34,7 +34,7 @@ impl Reserved {
     /// Reserves two free ports. A program that asks for them by their numbers may still take them.
     pub(crate) fn free() -> io::Result<Self> {
         let (one, other) = (Self::any()?, Self::any()?);
-        let ports = Ports { main: one.1, second: other.1 };
+        let ports = Ports { main: one.1, internal: other.1 };
         Ok(Self { ports, _sockets: [one.0, other.0] })
     }
 
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn reserved_ports_are_distinct_and_reusable() {
         let reserved = Reserved::free().unwrap();
-        let both = [reserved.ports.main, reserved.ports.second];
+        let both = [reserved.ports.main, reserved.ports.internal];
         for _ in 0..3 {
             assert!(both.iter().all(|port| TcpStream::connect(local(*port)).is_err()));
             let listeners = both.map(|port| TcpListener::bind(local(port)).unwrap());
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_reserved_port_is_in_use_for_other_processes() {
         let reserved = Reserved::free().unwrap();
-        for port in [reserved.ports.main, reserved.ports.second] {
+        for port in [reserved.ports.main, reserved.ports.internal] {
             let bound = bind(tcp_socket().unwrap(), &local(port));
             assert_eq!(bound, Err(rustix::io::Errno::ADDRINUSE));
         }

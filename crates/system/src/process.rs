@@ -20,7 +20,8 @@ use nix::unistd::Pid;
 use crate::account::Account;
 use bound::OnParentExit;
 pub use command::{command, toolchain_command};
-pub use cpus::parse as parse_cpus;
+pub(crate) use cpus::cpu_set;
+pub use cpus::{demand_cpus, parse as parse_cpus};
 pub(crate) use guard::Guard;
 
 /// How long a killed process may take to disappear.

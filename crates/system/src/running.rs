@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use anyhow::bail;
+use driver::rpc::Service;
 use driver::{Facts, ServerLimits, Target};
 use measure::Identity;
 
@@ -90,6 +91,21 @@ impl Running {
             access: Access::Database(target),
             identity: facts.identity,
             limits: facts.limits,
+            login: None,
+            system_handle: Box::new(system_handle),
+        }
+    }
+
+    /// An RPC service.
+    pub(crate) fn service(
+        service: Service,
+        identity: Identity,
+        system_handle: impl SystemHandle + 'static,
+    ) -> Self {
+        Self {
+            access: Access::Service(service),
+            identity,
+            limits: ServerLimits::default(),
             login: None,
             system_handle: Box::new(system_handle),
         }
@@ -207,7 +223,7 @@ impl SystemHandle for External {
 
     fn snapshot(&mut self) -> anyhow::Result<()> {
         bail!(
-            "the data of a server that was not started here cannot be copied: say between = \
+            "the data of a server that was not started here cannot be copied: set between = \
              \"reload\" (or \"keep\"), or let dyno start one with kind = \"mariadb\" or \"tidb\""
         )
     }

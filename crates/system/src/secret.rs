@@ -9,8 +9,12 @@ use anyhow::Context;
 use driver::Password;
 use sha1::{Digest, Sha1};
 
-use crate::daemon::{DATABASE, USER};
 use crate::private_file;
+
+/// The login user of a managed MariaDB or TiDB.
+pub const USER: &str = "root";
+/// The database that a new MariaDB or TiDB has.
+pub const DATABASE: &str = "test";
 
 /// The text that is shown in place of a password.
 const MASK: &str = "***";

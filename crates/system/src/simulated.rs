@@ -1,13 +1,16 @@
-//! A simulated system: servers, a queue, and service times that are known beforehand.
+//! A simulated system: servers, a queue, and service times and noise that are known beforehand.
 
 use std::path::Path;
 use std::time::Duration;
 
 use driver::Timeouts;
 use measure::{Nanos, nanos};
-use plan::{OptionReader, Options, Problem, SimulatedSystem, Stall, parse_duration, show_duration};
+use plan::{
+    Noise, OptionReader, Options, Problem, ServiceDistribution, SimulatedSystem, Stall,
+    parse_duration, show_duration,
+};
 
-use crate::{Access, Identity, ProgressListener, Running, System};
+use crate::{Access, Identity, Offer, ProgressListener, Running, System};
 
 /// The default service time.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
@@ -20,13 +23,21 @@ pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>,
     let servers = reader.integer("servers", 1, 1..=1_000_000);
     let service_times_ns = service_times(&mut reader);
     let mut problems = Vec::new();
+    let distribution = distribution(&mut reader);
     let stalls = stalls(&mut reader, &mut problems);
+    let noise = noise(&mut reader, &mut problems);
     problems.extend(reader.finish().err().unwrap_or_default());
     if !problems.is_empty() {
         return Err(problems);
     }
     let servers = usize::try_from(servers).unwrap_or(usize::MAX);
-    Ok(Box::new(Simulated(SimulatedSystem { servers, service_times_ns, stalls })))
+    Ok(Box::new(Simulated(SimulatedSystem {
+        servers,
+        service_times_ns,
+        distribution,
+        stalls,
+        noise,
+    })))
 }
 
 /// `stalls = [{ at = "5s", for = "1s" }]`, in any order.
@@ -40,6 +51,83 @@ fn stalls(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Sta
         reader.reject("stalls", message, "make one of them, or set them apart");
     }
     stalls
+}
+
+/// `distribution = "lognormal"` with `variation = 1.5`.
+fn distribution(reader: &mut OptionReader<'_>) -> ServiceDistribution {
+    let variation = reader.float("variation", 1.0, 0.01..=100.0);
+    let choices = [
+        ("constant", ServiceDistribution::Constant),
+        ("exponential", ServiceDistribution::Exponential),
+        ("lognormal", ServiceDistribution::Lognormal { variation }),
+        ("pareto", ServiceDistribution::Pareto { variation }),
+        ("bimodal", ServiceDistribution::Bimodal { variation }),
+    ];
+    let chosen = reader.choice("distribution", ServiceDistribution::Constant, &choices);
+    let is_fixed =
+        matches!(chosen, ServiceDistribution::Constant | ServiceDistribution::Exponential);
+    if is_fixed && reader.is_given("variation") {
+        let message = "this `distribution` has no `variation` of its own";
+        reader.reject("variation", message, "leave it out, or choose lognormal, pareto or bimodal");
+    }
+    chosen
+}
+
+/// `noise = [{ kind = "drift", change = 0.1, over = "1h" }]`
+fn noise(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Noise> {
+    let tables = reader.tables("noise");
+    let read = |table: &Options| read_noise(table).map_err(|found| problems.extend(found)).ok();
+    tables.iter().filter_map(read).collect()
+}
+
+fn read_noise(table: &Options) -> Result<Noise, Vec<Problem>> {
+    let mut reader = table.reader();
+    let kinds = ["autocorrelated", "two-state", "pauses", "drift"].map(|kind| (kind, kind));
+    if !reader.is_given("kind") {
+        let help = "write autocorrelated, two-state, pauses or drift";
+        return Err(vec![table.problem("kind", "this noise has no `kind`", help)]);
+    }
+    let noise = match reader.choice("kind", "", &kinds) {
+        "autocorrelated" => Noise::Autocorrelated {
+            deviation: reader.float("deviation", 0.1, 0.0..=2.0),
+            time_ns: required_ns(&mut reader, "time"),
+        },
+        "two-state" => Noise::TwoStates {
+            slow: reader.float("slow", 2.0, 1.0..=1_000.0),
+            fast_ns: required_ns(&mut reader, "fast_for"),
+            slow_ns: required_ns(&mut reader, "slow_for"),
+        },
+        "pauses" => Noise::Pauses {
+            every_ns: required_ns(&mut reader, "every"),
+            length_ns: required_ns(&mut reader, "for"),
+            shape: reader.float("shape", 1.5, 1.1..=10.0),
+        },
+        "drift" => Noise::Drift {
+            change: reader.float("change", 0.1, -0.9..=100.0),
+            over_ns: required_ns(&mut reader, "over"),
+        },
+        _ => {
+            // The reader knows that the kind is none of these; the other keys depend on it.
+            let known = reader.unasked();
+            known.iter().for_each(|name| _ = reader.is_given(name));
+            return Err(reader.finish().err().unwrap_or_default());
+        }
+    };
+    if matches!(noise, Noise::Pauses { every_ns, length_ns, .. } if length_ns >= every_ns) {
+        let message = "the pauses are as long as the time from one to the next";
+        reader.reject("for", message, "make them shorter, or rarer");
+    }
+    reader.finish().map(|()| noise)
+}
+
+/// A time that has no default and is not 0.
+fn required_ns(reader: &mut OptionReader<'_>, name: &str) -> Nanos {
+    let time = reader.duration(name, Duration::ZERO);
+    if time.is_zero() {
+        let message = format!("this noise has no `{name}`");
+        reader.reject(name, message, "write a time such as \"10s\"");
+    }
+    nanos(time)
 }
 
 fn read_stall(table: &Options) -> Result<Stall, Vec<Problem>> {
@@ -75,6 +163,10 @@ fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
 }
 
 impl System for Simulated {
+    fn offers(&self) -> Offer {
+        Offer::Simulation
+    }
+
     fn start(
         &self,
         _scratch: &Path,
@@ -87,7 +179,6 @@ impl System for Simulated {
 
 impl Simulated {
     fn identity(&self) -> Identity {
-        let show = |time_ns: Nanos| show_duration(Duration::from_nanos(time_ns));
         let times: Vec<String> = self.0.service_times_ns.iter().map(|time| show(*time)).collect();
         let mut settings = vec![
             ("servers".to_owned(), self.0.servers.to_string()),
@@ -99,6 +190,13 @@ impl Simulated {
         if !self.0.stalls.is_empty() {
             settings.push(("stalls".to_owned(), stalls.collect::<Vec<_>>().join(", ")));
         }
+        if self.0.distribution != ServiceDistribution::Constant {
+            settings.push(("distribution".to_owned(), show_distribution(self.0.distribution)));
+        }
+        let noise: Vec<String> = self.0.noise.iter().map(show_noise).collect();
+        if !noise.is_empty() {
+            settings.push(("noise".to_owned(), noise.join(", ")));
+        }
         Identity {
             product: "simulated system".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -106,5 +204,34 @@ impl Simulated {
             storage: "none, exact virtual time".to_owned(),
             settings,
         }
+    }
+}
+
+fn show(time_ns: Nanos) -> String {
+    show_duration(Duration::from_nanos(time_ns))
+}
+
+fn show_distribution(distribution: ServiceDistribution) -> String {
+    match distribution {
+        ServiceDistribution::Constant => "constant".to_owned(),
+        ServiceDistribution::Exponential => "exponential".to_owned(),
+        ServiceDistribution::Lognormal { variation } => format!("lognormal, variation {variation}"),
+        ServiceDistribution::Pareto { variation } => format!("pareto, variation {variation}"),
+        ServiceDistribution::Bimodal { variation } => format!("bimodal, variation {variation}"),
+    }
+}
+
+fn show_noise(noise: &Noise) -> String {
+    match *noise {
+        Noise::Autocorrelated { deviation, time_ns } => {
+            format!("autocorrelated {deviation} over {}", show(time_ns))
+        }
+        Noise::TwoStates { slow, fast_ns, slow_ns } => {
+            format!("two-state {slow} for {} after {}", show(slow_ns), show(fast_ns))
+        }
+        Noise::Pauses { every_ns, length_ns, shape } => {
+            format!("pauses of {} every {}, shape {shape}", show(length_ns), show(every_ns))
+        }
+        Noise::Drift { change, over_ns } => format!("drift of {change} over {}", show(over_ns)),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let path = reader.text("path").map(|path| folder.join(path));
     if let Some(parent) = path.as_deref().and_then(Path::parent).filter(|parent| !parent.is_dir()) {
         let message = format!("there is no folder {}", parent.display());
-        reader.reject("path", message, "make it first, or say another path");
+        reader.reject("path", message, "create it first, or give another path");
     }
     // The driver supports no other mode; the key exists so that a plan can name the mode.
     reader.choice("journal", (), &[("wal", ())]);
@@ -50,6 +50,10 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
 }
 
 impl System for Sqlite {
+    fn keeps_data(&self) -> bool {
+        self.path.is_some()
+    }
+
     fn start(
         &self,
         scratch: &Path,
@@ -108,7 +112,7 @@ impl DatabaseFile {
         // The first column is 1 when another connection blocked the checkpoint.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(
-                "{} is in use, so its state cannot be kept: end what works with it, or say \
+                "{} is in use, so its state cannot be kept: end what works with it, or set \
                  between = \"reload\"",
                 self.path.display()
             );

@@ -1,7 +1,6 @@
 //! A managed TiDB: found or built, started, watched, stopped and removed.
 
 mod build;
-mod counters;
 mod managed;
 mod members;
 mod panels;
@@ -11,11 +10,10 @@ mod server;
 mod setup;
 mod source;
 
-pub use crate::daemon::{DATABASE, USER};
+pub use crate::secret::{DATABASE, USER};
 pub use build::{BuildOptions, provide};
-pub use counters::{StatementCounters, StatementPages};
 pub(crate) use managed::read;
-pub(crate) use panels::server_kinds;
+pub(crate) use panels::{COUNTED_BY_TIDB, server_kinds};
 pub(crate) use server::{RESERVED_ARGUMENTS, Storage, TiDb, joined};
 pub use server::{Settings, start};
 pub(crate) use setup::ServerSetup;

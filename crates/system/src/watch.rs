@@ -12,9 +12,12 @@ mod host;
 pub(crate) mod panels;
 mod process;
 mod server;
+mod statements;
 pub(crate) mod stores;
 
 pub use discover::server_processes;
 pub use host::{HostWatch, LOOK_PERIOD};
 pub use panels::server_kinds;
 pub use server::{ServerWatch, read_page};
+pub(crate) use statements::StatementCounter;
+pub use statements::{StatementCounters, StatementPages};

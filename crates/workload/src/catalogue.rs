@@ -6,9 +6,11 @@ use plan::{Problem, WorkloadPlan};
 
 use crate::options::infos;
 use crate::random;
+use crate::rpc::{self, Rpc};
 use crate::sql::SqlWorkload;
 use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
 use crate::tpcc::{self, Tpcc};
+use crate::tpch::{self, Tpch};
 use crate::ycsb::{self, Preset, Ycsb};
 use crate::{OptionInfo, Workload};
 
@@ -29,6 +31,8 @@ const SYSBENCH: &str = "sysbench/";
 const YCSB: &str = "ycsb/";
 /// The kind of TPC-C.
 const TPCC: &str = "tpcc";
+/// The kind of TPC-H.
+const TPCH: &str = "tpch";
 const BULK_INSERT: &str = "bulk_insert";
 /// The file name suffix of user-defined workloads; no built-in workload has it.
 const SQL_SUFFIX: &str = ".sql";
@@ -60,9 +64,19 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
         options: infos(tpcc::OPTIONS),
     });
     all.push(WorkloadInfo {
+        kind: TPCH.to_owned(),
+        summary: "22 analytical queries over orders, with checked answers: TPC-H 3.0.1",
+        options: infos(tpch::OPTIONS),
+    });
+    all.push(WorkloadInfo {
         kind: "FILE.sql".to_owned(),
         summary: "transactions of your own, in SQL",
         options: infos(SqlWorkload::OPTIONS),
+    });
+    all.push(WorkloadInfo {
+        kind: Rpc::KIND.to_owned(),
+        summary: "calls of a method of an RPC service, or requests of a fixed size",
+        options: infos(rpc::OPTIONS),
     });
     all
 }
@@ -79,6 +93,9 @@ pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec
     }
     if kind == TPCC {
         return Ok(Box::new(Tpcc::read(&plan.options)?));
+    }
+    if kind == TPCH {
+        return Ok(Box::new(Tpch::read(&plan.options)?));
     }
     if let Some(name) = kind.strip_prefix(SYSBENCH) {
         if let Some(script) = Script::ALL.into_iter().find(|script| script.name() == name) {

@@ -1,10 +1,12 @@
-//! Workloads: the sysbench set, YCSB, TPC-C and users' SQL files, and the random distributions that they draw from.
+//! Workloads: the sysbench set, YCSB, TPC-C, users' SQL files and calls of RPC services, and the random distributions that they draw from.
 //!
 //! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] lists all workloads. A workload gets
 //! the system's dialect and capabilities from the driver, and never depends on the product's name.
 
 mod catalogue;
+mod created;
 mod export;
+mod expression;
 mod loading;
 mod options;
 mod parallel;
@@ -12,6 +14,8 @@ mod policy;
 mod progress;
 pub mod random;
 mod reconnect;
+mod row_buffer;
+mod rpc;
 mod session;
 mod shared;
 mod sql;
@@ -19,6 +23,7 @@ mod sysbench;
 #[cfg(test)]
 mod testing;
 mod tpcc;
+mod tpch;
 mod transaction_loop;
 mod workload;
 mod ycsb;
@@ -27,4 +32,5 @@ pub use catalogue::{WorkloadInfo, catalogue, read};
 pub use export::Export;
 pub use options::OptionInfo;
 pub use progress::LoadProgress;
+pub use rpc::Rpc;
 pub use workload::{LoadKey, Workload, WorkloadContext};

@@ -1,15 +1,19 @@
 //! Loads data in batches. A batch is one transaction on a session of its own, so that it can be loaded again
 //! when its connection breaks.
 
-use std::time::Duration;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
-use driver::{Dialect, Loader, Session, Value};
+use driver::{Added, Dialect, Loader, Session, Value};
 use engine::Stop;
-use measure::{ErrorClass, Failure};
-use net::Handle;
+use measure::{ErrorClass, Failure, Nanos};
+use net::{Clock, Handle};
 
 use crate::LoadProgress;
 use crate::reconnect::ReconnectBackoff;
+
+/// The origin of the times of all batches.
+static ORIGIN: LazyLock<Instant> = LazyLock::new(net::origin);
 
 /// The transaction of one batch.
 pub(crate) struct Batch<'a> {
@@ -17,6 +21,9 @@ pub(crate) struct Batch<'a> {
     progress: &'a LoadProgress,
     /// Rows already counted as progress.
     reported_rows: u64,
+    added: Added,
+    clock: Clock,
+    began: Nanos,
     is_committed: bool,
 }
 
@@ -27,11 +34,14 @@ impl<'a> Batch<'a> {
         dialect: &Dialect,
         progress: &'a LoadProgress,
     ) -> Result<Self, Failure> {
+        let clock = Clock::since(*ORIGIN);
+        let began = clock.now();
         if let Some(ascii) = dialect.ascii_session {
             session.run(ascii).await?;
         }
         session.run(dialect.begin_write).await?;
-        Ok(Self { session, progress, reported_rows: 0, is_committed: false })
+        let added = Added::default();
+        Ok(Self { session, progress, reported_rows: 0, added, clock, began, is_committed: false })
     }
 
     /// Starts adding rows to a table.
@@ -40,13 +50,20 @@ impl<'a> Batch<'a> {
             loader: self.session.loader(name, columns),
             progress: self.progress,
             reported_rows: &mut self.reported_rows,
+            added: &mut self.added,
             unreported_rows: 0,
         }
+    }
+
+    /// Runs a statement in the transaction.
+    pub(crate) async fn run(&mut self, sql: &str) -> Result<(), Failure> {
+        self.session.run(sql).await.map(drop)
     }
 
     pub(crate) async fn commit(mut self) -> Result<(), Failure> {
         self.session.run("COMMIT").await?;
         self.is_committed = true;
+        self.progress.add(&self.added, self.began..self.clock.now());
         Ok(())
     }
 }
@@ -64,6 +81,7 @@ pub(crate) struct BatchWriter<'a> {
     loader: Loader<'a>,
     progress: &'a LoadProgress,
     reported_rows: &'a mut u64,
+    added: &'a mut Added,
     unreported_rows: u64,
 }
 
@@ -84,7 +102,10 @@ impl BatchWriter<'_> {
     /// Sends the last rows.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
         self.report_rows();
-        self.loader.finish().await.map(drop)
+        let added = self.loader.finish().await?;
+        self.added.rows += added.rows;
+        self.added.inserts.merge(&added.inserts);
+        Ok(())
     }
 
     fn report_rows(&mut self) {

@@ -63,7 +63,12 @@ impl Number<u64> {
 
     /// The same, with `default` for an option without a default of its own.
     pub(crate) fn read_or(&self, reader: &mut OptionReader<'_>, default: u64) -> u64 {
-        reader.integer(self.name, default, self.allowed.clone())
+        self.read_given(reader).unwrap_or(default)
+    }
+
+    /// The same, with `None` where the option is absent.
+    pub(crate) fn read_given(&self, reader: &mut OptionReader<'_>) -> Option<u64> {
+        reader.integer_given(self.name, self.allowed.clone())
     }
 }
 

@@ -1,9 +1,11 @@
 //! Runs work on sessions outside of the load: a single session for sequential steps, a worker pool for the rest.
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use driver::{Datum, Session};
@@ -18,9 +20,27 @@ pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
     Failure::new(ErrorClass::Server, "", message)
 }
 
+/// The refusal to make tables that exist already.
+pub(crate) fn already_there(tables: &[&str]) -> Failure {
+    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
+    unsuitable(format!(
+        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
+         `--existing replace` to have it dropped and made afresh",
+        tables.join(", ")
+    ))
+}
+
 /// The failure of a job that was stopped on request.
 pub(crate) fn interrupted() -> Failure {
     Failure::new(ErrorClass::Connection, "", "interrupted")
+}
+
+/// Runs a future that only writes to files or memory, and therefore never waits.
+pub(crate) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(unsuitable("writing rows did not come to an end")),
+    }
 }
 
 /// Runs `job` on a new session, after the statements of the plan's `prepare_session`.

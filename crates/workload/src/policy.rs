@@ -32,8 +32,6 @@ pub(crate) enum ErrorAction {
     Retry,
     /// Abandon the transaction and continue with the next one.
     Ignore,
-    /// Abandon the transaction and continue on a new connection.
-    Reconnect,
     /// End the client.
     Fatal,
 }
@@ -47,13 +45,18 @@ impl ErrorPolicy {
         }
     }
 
-    /// How to handle an error of this kind. A duplicate key is always ignored, because a retry would meet it again.
-    /// An error that breaks the connection is never ignored, and a refused login ends the client.
+    /// The policy of loads whose errors are results: each is counted, and the client goes on.
+    pub(crate) fn ignore_all() -> Self {
+        Self { retries_transient: false, ignored: vec!["all".to_owned()] }
+    }
+
+    /// How to handle an error of this kind that leaves the connection usable. A duplicate key is always ignored,
+    /// because a retry would meet it again. A refused login ends the client, and so does an expression that has no
+    /// value, which no server has reported.
     pub(crate) fn action(&self, key: &ErrorKey) -> ErrorAction {
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
-        if key.class.breaks_connection() {
-            ErrorAction::Reconnect
-        } else if key.class == ErrorClass::Login {
+        let is_own = key.class == ErrorClass::Server && key.code.is_empty();
+        if key.class == ErrorClass::Login || is_own {
             ErrorAction::Fatal
         } else if is_listed || key.class == ErrorClass::DuplicateKey {
             ErrorAction::Ignore
@@ -80,7 +83,6 @@ mod tests {
         assert_eq!(action(ErrorClass::DuplicateKey, "1062"), ErrorAction::Ignore);
         assert_eq!(action(ErrorClass::Server, "1146"), ErrorAction::Ignore);
         assert_eq!(action(ErrorClass::Server, "1054"), ErrorAction::Fatal);
-        assert_eq!(action(ErrorClass::Connection, "1146"), ErrorAction::Reconnect);
     }
 
     #[test]
@@ -88,7 +90,6 @@ mod tests {
         let policy = ErrorPolicy { retries_transient: false, ignored: Vec::new() };
         let action = |class| policy.action(&ErrorKey::new(class, "x"));
         assert_eq!(action(ErrorClass::WriteConflict), ErrorAction::Ignore);
-        assert_eq!(action(ErrorClass::Timeout), ErrorAction::Reconnect);
     }
 
     #[test]
@@ -96,7 +97,8 @@ mod tests {
         let policy = ErrorPolicy { retries_transient: true, ignored: vec!["all".to_owned()] };
         let action = |class| policy.action(&ErrorKey::new(class, "x"));
         assert_eq!(action(ErrorClass::Server), ErrorAction::Ignore);
-        assert_eq!(action(ErrorClass::Connection), ErrorAction::Reconnect);
         assert_eq!(action(ErrorClass::Login), ErrorAction::Fatal);
+        assert_eq!(policy.action(&ErrorKey::new(ErrorClass::Server, "")), ErrorAction::Fatal);
+        assert_eq!(policy.action(&ErrorKey::new(ErrorClass::Timeout, "")), ErrorAction::Ignore);
     }
 }

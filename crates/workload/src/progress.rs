@@ -1,9 +1,15 @@
 //! The progress of a long job.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-/// Counts the completed work and the total work. One job writes it and a display reads it; clones share one count.
+use driver::Added;
+use measure::{LoadedRows, Nanos};
+
+/// Counts the completed work and the total work, and collects remarks. One job writes it and a display reads it;
+/// clones share one count.
 #[derive(Clone, Debug, Default)]
 pub struct LoadProgress(Arc<Counts>);
 
@@ -13,6 +19,20 @@ struct Counts {
     done: AtomicU64,
     total: AtomicU64,
     losses: AtomicU64,
+    notes: Mutex<Vec<String>>,
+    committed: Mutex<Option<Committed>>,
+}
+
+/// Committed batches.
+#[derive(Debug)]
+struct Committed {
+    /// From the beginning of the first one to the end of the last one.
+    time: Range<Nanos>,
+    all: Added,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl LoadProgress {
@@ -23,7 +43,7 @@ impl LoadProgress {
 
     /// Begins a stage of `total` units of work (rows, tables), such as `loading sbtest1`.
     pub fn begin(&self, stage: impl Into<String>, total: u64) {
-        *self.0.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage.into();
+        *lock(&self.0.stage) = stage.into();
         self.0.done.store(0, Ordering::Relaxed);
         self.0.total.store(total, Ordering::Relaxed);
     }
@@ -48,9 +68,40 @@ impl LoadProgress {
         self.0.losses.load(Ordering::Relaxed)
     }
 
+    /// Adds a remark on what was found, in one line.
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        lock(&self.0.notes).push(text.into());
+    }
+
+    /// The remarks since the last call.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.0.notes))
+    }
+
+    /// Adds a committed batch and its time.
+    pub(crate) fn add(&self, batch: &Added, time: Range<Nanos>) {
+        if batch.rows == 0 {
+            return;
+        }
+        let mut committed = lock(&self.0.committed);
+        let start = || Committed { time: time.clone(), all: Added::default() };
+        let sum = committed.get_or_insert_with(start);
+        sum.time = sum.time.start.min(time.start)..sum.time.end.max(time.end);
+        sum.all.rows += batch.rows;
+        sum.all.inserts.merge(&batch.inserts);
+    }
+
+    /// The rows that were loaded; `None` if there are none.
+    pub fn loaded(&self) -> Option<LoadedRows> {
+        let committed = lock(&self.0.committed);
+        let Committed { time, all } = committed.as_ref()?;
+        let duration = Duration::from_nanos(time.end - time.start);
+        Some(LoadedRows { rows: all.rows, duration, inserts: all.inserts.clone() })
+    }
+
     /// The stage, completed units, total units.
     pub fn current(&self) -> (String, u64, u64) {
-        let stage = self.0.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let stage = lock(&self.0.stage).clone();
         (stage, self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
     }
 }

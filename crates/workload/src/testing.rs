@@ -116,10 +116,10 @@ impl TestSystem {
     pub(crate) fn trial(&self, workload: &dyn Workload, clients: usize, events: u64) -> Trial {
         let load = workload.load(&self.context());
         let trial = self.offer(&*load, clients, events);
+        assert_eq!(trial.tally.transactions + trial.tally.failed_transactions, events);
         for client in &trial.outcome.clients {
             assert_eq!(client.failure, None);
         }
-        assert_eq!(trial.tally.transactions + trial.tally.failed_transactions, events);
         trial
     }
 
@@ -128,9 +128,11 @@ impl TestSystem {
         let offered = OfferedLoad {
             clients,
             workers: if is_blocking { Workers::PerClient } else { Workers::EventLoops(2) },
+            cpus: Vec::new(),
             pacing: Pacing::Closed { think_time_ns: 0 },
             warm_up: Duration::ZERO,
-            limit: Limit::Events(events),
+            limit: Limit::events(events),
+            has_uneven_turns: false,
             interval: Duration::from_secs(1),
             reconnect_limit: Some(Duration::from_secs(30)),
             connect_timeout: Duration::from_secs(30),

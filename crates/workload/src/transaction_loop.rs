@@ -35,6 +35,11 @@ pub(crate) trait WorkloadClient {
         Ok(())
     }
 
+    /// Whether the connection cannot be used after this failure.
+    fn has_lost_connection(&self, failure: &Failure) -> bool {
+        failure.key.class.breaks_connection()
+    }
+
     /// Opens a new connection and prepares the statements of the transactions; drops the old connection.
     ///
     /// # Errors
@@ -95,6 +100,7 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
         };
         handle.traffic(client.take_traffic());
         match end {
+            TransactionEnd::Unanswered => {}
             TransactionEnd::Answered if backoff.is_none() => {}
             TransactionEnd::Answered => {
                 backoff = None;
@@ -114,6 +120,8 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
 enum TransactionEnd {
     /// The server answered the transaction, with success or failure.
     Answered,
+    /// There was no answer, but the client has a connection that it can use.
+    Unanswered,
     /// The client needs another connection.
     Lost(Failure),
     /// The client must end.
@@ -129,21 +137,23 @@ async fn after_failure<W: WorkloadClient>(
     failed: FailedTransaction,
 ) -> Option<TransactionEnd> {
     let FailedTransaction { operation, failure } = failed;
+    if client.has_lost_connection(&failure) {
+        return Some(lose(handle, turn, operation, failure));
+    }
     let key = &failure.key;
     let action = policy.action(key);
     if action == ErrorAction::Fatal {
         handle.fail(turn, operation, key, Disposition::Fatal);
         return Some(TransactionEnd::Fatal(failure));
     }
-    if action == ErrorAction::Reconnect {
-        return Some(lose(handle, turn, operation, failure));
-    }
     if let Err(broken) = client.roll_back(handle).await {
         return Some(lose(handle, turn, operation, broken));
     }
     if action == ErrorAction::Ignore {
         handle.fail(turn, operation, key, Disposition::Ignored);
-        return Some(TransactionEnd::Answered);
+        let is_answered = !key.class.breaks_connection();
+        let end = if is_answered { TransactionEnd::Answered } else { TransactionEnd::Unanswered };
+        return Some(end);
     }
     handle.retry(key);
     // Yields to the event loop, which checks the time and requests to stop: a blocking driver would otherwise

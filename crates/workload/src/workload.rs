@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use driver::Target;
 use engine::{Load, Stop};
-use measure::{Condition, Failure, Rules};
+use measure::{Condition, Failure, QueryPlan, Rules};
 use plan::{Existing, Limit, PhaseSql};
 
 use crate::parallel::unsuitable;
@@ -47,11 +47,18 @@ pub struct LoadKey {
     pub rate: usize,
 }
 
+impl LoadKey {
+    /// The seed for the draws of this load's clients on data of that seed.
+    pub(crate) fn client_seed(self, seed: u64) -> u64 {
+        let Self { repetition, clients, rate } = self;
+        Random::of_part(seed, &[repetition.into(), clients as u64, rate as u64]).next_u64()
+    }
+}
+
 impl WorkloadContext<'_> {
     /// The seed for the draws of clients.
     pub(crate) fn client_seed(&self) -> u64 {
-        let LoadKey { repetition, clients, rate } = self.load_key;
-        Random::of_part(self.seed, &[repetition.into(), clients as u64, rate as u64]).next_u64()
+        self.load_key.client_seed(self.seed)
     }
 }
 
@@ -66,9 +73,25 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// The limit of a trial if the plan has none.
-    fn limit(&self) -> Option<Limit> {
+    /// The limit of a trial of `clients` clients if the plan has none.
+    fn limit(&self, _clients: usize) -> Option<Limit> {
         None
+    }
+
+    /// Whether each client has a fixed sequence of transactions and runs it once, at full speed: then there can be no
+    /// warm-up, no pauses and no rates, and the time between two ends of transactions has no usual length.
+    fn runs_once(&self) -> bool {
+        false
+    }
+
+    /// The number of clients if the plan has none.
+    fn clients(&self) -> Option<usize> {
+        None
+    }
+
+    /// Remarks on the options, such as one that changes nothing, each in one line.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// How many statements each client prepares, to compare with the server's limit.
@@ -100,8 +123,26 @@ pub trait Workload: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Scores and the required mix of this workload.
-    fn rules(&self) -> Rules {
+    /// The plans of the last load's queries; called after [`Workload::check`]. Empty if the workload keeps none.
+    ///
+    /// # Errors
+    /// The server's error.
+    fn query_plans(&self, _context: &WorkloadContext<'_>) -> Result<Vec<QueryPlan>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Checks the data like [`Workload::verify`], but returns the conditions, broken ones included, for a report.
+    /// Empty if there are none.
+    ///
+    /// # Errors
+    /// If the data does not fit; the server's error. A broken condition is a result, not an error.
+    fn examine(&self, context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
+        self.verify(context).map(|()| Vec::new())
+    }
+
+    /// Scores, limits and the required mix of this workload, and where a load of `clients` clients leaves its
+    /// definition.
+    fn rules(&self, _clients: usize) -> Rules {
         Rules::default()
     }
 
@@ -111,12 +152,21 @@ pub trait Workload: Send + Sync {
     /// The server's error.
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure>;
 
+    /// Drops the tables of the workload, whoever created them, and tells what it did: a sentence for each table or
+    /// statement. Drops nothing if a table of that name is not the workload's.
+    ///
+    /// # Errors
+    /// The table that is not the workload's; the server's error.
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure>;
+
     /// Writes the rows that [`Workload::prepare`] would load to files for a bulk loader.
     ///
     /// # Errors
     /// If the workload cannot be exported, or a file cannot be written.
     fn export(&self, _export: &Export<'_>) -> Result<(), Failure> {
-        Err(unsuitable("this workload's data cannot be written as files; tpcc's can"))
+        Err(unsuitable(
+            "this workload's data cannot be written as files; those of tpcc and tpch can",
+        ))
     }
 
     /// The load of one trial. Equal seeds and trials give each client equal queries.

@@ -12,21 +12,18 @@ use super::window::Window;
 use super::{Bench, Part};
 
 /// The cores of server and client when they are separate.
-const SERVER_CORE: &str = "0";
-const CLIENT_CORE: &str = "1";
+pub(super) const SERVER_CORE: &str = "0";
+pub(super) const CLIENT_CORE: &str = "1";
 /// sysbench has a thread for each connection; it is not measured with more connections than this.
 const SYSBENCH_CONNECTIONS_MAX: usize = 256;
 /// The number of connections with which the cost of watching is also measured.
 pub(super) const WATCHED_CONNECTIONS: usize = 64;
 
 /// Point selects of a part that measures nothing else.
-///
-/// # Errors
-/// When a contestant or the server fails, or there is no TiDB and none can be built.
 pub(super) fn measure(bench: &mut Bench, part: Part) -> anyhow::Result<()> {
     let is_pinned = part == Part::Pinned;
     let server = match part {
-        Part::Tidb => BenchServer::start_tidb(crate::tidb::build(&bench.interrupt)?)?,
+        Part::Tidb => BenchServer::start_tidb(crate::servers::tidb(&bench.interrupt)?)?,
         _ => BenchServer::start(is_pinned.then_some(SERVER_CORE))?,
     };
     server.fill(&bench.interrupt)?;
@@ -54,21 +51,18 @@ pub(super) fn measure(bench: &mut Bench, part: Part) -> anyhow::Result<()> {
 }
 
 /// Contestants that load one server in turn.
-pub(super) struct Comparison<'a> {
+pub(super) struct Comparison<'a, S> {
     pub part: Part,
-    pub server: &'a BenchServer,
+    pub server: &'a S,
     pub connections: &'a [usize],
     pub contestants: &'a [Contestant],
     /// The cores that contestants are kept on.
     pub cpus: Option<&'a str>,
-    pub window: Window,
+    pub window: Window<S>,
 }
 
-impl Comparison<'_> {
+impl<S> Comparison<'_, S> {
     /// Measures every contestant, as its command loads the server from so many connections, in every round.
-    ///
-    /// # Errors
-    /// When a contestant or the server fails.
     pub(super) fn measure(
         &self,
         bench: &mut Bench,

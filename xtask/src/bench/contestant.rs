@@ -5,22 +5,32 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use system::mariadb::DATABASE;
 
 use super::server::{BenchServer, FLOOR_USER, ROWS};
+use crate::shell::with;
 
 /// A contestant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Contestant {
     /// dyno without watching hosts and servers, because the other contestants do not watch them either.
     Dyno,
     /// dyno with its defaults.
+    #[serde(rename = "dyno, watching")]
     DynoWatching,
     Sysbench,
     Floor,
     GoYcsb,
     GoTpc,
+    /// dyno with requests of tRPC, beside those without a meaning.
+    #[serde(rename = "dyno, tRPC")]
+    DynoTrpc,
+    TrpcClient,
+    Ghz,
+    H2load,
 }
 
 /// The programs that were built for the benchmark.
@@ -28,6 +38,8 @@ pub(super) enum Contestant {
 pub(super) struct Programs {
     pub dyno: PathBuf,
     pub floor: PathBuf,
+    pub rpc_client: PathBuf,
+    pub rpc_server: PathBuf,
 }
 
 impl Contestant {
@@ -40,6 +52,10 @@ impl Contestant {
             Self::Floor => "floor",
             Self::GoYcsb => "go-ycsb",
             Self::GoTpc => "go-tpc",
+            Self::DynoTrpc => "dyno, tRPC",
+            Self::TrpcClient => "trpc-go's client",
+            Self::Ghz => "ghz",
+            Self::H2load => "h2load",
         }
     }
 
@@ -57,21 +73,26 @@ impl Contestant {
     ) -> anyhow::Result<Command> {
         match self {
             Self::Dyno | Self::DynoWatching => {
-                let mut command = dyno(programs, server, "sysbench/oltp_point_select", "results");
-                command.args(["--tables", "1", "--table-size", &ROWS.to_string()]).args([
-                    "--existing",
-                    "reuse",
-                    "--option",
-                    "rand_type=uniform",
-                ]);
-                if self == Self::Dyno {
-                    command.args(["--set", "watch=\"off\""]);
-                }
-                Ok(timed(command, connections, time))
+                let command = dyno(programs, server, "sysbench/oltp_point_select", "results");
+                let watch = if self == Self::Dyno { "--set watch=\"off\"" } else { "" };
+                let options = format!(
+                    "--tables 1 --table-size {ROWS} --existing reuse --option rand_type=uniform {watch}"
+                );
+                Ok(timed(with(command, &options), connections, time))
             }
-            Self::Sysbench => Ok(sysbench(server, connections, time)),
-            Self::Floor => Ok(floor(programs, server, connections, time)),
-            Self::GoYcsb | Self::GoTpc => {
+            Self::Sysbench => {
+                // sysbench takes whole seconds.
+                let seconds = time.as_secs_f64().ceil() + 1.0;
+                let load = format!("--threads={connections} --time={seconds} run");
+                Ok(with(server.sysbench(1, ROWS), &format!("--rand-type=uniform {load}")))
+            }
+            Self::Floor => {
+                let (port, seconds) = (server.port(), time.as_secs_f64());
+                let server = format!("127.0.0.1 {port} {FLOOR_USER} {DATABASE} {ROWS}");
+                let command = Command::new(&programs.floor);
+                Ok(with(command, &format!("{server} {connections} 1 {seconds}")))
+            }
+            _ => {
                 bail!("{} has no point selects of sysbench's", self.name())
             }
         }
@@ -84,16 +105,13 @@ impl Contestant {
 
     /// Standard deviation over clients of what each got done, as a share of the mean; `None` for
     /// who does not count that.
-    ///
-    /// # Errors
-    /// When its output cannot be parsed.
     pub(super) fn unfairness(self, printed: &str) -> anyhow::Result<Option<f64>> {
         match self {
-            Self::Dyno | Self::DynoWatching => dyno_unfairness(printed),
+            Self::Dyno | Self::DynoWatching | Self::DynoTrpc => dyno_unfairness(printed),
             Self::Sysbench => sysbench_unfairness(printed)
                 .context("sysbench says nothing about its threads' fairness")
                 .map(Some),
-            Self::Floor | Self::GoYcsb | Self::GoTpc => Ok(None),
+            _ => Ok(None),
         }
     }
 }
@@ -105,48 +123,16 @@ pub(super) fn dyno(
     workload: &str,
     out: &str,
 ) -> Command {
-    let mut command = Command::new(&programs.dyno);
-    command
-        .args([
-            "bench",
-            workload,
-            "--quiet",
-            "--format",
-            "json",
-            "--system",
-            &server.url(),
-            "--out",
-        ])
-        .arg(server.scratch().join(out));
+    let options = format!("bench {workload} --quiet --format json --system {}", server.url());
+    let mut command = with(Command::new(&programs.dyno), &options);
+    command.arg("--out").arg(server.scratch().join(out));
     command
 }
 
 /// dyno's command for so many clients, for so long.
-pub(super) fn timed(mut command: Command, connections: usize, time: Duration) -> Command {
-    command
-        .args(["--clients", &connections.to_string(), "--warm-up", "1s"])
-        .args(["--time", &format!("{}ms", time.as_millis())]);
-    command
-}
-
-fn sysbench(server: &BenchServer, connections: usize, time: Duration) -> Command {
-    // sysbench takes whole seconds.
-    let seconds = time.as_secs_f64().ceil() + 1.0;
-    let mut command = server.sysbench(1, ROWS);
-    command
-        .arg("--rand-type=uniform")
-        .arg(format!("--threads={connections}"))
-        .arg(format!("--time={seconds}"))
-        .arg("run");
-    command
-}
-
-fn floor(programs: &Programs, server: &BenchServer, connections: usize, time: Duration) -> Command {
-    let mut command = Command::new(&programs.floor);
-    command
-        .args(["127.0.0.1", &server.port().to_string(), FLOOR_USER, DATABASE, &ROWS.to_string()])
-        .args([connections.to_string(), "1".to_owned(), time.as_secs_f64().to_string()]);
-    command
+pub(super) fn timed(command: Command, connections: usize, time: Duration) -> Command {
+    let time = time.as_millis();
+    with(command, &format!("--clients {connections} --warm-up 1s --time {time}ms"))
 }
 
 /// dyno does not report figures of single clients.

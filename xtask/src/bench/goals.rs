@@ -3,18 +3,22 @@
 use std::fmt;
 
 use analysis::{Ratio, over_repetitions, paired_ratio};
+use serde::Serialize;
 
 use self::Bound::{AtLeast, AtMost};
 use super::Part;
-use super::contestant::Contestant::{self, Dyno, Floor, GoTpc, GoYcsb, Sysbench};
+use super::contestant::Contestant::{
+    self, Dyno, DynoTrpc, Floor, Ghz, GoTpc, GoYcsb, Sysbench, TrpcClient,
+};
 use super::results::Quantity::{
     self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
 };
 use super::results::{Point, Results};
+use super::rpc::{FLOOR_CLIENTS, MANY};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
 /// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
-const RULES: [(Part, &[Rule]); 9] = [
+const RULES: [(Part, &[Rule]); 15] = [
     (
         Part::Pinned,
         &[
@@ -52,8 +56,33 @@ const RULES: [(Part, &[Rule]); 9] = [
     ),
     (Part::Tpcc, &[ratio(TPCC_LOAD, [GoTpc, Dyno], Seconds, AtLeast(2.0)).at(LOADING)]),
     (Part::Tpcc, &[median(TPCC_CHECK, Seconds, AtMost(10.0), " s").at(CHECKING)]),
+    (Part::Tcp, TCP),
+    (Part::TcpPinned, TCP),
+    (Part::Trpc, TRPC),
+    (Part::TrpcPinned, TRPC),
+    (Part::Grpc, GRPC),
+    (Part::GrpcPinned, GRPC),
     (Part::Soak, &[rule(MEMORY_GROWTH, Figure::Growth(ResidentBytes), AtMost(1.02), "")]),
 ];
+
+/// Of requests of fixed sizes: with 1 and with 8 requests in flight on each of 100 connections, and with 10,000
+/// connections.
+const TCP: &[Rule] = &[
+    ratio("client CPU a request, {} clients", [Dyno, Floor], CpuUs, AtMost(1.15))
+        .at(FLOOR_CLIENTS[0]),
+    difference("client CPU a request, {} clients", [Dyno, Floor], CpuUs, AtMost(0.3), " us")
+        .at(FLOOR_CLIENTS[1]),
+    ratio("throughput, {} clients", [Dyno, Floor], QueriesPerS, AtLeast(0.6)).at(FLOOR_CLIENTS[1]),
+    ratio("throughput, {} clients", [DynoTrpc, Floor], QueriesPerS, AtLeast(0.6))
+        .at(FLOOR_CLIENTS[1]),
+    megabytes("peak memory, {} connections", AtMost(100.0)).at(MANY),
+];
+const TRPC: &[Rule] = &[
+    ratio("client CPU for a call of tRPC, {} clients", [Dyno, TrpcClient], CpuUs, AtMost(0.2)),
+    ratio("throughput of tRPC, {} clients", [Dyno, TrpcClient], QueriesPerS, AtLeast(2.0)),
+];
+const GRPC: &[Rule] =
+    &[ratio("client CPU for a call of gRPC, {} clients", [Dyno, Ghz], CpuUs, AtMost(0.1))];
 
 const SHARED_THROUGHPUT: &str = "throughput on shared cores at {}";
 const DEVIATION: &str = "standard deviation over {} clients, of the mean";
@@ -64,6 +93,8 @@ const TPCC_CHECK: &str = "check of 2 warehouses, all twelve conditions";
 const MEMORY_GROWTH: &str = "memory over ten minutes, last minute / first";
 /// The unit of a share: its figures are shown times a hundred.
 const PERCENT: &str = " %";
+/// The unit of memory: its figures are kept in bytes.
+const MEGABYTES: &str = " MB";
 /// Looks in a minute of the soak.
 const SOAK_MINUTE: usize = 6;
 
@@ -107,6 +138,10 @@ const fn median(what: Text, quantity: Quantity, bound: Bound, unit: Text) -> Rul
     rule(what, Figure::Median(quantity), bound, unit)
 }
 
+const fn megabytes(what: Text, bound: Bound) -> Rule {
+    rule(what, Figure::Median(PeakBytes), bound, MEGABYTES)
+}
+
 const fn rule(what: Text, figure: Figure, bound: Bound, unit: Text) -> Rule {
     Rule { what, figure, bound, unit, at: None }
 }
@@ -126,10 +161,18 @@ impl Rule {
             Figure::Difference([one, other], _) => format!(", {} - {}", one.name(), other.name()),
             Figure::Median(_) | Figure::Growth(_) => String::new(),
         };
-        let what = self.what.replace("{}", &point.connections.to_string()) + &pair;
-        let factor = if self.unit == PERCENT { 100.0 } else { 1.0 };
+        let factor = match self.unit {
+            PERCENT => 100.0,
+            MEGABYTES => 1e-6,
+            _ => 1.0,
+        };
         let seen = self.figure.seen(point)?.times(factor);
-        Some(Goal { what, bound: self.bound, unit: self.unit, seen })
+        Some(Goal {
+            what: self.what.replace("{}", &point.connections.to_string()) + &pair,
+            goal: format!("{}{}", self.bound, self.unit),
+            seen: format!("{seen}{}", self.unit),
+            outcome: self.bound.outcome(&seen),
+        })
     }
 }
 
@@ -156,29 +199,38 @@ impl Figure {
 
 /// A limit for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Bound {
+enum Bound {
     AtMost(f64),
     AtLeast(f64),
 }
 
-/// Whether a figure is within its bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The whole interval is within the bound.
-    Reached,
-    /// No part of the interval is within the bound.
-    NotReached,
-    /// Part of the interval is within the bound, or there is no interval.
-    NotShown,
+/// The outcome when the whole interval of a figure is within its bound.
+pub(super) const REACHED: &str = "reached";
+/// No part of the interval is within the bound.
+const NOT_REACHED: &str = "not reached";
+/// Part of the interval is within the bound, or there is no interval.
+const NOT_SHOWN: &str = "not shown";
+
+impl Bound {
+    /// Whether it is kept: the whole interval counts, not the estimate alone.
+    fn outcome(self, seen: &Seen) -> &'static str {
+        let keeps = |end: f64| match self {
+            AtMost(most) => end <= most,
+            AtLeast(least) => end >= least,
+        };
+        match seen.interval.map(|ends| ends.map(keeps)) {
+            Some([true, true]) => REACHED,
+            Some([false, false]) => NOT_REACHED,
+            _ => NOT_SHOWN,
+        }
+    }
 }
 
-impl Outcome {
-    /// Its name on the page.
-    pub(super) fn name(self) -> &'static str {
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Reached => "reached",
-            Self::NotReached => "not reached",
-            Self::NotShown => "not shown",
+            AtMost(most) => write!(f, "at most {most}"),
+            AtLeast(least) => write!(f, "at least {least}"),
         }
     }
 }
@@ -226,43 +278,15 @@ impl fmt::Display for Seen {
     }
 }
 
-/// One goal for dyno.
-#[derive(Clone, Debug, PartialEq)]
+/// One goal for dyno, in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Goal {
     pub what: String,
-    pub bound: Bound,
-    /// Unit of the bound and of the measured value; empty for a ratio.
-    pub unit: &'static str,
-    pub seen: Seen,
-}
-
-impl Goal {
-    /// The bound in words.
-    pub(super) fn goal(&self) -> String {
-        match self.bound {
-            Bound::AtMost(most) => format!("at most {most}{}", self.unit),
-            Bound::AtLeast(least) => format!("at least {least}{}", self.unit),
-        }
-    }
-
-    /// The measured value, with its unit.
-    pub(super) fn seen(&self) -> String {
-        format!("{}{}", self.seen, self.unit)
-    }
-
-    /// Whether it was reached: the whole interval counts, not the estimate alone.
-    pub(super) fn outcome(&self) -> Outcome {
-        let Some([low, high]) = self.seen.interval else { return Outcome::NotShown };
-        let keeps = |end: f64| match self.bound {
-            Bound::AtMost(most) => end <= most,
-            Bound::AtLeast(least) => end >= least,
-        };
-        match (keeps(low), keeps(high)) {
-            (true, true) => Outcome::Reached,
-            (false, false) => Outcome::NotReached,
-            _ => Outcome::NotShown,
-        }
-    }
+    /// The bound with its unit.
+    pub goal: String,
+    /// The figure with its interval and unit.
+    pub seen: String,
+    pub outcome: &'static str,
 }
 
 /// Every goal for which there are measurements.
@@ -278,101 +302,26 @@ pub(super) fn goals(results: &Results) -> Vec<Goal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::results::Case;
     use super::*;
-
-    fn results(
-        part: Part,
-        connections: usize,
-        values: &[(Contestant, Quantity, [f64; 3])],
-    ) -> Results {
-        let mut results = Results::new(1);
-        for (contestant, quantity, rounds) in values {
-            for (round, value) in (0..).zip(*rounds) {
-                let case = Case { part, contestant: *contestant, connections, round };
-                results.add(case, [(*quantity, value)]);
-            }
-        }
-        results
-    }
-
-    fn seen(results: &Results) -> Vec<(String, Outcome)> {
-        goals(results).iter().map(|goal| (goal.seen(), goal.outcome())).collect()
-    }
 
     #[test]
     fn a_goal_is_reached_only_when_the_whole_interval_is_inside() {
-        let goal = |bound, rounds: &[f64]| {
+        let outcome = |bound: Bound, rounds: &[f64]| {
             let ones = vec![1.0; rounds.len()];
-            let seen = paired_ratio(rounds, &ones).unwrap().into();
-            Goal { what: "ratio".to_owned(), bound, unit: "", seen }.outcome()
+            bound.outcome(&paired_ratio(rounds, &ones).unwrap().into())
         };
         let straddling = [0.85, 1.11, 1.45];
-        assert_eq!(goal(Bound::AtMost(1.15), &straddling), Outcome::NotShown);
-        assert_eq!(goal(Bound::AtLeast(1.0), &straddling), Outcome::NotShown);
-        assert_eq!(goal(Bound::AtMost(1.15), &[1.10, 1.11, 1.12]), Outcome::Reached);
-        assert_eq!(goal(Bound::AtLeast(1.15), &[1.10, 1.11, 1.12]), Outcome::NotReached);
-        assert_eq!(goal(Bound::AtMost(1.15), &[1.0]), Outcome::NotShown);
+        assert_eq!(outcome(AtMost(1.15), &straddling), NOT_SHOWN);
+        assert_eq!(outcome(AtLeast(1.0), &straddling), NOT_SHOWN);
+        assert_eq!(outcome(AtMost(1.15), &[1.10, 1.11, 1.12]), REACHED);
+        assert_eq!(outcome(AtLeast(1.15), &[1.10, 1.11, 1.12]), NOT_REACHED);
+        assert_eq!(outcome(AtMost(1.15), &[1.0]), NOT_SHOWN);
     }
 
     #[test]
     fn differences_of_both_signs_have_their_range_as_interval() {
         let seen = Seen::of_rounds(&[-0.5, 0.2, 0.8]).unwrap();
-        let goal = Goal { what: "user".to_owned(), bound: AtMost(1.0), unit: " us", seen };
-        assert_eq!(goal.seen(), "0.20 (-0.50 to 0.80) us");
-        assert_eq!(goal.outcome(), Outcome::Reached);
-    }
-
-    #[test]
-    fn client_cpu_is_compared_with_floor_and_sysbench() {
-        let results = results(
-            Part::Pinned,
-            16,
-            &[
-                (Dyno, Quantity::CpuUs, [11.0, 22.0, 11.0]),
-                (Floor, Quantity::CpuUs, [10.0, 20.0, 10.0]),
-                (Sysbench, Quantity::CpuUs, [11.0, 22.0, 11.0]),
-                (Dyno, Quantity::UserUs, [2.0, 2.0, 2.0]),
-                (Floor, Quantity::UserUs, [0.5, 0.5, 0.5]),
-            ],
-        );
-        let seen = seen(&results);
-        assert_eq!(
-            seen,
-            [
-                ("1.10 (1.10 to 1.10)".to_owned(), Outcome::Reached),
-                ("1.50 (1.50 to 1.50) us".to_owned(), Outcome::NotReached),
-                ("1.00 (1.00 to 1.00)".to_owned(), Outcome::NotReached),
-            ]
-        );
-    }
-
-    #[test]
-    fn throughput_is_compared_with_sysbench() {
-        let results = results(
-            Part::Shared,
-            1,
-            &[
-                (Dyno, Quantity::QueriesPerS, [120.0, 80.0, 100.0]),
-                (Sysbench, Quantity::QueriesPerS, [100.0, 100.0, 100.0]),
-                (Dyno, Quantity::Unfairness, [0.0, 0.0, 0.0]),
-            ],
-        );
-        let outcomes: Vec<Outcome> = goals(&results).iter().map(Goal::outcome).collect();
-        // Fairness is 0 in every round.
-        assert_eq!(outcomes, [Outcome::NotShown, Outcome::Reached]);
-    }
-
-    #[test]
-    fn prepare_speedup_is_sysbench_time_over_dyno_time() {
-        let results = results(
-            Part::Prepare,
-            4,
-            &[
-                (Dyno, Quantity::Seconds, [1.0, 1.0, 1.0]),
-                (Sysbench, Quantity::Seconds, [3.0, 3.0, 3.0]),
-            ],
-        );
-        assert_eq!(seen(&results), [("3.00 (3.00 to 3.00)".to_owned(), Outcome::Reached)]);
+        assert_eq!(seen.to_string(), "0.20 (-0.50 to 0.80)");
+        assert_eq!(AtMost(1.0).outcome(&seen), REACHED);
     }
 }

@@ -11,14 +11,12 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::contestant::Programs;
-use super::goals::{Outcome, goals};
+use super::goals::{REACHED, goals};
+use super::results::Results;
 use super::sections::sections;
 use crate::paths;
 
 /// Writes `DATE.md` and `DATE.json`, and returns the page.
-///
-/// # Errors
-/// When they cannot be written.
 pub(super) fn write(bench: &Bench, is_quick: bool) -> anyhow::Result<String> {
     let date = jiff::Zoned::now().date().to_string();
     let (folder, name) = if is_quick {
@@ -96,17 +94,21 @@ fn page(bench: &Bench, date: &str) -> String {
         &["machine", ""],
         machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]),
     );
-    page += "\n## Goals\n\n";
-    let rows = goals(results).into_iter().map(|goal| {
-        let outcome = match goal.outcome() {
-            Outcome::Reached => Outcome::Reached.name().to_owned(),
-            other => format!("**{}**", other.name()),
-        };
-        vec![goal.what.clone(), goal.goal(), goal.seen(), outcome]
-    });
-    page += &table(&["what", "goal", "seen", ""], rows);
-    page += &sections(results);
+    page += &figures(results);
     page
+}
+
+/// The goals, and the tables of all parts.
+fn figures(results: &Results) -> String {
+    let rows = goals(results).into_iter().map(|goal| {
+        let outcome = match goal.outcome {
+            REACHED => REACHED.to_owned(),
+            other => format!("**{other}**"),
+        };
+        vec![goal.what, goal.goal, goal.seen, outcome]
+    });
+    let goals = table(&["what", "goal", "seen", ""], rows);
+    format!("\n## Goals\n\n{goals}{}", sections(results))
 }
 
 pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -118,41 +120,33 @@ pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
 }
 
 fn json(bench: &Bench, date: &str) -> Value {
-    let (results, machine) = (&bench.results, &bench.machine);
-    let samples: Vec<Value> = results
-        .samples
-        .iter()
-        .map(|sample| {
-            json!({
-                "part": format!("{:?}", sample.part).to_lowercase(),
-                "contestant": sample.contestant.name(),
-                "connections": sample.connections,
-                "round": sample.round,
-                "quantity": sample.quantity.name(),
-                "value": sample.value,
-            })
-        })
-        .collect();
-    let goals: Vec<Value> = goals(results)
-        .into_iter()
-        .map(|goal| {
-            json!({
-                "what": goal.what,
-                "goal": goal.goal(),
-                "seen": goal.seen(),
-                "outcome": goal.outcome().name(),
-            })
-        })
-        .collect();
-    let machine: serde_json::Map<String, Value> =
-        machine.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    let machine = bench.machine.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
     json!({
         "date": date,
-        "seed": results.seed,
+        "seed": bench.results.seed,
         "rounds": bench.rounds,
         "window_s": bench.window.as_secs_f64(),
-        "machine": machine,
-        "goals": goals,
-        "samples": samples,
+        "machine": machine.collect::<serde_json::Map<_, _>>(),
+        "goals": goals(&bench.results),
+        "samples": bench.results.samples,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::Sample;
+    use super::*;
+
+    #[test]
+    fn goals_and_tables_of_stored_samples() {
+        let mut results = Results::new(1);
+        for name in ["2026-11-22.json", "2026-11-22-tidb-ycsb.json", "2026-11-22-tpcc.json"] {
+            let path = paths::root().join("benchmarks").join(name);
+            let stored: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+            let samples: Vec<Sample> = serde_json::from_value(stored["samples"].clone()).unwrap();
+            assert_eq!(json!(samples), stored["samples"], "they are written as they were");
+            results.samples.extend(samples);
+        }
+        insta::assert_snapshot!(figures(&results));
+    }
 }

@@ -15,15 +15,13 @@ use super::results::{Case, Quantity};
 use super::server::BenchServer;
 use super::window::run_to_end;
 use super::{Bench, Part};
+use crate::shell::with;
 
 /// Tables, and threads that fill them.
 const TABLES: usize = 4;
 const TABLE_ROWS: u32 = 100_000;
 
 /// Measures this in every round.
-///
-/// # Errors
-/// When a contestant or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     for round in 0..bench.rounds {
         for contestant in bench.order.of(&[Dyno, Sysbench]) {
@@ -45,14 +43,13 @@ fn once(
     contestant: Contestant,
 ) -> anyhow::Result<Vec<(Quantity, f64)>> {
     let mut command = match contestant {
-        Dyno => dyno(&bench.programs, server, "sysbench/oltp_point_select", "results"),
-        _ => server.sysbench(TABLES, TABLE_ROWS),
-    };
-    match contestant {
-        Dyno => command
-            .args(["--tables", &TABLES.to_string(), "--table-size", &TABLE_ROWS.to_string()])
-            .args(["--clients", "1", "--warm-up", "0s", "--events", "1"]),
-        _ => command.args([&format!("--threads={TABLES}"), "prepare"]),
+        Dyno => with(
+            dyno(&bench.programs, server, "sysbench/oltp_point_select", "results"),
+            &format!(
+                "--tables {TABLES} --table-size {TABLE_ROWS} --clients 1 --warm-up 0s --events 1"
+            ),
+        ),
+        _ => with(server.sysbench(TABLES, TABLE_ROWS), &format!("--threads={TABLES} prepare")),
     };
     let server_before = CpuTime::of(server.pid())?.by_ticks();
     let children_before = children_cpu_s()?;

@@ -28,9 +28,6 @@ pub(super) struct Split {
 
 impl CpuTime {
     /// The CPU time of `pid` and all its threads. The total is exact as long as no thread ends.
-    ///
-    /// # Errors
-    /// When there is no such process.
     pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
         let process = process(pid)?;
         let stat = process.stat()?;
@@ -60,17 +57,11 @@ impl CpuTime {
 }
 
 /// Memory in use at its peak, bytes.
-///
-/// # Errors
-/// When there is no such process.
 pub(super) fn peak_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| status.vmhwm)
 }
 
 /// Memory in use now, bytes.
-///
-/// # Errors
-/// When there is no such process.
 pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| status.vmrss)
 }

@@ -2,17 +2,24 @@
 
 use analysis::{Ratio, over_repetitions, paired_ratio};
 
+use serde::{Deserialize, Serialize};
+
 use super::Part;
 use super::contestant::Contestant;
 
-/// The quantity of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The quantity of a value, with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Quantity {
     QueriesPerS,
+    #[serde(rename = "user_us_per_query")]
     UserUs,
+    #[serde(rename = "system_us_per_query")]
     SystemUs,
     /// User and system time together.
+    #[serde(rename = "cpu_us_per_query")]
     CpuUs,
+    #[serde(rename = "standard_deviation_over_clients")]
     Unfairness,
     PeakBytes,
     /// Wall-clock time of a whole task.
@@ -23,26 +30,8 @@ pub(super) enum Quantity {
     ResidentBytes,
 }
 
-impl Quantity {
-    /// Its name in files, with its unit.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::QueriesPerS => "queries_per_s",
-            Self::UserUs => "user_us_per_query",
-            Self::SystemUs => "system_us_per_query",
-            Self::CpuUs => "cpu_us_per_query",
-            Self::Unfairness => "standard_deviation_over_clients",
-            Self::PeakBytes => "peak_bytes",
-            Self::Seconds => "seconds",
-            Self::ClientCpuS => "client_cpu_s",
-            Self::ServerCpuS => "server_cpu_s",
-            Self::ResidentBytes => "resident_bytes",
-        }
-    }
-}
-
 /// One contestant in one round.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Case {
     pub part: Part,
     pub contestant: Contestant,
@@ -51,12 +40,10 @@ pub(super) struct Case {
 }
 
 /// One value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sample {
-    pub part: Part,
-    pub contestant: Contestant,
-    pub connections: usize,
-    pub round: u32,
+    #[serde(flatten)]
+    pub case: Case,
     pub quantity: Quantity,
     pub value: f64,
 }
@@ -76,16 +63,15 @@ impl Results {
 
     /// Keeps what was measured of one contestant in one round.
     pub(super) fn add(&mut self, case: Case, values: impl IntoIterator<Item = (Quantity, f64)>) {
-        let Case { part, contestant, connections, round } = case;
-        let sample =
-            |(quantity, value)| Sample { part, contestant, connections, round, quantity, value };
+        let sample = |(quantity, value)| Sample { case, quantity, value };
         self.samples.extend(values.into_iter().map(sample));
     }
 
     /// What was measured at each number of connections, in ascending order.
     pub(super) fn points(&self, part: Part) -> Vec<Point<'_>> {
-        let of_part = self.samples.iter().filter(|sample| sample.part == part);
-        let mut connections: Vec<usize> = of_part.map(|sample| sample.connections).collect();
+        let cases = self.samples.iter().map(|sample| sample.case);
+        let mut connections: Vec<usize> =
+            cases.filter(|case| case.part == part).map(|case| case.connections).collect();
         connections.sort_unstable();
         connections.dedup();
         connections.into_iter().map(|connections| self.at(part, connections)).collect()
@@ -108,12 +94,13 @@ pub(super) struct Point<'a> {
 impl Point<'_> {
     /// One quantity of one contestant, round by round.
     pub(super) fn series(self, contestant: Contestant, quantity: Quantity) -> Vec<f64> {
-        let samples = self.results.samples.iter();
-        let mut found: Vec<&Sample> = samples
-            .filter(|sample| sample.part == self.part && sample.connections == self.connections)
-            .filter(|sample| sample.contestant == contestant && sample.quantity == quantity)
-            .collect();
-        found.sort_by_key(|sample| sample.round);
+        let is_wanted = |sample: &&Sample| {
+            let Case { part, connections, .. } = sample.case;
+            (part, connections) == (self.part, self.connections)
+                && (sample.case.contestant, sample.quantity) == (contestant, quantity)
+        };
+        let mut found: Vec<&Sample> = self.results.samples.iter().filter(is_wanted).collect();
+        found.sort_by_key(|sample| sample.case.round);
         found.into_iter().map(|sample| sample.value).collect()
     }
 

@@ -2,7 +2,9 @@
 
 use super::Part;
 use super::cases::WATCHED_CONNECTIONS;
-use super::contestant::Contestant::{self, Dyno, DynoWatching, Floor, GoTpc, GoYcsb, Sysbench};
+use super::contestant::Contestant::{
+    self, Dyno, DynoTrpc, DynoWatching, Floor, Ghz, GoTpc, GoYcsb, H2load, Sysbench, TrpcClient,
+};
 use super::goals::Seen;
 use super::page::table;
 use super::results::Quantity::{
@@ -17,6 +19,10 @@ type Figures<'a> = &'a dyn Fn(Quantity) -> f64;
 /// A table with a row for each number of connections.
 struct Section {
     part: Part,
+    /// Where server and client run, for the heading; `None` when it says that already.
+    place: Option<&'static str>,
+    /// The heading of the first column, of the numbers of clients.
+    first: &'static str,
     /// Its heading and what it shows.
     words: &'static str,
     contestants: &'static [Contestant],
@@ -28,6 +34,8 @@ struct Section {
 
 const PINNED: Section = Section {
     part: Part::Pinned,
+    place: None,
+    first: "connections",
     words: "Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets the \
             user part), and throughput. Nothing that speaks the protocol by one system call each way \
             can be below the floor, so what the floor needs of sysbench's CPU is as far as dyno could \
@@ -43,6 +51,8 @@ const PINNED: Section = Section {
 
 const SHARED: Section = Section {
     part: Part::Shared,
+    place: None,
+    first: "connections",
     words: "Server and client on all cores\n\nThroughput, and the standard deviation over clients as \
             a share of the mean.",
     contestants: &[Dyno, Sysbench],
@@ -52,6 +62,8 @@ const SHARED: Section = Section {
 
 const TIDB: Section = Section {
     part: Part::Tidb,
+    place: None,
+    first: "connections",
     words: "TiDB and its client on all cores\n\nClient CPU for a point select, and throughput; TiDB \
             on its embedded storage.",
     contestants: &[Dyno, Sysbench],
@@ -64,6 +76,8 @@ const TIDB: Section = Section {
 
 const YCSB: Section = Section {
     part: Part::Ycsb,
+    place: None,
+    first: "connections",
     words: "YCSB C, server and client on all cores\n\nClient CPU for a read of ten fields of 100 \
             bytes, us (in brackets the user part), and throughput; 10000 records, uniform requests, \
             go-ycsb 1.0.1.",
@@ -74,6 +88,64 @@ const YCSB: Section = Section {
         ("throughput", [Dyno, GoYcsb], QueriesPerS),
     ],
 };
+
+/// Figures of one contestant of calls.
+fn calls(of: Figures<'_>) -> String {
+    format!("{:.2} [{:.2}], {:.0}k/s", of(CpuUs), of(UserUs), of(QueriesPerS) / 1e3)
+}
+
+const ON_ALL: &str = "server and client on all cores";
+const APART: &str = "server on core 0, client on core 1";
+
+/// Sections on calls, by where server and client run.
+fn of_calls(place: &'static str, [tcp, trpc, grpc]: [Part; 3]) -> [Section; 3] {
+    let (place, first, cell) = (Some(place), "clients", calls as fn(Figures<'_>) -> String);
+    [
+        Section {
+            part: tcp,
+            place,
+            first,
+            words: "Requests of 122 bytes and answers of 27\n\nClient CPU for a request, us (in \
+                        brackets the user part), and throughput. 100 clients have a request in flight on \
+                        each of 100 connections, 800 have 8, and 10000 clients have a connection each. The \
+                        floor is a client in C; the server is one in C too, of one thread.",
+            contestants: &[Dyno, DynoTrpc, Floor],
+            cell,
+            ratios: &[
+                ("CPU, dyno / floor", [Dyno, Floor], CpuUs),
+                ("throughput", [Dyno, Floor], QueriesPerS),
+            ],
+        },
+        Section {
+            part: trpc,
+            place,
+            first,
+            words: "tRPC against trpc-go's server\n\n100 connections with 13 requests in flight on \
+                        each; trpc-go 1.0.4, its client with multiplexed connections.",
+            contestants: &[Dyno, TrpcClient],
+            cell,
+            ratios: &[
+                ("CPU, dyno / trpc-go", [Dyno, TrpcClient], CpuUs),
+                ("throughput", [Dyno, TrpcClient], QueriesPerS),
+            ],
+        },
+        Section {
+            part: grpc,
+            place,
+            first,
+            words: "gRPC against grpc-go's server\n\n100 connections with 13 requests in flight on \
+                        each; ghz 0.120.0, and h2load, which sends bytes that were made beforehand and reads \
+                        no message.",
+            contestants: &[Dyno, Ghz, H2load],
+            cell,
+            ratios: &[
+                ("CPU, dyno / ghz", [Dyno, Ghz], CpuUs),
+                ("CPU, dyno / h2load", [Dyno, H2load], CpuUs),
+                ("throughput, dyno / h2load", [Dyno, H2load], QueriesPerS),
+            ],
+        },
+    ]
+}
 
 /// Every section that something was measured for.
 pub(super) fn sections(results: &Results) -> String {
@@ -87,14 +159,17 @@ pub(super) fn sections(results: &Results) -> String {
         YCSB.text(results),
         tpcc(results),
     ];
-    sections.into_iter().flatten().collect()
+    let shared = of_calls(ON_ALL, [Part::Tcp, Part::Trpc, Part::Grpc]);
+    let apart = of_calls(APART, [Part::TcpPinned, Part::TrpcPinned, Part::GrpcPinned]);
+    let calls = shared.iter().chain(&apart).map(|section| section.text(results));
+    sections.into_iter().chain(calls).flatten().collect()
 }
 
 impl Section {
     fn text(&self, results: &Results) -> Option<String> {
         let points = results.points(self.part);
         let names = self.contestants.iter().map(|contestant| contestant.name());
-        let head: Vec<&str> = std::iter::once("connections")
+        let head: Vec<&str> = std::iter::once(self.first)
             .chain(names)
             .chain(self.ratios.iter().map(|(head, ..)| *head))
             .collect();
@@ -103,7 +178,14 @@ impl Section {
             let ratios = self.ratios.iter().map(|(_, pair, of)| shown(*point, *pair, *of));
             std::iter::once(point.connections.to_string()).chain(cells).chain(ratios).collect()
         });
-        (!points.is_empty()).then(|| format!("\n## {}\n\n{}", self.words, table(&head, rows)))
+        (!points.is_empty()).then(|| format!("\n## {}\n\n{}", self.heading(), table(&head, rows)))
+    }
+
+    fn heading(&self) -> String {
+        match (self.place, self.words.split_once('\n')) {
+            (Some(place), Some((title, text))) => format!("{title}, {place}\n{text}"),
+            _ => self.words.to_owned(),
+        }
     }
 
     /// Empty for a contestant that was not measured there.
@@ -203,27 +285,4 @@ fn tpcc(results: &Results) -> Option<String> {
          threads.\n\n{}",
         table(&head, rows.into_iter().map(Vec::from))
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::goals::{Outcome, goals};
-    use super::super::results::Case;
-    use super::*;
-
-    #[test]
-    fn reads_are_compared_with_go_ycsb() {
-        let mut results = Results::new(1);
-        for (contestant, cpu_us, rate) in [(Dyno, 8.0, 50e3), (GoYcsb, 22.0, 30e3)] {
-            for round in 0..3 {
-                let case = Case { part: Part::Ycsb, contestant, connections: 16, round };
-                results.add(case, [(CpuUs, cpu_us), (QueriesPerS, rate)]);
-            }
-        }
-        let seen: Vec<(String, Outcome)> =
-            goals(&results).iter().map(|goal| (goal.seen(), goal.outcome())).collect();
-        let expected = ["0.36 (0.36 to 0.36)", "1.67 (1.67 to 1.67)"];
-        assert_eq!(seen, expected.map(|seen| (seen.to_owned(), Outcome::Reached)));
-        assert!(sections(&results).contains("| 16 | 8.0 [0.0], 50.0k/s | 22.0 [0.0], 30.0k/s |"));
-    }
 }

@@ -14,7 +14,8 @@ use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
-use crate::{shell, sql};
+use crate::shell::{self, with};
+use crate::sql;
 
 /// Rows of the table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
@@ -39,9 +40,6 @@ type Counted = fn(&BenchServer) -> anyhow::Result<u64>;
 
 impl BenchServer {
     /// Starts a MariaDB, on `cpus` only when they are given.
-    ///
-    /// # Errors
-    /// When it does not start.
     pub(super) fn start(cpus: Option<&str>) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
@@ -51,9 +49,6 @@ impl BenchServer {
     }
 
     /// Starts a TiDB on its embedded storage.
-    ///
-    /// # Errors
-    /// When it does not start.
     pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = tidb::start(program, tidb::Settings::default(), scratch.path())?;
@@ -69,9 +64,6 @@ impl BenchServer {
     }
 
     /// Creates the table that point selects read, with sysbench itself.
-    ///
-    /// # Errors
-    /// When sysbench fails.
     pub(super) fn fill(&self, interrupt: &Interrupt) -> anyhow::Result<()> {
         let mut prepare = self.sysbench(1, ROWS);
         shell::must(prepare.arg("prepare").stdout(Stdio::null()), interrupt)
@@ -79,16 +71,11 @@ impl BenchServer {
 
     /// sysbench's point selects on so many tables.
     pub(super) fn sysbench(&self, tables: usize, rows: u32) -> Command {
-        let mut command = shell::command("sysbench", &["oltp_point_select"]);
-        command.args(["--db-driver=mysql", "--mysql-host=127.0.0.1"]).args([
-            format!("--mysql-port={}", self.port()),
-            format!("--mysql-user={USER}"),
-            format!("--mysql-password={}", self.password()),
-            format!("--mysql-db={DATABASE}"),
-            format!("--tables={tables}"),
-            format!("--table-size={rows}"),
-        ]);
-        command
+        let login = format!("--mysql-user={USER} --mysql-password={}", self.password());
+        let server = format!("--mysql-host=127.0.0.1 --mysql-port={} {login}", self.port());
+        let data = format!("--mysql-db={DATABASE} --tables={tables} --table-size={rows}");
+        let command = shell::command("sysbench", &["oltp_point_select", "--db-driver=mysql"]);
+        with(command, &format!("{server} {data}"))
     }
 
     /// The password of [`USER`], for contestants that take it separately. They take it as an argument, which other
@@ -118,18 +105,12 @@ impl BenchServer {
     }
 
     /// The number of prepared statements that all clients have executed until now.
-    ///
-    /// # Errors
-    /// The server's error.
     pub(super) fn executions(&self) -> anyhow::Result<u64> {
         (self.counted)(self)
     }
 
     /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
     /// Only MariaDB reports it.
-    ///
-    /// # Errors
-    /// The server's error.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
         self.status(&["Com_commit", "Com_rollback"])
     }

@@ -17,9 +17,6 @@ const STEP: Duration = Duration::from_secs(10);
 const CONNECTIONS: usize = 64;
 
 /// Reads dyno's memory every ten seconds.
-///
-/// # Errors
-/// When dyno or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let server = BenchServer::start(None)?;
     server.fill(&bench.interrupt)?;

@@ -16,8 +16,8 @@ use super::results::{Case, Quantity};
 use super::server::BenchServer;
 use super::window::{Window, run_to_end};
 use super::{Bench, Part};
-use crate::peers::GO_TPC;
-use crate::shell;
+use crate::go::GO_TPC;
+use crate::shell::{self, with};
 
 const WAREHOUSES: &str = "2";
 pub(super) const CONNECTIONS: usize = 10;
@@ -29,9 +29,6 @@ pub(super) const CHECKING: usize = 1;
 const GO_TPC_LOADERS: &str = "4";
 
 /// Measures loads, checks and transactions.
-///
-/// # Errors
-/// When go-tpc cannot be built, or a contestant or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let go_tpc = GO_TPC.build(&bench.interrupt)?;
     let part = Part::Tpcc;
@@ -43,8 +40,8 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
         }
     }
     let server = BenchServer::start(None)?;
-    let mut fill = dyno_tpcc(bench, &server, "fill");
-    fill.args(["--events", "1", "--clients", "1", "--option", "check=false"]);
+    let options = "--events 1 --clients 1 --option check=false";
+    let mut fill = dyno_tpcc(bench, &server, "fill", options);
     shell::must(fill.stdout(Stdio::null()), &bench.interrupt)?;
     let comparison = Comparison {
         part,
@@ -59,7 +56,10 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     comparison.measure(bench, |bench, contestant, connections| {
         Ok(match contestant {
             Dyno => run(bench, &server, connections, time),
-            _ => go_tpc_run(&go_tpc, &server, connections, time),
+            _ => {
+                let load = format!("--threads {connections} --time {}s", time.as_secs());
+                go_tpc_command(&go_tpc, &server, "run", &load)
+            }
         })
     })
 }
@@ -67,13 +67,13 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
 /// Loads two warehouses; dyno also checks them.
 fn load(bench: &mut Bench, server: &BenchServer, go_tpc: &Path, case: Case) -> anyhow::Result<()> {
     let times_s = if case.contestant == Dyno {
-        let mut command = dyno_tpcc(bench, server, "load");
-        run_to_end(command.args(["--events", "1", "--clients", "1"]), &bench.interrupt)?;
+        let mut command = dyno_tpcc(bench, server, "load", "--events 1 --clients 1");
+        run_to_end(&mut command, &bench.interrupt)?;
         let out = server.scratch().join("load");
         vec![(LOADING, phase_s(&out, "prepare")?), (CHECKING, phase_s(&out, "check")?)]
     } else {
-        let mut command = go_tpc_command(go_tpc, server, "prepare");
-        command.args(["--no-check", "--threads", GO_TPC_LOADERS]);
+        let options = format!("--no-check --threads {GO_TPC_LOADERS}");
+        let mut command = go_tpc_command(go_tpc, server, "prepare", &options);
         vec![(LOADING, run_to_end(&mut command, &bench.interrupt)?.as_secs_f64())]
     };
     for (connections, value) in times_s {
@@ -84,36 +84,21 @@ fn load(bench: &mut Bench, server: &BenchServer, go_tpc: &Path, case: Case) -> a
     Ok(())
 }
 
-fn dyno_tpcc(bench: &Bench, server: &BenchServer, out: &str) -> Command {
-    let mut command = dyno(&bench.programs, server, "tpcc", out);
-    command
-        .args(["--existing", "reuse", "--warm-up", "0s"])
-        .args(["--option", &format!("warehouses={WAREHOUSES}")]);
-    command
+fn dyno_tpcc(bench: &Bench, server: &BenchServer, out: &str, options: &str) -> Command {
+    let data = format!("--existing reuse --warm-up 0s --option warehouses={WAREHOUSES}");
+    with(dyno(&bench.programs, server, "tpcc", out), &format!("{data} {options}"))
 }
 
 /// As go-tpc does it: its weights, and any warehouse for each transaction.
 fn run(bench: &Bench, server: &BenchServer, connections: usize, time: Duration) -> Command {
-    let mut command = dyno_tpcc(bench, server, "results");
-    command
-        .args(["--option", "mix=45,43,4,4,4", "--option", "home_warehouse=false"])
-        .args(["--option", "check=false", "--clients", &connections.to_string()])
-        .args(["--seed", "1", "--time", &format!("{}s", time.as_secs())]);
-    command
+    let options = "--option mix=45,43,4,4,4 --option home_warehouse=false --option check=false";
+    let load = format!("--clients {connections} --seed 1 --time {}s", time.as_secs());
+    dyno_tpcc(bench, server, "results", &format!("{options} {load}"))
 }
 
-fn go_tpc_run(go_tpc: &Path, server: &BenchServer, connections: usize, time: Duration) -> Command {
-    let mut command = go_tpc_command(go_tpc, server, "run");
-    command.args(["--threads", &connections.to_string()]);
-    command.args(["--time", &format!("{}s", time.as_secs())]);
-    command
-}
-
-fn go_tpc_command(go_tpc: &Path, server: &BenchServer, verb: &str) -> Command {
-    let mut command = Command::new(go_tpc);
-    command
-        .args(["tpcc", verb, "--host", "127.0.0.1", "--port", &server.port().to_string()])
-        .args(["--user", USER, "--password", &server.password()])
-        .args(["--db", DATABASE, "--warehouses", WAREHOUSES]);
-    command
+fn go_tpc_command(go_tpc: &Path, server: &BenchServer, verb: &str, options: &str) -> Command {
+    let (port, password) = (server.port(), server.password());
+    let server = format!("--host 127.0.0.1 --port {port} --user {USER} --password {password}");
+    let data = format!("--db {DATABASE} --warehouses {WAREHOUSES}");
+    with(Command::new(go_tpc), &format!("tpcc {verb} {server} {data} {options}"))
 }

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use nix::unistd::Pid;
 use super::contestant::Contestant;
 use super::process::{CpuTime, peak_bytes};
 use super::results::Quantity;
+use super::rpc_server::RpcServer;
 use super::server::BenchServer;
 use crate::interrupt::Interrupt;
 
@@ -56,9 +58,9 @@ impl Seen {
 }
 
 /// When to look at a load, and at what.
-pub(super) struct Window {
+pub(super) struct Window<S> {
     /// What the server counts of the load.
-    counted: fn(&BenchServer) -> anyhow::Result<u64>,
+    counted: fn(&S) -> anyhow::Result<u64>,
     /// So many show that the load has begun.
     begun: u64,
     /// Between the load's beginning and the window.
@@ -68,7 +70,7 @@ pub(super) struct Window {
     margin: Duration,
 }
 
-impl Window {
+impl Window<BenchServer> {
     pub(super) fn of_queries(length: Duration) -> Self {
         Self {
             counted: BenchServer::executions,
@@ -88,7 +90,21 @@ impl Window {
             margin: Duration::from_secs(3),
         }
     }
+}
 
+impl Window<RpcServer> {
+    pub(super) fn of_calls(length: Duration) -> Self {
+        Self {
+            counted: RpcServer::requests,
+            begun: 1000,
+            settle: Duration::from_millis(1200),
+            length,
+            margin: Duration::from_millis(1500),
+        }
+    }
+}
+
+impl<S> Window<S> {
     /// How long a load has to last so that the window lies within it.
     pub(super) fn load_time(&self) -> Duration {
         self.settle + self.length + self.margin
@@ -100,7 +116,7 @@ impl Window {
     /// When it fails, ends too early, or does not begin.
     pub(super) fn look(
         &self,
-        server: &BenchServer,
+        server: &S,
         contestant: Contestant,
         mut command: Command,
         cpus: Option<&str>,
@@ -125,7 +141,7 @@ impl Window {
     fn watch(
         &self,
         client: &mut Client,
-        server: &BenchServer,
+        server: &S,
         before: u64,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Seen> {
@@ -155,7 +171,7 @@ impl Window {
     fn wait_for_load(
         &self,
         client: &mut Client,
-        server: &BenchServer,
+        server: &S,
         before: u64,
         interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
@@ -186,9 +202,6 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<(
 }
 
 /// Runs a client to its end, and returns how long that took.
-///
-/// # Errors
-/// When it fails.
 pub(super) fn run_to_end(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<Duration> {
     let clock = Clock::monotonic();
     let mut client = Client::start(command, None)?;
@@ -221,9 +234,6 @@ pub(super) struct Client {
 
 impl Client {
     /// Starts the client, on `cpus` only when they are given.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub(super) fn start(command: &mut Command, cpus: Option<&str>) -> anyhow::Result<Self> {
         let (said, complained) = (tempfile::tempfile()?, tempfile::tempfile()?);
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(complained.try_clone()?);
@@ -233,6 +243,14 @@ impl Client {
 
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What it has printed until now.
+    pub(super) fn said(&self) -> anyhow::Result<String> {
+        let mut bytes = vec![0; self.said.metadata()?.len() as usize];
+        let length = self.said.read_at(&mut bytes, 0)?;
+        bytes.truncate(length);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     pub(super) fn ended(&mut self) -> anyhow::Result<Option<std::process::ExitStatus>> {

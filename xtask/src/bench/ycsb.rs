@@ -10,8 +10,8 @@ use super::contestant::{dyno, timed};
 use super::server::BenchServer;
 use super::window::Window;
 use super::{Bench, Part};
-use crate::peers::GO_YCSB;
-use crate::shell;
+use crate::go::GO_YCSB;
+use crate::shell::{self, with};
 
 /// Records of the one table.
 const RECORDS: u32 = 10_000;
@@ -20,15 +20,11 @@ const RECORDS: u32 = 10_000;
 const MANY: &str = "1000000000";
 
 /// Measures reads at each number of connections.
-///
-/// # Errors
-/// When go-ycsb cannot be built, or a contestant or the server fails.
 pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     let go_ycsb = GO_YCSB.build(&bench.interrupt)?;
     let server = BenchServer::start(None)?;
     // By dyno itself: its records have the keys that go-ycsb asks for.
-    let mut load = dyno_reads(bench, &server);
-    load.args(["--events", "1", "--warm-up", "0s"]);
+    let mut load = with(dyno_reads(bench, &server), "--events 1 --warm-up 0s");
     shell::must(load.stdout(Stdio::null()), &bench.interrupt)?;
     let comparison = Comparison {
         part: Part::Ycsb,
@@ -42,39 +38,23 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
     comparison.measure(bench, |bench, contestant, connections| {
         Ok(match contestant {
             Dyno => timed(dyno_reads(bench, &server), connections, time),
-            _ => {
-                let mut command = Command::new(&go_ycsb);
-                command.args(go_ycsb_arguments(&server, connections));
-                command
-            }
+            _ => with(Command::new(&go_ycsb), &go_ycsb_arguments(&server, connections)),
         })
     })
 }
 
 fn dyno_reads(bench: &Bench, server: &BenchServer) -> Command {
-    let mut command = dyno(&bench.programs, server, "ycsb/c", "results");
-    command
-        .args(["--existing", "reuse", "--option", &format!("recordcount={RECORDS}")])
-        .args(["--option", "requestdistribution=uniform"]);
-    command
+    let records = format!("--option recordcount={RECORDS}");
+    let options = format!("--existing reuse {records} --option requestdistribution=uniform");
+    with(dyno(&bench.programs, server, "ycsb/c", "results"), &options)
 }
 
-fn go_ycsb_arguments(server: &BenchServer, connections: usize) -> Vec<String> {
-    let mut arguments: Vec<String> = vec!["run".into(), "mysql".into()];
-    arguments.push(format!("--threads={connections}"));
-    let properties = [
-        "workload=core".to_owned(),
-        format!("recordcount={RECORDS}"),
-        format!("operationcount={MANY}"),
-        "readproportion=1".to_owned(),
-        "updateproportion=0".to_owned(),
-        "requestdistribution=uniform".to_owned(),
-        "mysql.host=127.0.0.1".to_owned(),
-        format!("mysql.port={}", server.port()),
-        format!("mysql.user={USER}"),
-        format!("mysql.password={}", server.password()),
-        format!("mysql.db={DATABASE}"),
-    ];
-    arguments.extend(properties.into_iter().flat_map(|property| ["-p".to_owned(), property]));
-    arguments
+fn go_ycsb_arguments(server: &BenchServer, connections: usize) -> String {
+    let (port, password) = (server.port(), server.password());
+    format!(
+        "run mysql --threads={connections} -p workload=core -p recordcount={RECORDS} \
+         -p operationcount={MANY} -p readproportion=1 -p updateproportion=0 \
+         -p requestdistribution=uniform -p mysql.host=127.0.0.1 -p mysql.port={port} \
+         -p mysql.user={USER} -p mysql.password={password} -p mysql.db={DATABASE}"
+    )
 }

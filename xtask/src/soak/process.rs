@@ -59,9 +59,6 @@ pub(super) struct Dyno {
 
 impl Dyno {
     /// Starts dyno in `folder`, with its output in `dyno.log`.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub(super) fn start(program: &Path, plan: &Path, folder: &Path) -> anyhow::Result<Self> {
         let log = File::create(folder.join("dyno.log"))?;
         let child = Command::new(program)
@@ -85,9 +82,6 @@ impl Dyno {
     }
 
     /// Checks dyno and samples its memory; call it once a second.
-    ///
-    /// # Errors
-    /// When the system does not report its state.
     pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
@@ -124,9 +118,6 @@ impl Dyno {
     }
 
     /// Writes the stacks of its threads to `threads.txt`, then kills it.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub(super) fn kill(&mut self) -> anyhow::Result<()> {
         let threads = format!("/proc/{}/task", self.child.id());
         let mut text = String::new();

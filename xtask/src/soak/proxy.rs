@@ -36,9 +36,6 @@ struct Shared {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1 and forwards to `server_port` there.
-    ///
-    /// # Errors
-    /// When no port is free.
     pub(super) fn start(server_port: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
         let port = listener.local_addr()?.port();

@@ -42,8 +42,8 @@ impl Requests {
             self.head.push(byte);
         }
         self.left -= 1;
-        let is_told = self.head.len() == HEADER_BYTES + 1 + READING.len() || self.left == 0;
-        let is_new = is_told && !self.is_counted && self.is_statement();
+        let is_recognized = self.head.len() == HEADER_BYTES + 1 + READING.len() || self.left == 0;
+        let is_new = is_recognized && !self.is_counted && self.is_statement();
         self.is_counted |= is_new;
         self.begin_anew_when_whole();
         is_new

@@ -101,10 +101,8 @@ impl SoakPlan {
 
     /// Warm-up and measured load of one trial.
     pub(super) fn trial_length(&self) -> Duration {
-        match self.plan.load.limit {
-            plan::Limit::Time(time) => self.plan.load.warm_up + time,
-            plan::Limit::Events(_) => self.plan.load.warm_up,
-        }
+        let load = &self.plan.load;
+        load.warm_up + load.limit.time.unwrap_or_default()
     }
 
     /// Whether a disturbance may begin when the newest trial is `newest` and was first seen this long ago. It may

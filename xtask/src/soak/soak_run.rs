@@ -21,7 +21,7 @@ use super::process::{Dyno, DynoExit, run_folder};
 use super::schedule::Schedule;
 use super::soak_plan::{Loop, SoakPlan};
 use super::soak_server::{AppliedDisturbance, SoakServer};
-use super::verifier::{Evidence, Planned, Verification, verify};
+use super::verifier::{Evidence, Figures, Planned, Verification, verify};
 use crate::interrupt::Interrupt;
 
 /// Time between two checks of dyno.
@@ -215,25 +215,17 @@ fn disturb(
 
 impl fmt::Display for SoakResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let figures = &self.verification.figures;
-        writeln!(f, "{} loop, {} s:", self.offered.name(), self.took.as_secs())?;
+        let Figures { complete, failed, transactions, statements, .. } = self.verification.figures;
+        let Figures { lost, equal, bounded, by_wire, outages, .. } = self.verification.figures;
+        let (offered, seconds) = (self.offered.name(), self.took.as_secs());
+        let disturbances = self.done.len();
         writeln!(
             f,
-            "  {} trials complete, {} failed because of a disturbance; {} transactions",
-            figures.complete, figures.failed, figures.transactions
-        )?;
-        writeln!(
-            f,
-            "  {} disturbances, {} connections lost; {} outages that had to be found",
-            self.done.len(),
-            figures.lost,
-            figures.outages
-        )?;
-        writeln!(
-            f,
-            "  {} statements: {} trials equal to the server's counters, {} within what was lost, {} \
-             with a restart equal to the wire but for what was lost",
-            figures.statements, figures.equal, figures.bounded, figures.by_wire
+            "{offered} loop, {seconds} s:\n  \
+             {complete} trials complete, {failed} failed because of a disturbance; {transactions} transactions\n  \
+             {disturbances} disturbances, {lost} connections lost; {outages} outages that had to be found\n  \
+             {statements} statements: {equal} trials equal to the server's counters, {bounded} within what was \
+             lost, {by_wire} with a restart equal to the wire but for what was lost"
         )?;
         if let Some(memory) = &self.memory {
             let megabytes = |bytes: u64| bytes as f64 / 1e6;

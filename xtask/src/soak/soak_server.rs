@@ -43,9 +43,6 @@ pub(super) struct SoakServer {
 
 impl SoakServer {
     /// Starts both, and creates an account for the load.
-    ///
-    /// # Errors
-    /// When the server does not start.
     pub(super) fn start(scratch: &Path) -> anyhow::Result<Self> {
         let arguments = ["innodb-flush-log-at-trx-commit=2", "innodb-buffer-pool-size=64M"];
         let arguments = arguments.map(str::to_owned).to_vec();

@@ -25,12 +25,11 @@ const ROOMS: &[(&str, &[&str])] = &[
         "runner",
         &["plan", "measure", "net", "driver", "engine", "workload", "system", "analysis", "record"],
     ),
-    ("web", &["plan", "record", "report", "runner"]),
     (
         "cli",
         &[
             "plan", "measure", "net", "driver", "engine", "workload", "system", "analysis",
-            "record", "report", "runner", "web",
+            "record", "report", "runner",
         ],
     ),
 ];
@@ -48,9 +47,6 @@ const LIBRARIES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Checks the dependencies of every room.
-///
-/// # Errors
-/// When a manifest cannot be read.
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let folder = root.join("crates");

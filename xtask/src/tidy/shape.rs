@@ -78,8 +78,7 @@ mod tests {
     use super::*;
 
     fn found(file: &str, text: &str) -> Vec<String> {
-        let source = Source::new(file.to_owned(), text.to_owned());
-        check(&source).iter().map(Finding::to_string).collect()
+        Source::new(file.to_owned(), text.to_owned()).found(check)
     }
 
     #[test]

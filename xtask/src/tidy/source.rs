@@ -62,6 +62,12 @@ impl Source {
         count
     }
 
+    /// The violations that a check finds in it, as printed.
+    #[cfg(test)]
+    pub(super) fn found(&self, check: fn(&Self) -> Vec<Finding>) -> Vec<String> {
+        check(self).iter().map(Finding::to_string).collect()
+    }
+
     /// A violation on one of its lines.
     pub(super) fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
         Finding { file: self.file.clone(), line, message: message.into() }

@@ -15,11 +15,15 @@ pub struct RunFacts<'a> {
     pub threads: Option<u32>,
     /// The machine's load average over the minute before the run, if known.
     pub load_average: Option<f64>,
+    /// Whether trials are of the record's earlier format, without what crosses the edges of the measured window.
+    pub is_older: bool,
 }
 
 /// Every finding that weakens the figures of the whole run.
 pub fn check_run(facts: &RunFacts<'_>) -> Vec<Finding> {
-    [trials_missing(facts), clock_rate(facts), busy_machine(facts)].into_iter().flatten().collect()
+    let older = facts.is_older.then(|| finding(Code::OlderRecord));
+    let all = [trials_missing(facts), clock_rate(facts), busy_machine(facts), older];
+    all.into_iter().flatten().collect()
 }
 
 fn finding(code: Code) -> Finding {
@@ -57,6 +61,7 @@ mod tests {
         governor: Some("performance"),
         threads: Some(4),
         load_average: Some(2.0),
+        is_older: false,
     };
 
     fn codes(facts: &RunFacts<'_>) -> Vec<Code> {
@@ -80,5 +85,6 @@ mod tests {
         assert_eq!(codes(&RunFacts { load_average: Some(2.1), ..QUIET }), [Code::MachineBusy]);
         let unknown = RunFacts { threads: None, load_average: Some(0.6), ..QUIET };
         assert_eq!(codes(&unknown), [Code::MachineBusy], "one hardware thread at least");
+        assert_eq!(codes(&RunFacts { is_older: true, ..QUIET }), [Code::OlderRecord]);
     }
 }

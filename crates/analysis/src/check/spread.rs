@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use measure::{MemberList, Server, ServerKind, SharedLoad, Watched};
 
-use crate::members::{is_watched, listed};
+use crate::members::{Member, is_watched, listed};
 use crate::metrics::{evaluate, merged, of_kind};
 use crate::{Code, Finding, HotSpot, SampleWindow, Subject, Value, Window, hottest, mean_peak};
 
@@ -17,8 +17,10 @@ pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
         let all = merged(&servers);
         for load in &kind.shared {
             let names = servers.iter().map(|server| server.name.clone()).collect();
+            let away = servers.iter().filter(|server| is_away(server));
+            let away: Vec<String> = away.map(|server| server.name.clone()).collect();
             let hot = hot(load, &all, names, window);
-            found.extend(hot.map(|it| finding(load, &it, it.name.clone())));
+            found.extend(hot.map(|it| finding(load, &it, it.name.clone(), &away)));
         }
         if let Some(list) = &kind.members {
             found.extend(uneven_members(list, watched, window));
@@ -27,26 +29,45 @@ pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
     found
 }
 
+/// Whether a server did not answer any more when the trial ended, or never had.
+fn is_away(server: &Server) -> bool {
+    let last_gap_ns = server.gaps.last().map(|gap| gap.at_ns);
+    server.answers_ns.last().is_none_or(|answer_ns| last_gap_ns > Some(*answer_ns))
+}
+
 /// Load that is concentrated on one member of a list. Metrics identify members by their numbers.
 fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Option<Finding> {
-    let servers = of_kind(&watched.kinds, &list.load_told_by, &watched.servers);
+    let servers = of_kind(&watched.kinds, &list.load_reported_by, &watched.servers);
     let members = listed(list, &watched.servers);
     let ids = members.iter().filter(|it| it.is_up()).map(|it| it.id.to_owned()).collect();
     let hot = hot(&list.load, &merged(&servers), ids, window)?;
     let number = &hot.name;
-    let name = match members.iter().find(|it| it.id == number) {
-        Some(member) => format!("{} {number} ({})", list.member, member.address),
-        None => format!("{} {number}", list.member),
-    };
-    Some(finding(&list.load, &hot, name))
+    let name = |member: &Member<'_>| format!("{} {} ({})", list.member, member.id, member.address);
+    let found = members.iter().find(|it| it.id == number);
+    let hot_name = found.map_or_else(|| format!("{} {number}", list.member), name);
+    // The list may not know yet that a member has died whose own page does not answer any more.
+    let pages = of_kind(&watched.kinds, &list.kind, &watched.servers);
+    let away = members.iter().filter(|it| it.is_away()).map(name);
+    let pages = pages.into_iter().filter(|server| is_away(server)).map(|it| it.name.clone());
+    let mut away: Vec<String> = away.collect();
+    if away.is_empty() {
+        away.extend(pages);
+    }
+    Some(finding(&list.load, &hot, hot_name, &away))
 }
 
 fn hot(load: &SharedLoad, server: &Server, names: Vec<String>, window: Window) -> Option<HotSpot> {
     hottest(&shares(names, evaluate(&load.query, server), window), load.least)
 }
 
-fn finding(load: &SharedLoad, hot: &HotSpot, name: String) -> Finding {
-    Finding::about(Subject::Server(name), Code::LoadUneven)
+/// The server with the most load; or, when others were away, these: then it has their load because of that.
+fn finding(load: &SharedLoad, hot: &HotSpot, name: String, away: &[String]) -> Finding {
+    let finding = match away {
+        [] => Finding::about(Subject::Server(name), Code::LoadUneven),
+        _ => Finding::about(Subject::Server(away.join(", ")), Code::ServerAway)
+            .with("busiest", Value::Text(name)),
+    };
+    finding
         .with("what", Value::Text(load.what.clone()))
         .with("share", Value::Part(hot.share))
         .with("even_share", Value::Part(hot.fair_share))

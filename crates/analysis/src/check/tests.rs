@@ -1,18 +1,36 @@
 //! Trials with one weakness each, and the finding that reports it.
 
-use measure::{Disposition, LatencyHistogram, Unfinished};
+use measure::{Disposition, Edges, OperationId, OperationKind, QueryCounts};
 
 use super::*;
-use crate::summary::tests::seconds_of;
-use crate::{Usage, summarize};
+use crate::summary::tests::{Trial, seconds_of};
+use crate::{CountedStatements, Usage, summarize};
 
 fn finding(code: Code, values: &[(&'static str, Value)]) -> Finding {
     Finding { values: values.to_vec(), ..Finding::new(code) }
 }
 
+/// So many transactions whose clients gave up after a microsecond.
+fn never_answered(requests: u64) -> Edges {
+    let mut edges = Edges::new(2);
+    (0..requests).for_each(|_| edges.unanswered.record(1_000));
+    edges
+}
+
 fn unanswered(requests: u64) -> Finding {
-    let values = [("requests", Value::Count(requests)), ("oldest_ns", Value::Nanos(0))];
+    let values = [
+        ("requests", Value::Count(requests)),
+        ("unsent", Value::Count(0)),
+        ("oldest_ns", Value::Nanos(1_000)),
+    ];
     finding(Code::Unfinished, &values)
+}
+
+/// The server's count differs by that many reads, writes and others.
+fn differing(read: i64, write: i64, other: i64) -> Option<CountedStatements> {
+    let by_dyno = QueryCounts { read: 100, write: 100, other: 100 };
+    let [read, write, other] = [read, write, other].map(|more| (100 + more) as u64);
+    Some(CountedStatements { by_dyno, by_server: QueryCounts { read, write, other } })
 }
 
 fn findings_of(change: impl Fn(&mut Measured<'_>), transactions: &[u64]) -> Vec<Finding> {
@@ -36,9 +54,9 @@ fn each_weakness_is_found() {
     let found = findings_of(|input| input.clients_lost = 1, &level);
     let left = [("left", Value::Small(1)), ("clients", Value::Small(2))];
     assert_eq!(found, [finding(Code::ClientsLeft, &left)]);
-    let three = Unfinished { latencies: LatencyHistogram::new(), unanswered: 3 };
+    let three = never_answered(3);
     let trial = seconds_of(&level);
-    let mut input = Measured { unfinished: &three, percentiles: &[50.0], ..trial.measured() };
+    let mut input = Measured { edges: &three, percentiles: &[50.0], ..trial.measured() };
     input.usage = None;
     let found = check(&input, &summarize(&input));
     assert_eq!(found, [unanswered(3)]);
@@ -89,32 +107,65 @@ fn an_outage_is_reported_and_explains_idle_clients() {
         &[
             ("outages", Value::Small(2)),
             ("total_ns", Value::Nanos(40)),
-            ("reconnects", Value::Count(3)),
+            ("from_ns", Value::Nanos(10)),
+            ("to_ns", Value::Nanos(40)),
+            ("more", Value::Text("or more".to_owned())),
             ("longest_ns", Value::Nanos(30)),
+            ("reconnects", Value::Count(3)),
         ],
     );
     assert_eq!(check(&input, &summarize(&input)), [told]);
 }
 
 #[test]
+fn a_stall_without_lost_connections_excuses_no_missing_clients() {
+    let outages = [Outage { start_ns: 10, end_ns: Some(40), failures: 0, reconnects: 0 }];
+    let trial = seconds_of(&[20, 20, 20]);
+    let input = Measured {
+        outages: &outages,
+        load_end_ns: 100,
+        clients: 4,
+        percentiles: &[50.0],
+        ..trial.measured()
+    };
+    let codes: Vec<Code> =
+        check(&input, &summarize(&input)).iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [Code::Outages, Code::LittlesLaw]);
+}
+
+#[test]
 fn unexplained_server_statements_are_a_finding() {
     let level = [20, 20, 20];
-    let found = findings_of(|input| input.server_difference = Some(0), &level);
+    let found = findings_of(|input| input.statements = differing(0, 0, 0), &level);
     assert_eq!(found, []);
     for (difference, code) in [(1, Code::OtherStatements), (-1, Code::FewerStatements)] {
-        let found = findings_of(|input| input.server_difference = Some(difference), &level);
+        let found = findings_of(|input| input.statements = differing(0, 0, difference), &level);
         assert_eq!(found, [finding(code, &[("difference", Value::Difference(difference))])]);
     }
-    let one = Unfinished { latencies: LatencyHistogram::new(), unanswered: 1 };
+    let one = never_answered(1);
     let trial = seconds_of(&level);
     let input = Measured {
-        unfinished: &one,
+        edges: &one,
         percentiles: &[50.0],
-        server_difference: Some(1),
+        statements: differing(1, 0, 0),
         ..trial.measured()
     };
     let found = check(&input, &summarize(&input));
     assert_eq!(found, [unanswered(1)]);
+}
+
+#[test]
+fn more_reads_do_not_hide_missing_writes() {
+    let told = |difference| [("difference", Value::Difference(difference))];
+    for kinds in [(7, -7), (-7, 7)] {
+        let change = |input: &mut Measured<'_>| input.statements = differing(kinds.0, kinds.1, 0);
+        let expected =
+            [finding(Code::OtherStatements, &told(7)), finding(Code::FewerStatements, &told(-7))];
+        assert_eq!(findings_of(change, &[20, 20, 20]), expected);
+    }
+    // Servers count SHOW among the others, and dyno among the reads.
+    let change = |input: &mut Measured<'_>| input.statements = differing(-7, 0, 7);
+    assert_eq!(findings_of(change, &[20, 20, 20]), []);
 }
 
 #[test]
@@ -125,7 +176,7 @@ fn refused_statements_may_be_missing_from_server_counters() {
     let of_difference = |difference| {
         let input = Measured {
             percentiles: &[50.0],
-            server_difference: Some(difference),
+            statements: differing(0, difference, 0),
             ..trial.measured()
         };
         check(&input, &summarize(&input))
@@ -144,9 +195,60 @@ fn refused_statements_may_be_missing_from_server_counters() {
 #[test]
 fn a_drift_is_reported_once() {
     let found = findings_of(|_| {}, &[10, 14, 18, 22, 26, 30]);
-    assert_eq!(found, [finding(Code::Trend, &[("change", Value::Change(1.0))])]);
+    assert_eq!(found, [finding(Code::Trend, &[("change", Value::Change(28.0 / 12.0 - 1.0))])]);
     let found = findings_of(|_| {}, &[10, 30, 10, 30, 10, 40]);
     assert!(found.iter().any(|finding| finding.code == Code::Unsteady));
+}
+
+/// 40 transactions of 100 ms on average in two seconds, every other one nine times as long as the one before.
+fn uneven_transactions() -> Trial {
+    let mut trial = seconds_of(&[]);
+    for latency_ns in [20_000_000, 180_000_000].into_iter().cycle().take(40) {
+        trial.total.success(OperationId(0), OperationKind::Transaction, latency_ns);
+    }
+    trial.slices = seconds_of(&[20, 20]).slices;
+    trial
+}
+
+fn codes(input: &Measured<'_>) -> Vec<Code> {
+    check(input, &summarize(input)).iter().map(|finding| finding.code).collect()
+}
+
+#[test]
+fn clients_that_differ_by_chance_are_not_served_unevenly() {
+    let (even, uneven) = (seconds_of(&[20, 20]), uneven_transactions());
+    let of = |trial: &Trial, client_events: &[u64]| {
+        codes(&Measured { client_events, percentiles: &[50.0], ..trial.measured() })
+    };
+    assert_eq!(of(&even, &[14, 26]), [Code::Unfair]);
+    assert_eq!(of(&uneven, &[14, 26]), []);
+    assert_eq!(of(&uneven, &[10, 30]), [Code::Unfair]);
+}
+
+#[test]
+fn intervals_that_differ_by_chance_are_not_unsteady() {
+    let of = |mut trial: Trial, transactions: &[u64]| {
+        trial.slices = seconds_of(transactions).slices;
+        codes(&Measured { percentiles: &[50.0], clients: 1, ..trial.measured() })
+    };
+    let is_unsteady = |codes: Vec<Code>| codes.contains(&Code::Unsteady);
+    assert!(is_unsteady(of(seconds_of(&[40]), &[6, 14, 9, 11])));
+    assert!(!is_unsteady(of(uneven_transactions(), &[6, 14, 9, 11])));
+    assert!(is_unsteady(of(uneven_transactions(), &[0, 38, 1, 1])));
+}
+
+#[test]
+fn latencies_that_rise_at_the_same_throughput_are_a_drift() {
+    let mut trial = seconds_of(&[20; 12]);
+    for (slice, latency_ns) in trial.slices.iter_mut().zip((100_000_000..).step_by(3_000_000)) {
+        slice.busy_ns = slice.ended * latency_ns;
+    }
+    let input = Measured { percentiles: &[50.0], ..trial.measured() };
+    let found = check(&input, &summarize(&input));
+    assert_eq!((found.len(), found[0].code), (1, Code::LatencyTrend), "{found:?}");
+    // Geometric means of 124 to 133 ms over those of 100 to 109 ms.
+    let Some(Value::Change(change)) = found[0].value("change") else { panic!("{found:?}") };
+    assert!((change - 0.2297).abs() < 0.001, "{change}");
 }
 
 #[test]
@@ -164,4 +266,37 @@ fn client_saturation_is_a_finding_unless_the_database_is_embedded() {
 fn nothing_measured_is_the_only_finding() {
     let found = findings_of(|input| input.client_events = &[], &[0, 0, 0]);
     assert_eq!(found, [Finding::new(Code::NothingMeasured)]);
+}
+
+#[test]
+fn an_operation_with_few_values_is_named() {
+    let mut trial = seconds_of(&[200, 200, 200]);
+    let rare = &mut trial.total.operations[1];
+    *rare = measure::OperationTally::default();
+    (0..18).for_each(|_| rare.succeeded.record(40_000_000));
+    let percentiles = [50.0, 95.0, 99.9];
+    let input = Measured { percentiles: &percentiles, ..trial.measured() };
+    let few = |subject, percentile, values| {
+        Finding::about(subject, Code::FewValues)
+            .with("percentile", Value::Percentile(percentile))
+            .with("values", Value::Count(values))
+    };
+    let found = check(&input, &summarize(&input));
+    let found: Vec<_> = found.into_iter().filter(|it| it.code == Code::FewValues).collect();
+    let of_select = few(Subject::Operations("select".to_owned()), 50.0, 18);
+    assert_eq!(found, [few(Subject::Trial, 99.9, 600), of_select]);
+}
+
+#[test]
+fn a_window_of_milliseconds_is_said_to_be_too_short() {
+    let short = |seconds: f64| {
+        let mut trial = seconds_of(&[20]);
+        trial.slices[0].seconds = seconds;
+        let input = Measured { percentiles: &[50.0], ..trial.measured() };
+        let found = check(&input, &summarize(&input));
+        found.into_iter().find(|finding| finding.code == Code::ShortWindow)
+    };
+    let length = [("length_ns", Value::Nanos(14_000_000))];
+    assert_eq!(short(0.014), Some(finding(Code::ShortWindow, &length)));
+    assert_eq!(short(1.0), None);
 }

@@ -4,8 +4,8 @@ use measure::{Host, Server, Side};
 
 use super::spread;
 use crate::{
-    Code, Finding, HostFigure, Measured, ProcessFigure, SampleWindow, Subject, Value, Window,
-    host_of_node, mean_peak,
+    Code, Finding, HostFigure, KnownServers, Measured, ProcessFigure, SampleWindow, Subject, Value,
+    Window, host_of_node, known_servers, mean_peak,
 };
 
 /// When other programs use at least this part of the CPU, figures are not those of the system alone.
@@ -19,7 +19,9 @@ pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
     let hosts = watched.hosts.iter().chain(&of_nodes);
     let mut all: Vec<Finding> = hosts.filter_map(|host| stolen(host, window)).collect();
     let is_embedded = measured.is_embedded;
-    all.extend(watched.hosts.iter().filter_map(|host| others(host, is_embedded, window)));
+    let servers = known_servers(watched);
+    let others = |host| others(host, &servers, is_embedded, window);
+    all.extend(watched.hosts.iter().filter_map(others));
     all.extend(spread::uneven(watched, window));
     all.extend(spread::members_not_watched(watched));
     all.extend(watched.servers.iter().filter_map(gaps));
@@ -35,11 +37,16 @@ fn stolen(host: &Host, window: Window) -> Option<Finding> {
     })
 }
 
-/// CPU that neither dyno nor the servers used. Skipped when no server process could be read: its work would be
-/// attributed to other programs.
-fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
-    let has_server = host.processes.iter().any(|it| it.side == Side::Server);
-    if !has_server && !is_embedded {
+/// CPU that neither dyno nor the servers used. Skipped when the CPU of no server on the host is known: its work would
+/// be attributed to other programs. Servers that may run there with a CPU that is not known are named.
+fn others(
+    host: &Host,
+    servers: &KnownServers<'_>,
+    is_embedded: bool,
+    window: Window,
+) -> Option<Finding> {
+    let of_servers = servers.cpu_on(host);
+    if of_servers.is_empty() && !is_embedded {
         return None;
     }
     let mean = |sample_windows: &[SampleWindow]| {
@@ -47,14 +54,20 @@ fn others(host: &Host, is_embedded: bool, window: Window) -> Option<Finding> {
     };
     let user = mean(&HostFigure::CpuUser.of(host))?;
     let system = mean(&HostFigure::CpuSystem.of(host))?;
-    let processes = 0..host.processes.len();
-    let own: f64 = processes.filter_map(|at| mean(&ProcessFigure::Cpu.of(host, at))).sum();
+    let clients = host.processes.iter().enumerate().filter(|(_, it)| it.side == Side::Client);
+    let of_clients = clients.map(|(at, _)| ProcessFigure::Cpu.of(host, at));
+    let own: f64 = of_clients.chain(of_servers).filter_map(|cpu| mean(&cpu)).sum();
     let others = user + system - own;
     let share = others / host.cpu_threads.max(1) as f64;
-    (share > OTHERS_MAX).then(|| {
+    let finding = || {
         Finding::about(Subject::Host(host.name.clone()), Code::CpuUsedByOthers)
             .with("used_threads", Value::Number(others))
             .with("cpu_threads", Value::Small(host.cpu_threads))
+    };
+    let names: Vec<&str> = servers.maybe_on(host).iter().map(|it| it.name.as_str()).collect();
+    (share > OTHERS_MAX).then(|| match names.is_empty() {
+        true => finding(),
+        false => finding().with("not_counted", Value::Text(names.join(", "))),
     })
 }
 
@@ -73,3 +86,6 @@ fn gaps(server: &Server) -> Option<Finding> {
         (None, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

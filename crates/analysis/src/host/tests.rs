@@ -86,9 +86,43 @@ fn a_process_has_figures_until_it_exits() {
     assert_eq!(means(&ProcessFigure::Cpu.of(&host, 1)), [0.0; 0]);
 }
 
+#[test]
+fn no_cpu_is_told_of_windows_of_a_few_ticks() {
+    let mut host = host();
+    // Two ticks of a process in 2 ms would be ten hardware threads.
+    host.readings.truncate(2);
+    host.readings[0].at_ns = SECOND - 2_000_000;
+    host.readings[1].cpu.user_ns = 20_000_000;
+    host.readings[1].processes = vec![Some(process(20_000_000, 1, 4, 4))];
+    let within = (0, SECOND);
+    let cpu = |host: &Host| mean_peak(&ProcessFigure::Cpu.of(host, 0), within);
+    assert_eq!(mean_peak(&HostFigure::CpuBusy.of(&host), within), None);
+    assert_eq!(cpu(&host), None);
+    let runnable = mean_peak(&ProcessFigure::Runnable.of(&host, 0), within);
+    assert_eq!(runnable, Some(MeanPeak { mean: 4.0, peak: 4.0 }), "a sample needs no ticks");
+    host.readings[0].at_ns = SECOND - 100_000_000;
+    host.readings[1].processes = vec![Some(process(50_000_000, 1, 4, 4))];
+    assert_eq!(cpu(&host), Some(MeanPeak { mean: 0.5, peak: 0.5 }));
+    // A short remainder beside longer windows still counts for the mean.
+    let rest = HostReading {
+        at_ns: SECOND + 10_000_000,
+        processes: vec![Some(process(60_000_000, 1, 4, 4))],
+        ..HostReading::default()
+    };
+    host.readings.push(rest);
+    let mean = mean_peak(&ProcessFigure::Cpu.of(&host, 0), (0, 2 * SECOND)).unwrap().mean;
+    assert!((mean - 0.06 / 0.11).abs() < 1e-9, "{mean}");
+}
+
 /// A window of one microsecond that includes a counter's tick.
 fn short_rest(from_ns: Nanos) -> SampleWindow {
-    SampleWindow { from_ns, to_ns: from_ns + 1_000, mean: 9e4, peak: 9e4, is_seen: false }
+    SampleWindow {
+        from_ns,
+        to_ns: from_ns + 1_000,
+        mean: 9e4,
+        peak: 9e4,
+        origin: ValueOrigin::Readings,
+    }
 }
 
 #[test]
@@ -126,8 +160,13 @@ fn merging_sample_windows_keeps_means_and_peaks() {
     let switches = HostFigure::ContextSwitches.of(&host());
     let thin = thin(&switches, 2);
     assert_eq!(thin.len(), 2);
-    let first =
-        SampleWindow { from_ns: 0, to_ns: 2 * SECOND, mean: 400.0, peak: 600.0, is_seen: false };
+    let first = SampleWindow {
+        from_ns: 0,
+        to_ns: 2 * SECOND,
+        mean: 400.0,
+        peak: 600.0,
+        origin: ValueOrigin::Readings,
+    };
     assert_eq!(thin[0], first);
     let whole = (0, 3 * SECOND);
     assert_eq!(mean_peak(&thin, whole).unwrap().mean, mean_peak(&switches, whole).unwrap().mean);

@@ -145,8 +145,8 @@ fn buckets_of_several_histograms_add_up() {
 #[test]
 fn constant_series_are_known() {
     let told = Server { families: vec!["a_total".to_owned()], ..Server::default() };
-    assert!(is_told(&MetricQuery::new(Rate, "a_total"), &told));
-    assert!(!is_told(&MetricQuery::new(Rate, "b_total"), &told));
+    assert!(is_reported(&MetricQuery::new(Rate, "a_total"), &told));
+    assert!(!is_reported(&MetricQuery::new(Rate, "b_total"), &told));
 }
 
 #[test]

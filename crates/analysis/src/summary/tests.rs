@@ -1,7 +1,7 @@
 //! Summaries of trials that are small enough to check by hand.
 
 use measure::{
-    Disposition, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus, Unfinished, Watched,
+    Disposition, Edges, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus, Watched,
 };
 
 use super::*;
@@ -14,7 +14,7 @@ pub(crate) struct Trial {
     operations: Vec<Operation>,
     pub(crate) total: Tally,
     pub(crate) slices: Vec<Slice>,
-    unfinished: Unfinished,
+    pub(crate) edges: Edges,
     rules: Rules,
     watched: Watched,
 }
@@ -29,7 +29,13 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
         total.traffic.sent_bytes += 60;
         total.traffic.received_bytes += 600;
     }
-    let slices = transactions.iter().map(|count| Slice { seconds: 1.0, transactions: *count });
+    let slices = transactions.iter().map(|count| Slice {
+        seconds: 1.0,
+        transactions: *count,
+        ended: *count,
+        busy_ns: *count * 100_000_000,
+        arrivals: None,
+    });
     let operations = vec![
         Operation::new("transaction", OperationKind::Transaction),
         Operation::new("select", OperationKind::Read),
@@ -38,7 +44,7 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
         operations,
         total,
         slices: slices.collect(),
-        unfinished: Unfinished::default(),
+        edges: Edges::new(2),
         rules: Rules::default(),
         watched: Watched::default(),
     }
@@ -57,11 +63,12 @@ impl Trial {
             think_time_ns: 0,
             rules: &self.rules,
             conditions: &[],
-            unfinished: &self.unfinished,
+            edges: &self.edges,
             outages: &[],
-            server_difference: None,
+            statements: None,
             load_end_ns: 0,
             usage: None,
+            generator: None,
             open: None,
             is_embedded: false,
             watched: &self.watched,
@@ -172,4 +179,43 @@ fn a_trial_without_load_has_zero_figures() {
     assert_eq!(summary.latency.known(), None);
     assert_eq!((summary.littles_law, summary.cost_per_query), (None, None));
     assert_eq!((summary.fairness, summary.throughput_variation), (None, None));
+}
+
+#[test]
+fn latencies_are_of_what_was_due_and_rates_of_what_ended() {
+    let mut trial = seconds_of(&[20]);
+    // One transaction had been due 900 ms before the window and ended in it, another one ended after it.
+    trial.total.success(EVENT, OperationKind::Transaction, 1_000_000_000);
+    trial.edges.before[0].succeeded.record(1_000_000_000);
+    trial.edges.busy_before_ns = 900_000_000;
+    trial.edges.drain.success(EVENT, OperationKind::Transaction, 300_000_000);
+    trial.edges.drain.failure(EVENT, OperationKind::Transaction, 1);
+    trial.edges.drain.error(&ErrorKey::new(ErrorClass::Deadlock, "1213"), Disposition::Ignored);
+    trial.edges.busy_after_ns = 100_000_000;
+    let summary = summarize(&trial.measured());
+    assert_eq!((summary.transactions, summary.latency.count), (21, 21));
+    assert!((summary.latency.max_ns as f64 / 3e8 - 1.0).abs() < 1e-3, "the second is not due here");
+    assert_eq!(summary.operations[0].succeeded, 21);
+    assert_eq!(summary.operations[0].latency, summary.latency);
+    let edges =
+        EdgeSummary { before: Some(1), succeeded_after: 1, failed_after: 1, ..Default::default() };
+    assert_eq!(summary.edges, edges);
+    // What failed after the window is in no rate, and still among the errors.
+    assert_eq!((summary.failed_transactions, summary.errors.len()), (0, 1));
+    // 20 x 100 ms, and 100 ms of either of the two.
+    assert!(near(summary.littles_law.unwrap().accounted_for, 2.2));
+}
+
+#[test]
+fn what_was_never_answered_makes_lower_bounds() {
+    let mut trial = seconds_of(&[20]);
+    (0..10).for_each(|_| trial.edges.unanswered.record(50_000_000));
+    let summary = summarize(&trial.measured());
+    let latency = &summary.latency;
+    assert_eq!((latency.count, latency.unanswered), (30, 10));
+    assert!(latency.percentile(99.0).1 && latency.max().1 && latency.mean().1);
+    let half = latency.bounds(50.0).unwrap();
+    assert!(half.is_exact(), "the 15th of 30 is one of 20 x 100 ms either way: {half:?}");
+    assert_eq!(summary.operations[0].latency.unanswered, 10);
+    assert_eq!(summary.operations[1].latency.unanswered, 0);
 }

@@ -18,13 +18,13 @@ pub(crate) fn run(args: &DownArgs) -> Result<ExitCode> {
             detached.stop()?;
             text.push_str(&format!("stopped: {head}\n"));
         } else {
-            text.push_str(&format!("had ended before: {head}\n"));
+            text.push_str(&format!("had already ended: {head}\n"));
             text.push_str(&detached::log_of(&entry));
         }
         detached::remove(&entry);
     }
     if text.is_empty() {
-        text.push_str("nothing is up\n");
+        text.push_str("no system is up\n");
     }
     super::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use plan::{Plan, Source, show_duration};
+use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::{Dyno, Run, RunStatus};
 use report::{Digest, several};
 use runner::{Experiment, RunOptions, RunOutcome};
@@ -16,6 +16,10 @@ use crate::{command_line, signals};
 
 /// Checks a plan, runs it, writes the report and prints the requested view.
 pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
+    let source = match &output.seek {
+        Some(bounds) => source.set("seek.bounds", bounds)?,
+        None => source,
+    };
     let source = source.with_overrides(&output.overrides)?;
     super::hide_secrets(&source);
     let experiment = Experiment::check(Plan::parse(source)?)?;
@@ -23,9 +27,10 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
         super::print(&plan::scrub(&dry_run(&experiment)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = signals::listen().context("signals cannot be listened to")?;
+    let stop = signals::listen().context("cannot listen for signals")?;
     let plan = experiment.plan();
-    let mut progress = ProgressDisplay::new(output.quiet, plan.estimate(), plan.trials().len());
+    let trials = plan.seek.is_none().then(|| plan.trials().len());
+    let mut progress = ProgressDisplay::new(output.quiet, plan.estimate(), trials);
     let options = RunOptions {
         out: output.out.clone(),
         command: command_line::again(),
@@ -70,8 +75,8 @@ fn dry_run(experiment: &Experiment) -> String {
                 (trial.index + 1).to_string(),
                 plan.systems[trial.system].name.clone(),
                 plan.workloads[trial.workload].name.clone(),
-                trial.clients.to_string(),
-                plan.rate(*trial).map_or("closed loop".to_owned(), ToString::to_string),
+                clients(plan, *trial),
+                rate(plan, *trial),
                 (trial.repetition + 1).to_string(),
             ]
         })
@@ -82,15 +87,51 @@ fn dry_run(experiment: &Experiment) -> String {
     for (index, workload) in plan.workloads.iter().enumerate() {
         text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));
     }
+    for note in experiment.notes() {
+        text.push_str(&format!("{note}\n"));
+    }
     let trials = several(rows.len() as u64, "trial", "trials");
+    if let Some(seek) = &plan.seek {
+        text.push_str(&sought(seek, rows.len()));
+        return text;
+    }
     text.push_str(&match plan.estimate() {
         Some(load) => format!(
-            "\n{trials}, {} of load; preparing data comes on top\n",
+            "\n{trials}, {} of load, and the time to prepare the data\n",
             show_duration(rounded(load))
         ),
         None => format!("\n{trials}, as long as their events take\n"),
     });
     text
+}
+
+/// The clients of a trial, or the range in which they are sought.
+fn clients(plan: &Plan, trial: Trial) -> String {
+    match &plan.seek {
+        Some(seek) if !seek.is_open() => format!("{} to {}", seek.from, seek.to),
+        _ => trial.clients.to_string(),
+    }
+}
+
+/// The rate of a trial, or the range in which it is sought.
+fn rate(plan: &Plan, trial: Trial) -> String {
+    match &plan.seek {
+        Some(seek) if seek.is_open() => format!("{} to {}/s", seek.from, seek.to),
+        _ => plan.rate(trial).map_or("closed loop".to_owned(), |rate| rate.to_string()),
+    }
+}
+
+/// What is sought, and how long it can take.
+fn sought(seek: &SeekPlan, seeks: usize) -> String {
+    let bounds: Vec<String> = seek.bounds.iter().map(ToString::to_string).collect();
+    format!(
+        "\n{} for the highest load that keeps {}: at most {} probes of {} each, and a trial of {} that confirms it\n",
+        several(seeks as u64, "seek", "seeks"),
+        bounds.join(", "),
+        seek.probes,
+        show_duration(seek.probe_time),
+        show_duration(seek.confirm_time),
+    )
 }
 
 fn rounded(duration: Duration) -> Duration {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use plan::{Draft, DraftPart, Plan, Problems};
 use workload::{Export, LoadProgress};
 
-use super::bench::split_all;
+use super::subject::split_all;
 use crate::args::GenerateArgs;
 use crate::signals;
 
@@ -29,9 +29,12 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     if std::fs::read_dir(&args.out)?.next().is_some() {
-        bail!("{} is not empty: name a folder for these files alone", args.out.display());
+        bail!(
+            "{} is not empty: choose a folder that is empty or does not exist",
+            args.out.display()
+        );
     }
-    let stop = signals::listen().context("signals cannot be listened to")?;
+    let stop = signals::listen().context("cannot listen for signals")?;
     let progress = LoadProgress::new();
     let export = Export {
         folder: args.out.clone(),

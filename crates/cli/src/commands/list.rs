@@ -13,7 +13,7 @@ use crate::table;
 pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
     let runs = record::list(out)?;
     for (folder, cause) in &runs.unreadable {
-        super::print_error(&format!("{} is left out: {cause}", folder.display()));
+        super::print_error(&format!("skipped {}: {cause}", folder.display()));
     }
     Ok(runs.readable)
 }

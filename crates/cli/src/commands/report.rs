@@ -51,11 +51,11 @@ fn run_folder(folder: &Path) -> Result<PathBuf> {
         return Ok(folder.to_path_buf());
     }
     if !folder.exists() {
-        bail!("{} is not there; `dyno list DIR` shows the runs below a folder", folder.display());
+        bail!("{} does not exist; `dyno list DIR` shows the runs below a folder", folder.display());
     }
     let runs = super::list::readable(folder)?;
     let newest = runs.into_iter().max_by_key(|run| run.started);
     let newest = newest
-        .with_context(|| format!("{} holds no run; `dyno run PLAN` makes one", folder.display()))?;
+        .with_context(|| format!("{} has no run; `dyno run PLAN` makes one", folder.display()))?;
     Ok(newest.folder)
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
         Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
         None => listen()?,
     };
-    let mut progress = ProgressDisplay::new(false, None, 1);
+    let mut progress = ProgressDisplay::new(false, None, Some(1));
     progress.on_event(Event::SystemStarting { name: &kind });
     let done = bring_up(&kind, system.as_ref(), args, &stop, &mut progress);
     progress.finish();
@@ -76,18 +76,18 @@ fn bring_up(
         Timeouts::default(),
         &mut progress_listener(stop, progress),
     )?;
-    progress.end_start();
+    progress.end_stages();
     Ok(Some(RunningSystem { running, scratch }))
 }
 
 fn listen() -> Result<Stop> {
-    signals::listen().context("signals cannot be listened to")
+    signals::listen().context("cannot listen for signals")
 }
 
 /// The system described by an argument and options, checked as in a plan.
 fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)> {
     let (kind, mut pairs) = system::from_argument(argument);
-    pairs.extend(super::bench::split_all(options, "--option")?);
+    pairs.extend(super::subject::split_all(options, "--option")?);
     let part = DraftPart { kind: kind.clone(), options: pairs };
     // A plan needs a workload; it is not used here.
     let workload =
@@ -110,7 +110,7 @@ fn keep_up(
 ) -> Result<ExitCode> {
     let running = &mut up.running;
     if running.processes().is_empty() {
-        bail!("nothing of `{kind}` has to be started: a run uses it as it is");
+        bail!("`{kind}` has no server to start: a run uses it directly");
     }
     let login = write_login(running, &up.scratch)?;
     let text = describe(running, login.as_deref());
@@ -148,7 +148,8 @@ fn describe(running: &Running, login: Option<&Path>) -> String {
     match (running.login(), running.access()) {
         (Some(url), _) => text.push_str(&format!("{URL_LABEL}{url}\n")),
         (None, Access::Database(target)) => text.push_str(&format!("{URL_LABEL}{target}\n")),
-        (None, _) => {}
+        (None, Access::Service(service)) => text.push_str(&format!("{URL_LABEL}{service}\n")),
+        (None, Access::Simulated(_)) => {}
     }
     if let Some(file) = login {
         text.push_str(&format!("  login    {} (the URL with its password)\n", file.display()));
@@ -191,7 +192,7 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
     let errors = file.try_clone().with_context(|| format!("cannot write {}", log.display()))?;
     let mut keeper = keeper(args, &entry)
         .and_then(|mut command| command.stdout(file).stderr(errors).spawn())
-        .context("the process that keeps the system cannot be started")?;
+        .context("cannot start the process that keeps the system running")?;
     let mut told = 0;
     let mut is_ending = false;
     loop {
@@ -208,7 +209,7 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
             // The whole output, although part of it was printed before: the reason may be anywhere in it.
             let said = detached::log_of(&entry);
             detached::remove(&entry);
-            bail!("{kind} did not come up ({status}):\n{}", said.trim_end());
+            bail!("{kind} did not start ({status}):\n{}", said.trim_end());
         }
         if stop.is_asked() && !is_ending {
             detached::end(keeper.id())?;
@@ -234,7 +235,7 @@ fn keeper(args: &UpArgs, entry: &Path) -> io::Result<Command> {
 fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
     let whole = said.rfind('\n').map_or(0, |end| end + 1);
     for text in said[..whole].lines() {
-        progress.on_event(Event::Note { text });
+        progress.on_note(text);
     }
     whole
 }
@@ -247,7 +248,7 @@ fn list() -> Result<ExitCode> {
         }
     }
     if text.is_empty() {
-        text.push_str("nothing is up\n");
+        text.push_str("no system is up\n");
     }
     super::print(&text)?;
     Ok(ExitCode::SUCCESS)

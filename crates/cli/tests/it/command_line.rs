@@ -60,7 +60,9 @@ fn completions_list_the_subcommands() {
     for shell in ["bash", "zsh", "fish"] {
         let script = sandbox.succeed(["completions", shell]).stdout;
         let script = String::from_utf8(script).unwrap();
-        assert!(script.contains("bench") && script.contains("report"), "{shell}");
+        for command in ["bench", "prepare", "check", "cleanup", "report"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
     }
 }
 

@@ -29,7 +29,7 @@ async fn load(session: &mut Session, ids: std::ops::Range<i64>) -> Result<u64, F
         let float = if id % 3 == 0 { Value::Null } else { Value::Float(id as f64 / 8.0) };
         loader.push(&[Value::Int(id), float, Value::Text(AWKWARD)]).await?;
     }
-    loader.finish().await
+    loader.finish().await.map(|added| added.rows)
 }
 
 async fn check(session: &mut Session, rows: i64) {
@@ -88,7 +88,7 @@ fn a_column_may_change_its_type_from_row_to_row() {
             {
                 loader.push(&[Value::Int(id), value]).await.unwrap();
             }
-            assert_eq!(loader.finish().await, Ok(4));
+            assert_eq!(loader.finish().await.unwrap().rows, 4);
             let rows = "SELECT GROUP_CONCAT(COALESCE(c, '-') ORDER BY id) FROM t";
             assert_eq!(cell(&mut session, rows).await, text("-,7,x,-"));
         }

@@ -79,7 +79,11 @@ fn an_event_limit_measures_exactly_that_many_transactions() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100"]);
     let report = report(command.args(["--clients=2", "--events=1234", "--format=json"]));
-    assert_eq!(report["trials"][0]["transactions"], 1234);
+    let trial = &report["trials"][0];
+    assert_eq!(trial["transactions"], 1234);
+    let edges = &trial["edges"];
+    let edge = |name: &str| edges[name].as_u64().unwrap();
+    assert_eq!(trial["latency"]["count"], 1234 + edge("succeeded_after") - edge("before"));
 }
 
 #[test]

@@ -29,19 +29,25 @@ fn report(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-#[test]
-fn interrupt_in_prepare_drops_partial_tables() {
-    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_prepare");
-    let url = server::database(database);
-    let mut command = bench(&sandbox, &url);
-    let run = Background::start(&sandbox, command.args(["--tables=2", "--table-size=20M"]));
+/// Interrupts a command while it loads two large tables.
+fn interrupt_while_loading(sandbox: &Sandbox, database: &str, command: &mut Command) {
+    let run = Background::start(sandbox, command.args(["--tables=2", "--table-size=20M"]));
     let rows = format!("SELECT EXISTS (SELECT 1 FROM {database}.sbtest1)");
     let has_table = || tables(database).contains("sbtest1");
     wait_until("rows go in", || has_table() && server::sql(&rows).trim() == "1");
     run.interrupt();
     assert_interrupted(&run.finish());
     assert_eq!(tables(database), "");
+}
+
+#[test]
+fn interrupt_in_prepare_drops_partial_tables() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_prepare");
+    let url = server::database(database);
+    interrupt_while_loading(&sandbox, database, &mut bench(&sandbox, &url));
     assert_eq!(report(&sandbox)["status"], "interrupted");
+    let mut alone = sandbox.dyno(["prepare", "sysbench/oltp_read_write", "--system", &url]);
+    interrupt_while_loading(&sandbox, database, &mut alone);
 }
 
 /// Interrupts a run when it has done some work in a phase; returns its trial.

@@ -144,9 +144,16 @@ fn an_outage_between_trials_is_waited_out() {
     own.kill();
     wait_until("it is waited for", || run.stderr_text().contains("waiting for the server"));
     own.server.start_again().unwrap();
-    let report = run.report();
-    for trial in report["trials"].as_array().unwrap() {
-        assert_eq!(trial["status"], "complete", "{trial}");
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let trials = json(&output)["trials"].clone();
+    // The server was away until the first one ended.
+    assert_eq!(
+        (&trials[0]["status"], &trials[1]["status"]),
+        (&"failed".into(), &"complete".into())
+    );
+    assert!(trials[0]["reason"].as_str().unwrap().starts_with("no transaction succeeded for"));
+    for trial in trials.as_array().unwrap() {
         assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial}");
     }
 }
@@ -325,7 +332,8 @@ fn a_stalled_server_shows_in_latency_without_errors() {
     run.wait_for_record("it works again", works_again);
     let trial = run.interrupted_trial();
     assert_eq!((&trial["failed_transactions"], &trial["reconnects"]), (&0.into(), &0.into()));
-    assert_eq!(trial["outages"], Value::Array(Vec::new()));
+    assert_eq!(trial["outages"].as_array().unwrap().len(), 1, "{}", trial["outages"]);
+    assert_eq!(trial["outages"][0]["failures"], 0);
     assert!(trial["latency"]["max_ns"].as_u64().unwrap() >= 2_000_000_000, "{trial}");
 }
 

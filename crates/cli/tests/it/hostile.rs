@@ -213,7 +213,7 @@ fn broken_tls_peers_get_distinct_errors() {
         let length = u16::try_from(content.len()).unwrap().to_be_bytes();
         [&[kind, 3, 3], &length[..], content].concat()
     };
-    let not_tls: &[&str] = &["what the server sent is not TLS; it had offered TLS"];
+    let not_tls: &[&str] = &["what the server sent is not TLS; if the server speaks TLS there"];
     let message = record(22, &[&[2, 0xff, 0xff, 0xff][..], &[3; 16_000]].concat());
     let full = packet(2, b"\xff\x10\x04Too many connections");
     let switch = packet(1, b"\xfemysql_clear_password\0");
@@ -353,7 +353,7 @@ fn announced_packet_lengths_allocate_no_memory() {
 }
 
 /// The peak memory of a process.
-fn peak_kib(process: u32) -> Option<u64> {
+pub(crate) fn peak_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()

@@ -1,6 +1,7 @@
 //! Open loops, from the command line to report.json: the results of a stall, a queue and an overload are computed in
 //! advance.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -156,6 +157,83 @@ fn a_missed_rate_is_reported() {
     let report = String::from_utf8(sandbox.succeed(["run", "plan.toml"]).stdout).unwrap();
     assert!(report.contains("Less was answered than was offered"), "{report}");
     assert!(report.contains("50.0 of 100 per s, -50 %"), "{report}");
+}
+
+/// 20 requests a second for 10 s on a server that takes 100 ms for each: the request k is due at k / 20 s and would be
+/// answered at (k + 1) / 10 s, so that it takes 0.1 s + k / 20 s. The first hundred are answered; the others are known to
+/// have waited until the window's end, for 10 s - k / 20 s.
+#[test]
+fn latencies_of_an_overload_are_bounds_in_every_view() {
+    let sandbox = Sandbox::new();
+    let plan = "percentiles = [25, 50, 99]\n[systems.simulated]\nservice_times = [\"100ms\"]\n\
+                [workloads.simulated]\n[load]\nclients = 1\nrate = 20\narrivals = \"constant\"\n\
+                warm_up = \"0s\"\ntime = \"10s\"\n";
+    sandbox.file("plan.toml", plan);
+    let trial = &json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]))["trials"][0];
+    let latency = &trial["latency"];
+    assert_eq!((&latency["count"], &latency["unanswered"]), (&200.into(), &100.into()));
+    let near =
+        |value: &Value, seconds: f64| (milliseconds(value) / 1e3 / seconds - 1.0).abs() < 0.01;
+    let most = |name: &str| &latency["at_most"][format!("{name}_ns")];
+    // Latencies from 0.1 s to 5.05 s and ages from 0.05 s to 5 s, each 0.05 s apart.
+    assert!(near(percentile(latency, "p50"), 2.55) && near(most("p50"), 5.05), "{latency}");
+    let p99 = percentile(latency, "p99");
+    assert!(milliseconds(p99) >= 5_000.0 && most("p99").is_null(), "{latency}");
+    assert!(near(&latency["mean_ns"], (2.575 + 2.525) / 2.0), "{latency}");
+    let bounds = latency["at_least"].as_array().unwrap();
+    for name in ["mean_ns", "max_ns", "p50_ns", "p99_ns"] {
+        assert!(bounds.contains(&name.into()), "{name}: {bounds:?}");
+    }
+    let run = sandbox.runs().pop().unwrap();
+    let read = |view: &str| fs::read_to_string(run.join(view)).unwrap();
+    let text = read("report.md");
+    let row = text.lines().find(|line| line.contains('\u{2265}')).unwrap();
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    assert!(cells.iter().any(|cell| cell.starts_with("\u{2265} 2,55")), "the mean: {row}");
+    assert!(cells.iter().filter(|cell| cell.starts_with('\u{2265}')).count() >= 4, "{row}");
+    assert_eq!(cells[cells.len() - 2], "warnings", "{row}");
+    let page = read("report.html");
+    assert!(page.contains("Without 100 transactions that were never answered"), "the plots");
+    assert!(page.contains("\u{2265} 2,55"), "the tables");
+    let csv = read("report.csv");
+    assert!(csv.contains("mean_ns max_ns"), "the column of bounds: {csv}");
+}
+
+#[test]
+fn an_overload_of_five_percent_is_reported() {
+    let sandbox = Sandbox::new();
+    let plan = "percentiles = [50]\n[systems.simulated]\nservice_times = [\"10ms\"]\n[workloads.simulated]\n[load]\n\
+                clients = 1000\nrate = [95, 105]\narrivals = \"constant\"\ntime = \"60s\"\n";
+    sandbox.file("plan.toml", plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]));
+    let codes = |trial: usize| -> Vec<&Value> {
+        let warnings = report["trials"][trial]["warnings"].as_array().unwrap();
+        warnings.iter().map(|warning| &warning["code"]).collect()
+    };
+    assert_eq!(codes(0), Vec::<&Value>::new());
+    assert_eq!(codes(1), ["rate-missed"]);
+    let values = &report["trials"][1]["warnings"][0]["values"];
+    let offered = values["offered_per_s"].as_f64().unwrap();
+    let achieved = values["achieved_per_s"].as_f64().unwrap();
+    assert!((offered - 105.0).abs() < 0.1 && (achieved - 100.0).abs() < 0.1, "{values}");
+}
+
+#[test]
+fn simulated_noise_is_drawn_from_the_seed() {
+    let sandbox = Sandbox::new();
+    let plan = "[systems.simulated]\nservice_times = [\"10ms\"]\ndistribution = \"exponential\"\n\
+                noise = [{ kind = \"two-state\", slow = 3, fast_for = \"10s\", slow_for = \"10s\" }]\n\
+                [workloads.simulated]\n[load]\nclients = 2\ntime = \"100s\"\n";
+    sandbox.file("plan.toml", plan);
+    let run = |seed: &str| {
+        let output = sandbox.succeed(["run", "plan.toml", "--set", seed, "--format", "json"]);
+        json(&output)["trials"][0]["transactions"].as_u64().unwrap()
+    };
+    let transactions = run("seed=1");
+    assert_eq!(run("seed=1"), transactions);
+    assert_ne!(run("seed=2"), transactions);
+    // 100 a second in the fast state, a third of that in the slow one.
+    assert!((3_400..9_900).contains(&transactions), "{transactions}");
 }
 
 #[test]

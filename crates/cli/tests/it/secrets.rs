@@ -118,7 +118,7 @@ fn an_environment_variable_does_not_replace_the_command_line() {
 #[test]
 fn arguments_in_a_descriptor_that_dyno_did_not_open_are_refused() {
     let said = Sandbox::new().fail(1, ["--arguments-in-descriptor=0", "bench"]);
-    assert!(said.contains("is for dyno itself; leave it out"), "{said}");
+    assert!(said.contains("is internal to dyno; remove it"), "{said}");
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn ctrl_c_ends_a_starting_server() {
     let argument = format!("tidb:{}", stand_in(&sandbox, "tidb-server", "").display());
     interrupted_at_the_start(&sandbox, &mut sandbox.dyno(["up", &argument]));
     interrupted_at_the_start(&sandbox, &mut sandbox.dyno(["up", &argument, "--detach"]));
-    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "no system is up\n");
     let system = format!("--system={argument}");
     interrupted_at_the_start(
         &sandbox,
@@ -290,11 +290,11 @@ fn a_detached_server_runs_until_dyno_down() {
     ]);
     assert!(is_there(server), "a run does not stop what it did not start");
     let other = String::from_utf8(sandbox.succeed(["down", "mariadb"]).stdout).unwrap();
-    assert_eq!(other, "nothing is up\n");
+    assert_eq!(other, "no system is up\n");
     let stopped = String::from_utf8(sandbox.succeed(["down", "tidb"]).stdout).unwrap();
     assert!(stopped.starts_with("stopped: TiDB v"), "{stopped}");
     assert!(!is_there(server));
-    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "nothing is up\n");
+    assert_eq!(String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap(), "no system is up\n");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn ctrl_c_stops_a_server_in_the_foreground() {
 fn up_and_down_report_systems_they_cannot_handle() {
     let sandbox = Sandbox::new();
     let nothing = sandbox.fail(1, ["up", "sqlite"]);
-    assert!(nothing.contains("nothing of `sqlite` has to be started"), "{nothing}");
+    assert!(nothing.contains("`sqlite` has no server to start"), "{nothing}");
     let missing = sandbox.fail(1, ["up", "tidb:/opt/none/tidb-server"]);
     assert!(missing.contains("/opt/none/tidb-server is no program that can be run"), "{missing}");
     let late = sandbox.fail(1, ["up", "tidb:/bin/false", "--detach"]);
@@ -373,5 +373,5 @@ fn a_detached_server_ends_when_its_dyno_process_is_killed() {
     wait_until("the server is gone", || !is_there(server));
     wait_until("its keeper is gone", || !is_there(keeper));
     let told = String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap();
-    assert!(told.starts_with("had ended before: TiDB v"), "{told}");
+    assert!(told.starts_with("had already ended: TiDB v"), "{told}");
 }

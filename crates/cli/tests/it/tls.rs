@@ -18,11 +18,11 @@ use crate::driver_support::{cell, run, url_of};
 use crate::own_server::OwnServer;
 use crate::sandbox::{Sandbox, json, report};
 
-/// An authority that was created for a test.
-struct Authority(Issuer<'static, KeyPair>, String);
+/// An authority that was created for a test, with its certificate in PEM form.
+pub(crate) struct Authority(Issuer<'static, KeyPair>, pub(crate) String);
 
 impl Authority {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -32,7 +32,7 @@ impl Authority {
     }
 
     /// A certificate and its key in PEM form; valid until the year.
-    fn issue(&self, name: &str, until: i32) -> (String, String) {
+    pub(crate) fn issue(&self, name: &str, until: i32) -> (String, String) {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
         params.extended_key_usages =
@@ -276,7 +276,7 @@ fn users_that_require_tls_or_a_certificate_log_in_only_with_it() {
 
     server.own.sql("SET GLOBAL require_secure_transport = ON");
     let told = refusal(server.name("ssl-mode=DISABLED"));
-    assert!(told.contains("do not say ssl-mode=DISABLED"), "{told}");
+    assert!(told.contains("do not set ssl-mode=DISABLED"), "{told}");
 }
 
 #[test]

@@ -196,6 +196,22 @@ fn a_run_on_tidb_keeps_every_condition() {
     assert_eq!(conditions(trial, "holds").len(), 13);
 }
 
+#[test]
+fn a_nearly_empty_queue_of_new_orders_ends_no_client_on_tidb() {
+    let sandbox = Sandbox::new();
+    // A Delivery finds orders that were committed after it began: the lock reads the latest rows, a plain SELECT
+    // those at the transaction's start.
+    let few = "--set=sql.before_run=\"DELETE FROM new_order WHERE no_o_id < 3000\"";
+    let mix = "--option=mix=60,0,0,40,0";
+    let more = ["--clients=16", "--events=1500", "--option=check=false", "--workers=2"];
+    let report = ours(&sandbox, &tidb(), &[&[few, mix], &more[..]].concat());
+    let trial = &report["trials"][0];
+    assert_eq!((&trial["status"], &trial["latency"]["count"]), (&"complete".into(), &1500.into()));
+    let warnings = trial["warnings"].as_array().unwrap();
+    assert!(warnings.iter().all(|it| it["code"] != "clients-left"), "{warnings:?}");
+    assert!(succeeded(trial, "delivery_skipped") > 0, "the queue was nearly empty: {trial}");
+}
+
 /// The TiDB that dyno starts itself.
 fn tidb() -> String {
     format!("tidb:{}", std::env::var("DYNO_TEST_TIDB").unwrap())

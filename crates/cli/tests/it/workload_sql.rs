@@ -21,6 +21,9 @@ fn the_documented_example_runs_on_every_system() {
         let report = json(&sandbox.succeed([
             "bench",
             "shop.sql",
+            "-D",
+            // More than servers recurse by default (max_recursive_iterations and cte_max_recursion_depth, 1,000).
+            "articles=100000",
             "--system",
             system,
             "--clients=3",
@@ -74,17 +77,22 @@ fn a_script_of_pgbench_runs_with_its_variables_defined() {
     let url = server::database("workload_tpcb");
     server::sql("CREATE TABLE workload_tpcb.accounts (id INT PRIMARY KEY, balance INT NOT NULL)");
     server::sql("INSERT INTO workload_tpcb.accounts SELECT seq, 0 FROM test.seq_1_to_200");
-    let report = json(&sandbox.succeed([
+    let output = sandbox.succeed([
         "bench",
         "tpcb.sql",
         "-D",
         "scale=2",
+        "-D",
+        "branches=9",
         "--system",
         &url,
         "--events=20",
         "--warm-up=0s",
         "--format=json",
-    ]));
+    ]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("no file uses variable branches\n"), "{told}");
+    let report = json(&output);
     let trial = &report["trials"][0];
     assert_eq!((&trial["status"], &trial["transactions"]), (&"complete".into(), &20.into()));
     let committed = server::sql("SELECT SUM(balance) <> 0 FROM workload_tpcb.accounts");

@@ -5,30 +5,8 @@ use std::fmt;
 use net::Endpoint;
 
 use super::rsa_key::RsaKeySource;
-use super::ssl_options::Encryption;
-use crate::Password;
-
-/// One address of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// The address as the user wrote it, such as `db1:4000`; messages use this name.
-    pub name: String,
-    /// The resolved address.
-    pub endpoint: Endpoint,
-}
-
-impl Address {
-    /// The host for the check of the server's certificate: without the port; `localhost` on a unix socket.
-    pub(super) fn host(&self) -> &str {
-        match &self.endpoint {
-            Endpoint::Unix(_) => "localhost",
-            Endpoint::Tcp(_) => {
-                let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host);
-                host.trim_start_matches('[').trim_end_matches(']')
-            }
-        }
-    }
-}
+use crate::ssl_options::Encryption;
+use crate::{Address, Password};
 
 /// How statements with parameters are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -75,7 +75,7 @@ pub struct ServerCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
     /// At least one server was restarted.
-    #[error("the server was started anew, or its counters or its clock were set back")]
+    #[error("the server was restarted, or its counters or its clock were set back")]
     StartedAnew,
     /// A proxy or load balancer between dyno and the servers chooses among them.
     #[error(
@@ -105,8 +105,8 @@ impl Reading {
         let rows = session.rows(QUESTION).await?;
         let answered = net::origin();
         let counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
-        let is_told = READS.iter().all(|name| counters.contains_key(*name));
-        Ok(is_told.then_some(Self { server, counters, asked, answered, addresses: 1 }))
+        let has_all = READS.iter().all(|name| counters.contains_key(*name));
+        Ok(has_all.then_some(Self { server, counters, asked, answered, addresses: 1 }))
     }
 
     /// The counts since an earlier reading of the same server.

@@ -22,6 +22,17 @@ pub const DIALECT: Dialect = Dialect {
     varchar_row_letters_max: 16_000,
     text_bytes_max: 65_535,
     long_text: "LONGTEXT",
+    decimal: "DECIMAL(15,2)",
+    has_exact_decimals: true,
+    date: "DATE",
+    date_literal: "DATE '{date}'",
+    date_plus: Some("{date} {sign} INTERVAL '{count}' {unit}"),
+    year_of: "EXTRACT(YEAR FROM {column})",
+    explain: "EXPLAIN {query}",
+    // MariaDB has the second.
+    explain_analyze: &["EXPLAIN ANALYZE {query}", "ANALYZE {query}"],
+    session_number: Some("SELECT CONNECTION_ID()"),
+    kill: "KILL {number}",
     analyze: Some("ANALYZE TABLE {table}"),
     ascii_session: Some("SET NAMES binary"),
     enforce_foreign_keys: None,
@@ -31,4 +42,8 @@ pub const DIALECT: Dialect = Dialect {
                    TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND SEQ_IN_INDEX = 1",
     list_auto_increment: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = \
                           DATABASE() AND TABLE_NAME = '{table}' AND EXTRA LIKE '%auto_increment%'",
+    list_engine: Some(
+        "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND \
+         TABLE_NAME = '{table}'",
+    ),
 };

@@ -102,7 +102,8 @@ fn fill(
     let start = start_packet(request);
     request.push(command::QUERY);
     template.fill(request, values, escapes).map_err(|index| {
-        let message = format!("parameter {} is no finite number, which SQL cannot say", index + 1);
+        let message =
+            format!("parameter {} is no finite number, which SQL cannot express", index + 1);
         Failure::new(ErrorClass::Server, "", message)
     })?;
     finish_packet(request, start, 0);

@@ -7,6 +7,7 @@ use super::codec::{
 };
 use super::session::Session;
 use crate::Value;
+use crate::loader::{Added, InsertTimer};
 
 /// The approximate length of one statement: well below the smallest usual max_allowed_packet, 1 MiB.
 const STATEMENT_BYTES: usize = 512 * 1024;
@@ -19,13 +20,15 @@ pub(crate) struct MultiRowInsert<'s> {
     escapes: Escapes,
     statement: Vec<u8>,
     loaded_rows: u64,
+    timer: InsertTimer,
 }
 
 impl<'s> MultiRowInsert<'s> {
     pub(crate) fn new(session: &'s mut Session, table: &str, columns: &[&str]) -> Self {
         let head = insert_into(table, columns);
         let escapes = session.escapes();
-        Self { session, head, escapes, statement: Vec::new(), loaded_rows: 0 }
+        let timer = InsertTimer::new();
+        Self { session, head, escapes, statement: Vec::new(), loaded_rows: 0, timer }
     }
 
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
@@ -51,9 +54,9 @@ impl<'s> MultiRowInsert<'s> {
         Ok(())
     }
 
-    pub(crate) async fn finish(mut self) -> Result<u64, Failure> {
+    pub(crate) async fn finish(mut self) -> Result<Added, Failure> {
         self.send_statement().await?;
-        Ok(self.loaded_rows)
+        Ok(self.timer.added(self.loaded_rows))
     }
 
     async fn send_statement(&mut self) -> Result<(), Failure> {
@@ -62,10 +65,12 @@ impl<'s> MultiRowInsert<'s> {
         }
         finish_packet(&mut self.statement, 0, 0);
         std::mem::swap(&mut self.session.request, &mut self.statement);
+        let sent = self.timer.now();
         let asked = self.session.ask().await;
         std::mem::swap(&mut self.session.request, &mut self.statement);
         self.statement.clear();
         self.loaded_rows += asked?.affected;
+        self.timer.answered(sent);
         Ok(())
     }
 }

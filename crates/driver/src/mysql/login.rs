@@ -10,10 +10,10 @@ use super::codec::{
     Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, Reply, ServerError,
     append_packet, capability,
 };
-use super::config::Address;
+use super::local_rows::not_allowed;
 use super::peer::Peer;
-use super::session::{Session, unreachable};
-use crate::Timeouts;
+use super::session::Session;
+use crate::{Address, Timeouts};
 
 /// The server's capabilities that dyno can use.
 const WANTED: u64 = capability::LONG_PASSWORD
@@ -33,6 +33,8 @@ pub(crate) struct ConnectOptions {
     /// The index of its client, which determines the address where there are several.
     pub(crate) index: usize,
     pub(crate) timeouts: Timeouts,
+    /// Whether the session may send rows by LOAD DATA LOCAL.
+    pub(crate) sends_local_rows: bool,
 }
 
 impl Session {
@@ -48,19 +50,27 @@ impl Session {
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
         let _turn = handle.connect_permit().await;
-        let opened = Self::open(handle, config, address);
+        let opened = Self::open(handle, config, address, opening.sends_local_rows);
         let timed_out = || Err(no_answer(address, connect));
         let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
         let timeout = query.map(|bound| Timeout::new(handle, bound));
         opened.map(|session| Self { timeout, ..session })
     }
 
-    async fn open(handle: &Handle, config: &Config, address: &Address) -> Result<Self, Failure> {
+    async fn open(
+        handle: &Handle,
+        config: &Config,
+        address: &Address,
+        sends_local_rows: bool,
+    ) -> Result<Self, Failure> {
         let connected = Stream::connect(handle, &address.endpoint).await;
-        let stream = connected.map_err(|error| unreachable(address, &error))?;
+        let stream = connected.map_err(|error| address.unreachable(&error))?;
         let mut session = Self::new(stream, address.clone(), config);
         let greeting = session.greeting().await?;
-        session.capabilities = agreed(&greeting, config);
+        session.capabilities = agreed(&greeting, config, sends_local_rows);
+        if sends_local_rows && !session.sends_local_rows() {
+            return Err(not_allowed(&address.name));
+        }
         session.secure(&greeting, config).await?;
         let status = session.log_in(&greeting, config).await;
         let status = status.map_err(|failure| session.with_hint(failure, config))?;
@@ -161,8 +171,11 @@ fn no_answer(address: &Address, bound: Duration) -> Failure {
 }
 
 /// The capabilities that both sides have and this connection needs.
-fn agreed(greeting: &Greeting, config: &Config) -> u64 {
+fn agreed(greeting: &Greeting, config: &Config, sends_local_rows: bool) -> u64 {
     let mut wanted = WANTED;
+    if sends_local_rows {
+        wanted |= capability::LOCAL_FILES;
+    }
     if config.database.is_some() {
         wanted |= capability::CONNECT_WITH_DB;
     }

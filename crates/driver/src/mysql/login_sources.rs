@@ -3,17 +3,16 @@
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
-use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
 
-use super::config::{Address, Config};
+use super::config::Config;
 use super::option_file::OptionFile;
-use super::ssl_options::SslMode;
 use super::url::{Host, PORT, Url};
-use crate::Password;
+use crate::ssl_options::SslMode;
+use crate::{Address, Password};
 
 /// The sources of a login. A password is searched in this order: the URL, the password file, `DYNO_PASSWORD`,
 /// `MYSQL_PWD`, the option file.
@@ -95,19 +94,8 @@ fn unix(path: &Path) -> Address {
     Address { name: path.display().to_string(), endpoint: Endpoint::Unix(path.to_owned()) }
 }
 
-/// Looks up a name. Of several addresses it takes the first, but IPv4 before IPv6, because servers listen on IPv4 by
-/// default.
 fn look_up(host: &Host) -> Result<Address, Failure> {
-    let found = (host.name.as_str(), host.port.unwrap_or(PORT)).to_socket_addrs();
-    let all: Vec<_> = found.map_err(|error| unknown_host(host, &error.to_string()))?.collect();
-    let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
-    let address = first.ok_or_else(|| unknown_host(host, "it has no address"))?;
-    Ok(Address { name: host.to_string(), endpoint: Endpoint::Tcp(*address) })
-}
-
-fn unknown_host(host: &Host, reason: &str) -> Failure {
-    let message = format!("cannot look up host `{}`: {reason}; check its spelling", host.name);
-    Failure::new(ErrorClass::Connection, "", message)
+    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.to_string())
 }
 
 fn read_password_file(path: &Path) -> Result<Password, Failure> {

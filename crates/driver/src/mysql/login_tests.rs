@@ -7,8 +7,9 @@ use net::Endpoint;
 use proptest::prelude::*;
 
 use super::option_file::OptionFile;
-use super::{LoginSources, SslMode, SslOptions, StatementProtocol, Url, UrlError};
+use super::{LoginSources, StatementProtocol, Url, UrlError};
 use crate::Password;
+use crate::{SslMode, SslOptions};
 
 #[test]
 fn a_full_url_is_read() {
@@ -26,6 +27,14 @@ fn a_socket_replaces_hosts() {
     let config = config.resolve(&LoginSources::default()).unwrap();
     assert_eq!(config.addresses[0].endpoint, Endpoint::Unix("/run/my sql.sock".into()));
     assert_eq!(config.to_string(), "mysql://root@/test?socket=/run/my sql.sock");
+    // As other clients of the protocol write it.
+    let local = Url::parse("mysql://root@localhost/test?socket=/run/my%20sql.sock").unwrap();
+    assert_eq!(
+        (local.hosts.len(), local.socket.as_deref()),
+        (0, Some(Path::new("/run/my sql.sock")))
+    );
+    let port = Url::parse("mysql://localhost:3306/test?socket=/run/s");
+    assert_eq!(port, Err(UrlError::HostsAndSocket));
     let both = Url::parse("mysql://db1/test?socket=/run/s");
     assert_eq!(both, Err(UrlError::HostsAndSocket));
 }
@@ -180,4 +189,24 @@ proptest! {
     fn any_text_is_an_option_file(text in "(\\[client\\]\n)?[a-z=\"'\\\\#\n\\[\\] é]*") {
         let _ = OptionFile::parse(&text);
     }
+}
+
+#[test]
+fn mariadb_option_files_use_their_own_ssl_options() {
+    for (text, mode) in [
+        ("ssl", Some(SslMode::Required)),
+        ("ssl=0", Some(SslMode::Disabled)),
+        ("skip-ssl", Some(SslMode::Disabled)),
+        ("ssl-verify-server-cert\nssl", Some(SslMode::VerifyIdentity)),
+        ("ssl_verify_server_cert = off", None),
+        ("ssl-mode = verify-ca", Some(SslMode::VerifyCa)),
+        ("skip-name-resolve", None),
+    ] {
+        assert_eq!(OptionFile::parse(&format!("[client]\n{text}\n")).ssl.mode, mode, "{text}");
+    }
+    let files = OptionFile::parse("[client]\nssl-ca=/a # mine\nssl_cert='/b'\nssl-key = /c\n").ssl;
+    let [ca, cert, key] = ["/a", "/b", "/c"].map(|file| Some(file.into()));
+    assert_eq!(files, SslOptions { mode: None, ca, cert, key });
+    let wrong = OptionFile::parse("[client]\nssl-mode = verify\n");
+    assert_eq!((wrong.unknown_mode.as_deref(), wrong.ssl.mode), (Some("verify"), None));
 }

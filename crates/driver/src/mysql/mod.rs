@@ -10,6 +10,7 @@ mod execute;
 #[cfg(test)]
 mod fuzz;
 mod insert;
+mod local_rows;
 mod login;
 mod login_sources;
 mod option_file;
@@ -20,22 +21,21 @@ mod query;
 mod rsa_key;
 mod secure;
 mod session;
-mod ssl_options;
 mod url;
 
 pub use codec::ServerKey;
-pub use config::{Address, Config, StatementProtocol};
+pub use config::{Config, StatementProtocol};
 pub(crate) use counters::read_counters;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub use dialect::DIALECT;
 pub(crate) use insert::MultiRowInsert;
+pub(crate) use local_rows::LocalRows;
 pub(crate) use login::ConnectOptions;
 pub use login_sources::LoginSources;
 pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::probe;
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;
-pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use url::{Host, Url, UrlError};
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use super::rsa_key::RsaKeyOptions;
-use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
+use crate::ssl_options::{SslMode, SslOptions};
 
 /// The file's options for the address and the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

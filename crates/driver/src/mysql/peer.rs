@@ -4,8 +4,8 @@
 use net::Endpoint;
 
 use super::codec::{Channel, Method, PasswordSent};
-use super::config::Address;
-use super::ssl_options::CertificateCheck;
+use crate::Address;
+use crate::ssl_options::CertificateCheck;
 
 /// The facts that a session knows about its server.
 #[derive(Debug)]

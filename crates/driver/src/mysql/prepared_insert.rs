@@ -7,6 +7,7 @@ use super::codec::{ManyRows, RowArray, capability};
 use super::insert::{insert_into, not_finite};
 use super::session::{PreparedStatement, Session};
 use crate::Value;
+use crate::loader::{Added, InsertTimer};
 
 /// The approximate length of a request: below any usual max_allowed_packet.
 const REQUEST_BYTES: usize = 256 * 1024;
@@ -28,6 +29,7 @@ pub(crate) struct PreparedInsert<'s> {
     /// The statement, and its number of rows.
     statement: Option<(u32, usize)>,
     loaded_rows: u64,
+    timer: InsertTimer,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,8 @@ impl<'s> PreparedInsert<'s> {
         };
         let head = insert_into(table, columns);
         let columns = columns.len();
-        Self { session, head, columns, batch, waiting: 0, statement: None, loaded_rows: 0 }
+        let timer = InsertTimer::new();
+        Self { session, head, columns, batch, waiting: 0, statement: None, loaded_rows: 0, timer }
     }
 
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
@@ -79,9 +82,9 @@ impl<'s> PreparedInsert<'s> {
         }
     }
 
-    pub(crate) async fn finish(mut self) -> Result<u64, Failure> {
+    pub(crate) async fn finish(mut self) -> Result<Added, Failure> {
         self.send().await?;
-        Ok(self.loaded_rows)
+        Ok(self.timer.added(self.loaded_rows))
     }
 
     async fn send(&mut self) -> Result<(), Failure> {
@@ -94,7 +97,9 @@ impl<'s> PreparedInsert<'s> {
             Batch::Array(rows) => rows.encode(&mut self.session.request, id),
         }
         self.waiting = 0;
+        let sent = self.timer.now();
         self.loaded_rows += self.session.ask().await?.affected;
+        self.timer.answered(sent);
         Ok(())
     }
 

@@ -6,16 +6,15 @@ use std::io::{self, ErrorKind};
 use std::task::{Poll, ready};
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Endpoint, Stream, Timeout};
+use net::{Stream, Timeout};
 
 use super::codec::{
     BoundTypes, Escapes, Malformed, PacketReader, Reply, ReplyProgress, ServerError, TextTemplate,
-    command, status,
+    capability, command, status,
 };
-use super::config::{Address, StatementProtocol};
+use super::config::StatementProtocol;
 use super::peer::Peer;
-use super::secure::ended_by_tls;
-use crate::Answer;
+use crate::{Address, Answer};
 
 /// A prepared statement.
 #[derive(Debug)]
@@ -239,6 +238,11 @@ impl Session {
         Err(self.broken(Malformed("bytes after the end of an answer")))
     }
 
+    /// Whether the session was opened to send rows by LOAD DATA LOCAL.
+    pub(crate) fn sends_local_rows(&self) -> bool {
+        self.has(capability::LOCAL_FILES)
+    }
+
     /// How statements with parameters are sent.
     pub(crate) fn protocol(&self) -> StatementProtocol {
         self.protocol
@@ -286,7 +290,7 @@ impl Session {
 
     /// Ends the connection at once, so that the server stops its work for it and has space for another one.
     #[cold]
-    fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.is_broken = true;
         self.stream.hang_up();
     }
@@ -329,36 +333,5 @@ pub(super) fn refused(address: &Address, error: &ServerError) -> Failure {
 
 /// A failure of the connection while it was in use.
 pub(super) fn lost(address: &Address, error: &io::Error) -> Failure {
-    if let Some(failure) = ended_by_tls(address, error) {
-        return failure;
-    }
-    let what = match error.kind() {
-        ErrorKind::UnexpectedEof => "the server closed the connection; its log may say why".into(),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-            format!("the connection broke ({error}); the server's log may say why")
-        }
-        _ => error.to_string(),
-    };
-    Failure::new(ErrorClass::Connection, "", format!("{}: {what}", address.name))
+    address.lost(error)
 }
-
-/// A failure to connect.
-pub(super) fn unreachable(address: &Address, error: &io::Error) -> Failure {
-    let remedy = match (error.kind(), &address.endpoint) {
-        (ErrorKind::ConnectionRefused, _) => {
-            "nothing listens there: start the server or correct it"
-        }
-        (ErrorKind::NotFound, _) => "there is no such socket: start the server or correct the path",
-        (ErrorKind::PermissionDenied, Endpoint::Unix(_)) => "this user may not use that socket",
-        (ErrorKind::AddrNotAvailable, _) => {
-            "local ports have run out: widen net.ipv4.ip_local_port_range or use more addresses"
-        }
-        _ if error.raw_os_error() == Some(EMFILE) => "raise the limit of open files: ulimit -n",
-        _ => "check that the server is up and can be reached",
-    };
-    let message = format!("cannot connect to {}: {error}; {remedy}", address.name);
-    Failure::new(ErrorClass::Connection, "", message)
-}
-
-/// Too many open files in this process.
-const EMFILE: i32 = 24;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::StatementProtocol;
 use super::rsa_key::RsaKeyOptions;
-use super::ssl_options::{SslMode, SslOptions};
 use crate::Password;
+use crate::ssl_options::{SslMode, SslOptions};
 
 const SCHEME: &str = "mysql://";
 /// The default port of servers of this protocol.
@@ -83,7 +83,9 @@ pub enum UrlError {
     #[error("write a question mark in a password as %3F")]
     QuestionMark,
     /// A socket and hosts at once.
-    #[error("give either hosts or a socket, not both")]
+    #[error(
+        "give either hosts or a socket, not both; only `localhost` without a port goes with one"
+    )]
     HostsAndSocket,
 }
 
@@ -112,8 +114,12 @@ impl Url {
             let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
             url.read_option(option).map_err(wrong)?;
         }
-        if url.socket.is_some() && !url.hosts.is_empty() {
-            return Err(UrlError::HostsAndSocket);
+        if url.socket.is_some() {
+            // To clients of this protocol `localhost` means the socket.
+            if !url.hosts.iter().all(Host::is_localhost) {
+                return Err(UrlError::HostsAndSocket);
+            }
+            url.hosts.clear();
         }
         Ok(url)
     }
@@ -149,6 +155,12 @@ impl Url {
             _ => return Err(UrlError::Option(name.to_owned())),
         }
         Ok(())
+    }
+}
+
+impl Host {
+    fn is_localhost(&self) -> bool {
+        self.name.eq_ignore_ascii_case("localhost") && self.port.is_none()
     }
 }
 

@@ -18,6 +18,19 @@ pub const DIALECT: Dialect = Dialect {
     varchar_row_letters_max: usize::MAX,
     text_bytes_max: usize::MAX,
     long_text: "TEXT",
+    // It has no decimals: numbers with a point are 64-bit binary fractions, and a column of another type would hold whole
+    // numbers as integers, whose quotients have no fraction.
+    decimal: "REAL",
+    has_exact_decimals: false,
+    // It has no dates: texts in this form have the order of their dates.
+    date: "TEXT",
+    date_literal: "'{date}'",
+    date_plus: None,
+    year_of: "CAST(SUBSTR({column}, 1, 4) AS INTEGER)",
+    explain: "EXPLAIN QUERY PLAN {query}",
+    explain_analyze: &[],
+    session_number: None,
+    kill: "",
     analyze: Some("ANALYZE {table}"),
     ascii_session: None,
     enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
@@ -29,4 +42,5 @@ pub const DIALECT: Dialect = Dialect {
     // A primary key of one column with exactly this type is the row's own number.
     list_auto_increment: "SELECT name FROM pragma_table_info('{table}') WHERE pk = 1 \
                           AND UPPER(type) = 'INTEGER'",
+    list_engine: None,
 };

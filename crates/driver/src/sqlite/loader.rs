@@ -4,6 +4,7 @@ use measure::Failure;
 
 use super::session::{Session, bind};
 use crate::Value;
+use crate::loader::{Added, InsertTimer};
 
 /// Each transaction has so many rows, so that the write-ahead log stays small.
 const TRANSACTION_ROWS: u64 = 100_000;
@@ -15,6 +16,7 @@ pub(crate) struct Loader<'s> {
     session: &'s mut Session,
     sql: String,
     rows: u64,
+    timer: InsertTimer,
     /// Whether a transaction of its own is open.
     is_open: bool,
 }
@@ -24,7 +26,7 @@ impl<'s> Loader<'s> {
         let names: Vec<String> = columns.iter().map(|name| quote(name)).collect();
         let marks = vec!["?"; columns.len()].join(",");
         let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", quote(table), names.join(","));
-        Self { session, sql, rows: 0, is_open: false }
+        Self { session, sql, rows: 0, timer: InsertTimer::new(), is_open: false }
     }
 
     pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
@@ -32,14 +34,16 @@ impl<'s> Loader<'s> {
             self.session.run("BEGIN IMMEDIATE")?;
             self.is_open = true;
         }
+        let sent = self.timer.now();
         self.insert(row)?;
+        self.timer.answered(sent);
         self.rows += 1;
         if self.rows.is_multiple_of(TRANSACTION_ROWS) { self.commit() } else { Ok(()) }
     }
 
-    pub(crate) fn finish(mut self) -> Result<u64, Failure> {
+    pub(crate) fn finish(mut self) -> Result<Added, Failure> {
         self.commit()?;
-        Ok(self.rows)
+        Ok(self.timer.added(self.rows))
     }
 
     fn insert(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {

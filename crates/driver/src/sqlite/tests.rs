@@ -99,7 +99,8 @@ fn a_loader_commits_at_the_end_and_rolls_back_when_dropped() {
     for id in 0..1000 {
         loader.push(&[Value::Int(id), Value::Text("x")]).unwrap();
     }
-    assert_eq!(loader.finish(), Ok(1000));
+    let added = loader.finish().unwrap();
+    assert_eq!((added.rows, added.inserts.count()), (1000, 1000));
     let count = vec![vec![Datum::Int(1000)]];
     assert_eq!(other.rows("SELECT count(*) FROM t").unwrap(), count);
     let mut loader = Loader::new(&mut session, "t", &["id", "c"]);

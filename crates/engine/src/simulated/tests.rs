@@ -1,12 +1,13 @@
 //! Tests of the whole engine on the simulated system: its counts must equal those that arithmetic gives.
 
+mod bound_threads;
 mod shared_connection;
 
 use std::io;
 use std::time::Duration;
 
-use measure::{ErrorClass, Failure, Interval, OperationTally, Phase, Tally};
-use plan::{Arrivals, Limit, Rate, Stall};
+use measure::{Edges, ErrorClass, Failure, Interval, OperationTally, Outage, Phase, Tally};
+use plan::{Arrivals, Limit, Rate, ServiceDistribution, Stall};
 
 use super::*;
 use crate::{LoadEnd, OfferedLoad, Outcome, Pacing, Schedule, Stop, TrialObserver, Workers, offer};
@@ -15,6 +16,7 @@ const MS: Nanos = 1_000_000;
 
 #[derive(Default)]
 struct RecordingObserver {
+    outages: Vec<Outage>,
     intervals: Vec<Interval>,
     phases: Vec<Phase>,
 }
@@ -30,6 +32,11 @@ impl TrialObserver for RecordingObserver {
         Ok(())
     }
 
+    fn outages(&mut self, outages: &[Outage]) -> io::Result<()> {
+        self.outages = outages.to_vec();
+        Ok(())
+    }
+
     fn ends(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -41,20 +48,26 @@ fn trial(
     limit: Limit,
     warm_up: Duration,
 ) -> (Outcome, RecordingObserver) {
-    let system =
-        SimulatedSystem { servers: 2, service_times_ns: vec![10 * MS], stalls: Vec::new() };
+    let system = system(2, vec![10 * MS], Vec::new());
     let offered =
         OfferedLoad { warm_up, limit, ..offered(clients, Pacing::Closed { think_time_ns }) };
     run(&system, &offered)
+}
+
+fn system(servers: usize, service_times_ns: Vec<Nanos>, stalls: Vec<Stall>) -> SimulatedSystem {
+    let distribution = ServiceDistribution::Constant;
+    SimulatedSystem { servers, service_times_ns, distribution, stalls, noise: Vec::new() }
 }
 
 fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
     OfferedLoad {
         clients,
         workers: Workers::Simulated,
+        cpus: Vec::new(),
         pacing,
         warm_up: Duration::ZERO,
-        limit: Limit::Time(Duration::from_secs(10)),
+        limit: Limit::time(Duration::from_secs(10)),
+        has_uneven_turns: false,
         interval: Duration::from_secs(1),
         connect_timeout: Duration::from_secs(1),
         reconnect_limit: None,
@@ -63,7 +76,7 @@ fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
 }
 
 fn run(system: &SimulatedSystem, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
-    run_load(&Simulated::new(system.clone()), offered)
+    run_load(&Simulated::new(system.clone(), SimulatedChance::default()), offered)
 }
 
 fn run_load(load: &dyn Load, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
@@ -78,11 +91,15 @@ fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
 }
 
 /// All measured intervals as one.
-fn total(kept: &RecordingObserver) -> OperationTally {
+fn measured(kept: &RecordingObserver) -> Tally {
     let mut total = Tally::new(1);
     let measured = kept.intervals.iter().filter(|interval| interval.phase == Phase::Measure);
     measured.for_each(|interval| total.merge(&interval.tally));
-    total.operations.remove(0)
+    total
+}
+
+fn total(kept: &RecordingObserver) -> OperationTally {
+    measured(kept).operations.remove(0)
 }
 
 fn assert_near(seen_ns: Nanos, exact_ns: Nanos) {
@@ -98,7 +115,7 @@ fn transactions(kept: &RecordingObserver, phase: Phase) -> u64 {
 
 #[test]
 fn two_servers_of_ten_milliseconds_serve_two_hundred_a_second() {
-    let (outcome, kept) = trial(6, 0, Limit::Time(Duration::from_secs(3)), Duration::from_secs(2));
+    let (outcome, kept) = trial(6, 0, Limit::time(Duration::from_secs(3)), Duration::from_secs(2));
     assert_eq!(outcome.ended, LoadEnd::Complete);
     assert_eq!(kept.phases, [Phase::WarmUp, Phase::Measure]);
     assert_eq!(kept.intervals.len(), 5);
@@ -114,17 +131,33 @@ fn two_servers_of_ten_milliseconds_serve_two_hundred_a_second() {
 #[test]
 fn think_time_lowers_the_rate_as_the_interactive_law_says() {
     // X = N / (R + Z) = 1 / (10 ms + 30 ms) = 25/s; the last answer of each second is at its end.
-    let limit = Limit::Time(Duration::from_secs(4));
+    let limit = Limit::time(Duration::from_secs(4));
     let (_, kept) = trial(1, 30 * MS, limit, Duration::ZERO);
     assert_eq!(transactions(&kept, Phase::Measure), 100);
 }
 
 #[test]
-fn an_event_limit_is_met_exactly() {
-    let (outcome, kept) = trial(3, 0, Limit::Events(101), Duration::from_millis(500));
-    assert_eq!(outcome.clients.iter().map(|client| client.events).sum::<u64>(), 101);
+fn so_many_transactions_end_in_the_window_as_the_limit_says() {
+    let (outcome, kept) = trial(3, 0, Limit::events(101), Duration::from_millis(505));
     assert_eq!(transactions(&kept, Phase::Measure), 101);
-    assert_eq!(outcome.unfinished.latencies.count(), 0);
+    assert_eq!(outcome.clients.iter().map(|client| client.events).sum::<u64>(), 101);
+    // Three clients were in a transaction when the window began. When the last of 101 ends, two others are in one.
+    assert_eq!(outcome.edges.before[0].succeeded.count(), 3);
+    assert_eq!(outcome.edges.drain.transactions, 2);
+    assert_eq!(outcome.edges.due(&measured(&kept))[0].succeeded.count(), 101 - 3 + 2);
+    // Two servers answer every 10 ms: 101 answers take 51 rounds, the first one at 510 ms.
+    assert_eq!(kept.intervals.last().unwrap().end_ns, 510 * MS + 50 * 10 * MS);
+}
+
+#[test]
+fn the_limit_that_is_reached_first_ends_the_window() {
+    let by_time = Limit { time: Some(Duration::from_secs(1)), events: Some(1_000) };
+    let (_, kept) = trial(2, 0, by_time, Duration::ZERO);
+    assert_eq!(kept.intervals.last().unwrap().end_ns, 1_000 * MS);
+    let by_events = Limit { events: Some(100), ..by_time };
+    let (outcome, kept) = trial(2, 0, by_events, Duration::ZERO);
+    assert_eq!(kept.intervals.last().unwrap().end_ns, 500 * MS);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
 }
 
 /// A stall of one second, 5 s into 10 s at 1,000 requests a second, each of 0.1 ms. The request that arrives k ms
@@ -132,8 +165,7 @@ fn an_event_limit_is_met_exactly() {
 /// spread from 1.1 ms to 1,000.1 ms, all others 0.1 ms.
 fn stalled(clients: usize) -> (Outcome, RecordingObserver) {
     let stall = Stall { at_ns: 5_000 * MS, length_ns: 1_000 * MS };
-    let system =
-        SimulatedSystem { servers: 10_000, service_times_ns: vec![MS / 10], stalls: vec![stall] };
+    let system = system(10_000, vec![MS / 10], vec![stall]);
     run(&system, &offered(clients, open_loop(1000.0, 100_000)))
 }
 
@@ -169,28 +201,125 @@ fn lateness_counts_only_transactions_with_a_waiting_client() {
     let (outcome, _) = stalled(10);
     assert_eq!(outcome.lateness.max_ns(), 0);
     assert!((8_000..=9_010).contains(&outcome.lateness.count()), "{}", outcome.lateness.count());
-    let (closed, _) = trial(3, MS, Limit::Events(50), Duration::ZERO);
+    let (closed, _) = trial(3, MS, Limit::events(50), Duration::ZERO);
     assert!(closed.lateness.is_empty());
+}
+
+#[test]
+fn start_delays_are_those_of_all_transactions() {
+    // 990 of 10,000 arrive in the stall and find no client; it lasts 1 s, and arrivals are 1 ms apart.
+    let (outcome, _) = stalled(10);
+    let delays = &outcome.start_delays;
+    assert_eq!(delays.count(), 10_000);
+    assert_near(delays.max_ns(), 990 * MS);
+    assert_eq!(delays.percentile_ns(89.0), 0);
+    let (closed, _) = trial(3, MS, Limit::events(50), Duration::ZERO);
+    assert!(closed.start_delays.is_empty());
 }
 
 #[test]
 fn a_stall_at_the_end_is_not_lost() {
     let stall = Stall { at_ns: 9_500 * MS, length_ns: 1_000 * MS };
-    let system =
-        SimulatedSystem { servers: 100, service_times_ns: vec![MS / 10], stalls: vec![stall] };
+    let system = system(100, vec![MS / 10], vec![stall]);
     let (outcome, kept) = run(&system, &offered(20, open_loop(100.0, 1_000)));
     // 50 requests arrive in the last half second: 20 are in flight, 30 find no client.
     assert_eq!(transactions(&kept, Phase::Measure), 950);
-    assert_eq!(outcome.unfinished.latencies.count(), 50);
-    assert_eq!(outcome.unfinished.unanswered, 30);
-    assert_near(outcome.unfinished.latencies.max_ns(), 1_000 * MS + MS / 10);
+    let Edges { drain, unanswered, unsent, .. } = outcome.edges;
+    assert_eq!((drain.transactions, unanswered.count(), unsent.count()), (20, 0, 30));
+    // The first one came at 9.5 s and is answered with the end of the stall; the first without a client came at 9.7 s.
+    assert_near(drain.operations[0].succeeded.max_ns(), 1_000 * MS + MS / 10);
+    assert_near(unsent.max_ns(), 300 * MS);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
+}
+
+#[test]
+fn an_overload_leaves_ages_and_an_area_without_the_drain() {
+    // 20/s against 10/s for 10 s: the request k is due at k / 20 s and answered at (k + 1) / 10 s.
+    let system = system(1, vec![100 * MS], Vec::new());
+    let (outcome, kept) = run(&system, &offered(1, open_loop(20.0, 1_000)));
+    let measured = measured(&kept);
+    let edges = &outcome.edges;
+    // The hundredth answer is at the end, outside of the window.
+    assert_eq!((measured.transactions, edges.drain.transactions), (99, 1));
+    assert_eq!((edges.unsent.count(), edges.unanswered.count()), (100, 0));
+    assert_near(edges.unsent.max_ns(), 5_000 * MS);
+    assert_near(edges.unsent.min_ns(), 50 * MS);
+    // Half of what came is in the system: 10/s x t on average, from 0 to 100, and half a step of the arrivals.
+    let busy_ns = measured.busy_ns + edges.busy_after_ns - edges.busy_before_ns;
+    let exact: u64 = (0..200).map(|k| ((k + 1) * 100).min(10_000) - (k * 50)).sum();
+    assert_eq!(busy_ns, exact * MS);
+    assert_eq!(measured.arrivals, 200);
+    assert!(kept.intervals.iter().all(|interval| interval.tally.arrivals == 20));
+}
+
+#[test]
+fn what_straddles_the_begin_of_the_window_has_no_latency_in_it() {
+    // One client and 1 s of service: the window from 1.5 to 4.5 s holds the begins at 2, 3 and 4 s, and the ends at 2, 3
+    // and 4 s.
+    let system = system(1, vec![1_000 * MS], Vec::new());
+    let limit = Limit::time(Duration::from_secs(3));
+    let warm_up = Duration::from_millis(1_500);
+    let pacing = Pacing::Closed { think_time_ns: 0 };
+    let (outcome, kept) = run(&system, &OfferedLoad { limit, warm_up, ..offered(1, pacing) });
+    let measured = measured(&kept);
+    assert_eq!(measured.transactions, 3);
+    let edges = &outcome.edges;
+    assert_eq!(edges.before[0].succeeded.count(), 1);
+    assert_eq!(edges.due(&measured)[0].succeeded.count(), 3);
+    assert_eq!((edges.busy_before_ns, edges.busy_after_ns), (500 * MS, 500 * MS));
+    assert_eq!(measured.busy_ns + edges.busy_after_ns - edges.busy_before_ns, 3_000 * MS);
+}
+
+#[test]
+fn a_system_that_stands_still_is_a_stall_and_not_a_complete_trial() {
+    let stall = |at_s: Nanos, length_s: Nanos| Stall {
+        at_ns: at_s * 1_000 * MS,
+        length_ns: length_s * 1_000 * MS,
+    };
+    let system = |stalls| self::system(4, vec![MS], stalls);
+    let closed = || offered(4, Pacing::Closed { think_time_ns: 0 });
+    let (outcome, kept) = run(&system(vec![stall(2, 3)]), &closed());
+    assert_eq!(outcome.ended, LoadEnd::Complete);
+    // The answers at 2 s were due; the next ones come a millisecond after the stall.
+    let [outage] = kept.outages[..] else { panic!("{:?}", kept.outages) };
+    assert_eq!((outage.start_ns, outage.end_ns), (2_000 * MS, Some(5_001 * MS)));
+    assert_eq!((outage.failures, outage.reconnects), (0, 0));
+    let (outcome, _) = run(&system(vec![stall(2, 6)]), &closed());
+    let (stalled_ns, window_ns) = (6_001 * MS, 10_000 * MS);
+    assert_eq!(outcome.ended, LoadEnd::Stalled { stalled_ns, window_ns });
+    // To the end and beyond what is waited for answers.
+    let (outcome, kept) = run(&system(vec![stall(8, 100)]), &closed());
+    assert!(matches!(outcome.ended, LoadEnd::Stalled { .. }), "{:?}", outcome.ended);
+    assert_eq!(kept.outages[0].end_ns, None);
+    assert_eq!(outcome.edges.unanswered.count(), 4);
+    let open = offered(4, open_loop(100.0, 10_000));
+    let (_, kept) = run(&system(vec![stall(2, 3)]), &open);
+    assert_eq!(kept.outages[0].start_ns, 2_000 * MS, "the request that came then waited");
+}
+
+#[test]
+fn nothing_that_succeeded_is_no_complete_trial() {
+    let system = system(1, vec![900_000 * MS], Vec::new());
+    let (outcome, _) = run(&system, &offered(1, Pacing::Closed { think_time_ns: 0 }));
+    assert_eq!(outcome.ended, LoadEnd::NoSuccess { failed: 0, error: None });
+}
+
+#[test]
+fn a_number_of_events_that_are_never_answered_ends() {
+    let system = system(1, vec![MS, 900_000 * MS], Vec::new());
+    let limit = Limit::events(3);
+    let (outcome, kept) =
+        run(&system, &OfferedLoad { limit, ..offered(2, Pacing::Closed { think_time_ns: 0 }) });
+    // The first of three is answered after 1 ms, and nothing after it: there the window ends, not seconds later.
+    assert_eq!(transactions(&kept, Phase::Measure), 1);
+    assert_eq!(kept.intervals.last().unwrap().end_ns, MS);
+    assert_eq!(outcome.edges.unanswered.count(), 2);
 }
 
 #[test]
 fn an_overload_ends_the_trial_with_the_backlog() {
     // 100/s arrive and 50/s are served: after 4 s, 200 wait.
-    let system =
-        SimulatedSystem { servers: 1, service_times_ns: vec![20 * MS], stalls: Vec::new() };
+    let system = system(1, vec![20 * MS], Vec::new());
     let (outcome, kept) = run(&system, &offered(10, open_loop(100.0, 200)));
     assert_eq!(outcome.ended, LoadEnd::Overloaded { backlog: 201 });
     assert!(kept.intervals.len() < 7, "it ends soon after 4 s, not after 10 s");
@@ -199,8 +328,7 @@ fn an_overload_ends_the_trial_with_the_backlog() {
 #[test]
 fn the_backlog_of_an_overload_is_that_of_all_workers() {
     // No request is answered, on two event loops that share 20,000/s and a limit of 1,000.
-    let system =
-        SimulatedSystem { servers: 1, service_times_ns: vec![900_000 * MS], stalls: Vec::new() };
+    let system = system(1, vec![900_000 * MS], Vec::new());
     let workers = Workers::EventLoops(2);
     let drain_timeout = Duration::ZERO;
     let offered = OfferedLoad { workers, drain_timeout, ..offered(2, open_loop(20_000.0, 1_000)) };

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::CONNECTING_MAX;
+use crate::connect_queue::CONNECTING_MAX;
 use crate::{Clock, Runtime, within};
 
 #[test]

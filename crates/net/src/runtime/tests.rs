@@ -149,6 +149,28 @@ fn sleeps_are_not_rounded_up_to_a_millisecond() {
 }
 
 #[test]
+fn a_sweep_shortly_before_a_timer_does_not_make_the_timer_late() {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let timer = 3_600_000_000_000;
+    let cases = [
+        // The end of the loop's wait, and what the alarm is set for.
+        (timer, timer),
+        (timer - 1, timer),
+        // Rounded up, the wait would end 1 ns after the timer.
+        (timer - WAIT_UNIT_NS + 1, timer),
+        (timer - WAIT_UNIT_NS, 0),
+        (timer - 20_000_000, 0),
+        // A future is ready: the loop does not wait.
+        (0, 0),
+    ];
+    for (until, expected) in cases {
+        runtime.alarm = Alarm::default();
+        runtime.set_alarm(timer, until, runtime.shared.clock.now());
+        assert_eq!(runtime.alarm.set_for(), expected, "a wait until {until}");
+    }
+}
+
+#[test]
 fn real_timers_fire_in_order_of_their_deadlines() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();

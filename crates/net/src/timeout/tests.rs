@@ -7,7 +7,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::*;
-use crate::{Clock, Runtime};
+use crate::coarse_timers::SWEEP_NS;
+use crate::{Clock, Nanos, Runtime};
 
 const MS: Nanos = 1_000_000;
 
@@ -80,7 +81,7 @@ fn a_reused_timeout_slot_starts_fresh() {
         next.begin();
         handle.sleep(Duration::from_millis(200)).await;
         assert!(!next.is_over() && !other.is_over());
-        assert_eq!(handle.coarse_timers().waits.borrow().len(), 2, "no more than wait at once");
+        assert_eq!(handle.coarse_timers().places(), 2, "no more than wait at once");
     });
     runtime.run(|| Some(Nanos::MAX)).unwrap();
 }

@@ -108,6 +108,14 @@ impl TlsClient {
         Ok(Self { config: Arc::new(config), shown, checks_names })
     }
 
+    /// The same settings, for connections that speak `protocol` (RFC 7301): the server learns of it in the handshake.
+    #[must_use]
+    pub fn offering(&self, protocol: &[u8]) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Self { config: Arc::new(config), ..self.clone() }
+    }
+
     /// Whether a server asked for a certificate when there was none to present. Many servers ask but do not
     /// require one.
     pub fn lacked_certificate(&self) -> bool {

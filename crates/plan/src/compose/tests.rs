@@ -90,7 +90,7 @@ fn errors_point_into_the_composed_plan() {
     24 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
     "#);
 }
 
@@ -141,4 +141,23 @@ fn a_dotted_option_below_a_non_table_is_unknown() {
     draft.workloads[0].options = pairs(&[("tables", "4"), ("tables.x", "1")]);
     let text = compose(&draft).text;
     assert!(text.contains("\"tables.x\" = 1"), "{text}");
+}
+
+#[test]
+fn a_workload_is_called_after_its_property_files_too() {
+    let draft = |kind: &str, options: &[(&str, &str)]| Draft {
+        systems: vec![part("sqlite", &[])],
+        workloads: vec![part(kind, options)],
+        ..Draft::default()
+    };
+    for (kind, options, name) in [
+        ("ycsb/core", &[("properties", "workloads/workloada")][..], "core+workloada"),
+        ("ycsb/core", &[("properties", "a.dat"), ("properties", "../b.dat")], "core+a+b"),
+        ("ycsb/core", &[("properties", "a, my b")], "core+a+my_b"),
+        ("ycsb/a", &[("properties", "big.properties")], "ycsb_a+big"),
+        ("ycsb/core", &[("recordcount", "5")], "core"),
+    ] {
+        let plan = Plan::parse(compose(&draft(kind, options))).unwrap();
+        assert_eq!((plan.name.as_str(), plan.workloads[0].name.as_str()), (name, name));
+    }
 }

@@ -75,18 +75,19 @@ fn the_plan_is_the_overridden_one() {
        = help: allowed: 1 to 1000000
     "#);
     let plan = Plan::parse(set(&["load.time=\"1m\""])).unwrap();
-    assert_eq!(plan.load.limit, Limit::Time(std::time::Duration::from_secs(60)));
+    assert_eq!(plan.load.limit, Limit::time(std::time::Duration::from_secs(60)));
     assert!(plan.source.text.contains("\"1m\" # long"), "{}", plan.source.text);
 }
 
 #[test]
-fn time_takes_the_place_of_events_and_events_of_time() {
+fn a_time_and_a_number_of_events_limit_a_trial_together() {
     let limit = |assignments: &[&str]| {
         Plan::parse(source().with_overrides(assignments).unwrap()).unwrap().load.limit
     };
-    assert_eq!(limit(&["load.events=100"]), Limit::Events(100));
-    let five = Limit::Time(std::time::Duration::from_secs(5));
-    assert_eq!(limit(&["load.events=100", "load.time=5s"]), five);
+    let five = Limit::time(std::time::Duration::from_secs(5));
+    assert_eq!(limit(&["load.time=5s"]), five);
+    let both = Limit { events: Some(100), ..five };
+    assert_eq!(limit(&["load.events=100", "load.time=5s"]), both);
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     10 | tme = "5s"
        | ^^^
        |
-       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
 
     error: unknown key `lode`
       --> x.toml:12:2
@@ -107,7 +108,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     12 | [lode]
        |  ^^^^
        |
-       = help: did you mean `load`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
+       = help: did you mean `load`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
     "#);
 }
 
@@ -115,7 +116,7 @@ fn unknown_paths_get_the_nearest_spelling() {
 fn assignments_that_cannot_be_done() {
     let refused = |assignment: &str| source().with_overrides(&[assignment]).unwrap_err().rendered;
     insta::assert_snapshot!(refused("load.time"), @r#"
-    error: `load.time` sets nothing, for it has no `=`
+    error: `load.time` has no `=`, so it sets nothing
      --> command line:1:1
       |
     1 | load.time
@@ -133,7 +134,7 @@ fn assignments_that_cannot_be_done() {
       = help: set `time` itself, or make it a table
     "#);
     insta::assert_snapshot!(refused("=5"), @r#"
-    error: `` is no path to a value
+    error: `` is not a path to a value
      --> command line:1:1
       |
     1 | =5
@@ -142,7 +143,7 @@ fn assignments_that_cannot_be_done() {
       = help: write the keys with dots between them, such as load.time
     "#);
     insta::assert_snapshot!(refused("a b=5"), @r#"
-    error: `a b` is no path to a value
+    error: `a b` is not a path to a value
      --> command line:1:1
       |
     1 | a b=5

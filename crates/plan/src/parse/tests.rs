@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fuzz::{PLAN, source};
-use crate::{Arrivals, Color, RateStep};
+use crate::{Arrivals, Color, CpuList, RateStep};
 
 fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
@@ -51,11 +51,14 @@ fn reads_a_whole_plan() {
         prewarm: Duration::ZERO,
         clients: vec![1, 8],
         warm_up: Duration::from_secs(1),
-        limit: Limit::Time(Duration::from_secs(5)),
+        limit: Limit::time(Duration::from_secs(5)),
         is_limit_given: true,
+        is_warm_up_given: true,
+        is_clients_given: true,
         interval: Duration::from_millis(500),
         think_time: Duration::from_millis(10),
         workers: Some(2),
+        cpus: Some(CpuList::parse("0,2-3").unwrap()),
         open: None,
         bounds: crate::Bounds::default(),
     };
@@ -78,7 +81,7 @@ fn the_short_form_takes_every_default() {
     assert_eq!(plan.workloads[0].name, "oltp_read_only");
     assert_eq!(plan.workloads[0].kind, "sysbench/oltp_read_only");
     assert_eq!(plan.load.clients, [1]);
-    assert_eq!(plan.load.limit, Limit::Time(Duration::from_secs(10)));
+    assert_eq!(plan.load.limit, Limit::time(Duration::from_secs(10)));
     assert_eq!(plan.load.warm_up, Duration::from_secs(1));
     assert_eq!(plan.load.interval, Duration::from_secs(1));
     assert_eq!(plan.load.workers, None);
@@ -127,7 +130,7 @@ fn a_workload_is_called_after_its_files() {
 #[test]
 fn events_end_a_trial_instead_of_time() {
     let plan = parse("system = \"a\"\nworkload = \"b\"\nload.events = \"10k\"");
-    assert_eq!(plan.load.limit, Limit::Events(10_000));
+    assert_eq!(plan.load.limit, Limit::events(10_000));
     assert_eq!(plan.estimate(), None);
 }
 
@@ -167,7 +170,7 @@ fn steps_and_ramps_take_their_time() {
     let same = "[[load.steps]]\nfor = \"10s\"\nrate = 1000\n[[load.steps]]\nfor = \"30s\"\nfrom = 1000\nto = 0";
     for text in [ramp, same] {
         let load = load(text);
-        assert_eq!(load.limit, Limit::Time(Duration::from_secs(40)));
+        assert_eq!(load.limit, Limit::time(Duration::from_secs(40)));
         let [rate] = &load.open.unwrap().rates[..] else { panic!("one rate over time") };
         let step = |seconds, from_per_s, to_per_s| RateStep {
             length: Duration::from_secs(seconds),
@@ -176,7 +179,7 @@ fn steps_and_ramps_take_their_time() {
         };
         assert_eq!(rate.steps(), [step(10, 1000.0, 1000.0), step(30, 1000.0, 0.0)]);
     }
-    assert_eq!(load(&format!("time = \"5s\"\n{ramp}")).limit, Limit::Time(Duration::from_secs(5)));
+    assert_eq!(load(&format!("time = \"5s\"\n{ramp}")).limit, Limit::time(Duration::from_secs(5)));
 }
 
 #[test]
@@ -251,11 +254,11 @@ fn an_empty_plan() {
     insta::assert_snapshot!(wrong(""), @r#"
     error: the plan has no system
     --> plans/x.toml
-     = help: add a [systems.NAME] table with its `kind`, or say system = "sqlite" at the top
+     = help: add a [systems.NAME] table with its `kind`, or set system = "sqlite" at the top
 
     error: the plan has no workload
     --> plans/x.toml
-     = help: add a [workloads.NAME] table with its `kind`, or say workload = "sysbench/oltp_read_write" at the top
+     = help: add a [workloads.NAME] table with its `kind`, or set workload = "sysbench/oltp_read_write" at the top
     "#);
 }
 
@@ -301,7 +304,7 @@ fn a_key_twice() {
 #[test]
 fn a_key_twice_in_two_spellings() {
     insta::assert_snapshot!(wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\""), @r#"
-    error: `warm_up` is said twice
+    error: `warm_up` is set twice
      --> plans/x.toml:5:1
       |
     5 | warm-up = "2s"
@@ -332,7 +335,7 @@ colour = "red"
     2 | repetition = 3
       | ^^^^^^^^^^
       |
-      = help: did you mean `repetitions`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `systms`
      --> plans/x.toml:3:2
@@ -340,7 +343,7 @@ colour = "red"
     3 | [systms.sqlite]
       |  ^^^^^^
       |
-      = help: did you mean `systems`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `before_perpare`
      --> plans/x.toml:7:1
@@ -356,7 +359,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -364,7 +367,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
     "#);
 }
 
@@ -399,7 +402,7 @@ fn no_clients() {
     4 | clients = []
       |           ^^
       |
-      = help: say at least one
+      = help: give at least one
     "#);
 }
 
@@ -472,14 +475,14 @@ fn clients_twice() {
     4 | clients = [1, 2, 1]
       |                  ^
       |
-      = help: say each once
+      = help: give each once
     "#);
 }
 
 #[test]
 fn an_interval_longer_than_the_time() {
     insta::assert_snapshot!(wrong_load("time = \"5s\"\ninterval = \"1m\""), @r#"
-    error: `interval` is 1m, longer than the time measured
+    error: `interval` is 1m, longer than the measured time
      --> plans/x.toml:5:12
       |
     5 | interval = "1m"
@@ -490,16 +493,9 @@ fn an_interval_longer_than_the_time() {
 }
 
 #[test]
-fn time_and_events() {
-    insta::assert_snapshot!(wrong_load("time = \"5s\"\nevents = 100"), @r#"
-    error: both `time` and `events` are said
-     --> plans/x.toml:5:10
-      |
-    5 | events = 100
-      |          ^^^
-      |
-      = help: keep the one that ends the measured load
-    "#);
+fn time_and_events_limit_a_trial_together() {
+    let load = load("time = \"5s\"\nevents = 100");
+    assert_eq!(load.limit, Limit { time: Some(Duration::from_secs(5)), events: Some(100) });
 }
 
 #[test]
@@ -621,7 +617,7 @@ fn wrong_kinds_of_values_in_a_load() {
     5 | time = 5
       |        ^
       |
-      = help: say its unit, such as "5s" or "5ms"
+      = help: add its unit, such as "5s" or "5ms"
 
     error: `think_time` is "a while", not a length of time
      --> plans/x.toml:6:14
@@ -642,7 +638,7 @@ fn percentiles_twice() {
     1 | percentiles = [50, 99, 50.0]
       |                        ^^^^
       |
-      = help: say each once
+      = help: give each once
     "#);
 }
 
@@ -663,7 +659,7 @@ fn an_empty_statement() {
 fn names_that_are_invalid_as_folder_names() {
     let text = "name = \"../up\"\nworkload = \"w\"\n[systems.\"a b\"]\nkind = \"sqlite\"\n";
     insta::assert_snapshot!(wrong(text), @r#"
-    error: `name` is "../up", no name for a folder
+    error: `name` is "../up", which cannot name a folder
      --> plans/x.toml:1:8
       |
     1 | name = "../up"
@@ -704,7 +700,7 @@ fn a_part_without_its_kind() {
     1 | [system]
       | ^^^^^^^^
       |
-      = help: say what it is, such as kind = "sqlite"
+      = help: set its kind, such as kind = "sqlite"
     "#);
 }
 
@@ -712,7 +708,7 @@ fn a_part_without_its_kind() {
 fn kind_and_use() {
     let text = "workload = \"w\"\n[systems.a]\nkind = \"sqlite\"\nuse = \"sqlite\"\n";
     insta::assert_snapshot!(wrong(text), @r#"
-    error: both `kind` and `use` are said
+    error: both `kind` and `use` are set
      --> plans/x.toml:4:7
       |
     4 | use = "sqlite"
@@ -731,11 +727,11 @@ fn passwords_are_never_shown() {
     insta::assert_snapshot!(problems.rendered, @r#"
     error: the plan has no system
     --> plans/x.toml
-     = help: add a [systems.NAME] table with its `kind`, or say system = "sqlite" at the top
+     = help: add a [systems.NAME] table with its `kind`, or set system = "sqlite" at the top
 
     error: the plan has no workload
     --> plans/x.toml
-     = help: add a [workloads.NAME] table with its `kind`, or say workload = "sysbench/oltp_read_write" at the top
+     = help: add a [workloads.NAME] table with its `kind`, or set workload = "sysbench/oltp_read_write" at the top
 
     error: unknown key `tite`
      --> plans/x.toml:1:1
@@ -743,7 +739,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, cleanup, existing, load, name, percentiles, repetitions, seed, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8
@@ -879,4 +875,13 @@ proptest! {
             prop_assert!(problems.rendered.contains("plans/x.toml"));
         }
     }
+}
+
+#[test]
+fn the_cpus_of_the_load_are_a_set() {
+    assert_eq!(load("cpus = \"3,0-1\"").cpus.unwrap().to_string(), "0-1,3");
+    assert_eq!(load("cpus = 2").cpus.unwrap().to_string(), "2");
+    assert_eq!(load("").cpus, None);
+    let wrong = wrong_load("cpus = '0-x'");
+    assert!(wrong.contains("`x` is not the number of a CPU"), "{wrong}");
 }

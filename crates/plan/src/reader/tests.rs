@@ -99,7 +99,7 @@ trx = 1
     0 | `range_size` is 0, out of range | allowed: 1 or more
     1.5 | `share` is 1.5, out of range | allowed: 0 to 1
     "perhaps" | `ps` is "perhaps", not true or false | allowed: true, false, "on", "off"
-    5 | `pause` is 5, not a length of time | say its unit, such as "5s" or "5ms"
+    5 | `pause` is 5, not a length of time | add its unit, such as "5s" or "5ms"
     "64M" | `cache` is "64M", not a size in bytes | write it such as 4096, "64MiB" or "1GB"
     "serialisable" | `mode` is "serialisable", not one of the choices | did you mean `serializable`? allowed: serializable, read_committed
     ["a"] | `engine` is ["a"], not a text | put it in quotes
@@ -125,7 +125,7 @@ fn a_key_given_twice_in_two_spellings_is_reported() {
     let mut reader = options.reader();
     assert_eq!(reader.integer("table_size", 0, 0..=9), 1);
     let problems = reader.finish().unwrap_err();
-    assert_eq!(lines(text, &problems), "table-size | `table_size` is said twice | keep one");
+    assert_eq!(lines(text, &problems), "table-size | `table_size` is set twice | keep one");
 }
 
 #[test]
@@ -147,4 +147,25 @@ fn equal_wherever_they_stand() {
     assert_eq!(options("a = 1\nb = \"x\""), options("\n\n  a   = 1\nb = 'x'"));
     assert_ne!(options("a = 1"), options("a = 2"));
     assert_ne!(options("a = 1"), options("a = 1\nb = 2"));
+}
+
+#[test]
+fn a_key_without_effect_is_accepted_with_a_note_and_not_offered_to_others() {
+    let options = Options::parse("status = true\nstatsu = 1").unwrap();
+    let mut reader = options.reader();
+    assert_eq!(reader.peek("status").as_deref(), Some("true"));
+    let note = reader.disregard("status", "progress is always shown");
+    assert_eq!(note, "`status` changes nothing here (progress is always shown)");
+    let problems = reader.finish().unwrap_err();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].help.as_deref(), Some("nothing is allowed here"));
+}
+
+#[test]
+fn tables_are_names_with_dots() {
+    let options = Options::parse("a.b.c = 1\nx = 2\n[a.d]\ne = 3").unwrap().with_dotted_names();
+    let shown: Vec<String> = options.shown().into_iter().map(|(key, _)| key).collect();
+    assert_eq!(shown, ["a.b.c", "a.d.e", "x"]);
+    let problem = options.problem("a.b.c", "wrong", "");
+    assert_eq!(problem.span, Some(8..9), "the place of the value");
 }

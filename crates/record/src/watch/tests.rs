@@ -75,11 +75,11 @@ fn connections() -> Connections {
         bytes_acknowledged: 6,
         bytes_received: 7,
     };
-    let at = |at_ns, ended_unheard, round_trip_ns| ConnectionsReading {
+    let at = |at_ns, ended_unreported, round_trip_ns| ConnectionsReading {
         at_ns,
         open: 16,
         ended: 3,
-        ended_unheard,
+        ended_unreported,
         counters,
         round_trip_ns,
     };
@@ -202,7 +202,7 @@ fn kinds_of_servers_are_read_back() {
             placed: query.with("type", "leader_count"),
             placed_unit: "regions".to_owned(),
             load,
-            load_told_by: "front".to_owned(),
+            load_reported_by: "front".to_owned(),
         }),
         note_without: Some(NoteWithout { kind: "front".to_owned(), text: "no front".to_owned() }),
     };

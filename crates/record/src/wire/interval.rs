@@ -1,5 +1,7 @@
 //! One line of intervals.jsonl: the counters of an interval. Its histograms are in latency.hlog.
 
+use std::collections::BTreeMap;
+
 use measure::{
     ErrorCounts, ErrorKey, Interval, OperationTally, Phase, QueryCounts, Tally, Traffic,
 };
@@ -9,13 +11,15 @@ use super::values::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalLine {
-    phase: Phase,
+    pub(crate) phase: Phase,
     start_ns: u64,
     end_ns: u64,
     transactions: u64,
     failed_transactions: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     reconnects: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    arrivals: u64,
     queries: QueryCounts,
     traffic: Traffic,
     busy_ns: u64,
@@ -36,11 +40,20 @@ pub(crate) struct OperationFile {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct ErrorFile {
+pub(super) struct ErrorFile {
     #[serde(flatten)]
     key: ErrorKey,
     #[serde(flatten)]
     counts: ErrorCounts,
+}
+
+pub(super) fn error_files(tally: &Tally) -> Vec<ErrorFile> {
+    let errors = tally.errors.iter();
+    errors.map(|(key, counts)| ErrorFile { key: key.clone(), counts: *counts }).collect()
+}
+
+pub(super) fn errors(files: Vec<ErrorFile>) -> BTreeMap<ErrorKey, ErrorCounts> {
+    files.into_iter().map(|it| (it.key, it.counts)).collect()
 }
 
 /// The line of an interval, including the line end.
@@ -61,6 +74,7 @@ impl From<&Interval> for IntervalLine {
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
             reconnects: tally.reconnects,
+            arrivals: tally.arrivals,
             queries: tally.queries,
             traffic: tally.traffic,
             busy_ns: tally.busy_ns,
@@ -74,11 +88,7 @@ impl From<&Interval> for IntervalLine {
                     service: operation.service.count(),
                 })
                 .collect(),
-            errors: tally
-                .errors
-                .iter()
-                .map(|(key, counts)| ErrorFile { key: key.clone(), counts: *counts })
-                .collect(),
+            errors: error_files(tally),
         }
     }
 }
@@ -95,7 +105,8 @@ impl IntervalLine {
             transactions: self.transactions,
             failed_transactions: self.failed_transactions,
             reconnects: self.reconnects,
-            errors: self.errors.into_iter().map(|it| (it.key, it.counts)).collect(),
+            arrivals: self.arrivals,
+            errors: errors(self.errors),
             traffic: self.traffic,
             busy_ns: self.busy_ns,
         };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
-use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus};
+use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus, SeekRecord};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunFile {
@@ -20,10 +20,19 @@ pub(crate) struct RunFile {
     plan: PlanFile,
     command: String,
     percentiles: Vec<f64>,
+    /// Absent in records of older versions, which had no other than the default.
+    #[serde(default = "least_difference")]
+    least_difference: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seek: Option<SeekRecord>,
     seed: u64,
     trials_planned: usize,
     dyno: Dyno,
     environment: Environment,
+}
+
+fn least_difference() -> f64 {
+    plan::LEAST_DIFFERENCE
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,6 +74,8 @@ impl RunFile {
             },
             command: header.command.clone(),
             percentiles: header.percentiles.clone(),
+            least_difference: header.least_difference,
+            seek: header.seek.clone(),
             seed: header.seed,
             trials_planned: header.trials_planned,
             dyno: Dyno { version: dyno.version, build: dyno.build },
@@ -97,6 +108,8 @@ impl RunFile {
             started: self.started,
             environment: self.environment,
             percentiles: self.percentiles,
+            least_difference: self.least_difference,
+            seek: self.seek,
             seed: self.seed,
             dyno: self.dyno,
             trials_planned: self.trials_planned,

@@ -3,15 +3,20 @@
 use std::mem;
 
 use jiff::Timestamp;
-use measure::{Condition, Operation, Outage, Unfinished};
+use measure::{
+    Ceiling, Condition, Edges, Operation, OperationKind, OperationTally, Outage, QueryPlan,
+};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
 use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
+use super::edges::EdgesFile;
+use super::generator::GeneratorFile;
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
-    TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord, hlog,
+    ProbeRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    hlog,
 };
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,11 +30,17 @@ pub(crate) struct TrialFile {
     clients: usize,
     repetition: u32,
     load: LoadRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probe: Option<ProbeRecord>,
     phases: Vec<PhaseRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<Outage>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ceiling: Option<Ceiling>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    plans: Vec<QueryPlan>,
     end: Option<EndFile>,
 }
 
@@ -59,10 +70,17 @@ struct EndFile {
     reason: Option<String>,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    edges: Option<EdgesFile>,
+    /// Records of format 1 have this instead of the edges.
+    #[serde(default, skip_serializing)]
     unfinished: UnfinishedFile,
     /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     lateness: String,
+    /// Encoded as in latency.hlog.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    start_delays: String,
     /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
@@ -72,6 +90,8 @@ struct EndFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
     usage: Option<ClientUsage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generator: Option<GeneratorFile>,
     clients: Vec<ClientRecord>,
 }
 
@@ -84,12 +104,11 @@ enum StatusName {
     Crashed,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// Transactions that were due in the measured window and did not end in it.
+#[derive(Debug, Default, Deserialize)]
 struct UnfinishedFile {
-    requests: u64,
     unanswered: u64,
-    longest_ns: u64,
-    /// Encoded as in latency.hlog; empty when there are no values.
+    /// Latencies of those that ended later, and the ages of the others; encoded as in latency.hlog.
     latencies: String,
 }
 
@@ -106,9 +125,12 @@ impl From<&TrialRecord> for TrialFile {
             clients: header.clients,
             repetition: header.repetition,
             load: header.load.clone(),
+            probe: header.probe,
             phases: record.phases.clone(),
             outages: record.outages.clone(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
+            ceiling: record.ceiling.clone(),
+            plans: record.plans.clone(),
             end: record.end.as_ref().map(EndFile::from),
         }
     }
@@ -143,17 +165,15 @@ impl From<&TrialEnd> for EndFile {
             reason,
             measure_started: end.measure_started,
             measure_ended: end.measure_ended,
-            unfinished: UnfinishedFile {
-                requests: end.unfinished.latencies.count(),
-                unanswered: end.unfinished.unanswered,
-                longest_ns: end.unfinished.longest_ns(),
-                latencies: hlog::encode(&end.unfinished.latencies),
-            },
+            edges: Some(EdgesFile::from(&end.edges)),
+            unfinished: UnfinishedFile::default(),
             lateness: hlog::encode(&end.lateness),
+            start_delays: hlog::encode(&end.start_delays),
             idle_round_trips: hlog::encode(&end.idle_round_trips),
             outages: Vec::new(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage,
+            generator: end.generator.as_ref().map(GeneratorFile::from),
             clients: end.clients.clone(),
         }
     }
@@ -170,7 +190,7 @@ impl TrialFile {
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
         let outages = self.outages.into_iter().chain(of_end).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
-        let end = self.end.map(EndFile::into_end).transpose()?;
+        let end = self.end.map(|end| end.into_end(&self.operations)).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
         let header = TrialHeader {
             index: self.index,
@@ -189,11 +209,14 @@ impl TrialFile {
             clients: self.clients,
             repetition: self.repetition,
             load: self.load,
+            probe: self.probe,
         };
         Ok(TrialRecord {
             phases: self.phases,
             outages,
             conditions,
+            ceiling: self.ceiling,
+            plans: self.plans,
             end,
             ..TrialRecord::new(header)
         })
@@ -201,7 +224,7 @@ impl TrialFile {
 }
 
 impl EndFile {
-    fn into_end(self) -> Result<TrialEnd, String> {
+    fn into_end(self, operations: &[Operation]) -> Result<TrialEnd, String> {
         let status = match self.status {
             StatusName::Complete => TrialStatus::Complete,
             StatusName::Interrupted => TrialStatus::Interrupted,
@@ -213,14 +236,66 @@ impl EndFile {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: self.clients,
-            unfinished: Unfinished {
-                latencies: hlog::decode(&self.unfinished.latencies)?,
-                unanswered: self.unfinished.unanswered,
+            edges: match self.edges {
+                Some(edges) => edges.into_edges()?,
+                None => self.unfinished.into_edges(operations)?,
             },
             lateness: hlog::decode(&self.lateness)?,
+            start_delays: hlog::decode(&self.start_delays)?,
             idle_round_trips: hlog::decode(&self.idle_round_trips)?,
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage,
+            generator: self.generator.map(GeneratorFile::into_generator).transpose()?,
         })
+    }
+}
+
+impl UnfinishedFile {
+    /// The edges as far as format 1 tells them. It has the latencies and the ages in one histogram and does not tell
+    /// them apart by operation. Where that matters they are all taken as ages: each is a lower bound.
+    fn into_edges(self, operations: &[Operation]) -> Result<Edges, String> {
+        let latencies = hlog::decode(&self.latencies)?;
+        let is_transaction = |it: &&Operation| it.kind == OperationKind::Transaction;
+        let mut edges = Edges::new(operations.len());
+        edges.before.clear();
+        if self.unanswered == 0 && operations.iter().filter(is_transaction).count() == 1 {
+            let tallies = edges.drain.operations.iter_mut().zip(operations);
+            for (tally, _) in tallies.filter(|(_, operation)| is_transaction(operation)) {
+                *tally = OperationTally { succeeded: latencies.clone(), ..Default::default() };
+            }
+            edges.drain.transactions = latencies.count();
+        } else {
+            edges.unanswered = latencies;
+        }
+        Ok(edges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::LatencyHistogram;
+
+    /// The edges of two transactions, 5 and 7 ns, in a record of format 1.
+    fn edges_of(unanswered: u64, kinds: &[OperationKind]) -> Edges {
+        let mut both = LatencyHistogram::new();
+        [5, 7].into_iter().for_each(|latency| both.record(latency));
+        let file = UnfinishedFile { unanswered, latencies: hlog::encode(&both) };
+        let operations: Vec<Operation> =
+            kinds.iter().map(|kind| Operation::new("one", *kind)).collect();
+        file.into_edges(&operations).unwrap()
+    }
+
+    #[test]
+    fn edges_of_format_1_are_latencies_where_they_are_known_and_bounds_elsewhere() {
+        use OperationKind::{Read, Transaction};
+        let known = edges_of(0, &[Read, Transaction]);
+        assert_eq!(known.drain.operations[1].succeeded.count(), 2);
+        assert_eq!((known.drain.transactions, known.unanswered.count()), (2, 0));
+        assert!(known.before.is_empty(), "not recorded");
+        // One of the two is an age, or they are of two kinds: both are lower bounds.
+        for bounds in [edges_of(1, &[Transaction]), edges_of(0, &[Transaction, Transaction])] {
+            assert_eq!((bounds.drain.transactions, bounds.unanswered.count()), (0, 2));
+        }
     }
 }

@@ -24,6 +24,43 @@ pub(crate) mod nanos {
     }
 }
 
+/// Rows that a phase loaded.
+pub(crate) mod loaded_rows {
+    use measure::LoadedRows;
+
+    use super::{Deserialize, Deserializer, Duration, Error, Serialize, Serializer, nanos};
+    use crate::hlog;
+
+    #[derive(Serialize, Deserialize)]
+    struct LoadedFile {
+        rows: u64,
+        #[serde(rename = "duration_ns", with = "nanos")]
+        duration: Duration,
+        /// Encoded as in latency.hlog.
+        inserts: String,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        loaded: &Option<LoadedRows>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let file = |it: &LoadedRows| LoadedFile {
+            rows: it.rows,
+            duration: it.duration,
+            inserts: hlog::encode(&it.inserts),
+        };
+        loaded.as_ref().map(file).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<LoadedRows>, D::Error> {
+        let Some(file) = Option::<LoadedFile>::deserialize(from)? else { return Ok(None) };
+        let inserts = hlog::decode(&file.inserts).map_err(D::Error::custom)?;
+        Ok(Some(LoadedRows { rows: file.rows, duration: file.duration, inserts }))
+    }
+}
+
 /// Distribution of arrivals, by name.
 pub(crate) mod arrivals {
     use super::{Arrivals, Deserialize, Deserializer, Error, Serializer};
@@ -73,5 +110,32 @@ impl From<Step> for RateStep {
     fn from(step: Step) -> Self {
         let Step { length, from_per_s, to_per_s } = step;
         Self { length, from_per_s, to_per_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::{LatencyHistogram, LoadedRows};
+
+    use super::*;
+    use crate::PhaseRecord;
+
+    #[test]
+    fn what_a_phase_loaded_is_kept_and_older_phases_loaded_nothing() {
+        let older = r#"{"phase":"prepare","started":"2026-07-30T12:00:00Z","duration_ns":9}"#;
+        let mut phase: PhaseRecord = serde_json::from_str(older).unwrap();
+        assert_eq!(phase.loaded, None);
+        assert_eq!(serde_json::to_string(&phase).unwrap(), older);
+        let mut inserts = LatencyHistogram::new();
+        (1..50).for_each(|ms| inserts.record(ms * 1_000_000));
+        phase.loaded = Some(LoadedRows { rows: 7, duration: Duration::from_secs(3), inserts });
+        let text = serde_json::to_string(&phase).unwrap();
+        assert!(
+            text.contains(r#""loaded":{"rows":7,"duration_ns":3000000000,"inserts":"#),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<PhaseRecord>(&text).unwrap(), phase);
+        let damaged = text.replace(r#""inserts":""#, r#""inserts":"?"#);
+        assert!(serde_json::from_str::<PhaseRecord>(&damaged).is_err());
     }
 }

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use measure::{
-    Disposition, ErrorClass, ErrorKey, Failure, LatencyHistogram, Operation, OperationId,
-    OperationKind, Phase, QueryCounts, Rules, Tally, Unfinished,
+    BoundedFigure, CpuSpan, Disposition, Edges, ErrorClass, ErrorKey, Failure, Generator,
+    GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase, QueryCounts,
+    Rules, SeekBound, SeekOver, SeekRange, Tally, WorkerCpu,
 };
 
 use super::*;
 use crate::{
     ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, Identity, LoadRecord,
-    OpenRecord, Run, TrialStatus, VariantRecord, WorkloadRecord, list,
+    OpenRecord, ProbeRecord, Run, SeekRecord, TrialStatus, VariantRecord, WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -32,6 +33,8 @@ fn run_header() -> RunHeader {
         started: at("2026-07-30T12:00:00Z"),
         environment: Environment::gather(&[("results", Path::new("."))]),
         percentiles: vec![50.0, 99.9],
+        least_difference: 0.02,
+        seek: Some(seek()),
         seed: u64::MAX,
         dyno: Dyno { version: "0.1.0".to_owned(), build: "release, abc".to_owned() },
         trials_planned: 2,
@@ -72,8 +75,25 @@ fn trial_header(index: usize) -> TrialHeader {
             threads: 2,
             think_time: Duration::from_millis(5),
             interval: Duration::from_secs(1),
+            cpus: vec![0, 2],
             open: Some(open()),
+            calls: None,
         },
+        probe: Some(ProbeRecord { number: index, is_confirming: index == 1 }),
+    }
+}
+
+fn seek() -> SeekRecord {
+    let (over, from, to) = (SeekOver::Rate, 100.0, 5_000.5);
+    let bound = |figure, most| SeekBound { figure, most };
+    SeekRecord {
+        bounds: vec![
+            bound(BoundedFigure::Percentile(99.9), 1e7),
+            bound(BoundedFigure::Errors, 0.001),
+        ],
+        range: SeekRange { over, from, to, precision: 0.05, probes_max: 50 },
+        probe_time: Duration::from_secs(5),
+        confirm_time: Duration::from_secs(30),
     }
 }
 
@@ -110,10 +130,23 @@ fn interval(phase: Phase, second: u64) -> Interval {
     }
 }
 
-fn unfinished() -> Unfinished {
+fn latencies() -> LatencyHistogram {
     let mut latencies = LatencyHistogram::new();
     latencies.record(5);
-    Unfinished { latencies, unanswered: 1 }
+    latencies
+}
+
+fn edges() -> Edges {
+    let mut edges = Edges::new(2);
+    edges.before[0].succeeded = latencies();
+    edges.drain.timeout(EVENT, OperationKind::Transaction, 9);
+    edges.drain.success(SELECT, OperationKind::Read, 4);
+    edges.drain.error(&ErrorKey::new(ErrorClass::Timeout, ""), Disposition::Ignored);
+    edges.drain.busy_ns = 0;
+    edges.unanswered = latencies();
+    edges.unsent = latencies();
+    (edges.busy_before_ns, edges.busy_after_ns) = (6, 7);
+    edges
 }
 
 fn outages() -> [Outage; 2] {
@@ -135,9 +168,10 @@ fn trial_end() -> TrialEnd {
                 failure: Some(Failure::new(ErrorClass::Connection, "2013", "went away")),
             },
         ],
-        unfinished: unfinished(),
-        lateness: unfinished().latencies,
-        idle_round_trips: unfinished().latencies,
+        edges: edges(),
+        lateness: latencies(),
+        start_delays: latencies(),
+        idle_round_trips: latencies(),
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
             by_server: QueryCounts { read: 4, write: 5, other: 6 },
@@ -150,6 +184,20 @@ fn trial_end() -> TrialEnd {
             involuntary_switches: 4,
             peak_rss_bytes: 5,
         }),
+        generator: Some(generator()),
+    }
+}
+
+fn generator() -> Generator {
+    let span = |start_ns, running_ns| CpuSpan { start_ns, end_ns: 9, running_ns, waiting_ns: 1 };
+    Generator {
+        oversleep: latencies(),
+        stalls: vec![GeneratorStall { start_ns: 5, end_ns: 7 }],
+        workers: vec![WorkerCpu {
+            whole: span(0, 4),
+            busiest: span(3, 3),
+            most_delayed: span(4, 2),
+        }],
     }
 }
 
@@ -161,6 +209,7 @@ fn write_trial(run: &RunWriter) -> TrialWriter {
         started: at("2026-07-30T12:00:00.25Z"),
         duration: Duration::from_millis(1),
         loaded_again: 2,
+        loaded: None,
     };
     trial.phase(prepare).unwrap();
     trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
@@ -364,7 +413,7 @@ fn a_newer_format_is_called_newer_and_not_damaged() {
     let path = run.folder().join("run.json");
     fs::write(&path, "{\"format\": \"dyno-record\", \"version\": 7, \"shape\": []}").unwrap();
     let error = Run::open(run.folder()).unwrap_err();
-    assert!(matches!(error, RecordError::Newer { found: 7, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, RecordError::Newer { found: 7, known: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("record format 7"), "{error}");
 }
 
@@ -418,6 +467,34 @@ fn the_latency_log_is_readable_by_hdr_tools() {
     assert!(lines[1].starts_with("#[StartTime: "), "{}", lines[1]);
     // `HIST` is the start of the cookie of a deflated V2 histogram in base64; the maximum is the upper end of
     // its bucket.
-    assert!(lines[7].starts_with("Tag=point_select,0.000,1.000,1.235,HISTFAA"), "{}", lines[7]);
-    assert!(lines[6].starts_with("Tag=transaction/failed,0.000,1.000,0.000,HIST"), "{}", lines[6]);
+    assert!(
+        lines[7].starts_with("Tag=warm-up/point_select,0.000,1.000,1.235,HISTFAA"),
+        "{}",
+        lines[7]
+    );
+    let failed = "Tag=warm-up/transaction/failed,0.000,1.000,0.000,HIST";
+    assert!(lines[6].starts_with(failed), "{}", lines[6]);
+}
+
+#[test]
+fn the_warm_up_has_tags_of_its_own_in_the_latency_log() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial(&run));
+    let log = run.folder().join("trials/0000/latency.hlog");
+    let text = fs::read_to_string(&log).unwrap();
+    let starts = |tag: &str| -> Vec<&str> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(tag));
+        lines.map(|rest| rest.split(',').next().unwrap()).collect()
+    };
+    assert_eq!(starts("Tag=warm-up/point_select,"), ["0.000"]);
+    assert_eq!(starts("Tag=point_select,"), ["1.000", "2.000"], "the measured intervals");
+    let read = Run::open(run.folder()).unwrap();
+    // Records of earlier versions have no such mark.
+    fs::write(&log, text.replace("Tag=warm-up/", "Tag=")).unwrap();
+    assert_eq!(Run::open(run.folder()).unwrap().trials, read.trials);
+    // A mark on an interval that counts is damage.
+    fs::write(&log, text.replace("Tag=point_select,", "Tag=warm-up/point_select,")).unwrap();
+    let error = Run::open(run.folder()).unwrap_err().to_string();
+    assert!(error.contains("found tag `warm-up/point_select`"), "{error}");
 }

@@ -5,12 +5,11 @@ use measure::OperationKind;
 use record::TrialHeader;
 
 use crate::digest::Trial;
+use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
+use crate::operations::{TOTAL, measured};
 use crate::tables::kind_name;
 use crate::whole::{WHOLE, Whole};
-
-/// Value of `operation` for all transactions of a trial together.
-const ALL: &str = "(all transactions)";
 
 pub(super) struct Column {
     pub(super) head: String,
@@ -82,12 +81,14 @@ impl<'t> Row<'t> {
 pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
     let mut all: Vec<Column> = LEAD.map(|(head, cell)| Column::new(head, cell)).into();
     all.extend(latencies("", percentiles, |row| Some(row.latency())));
+    all.push(Column::new("at_least", |row| lower_bounds(row.latency()).join(" ")));
     all.extend(latencies("service_", percentiles, |row| row.service()));
     all.extend(
         WHOLE
             .iter()
             .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
     );
+    all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
     all
 }
 
@@ -112,13 +113,28 @@ const LEAD: [(&str, Cell); 17] = [
     ("clients", |row| row.header().clients.to_string()),
     ("repetition", |row| row.header().repetition.to_string()),
     ("status", |row| row.trial.status().to_owned()),
-    ("operation", |row| row.of(|_| ALL.to_owned(), |it| it.name.clone())),
+    ("operation", |row| row.of(|_| TOTAL.to_owned(), |it| it.name.clone())),
     ("operation_kind", |row| row.of(|_| "transaction", |it| kind_name(it.kind))),
     ("seconds", |row| row.trial.summary.seconds.to_string()),
     ("succeeded", |row| row.of(|it| it.transactions, |it| it.succeeded)),
     ("timed_out", |row| row.of(timed_out, |it| it.timed_out)),
     ("failed", |row| row.of(|it| it.failed_transactions, |it| it.failed)),
     ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
+];
+
+/// The last columns of every row: when the measured load began and ended, UTC, and the trial's part in a seek.
+const TAIL: [(&str, Cell); 5] = [
+    ("measure_started", |row| {
+        measured(row.trial)[0].map(|time| time.to_string()).unwrap_or_default()
+    }),
+    ("measure_ended", |row| {
+        measured(row.trial)[1].map(|time| time.to_string()).unwrap_or_default()
+    }),
+    ("probe", |row| row.header().probe.map_or(String::new(), |it| (it.number + 1).to_string())),
+    ("confirming", |row| {
+        row.header().probe.map_or(String::new(), |it| it.is_confirming.to_string())
+    }),
+    ("kept", |row| row.trial.probe.as_ref().map_or(String::new(), |it| it.is_kept.to_string())),
 ];
 
 /// Mean, percentiles and maximum, and the minimum of latencies; empty when nothing was timed.
@@ -137,7 +153,8 @@ fn latencies(
         all.push(column("min", Box::new(|it| it.min_ns.to_string())));
     }
     all.extend(percentiles.iter().enumerate().map(|(at, percent)| {
-        let value = move |it: &Latency| it.percentiles.get(at).map(|(_, value)| value.to_string());
+        let value =
+            move |it: &Latency| it.percentiles.get(at).map(|(_, it)| it.least_ns.to_string());
         column(&percentile_name(*percent), Box::new(move |it| value(it).unwrap_or_default()))
     }));
     all.push(column("max", Box::new(|it| it.max_ns.to_string())));

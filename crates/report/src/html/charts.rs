@@ -1,10 +1,11 @@
 //! The plots over a whole run: one of each kind for each workload.
 
+use analysis::Summary;
 use measure::LatencyHistogram;
 
 use crate::digest::{Digest, Point, load_text};
-use crate::number::{count, latency, number, percentile_name};
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::number::{bounded, count, latency, number, percentile_name, several};
+use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Size, Unit};
 
 /// Sizes of the plots over a whole run.
 const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
@@ -118,6 +119,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
+            remark: arrows(&series),
             x: self.sweep.axis(dots().map(|dot| dot.x)),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -149,6 +151,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput of {clients}", self.workload),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
+            remark: arrows(&series),
             x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -161,13 +164,14 @@ impl<'d, 'a> Context<'d, 'a> {
     fn throughput_line(&self, colour: usize, system: &str) -> Series {
         let dots = self.points_of(system).filter_map(|point| {
             let estimate = self.digest.estimate(point, |summary| summary.transactions_per_s)?;
-            let interval = estimate.interval;
+            let (interval, highest) = (estimate.interval, HIGHEST_BAR * estimate.median);
             let spread = interval.map_or(String::new(), |interval| {
                 format!(", 95 % interval {} to {}", number(interval.low), number(interval.high))
             });
             let clients = load_of(point);
             Some(Dot {
-                error: interval.map(|i| (i.low, i.high.min(HIGHEST_BAR * estimate.median))),
+                error: interval.map(|i| (i.low, i.high.min(highest))),
+                arrow: interval.filter(|i| i.high > highest).map(|_| Arrow::ErrorBar),
                 note: Some(format!("{clients}: {} per s{spread}", number(estimate.median))),
                 ..Dot::at(self.sweep.of(point), estimate.median)
             })
@@ -204,7 +208,9 @@ impl<'d, 'a> Context<'d, 'a> {
                     name: if is_single { name } else { format!("{system} {name}") },
                     colour: if is_single { at } else { colour },
                     dash: if is_single { 0 } else { at },
+                    bar_width: None,
                     has_markers: true,
+                    has_line: true,
                     dots: self.percentile_dots(system, *percent, is_top),
                 });
             }
@@ -223,6 +229,7 @@ impl<'d, 'a> Context<'d, 'a> {
                 Unit::Number,
                 dots().map(|dot| dot.x),
             ),
+            remark: arrows(&series),
             y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
             series,
             shades: Vec::new(),
@@ -245,18 +252,18 @@ impl<'d, 'a> Context<'d, 'a> {
     fn percentile_dots(&self, system: &str, percent: f64, has_label: bool) -> Vec<Dot> {
         let dots = self.points_of(system).filter_map(|point| {
             let rate = self.digest.estimate(point, |summary| summary.transactions_per_s)?.median;
-            let value = self.digest.estimate(point, |summary| {
-                summary.latency.percentile_ns(percent).unwrap_or_default() as f64
-            })?;
+            let (value, is_bound) =
+                self.digest.bounded(point, |summary| summary.latency.percentile(percent))?;
             let clients = load_of(point);
             let name = percentile_name(percent);
             Some(Dot {
                 label: has_label.then(|| self.sweep.text(point)),
                 note: Some(format!(
                     "{clients}: {name} {} at {} per s",
-                    latency(value.median),
+                    bounded(latency(value.median), is_bound),
                     number(rate)
                 )),
+                arrow: is_bound.then_some(Arrow::Value),
                 ..Dot::at(rate, value.median)
             })
         });
@@ -272,7 +279,7 @@ impl<'d, 'a> Context<'d, 'a> {
         levels.sort_by(f64::total_cmp);
         levels.dedup();
         let mut lines = Vec::new();
-        for point in points {
+        for point in &points {
             let load = load_of(point);
             let level = levels.iter().position(|level| *level == self.sweep.of(point));
             let level = level.unwrap_or(0);
@@ -292,7 +299,18 @@ impl<'d, 'a> Context<'d, 'a> {
             lines.push(Spectrum { name: service, colour, dash: dash + 1, latencies });
         }
         let title = format!("{}: latency by percentile", self.workload);
-        spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)
+        let counted = || points.iter().flat_map(|point| &point.counted);
+        let trials = || counted().map(|at| &self.digest.trials[*at]);
+        let mut remarks: Vec<String> =
+            unanswered(trials().map(|trial| &trial.summary)).into_iter().collect();
+        if points.iter().any(|point| point.counted.len() > 1) {
+            remarks.push(
+                "The lines are of all repetitions that count, taken together; the tables have medians over them."
+                    .to_owned(),
+            );
+        }
+        let chart = spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)?;
+        Some(Chart { remark: remarks.join(" "), ..chart })
     }
 
     /// All levels when they are few enough, else the lowest, middle and highest, else only the highest.
@@ -340,6 +358,33 @@ fn load_of(point: &Point<'_>) -> String {
     load_text(point.clients, point.rate)
 }
 
+/// What the arrows of a plot mean; empty when it has none.
+fn arrows(series: &[Series]) -> String {
+    let dots = || series.iter().flat_map(|line| &line.dots);
+    let has = |arrow| dots().any(|dot| dot.arrow == Some(arrow));
+    let meanings = [
+        (Arrow::Value, "An arrow: this or more, because transactions were never answered."),
+        (
+            Arrow::ErrorBar,
+            "An arrow at the end of a bar: the 95 % interval goes on; the table of results has its end.",
+        ),
+    ];
+    let meanings = meanings.into_iter().filter(|(arrow, _)| has(*arrow)).map(|(_, text)| text);
+    meanings.collect::<Vec<_>>().join(" ")
+}
+
+/// That a spectrum leaves out what was never answered; `None` when nothing was.
+pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Option<String> {
+    let missing: u64 = trials.map(|summary| summary.latency.unanswered).sum();
+    (missing > 0).then(|| {
+        format!(
+            "Without {} that were never answered: their latencies are not known, so the true lines lie higher. The \
+             tables have lower bounds.",
+            several(missing, "transaction", "transactions")
+        )
+    })
+}
+
 /// One line of a percentile spectrum.
 pub(crate) struct Spectrum {
     pub(crate) name: String,
@@ -374,6 +419,7 @@ pub(crate) fn spectrum(
         x: Axis::new("percentile", Scale::Percentile, Unit::Percent, dots().map(|dot| dot.x)),
         y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
         series,
+        remark: String::new(),
         shades: Vec::new(),
         marks: Vec::new(),
         size,

@@ -23,9 +23,7 @@ pub(crate) fn compared(digest: &Digest<'_>) -> String {
         body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
         body.push_str(&table(&group.table(), &group.caption()));
         body.push_str(&paragraph(NOTE));
-        if let Some(text) = group.too_few_rounds() {
-            body.push_str(&paragraph(&text));
-        }
+        group.notes().iter().for_each(|text| body.push_str(&paragraph(text)));
     }
     section("compared", "Variants compared", &body)
 }
@@ -66,6 +64,7 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
         x: Axis::names("load", loads),
         y,
         series,
+        remark: String::new(),
         shades: Vec::new(),
         marks: Vec::new(),
         size: SIZE,

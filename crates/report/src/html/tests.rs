@@ -166,3 +166,62 @@ fn an_unknown_system_under_test_leaves_no_stray_colon() {
     assert!(!page.contains(": </"), "{page}");
     assert!(page.contains("measured for</td><td class=\"w\">0 s</td>"), "{page}");
 }
+
+/// Half of the transactions of a constant rate were never sent.
+#[test]
+fn bounds_have_arrows_and_a_remark_in_every_plot() {
+    let mut run = sample::open();
+    let plain = html(&Digest::new(&run));
+    assert!(!plain.contains("An arrow: this or more"));
+    let trial = &mut run.trials[3];
+    let answered = trial.total.transactions;
+    let edges = &mut trial.end.as_mut().unwrap().edges;
+    (0..answered).for_each(|_| edges.unsent.record(2_000_000_000));
+    let page = html(&Digest::new(&run));
+    keep("bounds.html", &page);
+    check_well_formed(&page);
+    // Every percentile above the half is a bound; p50 is not: half were answered sooner.
+    assert_eq!(page.matches("An arrow: this or more").count(), 1);
+    let count = crate::number::count(answered);
+    let remark = format!("Without {count} transactions that were never answered");
+    assert_eq!(page.matches(&remark).count(), 2, "the spectra of the workload and of the trial");
+    assert!(page.contains("p99 \u{2265} 2.00 s at"), "the tooltip of the dot");
+    assert!(page.contains("\u{2265} 2,001</td>"), "the table");
+}
+
+#[test]
+fn a_bar_that_ends_out_of_the_plot_has_an_arrow_and_a_remark() {
+    let mut run = sample::compared();
+    run.trials.retain(|trial| trial.header.repetition < 2);
+    assert!(!html(&Digest::new(&run)).contains("An arrow at the end of a bar"));
+    run.trials[0].total.transactions /= 3;
+    let page = html(&Digest::new(&run));
+    check_well_formed(&page);
+    assert!(page.contains("An arrow at the end of a bar: the 95 % interval goes on"));
+}
+
+#[test]
+fn the_spectrum_of_a_trial_has_the_latencies_of_its_tables() {
+    let mut run = sample::run();
+    run.trials.truncate(1);
+    let trial = &mut run.trials[0];
+    trial.total.operations[0].timed_out.record(60_000_000_000);
+    let edges = &mut trial.end.as_mut().unwrap().edges;
+    edges.drain.operations[1].succeeded.record(30_000_000_000);
+    let digest = Digest::new(&run);
+    let trial = &digest.trials[0];
+    let charts = over_time::of_trial(&digest, trial);
+    let spectrum = charts.last().unwrap();
+    let highest = |line: usize| spectrum.series[line].dots.last().unwrap().y;
+    for (line, operation) in trial.summary.operations.iter().enumerate() {
+        assert_eq!(highest(line), operation.latency.max_ns as f64, "{}", operation.name);
+    }
+    assert!(highest(0) > 59e9 && (29e9..31e9).contains(&highest(1)));
+}
+
+#[test]
+fn a_spectrum_over_repetitions_says_that_it_pools_them() {
+    let pooled = "The lines are of all repetitions that count, taken together";
+    assert!(html(&Digest::new(&sample::compared())).contains(pooled));
+    assert!(!html(&Digest::new(&sample::quick())).contains(pooled));
+}

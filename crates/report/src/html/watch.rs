@@ -3,11 +3,10 @@
 use analysis::{ConnectionFigure, HostFigure, ProcessFigure, SampleWindow, thin};
 use measure::{Host, Side};
 
-use crate::html::over_time::Frame;
+use crate::html::frame::Frame;
 use crate::panels::DrawnPanel;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
 use crate::watch::figure::axis;
-use crate::watch::hosts;
 
 /// A plot of half a row cannot show more points than this.
 const POINTS_MAX: usize = 120;
@@ -18,7 +17,7 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 /// Every plot of every host of a trial for which there are figures.
 pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
-    let hosts = hosts(frame.trial);
+    let hosts = frame.trial.hosts();
     let of_hosts = hosts.iter().flat_map(|host| of_host(frame, host));
     of_hosts.chain(segments(frame)).collect()
 }

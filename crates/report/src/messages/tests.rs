@@ -20,7 +20,7 @@ fn pure_acknowledgements_are_distinguished_from_messages() {
         acknowledgements alone          33 %       0 %
         bytes in a segment with data    90.0       265
         TCP segments for a query        11.3      7.50
-        TCP connections: 1; round trip by TCP's own estimate: 31.0 µs; segments sent again: 0.250 a second.
+        TCP connections: 1; round trip by TCP's own estimate, with part of the server's time: 31.0 µs; segments sent again: 0.250 a second.
         ");
 }
 
@@ -28,11 +28,11 @@ fn pure_acknowledgements_are_distinguished_from_messages() {
 fn each_point_has_a_row_and_missing_data_is_reported_once() {
     let mut run = sample::watched();
     insta::assert_snapshot!(by_point(&Digest::new(&run)).text(), @r"
-        system   workload           load       request B  response B  sent MB/s  received MB/s  segments sent per s  with data  segments received per s  with data  sent again per s  TCP round trip
+        system   workload           load       request B  response B  sent MB/s  received MB/s  segments sent per s  with data  segments received per s  with data  sent again per s  TCP round trip  remarks
         mariadb  oltp_point_select  1 client        90.0         265     0.0120         0.0353                1,500       67 %                    1,000      100 %             0.250         31.0 µs
         mariadb  oltp_point_select  4 clients       90.0         265     0.0361          0.106                6,000       67 %                    4,000      100 %             0.250         31.0 µs
         mariadb  oltp_read_write    1 client        90.0         265   0.000495        0.00146                1,500       67 %                    1,000      100 %             0.250         31.0 µs
-        mariadb  oltp_read_write    4 clients       90.0         265    0.00158        0.00464                6,000       67 %                    4,000      100 %             0.250         31.0 µs
+        mariadb  oltp_read_write    4 clients       90.0         265    0.00158        0.00464                6,000       67 %                    4,000      100 %             0.250         31.0 µs  warnings
         ");
     for trial in &mut run.trials {
         trial.watched.connections.readings.clear();
@@ -62,7 +62,7 @@ fn records_without_segment_counts_show_none() {
 fn unobserved_connection_ends_are_reported() {
     let mut run = sample::watched();
     let last = run.trials[0].watched.connections.readings.last_mut().unwrap();
-    (last.ended, last.ended_unheard) = (5, 2);
+    (last.ended, last.ended_unreported) = (5, 2);
     let text = note(&Digest::new(&run).trials[0]).unwrap();
     assert!(
         text.contains(

@@ -140,6 +140,40 @@ fn evenly_loaded_stores_are_not_named() {
 }
 
 #[test]
+fn a_dead_store_is_named_and_not_the_one_that_took_its_load() {
+    let mut servers = cluster();
+    servers[3].series.pop();
+    let gap = Gap { at_ns: 12 * SECOND, reason: "connection refused".to_owned() };
+    servers[2].gaps.push(gap);
+    let seen = figures_of(servers.clone());
+    let away =
+        "tikv 3 did not answer at the end; tikv 1 took 90 % of the requests, 33 % would be even";
+    assert_eq!(seen[0], away);
+    assert!(!seen.iter().any(|text| text.contains("takes")), "{seen:?}");
+    // It came back.
+    servers[2].gaps[0].at_ns = 5 * SECOND;
+    let seen = figures_of(servers);
+    assert_eq!(seen[0], "tikv 1 takes 90 % of the requests, 33 % would be even");
+}
+
+#[test]
+fn a_store_that_the_cluster_has_lost_is_named() {
+    let requests = "tidb_tikvclient_request_seconds_count{store=\"5\",type=\"Get\"}";
+    let tidb =
+        server("tidb", "http://h/metrics", &[("tidb_server_connections", 1.0), (requests, 900.0)]);
+    let mut pd = pd_of_one_machine([0.0; 3]);
+    let states = pd.series.iter_mut().filter(|series| series.label("store") == Some("6"));
+    for (name, value) in states.flat_map(|series| &mut series.labels) {
+        if name == "state" {
+            *value = "Disconnected".to_owned();
+        }
+    }
+    let away = "store 6 (127.0.0.1:20162) did not answer at the end; store 5 (127.0.0.1:20161) took 100 % of the \
+                requests to stores, 50 % would be even";
+    assert_eq!(figures_of(vec![tidb, pd]), [away]);
+}
+
+#[test]
 fn idle_stores_count_in_shares() {
     let mut servers = cluster();
     servers.truncate(2);

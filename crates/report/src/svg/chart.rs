@@ -11,6 +11,8 @@ pub(crate) struct Chart {
     pub(crate) subtitle: String,
     /// One sentence as a text alternative for screen readers.
     pub(crate) description: String,
+    /// Sentences below the plot that everybody should read; often empty.
+    pub(crate) remark: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) series: Vec<Series>,
@@ -40,6 +42,10 @@ pub(crate) struct Series {
     pub(crate) dash: usize,
     /// Whether each dot gets a marker.
     pub(crate) has_markers: bool,
+    /// Whether a line connects the dots.
+    pub(crate) has_line: bool,
+    /// Width of a bar from the x axis to each dot, in units of the x axis; without it the dots are joined by a line.
+    pub(crate) bar_width: Option<f64>,
     pub(crate) dots: Vec<Dot>,
 }
 
@@ -50,10 +56,21 @@ pub(crate) struct Dot {
     pub(crate) y: f64,
     /// Ends of the error bar.
     pub(crate) error: Option<(f64, f64)>,
+    /// An arrow upwards.
+    pub(crate) arrow: Option<Arrow>,
     /// Text next to the point.
     pub(crate) label: Option<String>,
     /// Tooltip.
     pub(crate) note: Option<String>,
+}
+
+/// What goes on upwards from where it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrow {
+    /// The value: it is known only from below.
+    Value,
+    /// The error bar: its end is out of the plot.
+    ErrorBar,
 }
 
 /// A highlighted span of the x axis.
@@ -71,16 +88,22 @@ pub(crate) struct Shade {
 pub(crate) enum ShadeKind {
     WarmUp,
     Outage,
+    /// The load generator itself did not run.
+    Stall,
+    /// The interval of a capacity.
+    Capacity,
 }
 
 impl ShadeKind {
-    pub(crate) const ALL: [Self; 2] = [Self::WarmUp, Self::Outage];
+    pub(crate) const ALL: [Self; 4] = [Self::WarmUp, Self::Outage, Self::Stall, Self::Capacity];
 
     /// Its name in the legend.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::WarmUp => "warm-up",
             Self::Outage => "outage",
+            Self::Stall => "dyno stood still",
+            Self::Capacity => "95 % interval of the capacity",
         }
     }
 
@@ -89,6 +112,8 @@ impl ShadeKind {
         match self {
             Self::WarmUp => "shade",
             Self::Outage => "shade outage",
+            Self::Stall => "shade stall",
+            Self::Capacity => "shade capacity",
         }
     }
 }
@@ -103,7 +128,15 @@ pub(crate) struct Mark {
 impl Series {
     /// A line without markers.
     pub(crate) fn line(name: impl Into<String>, colour: usize, dots: Vec<Dot>) -> Self {
-        Self { name: name.into(), colour, dash: 0, has_markers: false, dots }
+        Self {
+            name: name.into(),
+            colour,
+            dash: 0,
+            has_markers: false,
+            has_line: true,
+            bar_width: None,
+            dots,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::chart::{Chart, Dot, Mark, Series, Shade, ShadeKind};
+use super::chart::{Arrow, Chart, Dot, Mark, Series, Shade, ShadeKind};
 use crate::table::escape;
 
 /// Width of a plot in its own units; the page scales it to its column.
@@ -37,6 +37,9 @@ impl Chart {
         );
         out.push_str(&self.legend());
         out.push_str(&self.svg(id));
+        if !self.remark.is_empty() {
+            out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&self.remark)));
+        }
         out.push_str("</figure>\n");
         out
     }
@@ -49,7 +52,7 @@ impl Chart {
         }
         let mut out = String::from("<ul class=\"legend\">\n");
         for series in &self.series {
-            let line = stroke(series, "M1 7H27");
+            let line = if series.has_line { stroke(series, "M1 7H27") } else { String::new() };
             let marker =
                 if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
             let name = escape(&series.name);
@@ -166,14 +169,36 @@ impl Chart {
         out
     }
 
+    /// A bar for each dot of a series that has bars.
+    fn column(&self, series: &Series, dot: &Dot, width: f64) -> String {
+        let (left, right) = (self.x(dot.x - width / 2.0), self.x(dot.x + width / 2.0));
+        let (top, bottom) = (self.y(dot.y), self.size.height - BOTTOM);
+        let note = dot.note.as_ref().map(|note| format!("<title>{}</title>", escape(note)));
+        format!(
+            "<g>{}<rect class=\"marker c{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>\n",
+            note.unwrap_or_default(),
+            series.colour % COLOURS,
+            right - left,
+            (bottom - top).max(0.0)
+        )
+    }
+
     fn line(&self, series: &Series) -> String {
+        if let Some(width) = series.bar_width {
+            let bars = series.dots.iter().map(|dot| self.column(series, dot, width));
+            let spreads = series.dots.iter().map(|dot| self.dot(series, dot));
+            return bars.chain(spreads).collect();
+        }
         let mut path = String::new();
         for (at, dot) in series.dots.iter().enumerate() {
             let command = if at == 0 { 'M' } else { 'L' };
             let _ = write!(path, "{command}{:.1} {:.1}", self.x(dot.x), self.y(dot.y));
         }
-        let mut out = stroke(series, &path);
-        out.push('\n');
+        let mut out = String::new();
+        if series.has_line {
+            out.push_str(&stroke(series, &path));
+            out.push('\n');
+        }
         for dot in &series.dots {
             out.push_str(&self.dot(series, dot));
         }
@@ -186,11 +211,22 @@ impl Chart {
         let mut out = String::new();
         if let Some((low, high)) = dot.error {
             let (low, high) = (self.y(low), self.y(high));
+            let end = match dot.arrow {
+                Some(Arrow::ErrorBar) => arrow_head(x, high),
+                Some(Arrow::Value) | None => format!("M{:.1} {high:.1}h8", x - 4.0),
+            };
             let _ = writeln!(
                 out,
-                "<path class=\"bar c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8M{:.1} {high:.1}h8\"/>",
-                x - 4.0,
+                "<path class=\"bar c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h8{end}\"/>",
                 x - 4.0
+            );
+        }
+        if dot.arrow == Some(Arrow::Value) {
+            let tip = y - 16.0;
+            let head = arrow_head(x, tip);
+            let _ = writeln!(
+                out,
+                "<path class=\"bar c{colour}\" d=\"M{x:.1} {y:.1}V{tip:.1}{head}\"/>"
             );
         }
         if series.has_markers {
@@ -200,6 +236,7 @@ impl Chart {
         }
         if let Some(label) = &dot.label {
             let y = dot.error.map_or(y, |(_, high)| self.y(high).min(y));
+            let y = if dot.arrow == Some(Arrow::Value) { y - 12.0 } else { y };
             let _ = writeln!(
                 out,
                 "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -233,6 +270,11 @@ fn stroke(series: &Series, path: &str) -> String {
     let dash =
         if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
     format!("<path class=\"line c{}\" d=\"{path}\"{dash}/>", series.colour % COLOURS)
+}
+
+/// The head of an arrow upwards with its tip at this place.
+fn arrow_head(x: f64, y: f64) -> String {
+    format!("M{:.1} {:.1}l4 -6l4 6", x - 4.0, y + 6.0)
 }
 
 fn cross(x: f64, y: f64) -> String {

@@ -1,15 +1,32 @@
 //! Server-side cost of a query: of each process, host and server that reports it, and of the whole system under
 //! test.
 
-use analysis::{CostFigure, ServedLoad, Work};
+use analysis::{CostFigure, ServedLoad, Work, known_servers};
 use measure::Side;
 
-use super::listing::Subject;
-use super::{hosts, window};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::number;
 use crate::table::Table;
-use crate::tables::middle_trial;
+
+/// The subject of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Host,
+    Process,
+    Connections,
+    Server,
+}
+
+impl Subject {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Process => "process",
+            Self::Connections => "connections",
+            Self::Server => "server",
+        }
+    }
+}
 
 /// Resource use of one process, host or server during the measured load.
 pub(crate) struct Cost {
@@ -25,7 +42,7 @@ pub(crate) struct Cost {
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
     let load = measured(trial);
     let mut all = Vec::new();
-    for host in hosts(trial) {
+    for host in trial.hosts() {
         for (number, process) in host.processes.iter().enumerate() {
             if process.side == Side::Server {
                 let work = Work::of_process(&host, number, load);
@@ -45,28 +62,29 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Cost> {
     all
 }
 
-/// The whole system under test: its processes if they could be read, otherwise the servers with metrics of
-/// their own. Hosts are left out because other programs run on them too.
+/// The whole system under test: its processes that could be read, and the other servers that publish their CPU time.
+/// Hosts are left out because other programs run on them too.
 pub(crate) fn of_servers(trial: &Trial<'_>) -> Option<Work> {
-    let all = of_trial(trial);
-    let of = |subject: Subject| {
-        Work::sum(all.iter().filter(|cost| cost.subject == subject).map(|cost| cost.work))
-    };
-    of(Subject::Process).or_else(|| of(Subject::Server))
+    let load = measured(trial);
+    let known = known_servers(&trial.record.watched);
+    let processes = known.processes.iter().map(|(host, at)| Work::of_process(host, *at, load));
+    let others = known.others.iter().map(|server| Work::of_server(server, load));
+    Work::sum(processes.chain(others).flatten())
 }
 
 fn measured(trial: &Trial<'_>) -> ServedLoad {
-    let (from_ns, to_ns) = window(trial.record);
+    let (from_ns, to_ns) = trial.window();
     ServedLoad { from_ns, to_ns, queries_per_s: trial.summary.queries_per_s }
 }
 
 /// A row for each process, host and server with costs, for each point, from the repetition in the middle.
 pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
-    let mut table = columns(Table::new().words("system").words("workload").words("load"));
+    let mut table = columns(Table::new().words("system").words("workload").words("load")).remarks();
     for point in &digest.points {
-        let costs = middle_trial(digest, point).map(of_trial).unwrap_or_default();
-        for cost in &costs {
-            table.row([names(point).to_vec(), cells(cost)].concat());
+        let Some(trial) = digest.middle_trial(point) else { continue };
+        for cost in &of_trial(trial) {
+            let remarks = vec![trial.remark().to_owned()];
+            table.row([names(point).to_vec(), cells(cost), remarks].concat());
         }
     }
     without_unknown(table)
@@ -111,7 +129,7 @@ pub(crate) fn lines(digest: &Digest<'_>) -> Vec<String> {
 fn line(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
     let points = digest.points.iter();
     let points = points.filter(|point| point.system == system && point.workload == workload);
-    let measured = points.filter_map(|point| Some((point, middle_trial(digest, point)?)));
+    let measured = points.filter_map(|point| Some((point, digest.middle_trial(point)?)));
     let (point, trial) = measured.max_by(|(_, one), (_, other)| {
         one.summary.queries_per_s.total_cmp(&other.summary.queries_per_s)
     })?;
@@ -132,11 +150,11 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    /// CPU metrics of a server: 0.3 hardware threads busy.
-    fn metrics() -> measure::Server {
+    /// CPU metrics of a server that keeps so many hardware threads busy.
+    fn metrics(busy: f64) -> measure::Server {
         let mut cpu = measure::Series::parse("process_cpu_seconds_total");
         let seconds = (0..=5_u64).map(|second| second * 1_000_000_000);
-        cpu.points = seconds.clone().map(|at_ns| (at_ns, at_ns as f64 * 0.3e-9)).collect();
+        cpu.points = seconds.clone().map(|at_ns| (at_ns, at_ns as f64 * busy * 1e-9)).collect();
         measure::Server {
             name: "store 1".to_owned(),
             families: vec![cpu.name.clone()],
@@ -146,12 +164,13 @@ mod tests {
         }
     }
 
-    /// The made-up server keeps 0.5 hardware threads busy, switches 3,000 times a second and writes 1 MiB.
+    /// The made-up server keeps 0.5 hardware threads busy, switches 3,000 times a second and writes 1 MiB. Its page of
+    /// metrics shows the same CPU time.
     #[test]
     fn every_view_has_the_cost_of_a_query_of_each_process_host_and_server() {
         let mut run = sample::watched();
         run.trials.truncate(1);
-        run.trials[0].watched.servers.push(metrics());
+        run.trials[0].watched.servers.push(metrics(0.5));
         let digest = Digest::new(&run);
         let per_s = digest.trials[0].summary.queries_per_s;
         let known = [500_000.0 / per_s, 3_000.0 / per_s, 0.0, 1_048.576 / per_s];
@@ -171,11 +190,41 @@ mod tests {
         let row = ",server,store 1,,cpu_us_per_query,us/query,1,5,";
         let figures = over_time.split_once(row).unwrap().1;
         let mean = figures.split(',').next().unwrap().parse().unwrap();
-        assert!(is_near(mean, 300_000.0 / per_s), "{mean}");
+        assert!(is_near(mean, 500_000.0 / per_s), "{mean}");
         assert!(crate::markdown(&digest).contains("## What a query cost the servers"));
         let page = crate::html(&digest);
         assert!(page.contains("What a query cost the servers"));
         assert!(page.contains("context switches of the server for a query"));
+    }
+
+    #[test]
+    fn servers_beside_the_known_processes_are_in_the_sum() {
+        let mut run = sample::watched();
+        run.trials.truncate(1);
+        let servers = &mut run.trials[0].watched.servers;
+        servers.push(metrics(0.3));
+        servers.push(measure::Server { name: "store 2".to_owned(), ..measure::Server::default() });
+        let digest = Digest::new(&run);
+        let per_s = digest.trials[0].summary.queries_per_s;
+        let work = of_servers(&digest.trials[0]).unwrap();
+        assert!((work.cpu_threads.unwrap() - 0.8).abs() < 1e-9, "{work:?}");
+        assert_eq!((work.switches_per_s, work.queries_per_s), (None, per_s));
+        let text = crate::watch::servers(&digest).text();
+        assert!(
+            text.contains("mariadb  oltp_point_select  1 client        2             0.800"),
+            "{text}"
+        );
+        let lines = crate::watch::lines(&digest);
+        assert!(
+            lines[0].starts_with("mariadb: 2 servers kept up to 0.800 CPU threads busy"),
+            "{lines:?}"
+        );
+        let note = "Not in it, because they do not publish it: store 2.";
+        for view in [crate::markdown(&digest), crate::html(&digest)] {
+            assert!(view.contains(note), "{view}");
+        }
+        let terminal = crate::terminal(&digest);
+        assert!(terminal.contains("whose CPU is not known: store 2"), "{terminal}");
     }
 
     fn lines_of(digest: &Digest<'_>) -> String {
@@ -195,8 +244,12 @@ mod tests {
         assert_eq!(report["trials"][0]["server_context_switches_per_query"], Value::Null);
         assert!(report["trials"][0]["server_cpu_us_per_query"].is_f64());
         let csv = crate::csv(&digest);
-        let row = csv.lines().nth(1).unwrap();
-        assert!(row.ends_with(",,,"), "{row}");
+        let mut lines = csv.lines().map(|line| line.split(',').rev().collect::<Vec<_>>());
+        let (heads, row) = (lines.next().unwrap(), lines.next().unwrap());
+        for head in ["context_switches", "read_kb", "written_kb"] {
+            let at = heads.iter().position(|it| *it == format!("server_{head}_per_query")).unwrap();
+            assert_eq!(row[at], "", "{head}");
+        }
         let line = lines_of(&digest);
         assert!(line.ends_with(" CPU µs"), "{line}");
     }

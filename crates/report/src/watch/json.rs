@@ -4,13 +4,12 @@ use analysis::mean_peak;
 use serde_json::{Value, json};
 
 use super::listing::{Line, of_trial};
-use super::{hosts, window};
 use crate::digest::Trial;
 use crate::panels;
 
 /// The watched hosts and servers, with all their known figures.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
-    let hosts = hosts(trial).into_iter().map(|host| {
+    let hosts = trial.hosts().into_iter().map(|host| {
         json!({
             "name": host.name,
             "cpu_threads": host.cpu_threads,
@@ -36,7 +35,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
 }
 
 fn figure(trial: &Trial<'_>, line: &Line) -> Option<Value> {
-    let figures = mean_peak(&line.sample_windows, window(trial.record))?;
+    let figures = mean_peak(&line.sample_windows, trial.window())?;
     Some(json!({
         "of": line.subject.name(),
         "source": line.source,

@@ -1,31 +1,13 @@
 //! All watched figures of a trial in one list, from which tables and files for programs are made.
 
-use analysis::{ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, SampleWindow};
+use analysis::{
+    ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, SampleWindow, ValueOrigin,
+};
 use measure::{Host, Quantity};
 
-use super::cost;
+use super::cost::{self, Subject};
 use crate::digest::Trial;
 use crate::panels;
-
-/// The subject of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
-    Host,
-    Process,
-    Connections,
-    Server,
-}
-
-impl Subject {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Process => "process",
-            Self::Connections => "connections",
-            Self::Server => "server",
-        }
-    }
-}
 
 /// One figure over the time of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,12 +69,13 @@ fn of_connections(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
 
 /// Cost of a query on each server and host: one value for the whole measured time.
 fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
-    let (from_ns, to_ns) = super::window(trial.record);
+    let (from_ns, to_ns) = trial.window();
     cost::of_trial(trial).into_iter().flat_map(move |cost| {
         CostFigure::ALL.iter().filter_map(move |figure| {
             let metric = figure.metric();
             let mean = (metric.get)(&cost.work)?;
-            let sample_window = SampleWindow { from_ns, to_ns, mean, peak: mean, is_seen: false };
+            let sample_window =
+                SampleWindow { from_ns, to_ns, mean, peak: mean, origin: ValueOrigin::Readings };
             let line = Line::new(cost.subject, &cost.source, &metric, vec![sample_window]);
             Some(Line { part: cost.part.clone(), key: format!("{}_per_query", metric.key), ..line })
         })
@@ -101,7 +84,7 @@ fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
 
 /// All figures of a trial that have values.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
-    let hosts = super::hosts(trial);
+    let hosts = trial.hosts();
     let mut lines: Vec<Line> = hosts.iter().flat_map(of_host).collect();
     lines.extend(of_connections(trial));
     lines.extend(of_costs(trial));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
-use plan::{Limit, LoadPlan, SystemPlan, WatchPlan};
+use plan::{LoadPlan, SystemPlan, WatchPlan};
 use system::watch::{HostWatch, server_processes};
 use system::{Access, Running};
 
@@ -89,11 +89,12 @@ impl WatchTargets {
 
 impl Peers {
     fn of(running: &Running) -> Self {
-        let Access::Database(target) = running.access() else {
-            return Self::None("the system is simulated");
+        let endpoints = match running.access() {
+            Access::Database(target) => target.endpoints(),
+            Access::Service(service) => service.endpoints(),
+            Access::Simulated(_) => return Self::None("the system is simulated"),
         };
         let mut addresses = Vec::new();
-        let endpoints = target.endpoints();
         for endpoint in &endpoints {
             match endpoint {
                 NetEndpoint::Tcp(address) if !addresses.contains(address) => {
@@ -127,10 +128,7 @@ fn processes(running: &Running) -> Vec<Process> {
 
 impl Periods {
     fn of(load: &LoadPlan) -> Self {
-        let time = match load.limit {
-            Limit::Time(time) => load.warm_up.saturating_add(time),
-            Limit::Events(_) => Duration::ZERO,
-        };
+        let time = load.limit.time.map_or(Duration::ZERO, |time| load.warm_up.saturating_add(time));
         let server = load.interval.max(time / ANSWERS);
         Self {
             host: load.interval.clamp(HOST_PERIOD_MIN, HOST_PERIOD_MAX),

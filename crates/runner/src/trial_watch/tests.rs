@@ -13,6 +13,7 @@ use super::*;
 /// The run's writer, and the header of its only trial.
 fn run(out: &Path) -> (RunWriter, TrialHeader) {
     let header = RunHeader {
+        least_difference: ::plan::LEAST_DIFFERENCE,
         plan_name: "watched".to_owned(),
         title: None,
         plan_origin: String::new(),
@@ -21,6 +22,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         started: jiff::Timestamp::UNIX_EPOCH,
         environment: Environment::gather(&[]),
         percentiles: vec![50.0],
+        seek: None,
         seed: 1,
         dyno: Dyno { version: String::new(), build: String::new() },
         trials_planned: 1,
@@ -36,6 +38,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         clients: 1,
         repetition: 0,
         load: LoadRecord::default(),
+        probe: None,
     };
     (RunWriter::create(out, &header).unwrap(), trial)
 }

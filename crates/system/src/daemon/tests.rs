@@ -57,7 +57,7 @@ fn a_listener_can_abort_a_start_without_leftovers() {
     let pid = scratch.path().join("pid");
     let mut stages = Vec::new();
     let mut once_started = |step: ProgressEvent<'_>| {
-        let ProgressEvent::Progress { stage, .. } = step else { panic!("{step:?}") };
+        let ProgressEvent::Stage { name: stage, .. } = step else { panic!("{step:?}") };
         stages.push(stage.to_owned());
         if pid.exists() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };

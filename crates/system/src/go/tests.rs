@@ -31,7 +31,7 @@ fn build(
 fn a_build_reports_its_progress() {
     let mut last = 0;
     let mut look = |step: ProgressEvent<'_>| {
-        if let ProgressEvent::Progress { stage: "building a small program", total, .. } = step {
+        if let ProgressEvent::Stage { name: "building a small program", total, .. } = step {
             last = total;
         }
         ControlFlow::Continue(())

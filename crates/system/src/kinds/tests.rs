@@ -1,6 +1,6 @@
 //! Plans are read into systems; errors in plans come with a correction.
 
-use plan::{PhaseSql, SimulatedSystem, Stall};
+use plan::{Noise, PhaseSql, ServiceDistribution, SimulatedSystem, Stall};
 
 use super::*;
 use crate::daemon::ignore_progress;
@@ -30,8 +30,8 @@ fn started(kind: &str, options: &str) -> Running {
 
 #[test]
 fn an_unknown_kind_gets_the_nearest_name() {
-    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, mysql, simulated; `dyno systems` explains them");
-    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, tidb, tidb-cluster, mysql, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
 }
 
 #[test]
@@ -50,7 +50,8 @@ fn a_simulated_system_has_the_configured_servers_and_times() {
     let options = "servers = 2\nservice_times = [\"500us\", \"2ms\"]\n\
                    stalls = [{ at = \"5s\", for = \"1s\" }, { at = \"1s\", for = \"200ms\" }]";
     let mut running = started("simulated", options);
-    let Access::Simulated(SimulatedSystem { servers, service_times_ns, stalls }) = running.access()
+    let Access::Simulated(SimulatedSystem { servers, service_times_ns, stalls, .. }) =
+        running.access()
     else {
         panic!()
     };
@@ -76,6 +77,55 @@ fn a_simulated_system_refuses_invalid_stalls() {
     a stall has no `for` | write { at = "5s", for = "1s" }
     unknown key `to` | allowed: at, for
     two of the `stalls` are at the same time | make one of them, or set them apart
+    "#);
+}
+
+#[test]
+fn a_simulated_system_has_the_configured_noise() {
+    let options = "distribution = \"lognormal\"\nvariation = 1.5\nnoise = [\n\
+                   { kind = \"autocorrelated\", deviation = 0.2, time = \"10s\" },\n\
+                   { kind = \"two-state\", slow = 3, fast_for = \"20s\", slow_for = \"5s\" },\n\
+                   { kind = \"pauses\", every = \"10s\", for = \"50ms\" },\n\
+                   { kind = \"drift\", change = -0.1, over = \"1h\" }]";
+    let running = started("simulated", options);
+    let Access::Simulated(SimulatedSystem { distribution, noise, .. }) = running.access() else {
+        panic!()
+    };
+    const S: u64 = 1_000_000_000;
+    assert_eq!(*distribution, ServiceDistribution::Lognormal { variation: 1.5 });
+    let expected = [
+        Noise::Autocorrelated { deviation: 0.2, time_ns: 10 * S },
+        Noise::TwoStates { slow: 3.0, fast_ns: 20 * S, slow_ns: 5 * S },
+        Noise::Pauses { every_ns: 10 * S, length_ns: S / 20, shape: 1.5 },
+        Noise::Drift { change: -0.1, over_ns: 3_600 * S },
+    ];
+    assert_eq!(*noise, expected);
+    let settings = running.identity().settings.iter().map(|(_, value)| value.as_str());
+    insta::assert_snapshot!(settings.collect::<Vec<_>>().join("\n"), @r"
+    1
+    1ms
+    lognormal, variation 1.5
+    autocorrelated 0.2 over 10s, two-state 3 for 5s after 20s, pauses of 50ms every 10s, shape 1.5, drift of -0.1 over 1h
+    ");
+}
+
+#[test]
+fn a_simulated_system_refuses_invalid_noise() {
+    let wrong = [
+        "variation = 2",
+        "noise = [{ deviation = 0.1 }]",
+        "noise = [{ kind = \"pink\" }]",
+        "noise = [{ kind = \"two-state\", fast_for = \"1s\" }]",
+        "noise = [{ kind = \"pauses\", every = \"1s\", for = \"2s\", time = \"1s\" }]",
+    ];
+    let said: Vec<String> = wrong.iter().map(|options| problems("simulated", options)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    this `distribution` has no `variation` of its own | leave it out, or choose lognormal, pareto or bimodal
+    this noise has no `kind` | write autocorrelated, two-state, pauses or drift
+    `kind` is "pink", not one of the choices | allowed: autocorrelated, two-state, pauses, drift
+    this noise has no `slow_for` | write a time such as "10s"
+    the pauses are as long as the time from one to the next | make them shorter, or rarer
+    unknown key `time` | allowed: every, for, kind, shape
     "#);
 }
 

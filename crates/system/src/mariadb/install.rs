@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nix::unistd::geteuid;
 
-use crate::daemon::{ServerFolder, USER};
+use crate::daemon::ServerFolder;
 use crate::process::command;
 use crate::programs::{find, is_executable};
 use crate::secret::Secret;
+use crate::secret::USER;
 use crate::subprocess::run_to_end;
 use crate::{ProgressEvent, ProgressListener};
 
@@ -60,8 +61,7 @@ impl Programs {
             account.run(&mut command);
         }
         let stage = format!("making a data folder by {}", self.install.display());
-        let report_stage =
-            || listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 });
+        let report_stage = || listener(ProgressEvent::stage(&stage));
         run_to_end(command, &stage, &server_folder.log(), None, report_stage)?;
         std::fs::remove_file(&accounts)
             .with_context(|| format!("cannot remove {}", accounts.display()))

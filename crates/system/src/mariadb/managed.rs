@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use driver::mysql::{Address, Config, StatementProtocol};
+use driver::Address;
+use driver::mysql::{Config, StatementProtocol};
 use driver::{Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};

@@ -1,18 +1,11 @@
-//! Builds TiDB from its Go module: once for each set of build options, kept in the cache folder.
+//! The build of TiDB from its Go module.
 
-use std::env::consts::ARCH;
-use std::fs;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use sha1::{Digest, Sha1};
+use crate::ProgressListener;
+use crate::go::{EmbeddedProgram, level_environment};
 
-use crate::cache::{Lock, cache_folder};
-use crate::go::{Build, Go};
-use crate::{ProgressEvent, ProgressListener};
-
-/// The module that requires TiDB; the same files are in `systems/tidb`.
+/// The module that requires TiDB, and that needs this very version of Go: others compile servers that do not start.
 const GO_MOD: &str = include_str!("../../../../systems/tidb/go.mod");
 const GO_SUM: &str = include_str!("../../../../systems/tidb/go.sum");
 /// The package of the server within it.
@@ -41,103 +34,26 @@ pub fn provide(
     options: &BuildOptions,
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<PathBuf> {
-    let place = BuildLocation::of(options)?;
-    if place.server().exists() {
-        return Ok(place.server());
-    }
-    let _lock = Lock::take(&place.lock(), listener)?;
-    // Another process that had the lock may have built it.
-    if !place.server().exists() {
-        build(options, &place, listener)?;
-    }
-    Ok(place.server())
+    program(options).provide(listener)
 }
 
-fn build(
-    options: &BuildOptions,
-    place: &BuildLocation,
-    listener: &mut ProgressListener<'_>,
-) -> anyhow::Result<()> {
-    let go = Go::find(&toolchain()).context(
-        "no tidb-server was named (`binary`, or --system tidb:PATH) or found, and none can be built",
-    )?;
-    let note = format!("{FIRST_TIME}; it goes to {}", place.folder.display());
-    if listener(ProgressEvent::Note(&note)) == ControlFlow::Break(()) {
-        bail!("interrupted before TiDB was built");
-    }
-    let module = place.folder.join("module");
-    write(&module.join("go.mod"), GO_MOD)?;
-    write(&module.join("go.sum"), GO_SUM)?;
-    let output = place.folder.join("tidb-server.part");
-    let job = Build {
+fn program(options: &BuildOptions) -> EmbeddedProgram<'static> {
+    EmbeddedProgram {
         name: "TiDB",
-        module: &module,
+        program: "tidb-server",
+        cache: "tidb",
+        files: &[("go.mod", GO_MOD), ("go.sum", GO_SUM)],
         package: PACKAGE,
-        toolchain: &toolchain(),
-        arguments: &arguments(),
-        environment: &environment(options),
-        output: &output,
-        log: &place.folder.join("build.log"),
-    };
-    go.build(&job, listener)?;
-    // A server gets its final name only once it is complete.
-    fs::rename(&output, place.server())
-        .with_context(|| format!("cannot rename {}", output.display()))
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// The version of Go that the module needs; other versions compile servers that do not start.
-fn toolchain() -> String {
-    let version = GO_MOD.lines().find_map(|line| line.strip_prefix("go "));
-    format!("go{}", version.unwrap_or_default().trim())
+        arguments: arguments(),
+        environment: level_environment(options.goamd64.as_deref()),
+        first_time: FIRST_TIME,
+        need: "no tidb-server was named (`binary`, or --system tidb:PATH) or found, and none can be built",
+    }
 }
 
 fn arguments() -> Vec<String> {
     let linker = format!("-s -w -X {RELEASE_VARIABLE}={RELEASE}");
     ["-trimpath", "-ldflags", &linker].map(str::to_owned).to_vec()
-}
-
-/// Sets the level even when it is the default, because the user's environment may set another one.
-fn environment(options: &BuildOptions) -> Vec<(String, String)> {
-    let goamd64 = options.goamd64.as_deref().unwrap_or("v1");
-    vec![("GOAMD64".to_owned(), goamd64.to_owned())]
-}
-
-/// The location of a build.
-struct BuildLocation {
-    folder: PathBuf,
-}
-
-impl BuildLocation {
-    fn of(options: &BuildOptions) -> anyhow::Result<Self> {
-        Ok(Self { folder: cache_folder()?.join("tidb").join(key(options)) })
-    }
-
-    fn server(&self) -> PathBuf {
-        self.folder.join("tidb-server")
-    }
-
-    fn lock(&self) -> PathBuf {
-        self.folder.with_extension("lock")
-    }
-}
-
-/// A name that depends on everything that affects the output of a build.
-fn key(options: &BuildOptions) -> String {
-    let mut hash = Sha1::new();
-    let environment = environment(options);
-    let decisive = [GO_MOD, GO_SUM, PACKAGE, ARCH].map(str::to_owned).into_iter();
-    let decisive = decisive.chain(arguments());
-    for part in decisive.chain(environment.into_iter().map(|(name, value)| name + "=" + &value)) {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -146,7 +62,9 @@ mod tests {
 
     #[test]
     fn each_build_configuration_has_its_own_folder() {
-        let of = |goamd64: Option<&str>| key(&BuildOptions { goamd64: goamd64.map(str::to_owned) });
+        let of = |goamd64: Option<&str>| {
+            program(&BuildOptions { goamd64: goamd64.map(str::to_owned) }).key()
+        };
         assert_eq!(of(None), of(Some("v1")));
         assert_ne!(of(None), of(Some("v3")));
         assert_eq!(of(None).len(), 16);
@@ -154,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_go_version_is_read_from_the_module() {
-        assert_eq!(toolchain(), "go1.25.12");
+        assert_eq!(program(&BuildOptions::default()).toolchain(), "go1.25.12");
         assert!(GO_MOD.contains(PACKAGE));
     }
 }

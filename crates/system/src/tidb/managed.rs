@@ -21,9 +21,6 @@ const SOURCES: [(&str, Source); 4] = [
     ("tiup", Source::TiUp),
     ("build", Source::Build),
 ];
-/// Levels of x86-64 that Go compiles for, as the plan and the build name them.
-const LEVELS: [(&str, Option<&str>); 4] =
-    [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
 
 #[derive(Clone, Debug)]
 struct Managed {
@@ -55,7 +52,7 @@ fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
     let binary = reader.text("binary").map(|binary| options::program(folder, &binary));
     let is_source_said = reader.is_given("source");
     let source = reader.choice("source", Source::default(), &SOURCES);
-    let goamd64 = reader.choice("goamd64", None, &LEVELS).map(str::to_owned);
+    let goamd64 = options::goamd64(reader);
     if binary.is_some() && (is_source_said || goamd64.is_some()) {
         let message = "`binary` names a server, so nothing is looked for or built";
         reader.reject("binary", message, "take out `binary`, or `source` and `goamd64`");
@@ -64,7 +61,7 @@ fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
         (Source::Any | Source::Build, Some(_)) => Source::Build,
         (source, Some(_)) => {
             let message = "`goamd64` is about a build, and `source` wants none";
-            reader.reject("goamd64", message, "say source = \"build\", or nothing");
+            reader.reject("goamd64", message, "set source = \"build\", or leave it out");
             source
         }
         (source, None) => source,

@@ -1,7 +1,8 @@
 //! The password of a new TiDB: checks whether it is set, and sets it if not.
 
 use anyhow::Context;
-use driver::mysql::{Address, Config};
+use driver::Address;
+use driver::mysql::Config;
 use driver::{Password, Target, Timeouts};
 use net::Endpoint;
 

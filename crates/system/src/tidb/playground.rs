@@ -104,7 +104,7 @@ impl SystemHandle for Playground {
 
     fn snapshot(&mut self) -> anyhow::Result<()> {
         bail!(
-            "the data of a playground of TiUP cannot be copied: say between = \"reload\" (or \
+            "the data of a playground of TiUP cannot be copied: set between = \"reload\" (or \
              \"keep\"), or let dyno start TiDB itself with source = \"build\""
         )
     }

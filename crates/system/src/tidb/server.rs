@@ -156,7 +156,7 @@ impl Recipe for TiDb {
         command
             .args(self.storage(server_folder))
             .args(["-host", "127.0.0.1", "-P", &ports.main.to_string()])
-            .args(["-status-host", "127.0.0.1", "-status", &ports.second.to_string()])
+            .args(["-status-host", "127.0.0.1", "-status", &ports.internal.to_string()])
             .arg("-socket")
             .arg(server_folder.socket())
             .args(self.temporary(server_folder))
@@ -185,7 +185,7 @@ impl Recipe for TiDb {
     }
 
     fn metrics(&self, ports: Ports) -> Option<MetricsEndpoint> {
-        Some(MetricsEndpoint::standard("tidb", &local(ports.second)))
+        Some(MetricsEndpoint::standard("tidb", &local(ports.internal)))
     }
 }
 

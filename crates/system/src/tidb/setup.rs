@@ -1,8 +1,8 @@
 //! Sets variables of servers that have just started, before any other client connects.
 
 use anyhow::Context;
-use driver::mysql::{Address, Config, StatementProtocol};
-use driver::{Facts, Password, Target, Timeouts};
+use driver::mysql::{Config, StatementProtocol};
+use driver::{Address, Facts, Password, Target, Timeouts};
 use net::Endpoint;
 use plan::OptionReader;
 

@@ -294,7 +294,7 @@ fn start_pd(
 
 /// Waits for a while, or until a stop is requested.
 fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-    let step = ProgressEvent::Progress { stage, done: 0, total: 0 };
+    let step = ProgressEvent::stage(stage);
     if listener(step).is_break() {
         bail!("interrupted while {stage}");
     }
@@ -311,9 +311,7 @@ fn named(
 ) -> anyhow::Result<Daemon> {
     let name = member(role, number);
     let stage = format!("starting {name}");
-    let mut by_name = |_: ProgressEvent<'_>| {
-        listener(ProgressEvent::Progress { stage: &stage, done: 0, total: 0 })
-    };
+    let mut by_name = |_: ProgressEvent<'_>| listener(ProgressEvent::stage(&stage));
     start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))
 }
 

@@ -32,7 +32,7 @@ impl Pd {
     fn cluster(&self, ports: Ports) -> String {
         match self.joins {
             Some(other) => format!("--join=http://{other}"),
-            None => format!("--initial-cluster={}=http://{}", self.name, local(ports.second)),
+            None => format!("--initial-cluster={}=http://{}", self.name, local(ports.internal)),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Recipe for Pd {
             .arg(format!("--name={}", self.name))
             .arg(format!("--data-dir={}", server_folder.data().display()))
             .arg(format!("--client-urls=http://{}", local(ports.main)))
-            .arg(format!("--peer-urls=http://{}", local(ports.second)))
+            .arg(format!("--peer-urls=http://{}", local(ports.internal)))
             .arg(self.cluster(ports));
         self.settings.say(&mut command, "--config", server_folder);
         command

@@ -102,13 +102,13 @@ impl Program {
                 Some(format!("its profile is `{profile}`"))
             }
             Some(_) => None,
-            None => self.lies_among_debug_builds().then(|| {
+            None => self.is_in_debug_folder().then(|| {
                 format!("it lies in a folder called `{DEBUG_FOLDER}`: {}", self.path.display())
             }),
         }
     }
 
-    fn lies_among_debug_builds(&self) -> bool {
+    fn is_in_debug_folder(&self) -> bool {
         // The path may be a link to such a folder.
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         path.parent().is_some_and(|folder| folder.iter().any(|part| part == DEBUG_FOLDER))

@@ -42,7 +42,7 @@ impl Recipe for Store {
         command
             .arg(format!("--pd={}", joined(&self.pds)))
             .arg(format!("--addr={}", local(ports.main)))
-            .arg(format!("--status-addr={}", local(ports.second)))
+            .arg(format!("--status-addr={}", local(ports.internal)))
             .arg(format!("--data-dir={}", server_folder.data().display()));
         self.settings.say(&mut command, "--config", server_folder);
         command

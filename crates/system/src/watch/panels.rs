@@ -6,13 +6,14 @@ use measure::{
     INSTANCE, MetricFunction, MetricQuery, Panel, PanelLine, Quantity, ServerKind, SharedLoad,
 };
 
-use crate::tidb;
+use crate::{go_echo, tidb};
 
 /// Every kind of server whose metrics dyno knows, in the order of a page. A record keeps all of them, whatever its
 /// systems: a plan may name any additional server to watch. The last kind matches every server that no other kind
 /// matches.
 pub fn server_kinds() -> Vec<ServerKind> {
     let mut kinds = tidb::server_kinds();
+    kinds.extend(go_echo::server_kinds());
     kinds.push(ServerKind {
         name: "server".to_owned(),
         panels: vec![cpu(), memory(), goroutines(), garbage_collections()],

@@ -7,6 +7,7 @@
 
 mod draw;
 mod generator;
+mod gray;
 mod options;
 mod permutation;
 mod shape;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use draw::Draw;
 pub use generator::Random;
+pub(crate) use gray::GrayZipfian;
 pub(crate) use options::{OPTIONS, read_shape};
 pub use permutation::Permutation;
 pub use shape::Shape;

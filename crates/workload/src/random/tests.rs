@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-use super::{Draw, Random, Shape};
+use super::{Draw, GrayZipfian, Random, Shape};
 
 const DRAWS: u32 = 200_000;
 
@@ -10,10 +10,15 @@ const DRAWS: u32 = 200_000;
 /// each cell expects at least ten, as the chi-square approximation requires.
 fn p_value(shape: Shape, probabilities: &[f64]) -> f64 {
     let draw = Draw::new(shape, 1, probabilities.len() as i64);
+    p_value_of(probabilities, |random| draw.draw(random) as u64)
+}
+
+/// The same for numbers that `draw` draws.
+fn p_value_of(probabilities: &[f64], mut draw: impl FnMut(&mut Random) -> u64) -> f64 {
     let mut random = Random::new(20_261_121);
     let mut seen = vec![0_u32; probabilities.len()];
     for _ in 0..DRAWS {
-        seen[draw.draw(&mut random) as usize - 1] += 1;
+        seen[draw(&mut random) as usize - 1] += 1;
     }
     let sum: f64 = probabilities.iter().sum();
     assert!((sum - 1.0).abs() < 1e-9, "the definition's probabilities sum to {sum}");
@@ -113,6 +118,25 @@ fn zipfian_follows_zipfs_law_for_any_exponent() {
         let law: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
         assert_fits(Shape::Zipfian { exponent }, &law);
     }
+}
+
+/// The shares of ranks 1 and 2 are exact, and 3 of 200 has 15.5 % more than Zipf's law gives it.
+#[test]
+fn grays_zipfian_follows_its_formula_and_is_near_zipfs_law() {
+    let (n, exponent) = (200, 0.99);
+    let weights: Vec<f64> = (1..=n).map(|i| f64::from(i).powf(-exponent)).collect();
+    let sum: f64 = weights.iter().sum();
+    let first_two = weights[0] + weights[1];
+    let left = |i: i32| 1.0 - (f64::from(i) / f64::from(n)).powf(1.0 - exponent);
+    let at_most = |i: i32| 1.0 - left(i) / left(2) * (1.0 - first_two / sum);
+    let mut law = vec![weights[0] / sum, weights[1] / sum];
+    law.extend((3..=n).map(|i| at_most(i) - at_most(i - 1)));
+    let gray = GrayZipfian::new(n as u64, exponent, sum);
+    let p = p_value_of(&law, |random| gray.draw(random));
+    assert!(p > 0.01, "p = {p}");
+    let exact: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
+    assert!(p_value_of(&exact, |random| gray.draw(random)) < 1e-6);
+    assert!((law[2] / exact[2] - 1.155).abs() < 0.001, "{}", law[2] / exact[2]);
 }
 
 #[test]

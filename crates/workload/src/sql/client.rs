@@ -7,11 +7,11 @@ use driver::{Dialect, Isolation, Session, Statement as Prepared, Value};
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::expression::{CLIENT_ID, Cell, Variables};
 use super::section::{Statement, Transaction};
 use super::statement::Verb;
 use super::workload::Mix;
 use crate::WorkloadContext;
+use crate::expression::{CLIENT_ID, Cell, Variables};
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::session::Connector;

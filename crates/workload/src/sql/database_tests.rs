@@ -116,6 +116,42 @@ fn existing_tables_are_reused_and_kept() {
     assert_eq!(wrong, "bank.sql:8: `SELECT COUNT(*) = 7 FROM accounts` answers Int(0), not true");
 }
 
+/// What is there after `\\prepare` has failed: tables of the file, and one of somebody else.
+fn after_failure(prepare: &str, existing: Existing) -> (String, Vec<&'static str>) {
+    let test_system = TestSystem::sqlite().with(existing);
+    test_system.run("CREATE TABLE theirs (id INTEGER)");
+    let text = format!(
+        "\\prepare\n{prepare}\\cleanup\nDROP TABLE IF EXISTS ours;\nDROP TABLE IF EXISTS theirs;\n\
+         \\transaction look\nSELECT 1;\n"
+    );
+    let workload = of_files("f.sql", "", &[("f.sql", &text)]);
+    let told = message(workload.prepare(&test_system.context()));
+    let is_there = |name: &&str| {
+        let sql = format!("SELECT COUNT(*) FROM sqlite_master WHERE name = '{name}'");
+        test_system.integer(&sql) == 1
+    };
+    (told, ["ours", "theirs"].into_iter().filter(is_there).collect())
+}
+
+#[test]
+fn tables_of_a_failed_prepare_are_dropped_but_no_others() {
+    let ours = "CREATE TABLE ours (id INTEGER);\n";
+    let wrong = "INSERT INTO ours VALUES (nothing);\n";
+    let index = "CREATE UNIQUE INDEX i ON ours (id);\n";
+    let (told, left) = after_failure(&format!("{ours}{wrong}{index}"), Existing::Refuse);
+    assert!(told.starts_with("f.sql:3: ") && !told.contains("dyno cleanup"), "{told}");
+    assert_eq!(left, [""; 0], "all of its tables were made, so `\\cleanup` has run");
+    let theirs = "CREATE TABLE theirs (id INTEGER);\n";
+    let (told, left) = after_failure(&format!("{ours}{theirs}"), Existing::Refuse);
+    assert!(told.contains("`dyno cleanup f.sql` drops it"), "{told}");
+    assert_eq!(left, ["ours", "theirs"]);
+    let (told, left) = after_failure(&format!("{theirs}{ours}"), Existing::Refuse);
+    assert!(told.contains("use `--existing reuse`"), "{told}");
+    assert_eq!(left, ["theirs"]);
+    let (_, left) = after_failure(&format!("{ours}{wrong}{theirs}"), Existing::Replace);
+    assert_eq!(left, [""; 0]);
+}
+
 #[test]
 fn several_files_are_mixed_by_their_weights() {
     let test_system = TestSystem::sqlite();
@@ -165,7 +201,6 @@ fn errors_of_plans_and_files_are_reported_before_the_load() {
         ("a.sql", ""),
         ("b.sql@0", ""),
         ("b.sql,b.sql", ""),
-        ("b.sql", "variables = { y = 1 }"),
         ("b.sql", "isolaton = \"serializable\""),
     ];
     let test_system = folder.path().display().to_string();
@@ -179,4 +214,17 @@ fn errors_of_plans_and_files_are_reported_before_the_load() {
     insta::assert_snapshot!(said.replace(&test_system, "FOLDER"));
     assert!(try_workload("a.sql", "variables = { x = 1 }", folder.path()).is_ok());
     assert!(try_workload("b.sql", "variables = { x = 'text' }", Path::new(&test_system)).is_ok());
+}
+
+#[test]
+fn a_variable_that_no_file_uses_is_accepted_with_a_note() {
+    let files = [("b.sql", "\\set x 1\nSELECT :x;")];
+    let workload = of_files("b.sql", "variables = { x = 2, y = 1, z = 3 }", &files);
+    assert_eq!(workload.describe(), "b.sql: transaction b; no file uses variables y, z");
+    let test_system = TestSystem::sqlite();
+    workload.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.progress.take_notes(), ["no file uses variables y, z"]);
+    assert_eq!(test_system.progress.take_notes(), [""; 0]);
+    let workload = of_files("b.sql", "variables = { x = 2 }", &files);
+    assert_eq!(workload.describe(), "b.sql: transaction b");
 }

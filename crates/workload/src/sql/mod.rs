@@ -1,19 +1,15 @@
 //! User-defined SQL as a workload: files like pgbench's scripts.
 //!
-//! A file goes through four modules: [`source`] splits it into statements and backslash commands, [`expression`]
-//! parses and evaluates `\set`, [`script`] combines both into transactions and sections, and [`client`] runs them.
+//! A file goes through three modules and [`crate::expression`]: [`source`] splits it into statements and backslash
+//! commands, `expression` parses and evaluates `\set`, [`script`] combines both into transactions and sections, and
+//! [`client`] runs them.
 //! docs/sql-workloads.md is the user documentation.
 
 mod client;
-mod diagnostic;
-mod expression;
-mod function;
-mod parser;
 mod script;
 mod section;
 mod source;
 mod statement;
-mod token;
 mod workload;
 
 #[cfg(test)]

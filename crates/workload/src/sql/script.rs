@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::Diagnostic;
-use super::expression::{CLIENT_ID, Cell, Expression};
-use super::parser::{Scope, find, parse};
 use super::section::{Script, Set, Setup, Slots, Statement, Transaction};
 use super::source::{Item, split};
 use super::statement::Text;
-use super::token::name_length;
+use crate::expression::{CLIENT_ID, Cell, Diagnostic, Expression, Scope, find, name_length, parse};
 
 /// The context in which a file is parsed.
 pub(super) struct ParseContext<'a> {
@@ -91,11 +88,10 @@ impl<'a> Builder<'a> {
             "prepare" => Section::Prepare,
             "verify" => Section::Verify,
             "cleanup" => Section::Cleanup,
-            "sleep" => {
-                let help = "pauses belong to the load: `think_time` in a plan, `--think-time`";
-                return Err(Diagnostic::new(line, "\\sleep is not offered", help));
+            _ => {
+                let unknown = || Diagnostic::unknown(line, "command", word, &COMMANDS);
+                return Err(Diagnostic::of_other_programs(line, word).unwrap_or_else(unknown));
             }
-            _ => return Err(Diagnostic::unknown(line, "command", word, &COMMANDS)),
         };
         if !rest.is_empty() {
             let help = "statements follow in the next lines";

@@ -1,7 +1,7 @@
 //! The parts of a file: transactions, and statements for before and after the load.
 
-use super::expression::{Cell, Expression};
 use super::statement::{Text, Verb};
+use crate::expression::{Cell, Expression};
 
 /// A transaction that clients run.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,15 @@ pub(super) struct Setup {
     /// File and line, for errors.
     pub(super) place: String,
     pub(super) sql: String,
+}
+
+impl Setup {
+    /// Whether the statement creates a table or another object with a name of its own. An index belongs to a table.
+    pub(super) fn makes_table(&self) -> bool {
+        let mut words = self.sql.split_whitespace().map(str::to_ascii_lowercase);
+        words.next().is_some_and(|first| first == "create")
+            && !words.take(2).any(|word| word == "index")
+    }
 }
 
 /// A whole file.

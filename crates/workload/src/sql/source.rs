@@ -1,7 +1,7 @@
 //! Splits a file into SQL statements and backslash commands.
 
-use super::diagnostic::Diagnostic;
 use super::statement::Text;
+use crate::expression::{Diagnostic, name_length};
 
 /// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +125,17 @@ impl<'a> Scanner<'a> {
                     let help = "write parameters as :name, and draw them with \\set";
                     return Err(Diagnostic::new(line, "`?` outside of quotes", help));
                 }
+                '\\' => {
+                    if let Some(diagnostic) = self.command_within(self.rest, line) {
+                        return Err(diagnostic);
+                    }
+                    statement.push(self.take(1));
+                }
                 '\n' if self.rest[1..].trim_start_matches([' ', '\t']).starts_with('\\') => {
+                    if let Some(diagnostic) = self.command_within(self.rest.trim_start(), line + 1)
+                    {
+                        return Err(diagnostic);
+                    }
                     let message = format!(
                         "the statement that begins in line {} has not ended before a command",
                         statement.line
@@ -136,6 +146,12 @@ impl<'a> Scanner<'a> {
             }
         }
         Ok((!statement.is_blank()).then_some(statement))
+    }
+
+    /// The error for a command of another program that ends a statement, as pgbench's `\gset` does.
+    fn command_within(&self, text: &str, line: usize) -> Option<Diagnostic> {
+        let word = text.strip_prefix('\\')?;
+        Diagnostic::of_other_programs(line, &word[..name_length(word)])
     }
 
     /// Text in quotes; a doubled quote inside is read as two adjacent texts.

@@ -8,39 +8,39 @@ pub(super) struct Text {
     /// The line in which it begins.
     pub(super) line: usize,
     /// The text before, between and after the parameters: one part more than there are parameters.
-    batches: Vec<String>,
+    parts: Vec<String>,
     /// Names of parameters and their lines.
     pub(super) parameters: Vec<(String, usize)>,
 }
 
 impl Text {
     pub(super) fn new(line: usize) -> Self {
-        Self { line, batches: vec![String::new()], parameters: Vec::new() }
+        Self { line, parts: vec![String::new()], parameters: Vec::new() }
     }
 
     pub(super) fn push(&mut self, text: &str) {
-        if let Some(last) = self.batches.last_mut() {
+        if let Some(last) = self.parts.last_mut() {
             last.push_str(text);
         }
     }
 
     pub(super) fn parameter(&mut self, name: &str, line: usize) {
         self.parameters.push((name.to_owned(), line));
-        self.batches.push(String::new());
+        self.parts.push(String::new());
     }
 
     pub(super) fn is_blank(&self) -> bool {
-        self.parameters.is_empty() && self.batches.iter().all(|batch| batch.trim().is_empty())
+        self.parameters.is_empty() && self.parts.iter().all(|part| part.trim().is_empty())
     }
 
     /// The statement with each parameter replaced by the result of `parameter`.
     pub(super) fn fill(&self, mut parameter: impl FnMut(usize) -> String) -> String {
         let mut text = String::new();
-        for (i, batch) in self.batches.iter().enumerate() {
+        for (i, part) in self.parts.iter().enumerate() {
             if i > 0 {
                 text.push_str(&parameter(i - 1));
             }
-            text.push_str(batch);
+            text.push_str(part);
         }
         text.trim().to_owned()
     }

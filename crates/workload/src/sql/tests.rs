@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use measure::OperationKind;
 use proptest::prelude::*;
 
-use super::expression::{Cell, Expression, Variables};
-use super::parser::{Scope, parse};
 use super::script::{ParseContext, read};
 use super::section::Script;
 use super::source::split;
 use super::statement::Verb;
+use crate::expression::{Cell, Expression, Scope, Variables, parse};
 use crate::random::Random;
 
 fn script_with(text: &str, variables: &BTreeMap<String, Cell>) -> Result<Script, String> {
@@ -136,6 +135,15 @@ fn errors_show_their_line_and_the_nearest_spelling() {
         "\\prepare\n\\set a 1\n",
         "\\set a random(1, 2)\n\\prepare\nSELECT :a;",
         "\\sleep 10 ms\nSELECT 1;",
+        "SELECT 1 \\gset\nSELECT 2;",
+        "SELECT 1\n\\aset a_\nSELECT 2;",
+        "\\if :x\nSELECT 1;\n\\endif\n",
+        "\\startpipeline\nSELECT 1;",
+        "\\setshell a date\nSELECT 1;",
+        "SELECT 1\\G",
+        "\\set a TRUE\nSELECT 1;",
+        "\\set a 1 + null\nSELECT 1;",
+        "\\set a case when 1 then 2 end\nSELECT 1;",
         "-- nothing\n",
         "/* no end",
     ];
@@ -188,6 +196,15 @@ fn templates_draw_digits_and_letters() {
         })
         .collect();
     assert!(shape.starts_with("##-") && shape.ends_with('x'), "{text}");
+}
+
+#[test]
+fn backslashes_of_sql_itself_are_kept() {
+    let script = script("SELECT \\N, '\\gset', E'a\\if';").unwrap();
+    assert_eq!(
+        script.transactions[0].statements[0].text.marked(),
+        "SELECT \\N, '\\gset', E'a\\if'"
+    );
 }
 
 #[test]

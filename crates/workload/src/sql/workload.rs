@@ -5,15 +5,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use driver::{Datum, Isolation};
-use engine::Load;
+use engine::{Load, StopLevel};
 use measure::Failure;
-use plan::{OptionReader, Options, Problem};
+use plan::{Existing, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
-use super::expression::{Cell, Expression};
-use super::parser::{Scope, parse};
 use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots, Transaction};
+use crate::expression::{Cell, Expression, Scope, parse};
 use crate::options::{OptionList, Text, text};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
@@ -37,6 +36,8 @@ pub(crate) struct SqlWorkload {
     cleanup: Vec<Setup>,
     isolation: Option<Isolation>,
     errors: ErrorPolicy,
+    /// Variables of the plan that no file uses.
+    unused: Vec<String>,
     /// Systems on which this process ran the `\prepare` sections.
     prepared: Mutex<BTreeSet<String>>,
 }
@@ -76,22 +77,18 @@ impl SqlWorkload {
             cleanup: Vec::new(),
             isolation,
             errors,
+            unused: Vec::new(),
             prepared: Mutex::default(),
         };
         let mut problems = Vec::new();
-        if let Err(problem) = workload.read_files(folder, &given, &mut reader) {
+        if let Err(problem) = workload.read_files(folder, &given) {
             problems.push(problem);
         }
         problems.extend(reader.finish().err().unwrap_or_default());
         if problems.is_empty() { Ok(workload) } else { Err(problems) }
     }
 
-    fn read_files(
-        &mut self,
-        folder: &Path,
-        given: &BTreeMap<String, Cell>,
-        reader: &mut OptionReader<'_>,
-    ) -> Result<(), Problem> {
+    fn read_files(&mut self, folder: &Path, given: &BTreeMap<String, Cell>) -> Result<(), Problem> {
         let kind = self.kind.clone();
         let names = kind.split(',').map(FileName::of).collect::<Result<Vec<_>, Problem>>()?;
         let mut slots = vec![Cell::Int(0)];
@@ -111,10 +108,18 @@ impl SqlWorkload {
             self.cleanup.extend(cleanup);
             texts.push_str(&text);
         }
-        refuse_unused(given, &texts, reader);
+        let is_unused = |name: &&String| !texts.contains(&format!(":{name}"));
+        self.unused = given.keys().filter(is_unused).cloned().collect();
         refuse_namesakes(&transactions)?;
         self.shared = Arc::new(Mix { cumulative: cumulate(&shares), transactions, slots });
         Ok(())
+    }
+
+    /// A remark on variables that no file uses: pgbench accepts them, but a misspelt name would be one too.
+    fn unused_variables(&self) -> Option<String> {
+        let noun = if self.unused.len() == 1 { "variable" } else { "variables" };
+        let names = self.unused.join(", ");
+        (!self.unused.is_empty()).then(|| format!("no file uses {noun} {names}"))
     }
 
     fn key(context: &WorkloadContext<'_>) -> String {
@@ -124,6 +129,38 @@ impl SqlWorkload {
     fn is_prepared(&self, context: &WorkloadContext<'_>) -> bool {
         let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         prepared.contains(&Self::key(context))
+    }
+
+    /// After a failure of `\prepare`: runs `\cleanup` if it drops only tables that `\prepare` made, and adds to the
+    /// failure what to do.
+    fn undo_prepare(&self, context: &WorkloadContext<'_>, failure: Failure) -> Failure {
+        let (_, done, _) = context.progress.current();
+        let is_ours = context.existing == Existing::Replace || self.made_all_tables(done as usize);
+        let is_undone = is_ours
+            && context.stop.level() < StopLevel::AtOnce
+            && run_setup(context, Stage::Cleanup, &self.cleanup).is_ok();
+        if context.stop.is_asked() {
+            return failure;
+        }
+        let kind = &self.kind;
+        let remedy = match context.existing {
+            _ if is_undone => return failure,
+            Existing::Replace => return failure,
+            _ if done > 0 => format!(
+                "what \\prepare made until then stays: `dyno cleanup {kind}` drops it, with any other \
+                 table that \\cleanup names"
+            ),
+            _ => "to run without \\prepare, use `--existing reuse`; to run \\cleanup first, \
+                  `--existing replace`"
+                .to_owned(),
+        };
+        let message = format!("{} ({remedy})", failure.message);
+        failure.with_message(message)
+    }
+
+    /// Whether `\prepare` failed after it had made all of its tables, so that none of them was there before.
+    fn made_all_tables(&self, done: usize) -> bool {
+        done > 0 && !self.prepare.iter().skip(done).any(Setup::makes_table)
     }
 
     fn set_prepared(&self, context: &WorkloadContext<'_>, is_prepared: bool) {
@@ -183,15 +220,6 @@ fn variables(reader: &mut OptionReader<'_>) -> BTreeMap<String, Cell> {
             _ => (name, Cell::Text(text)),
         })
         .collect()
-}
-
-fn refuse_unused(given: &BTreeMap<String, Cell>, text: &str, reader: &mut OptionReader<'_>) {
-    for name in given.keys() {
-        if !text.contains(&format!(":{name}")) {
-            let message = format!("variable `{name}` is not used in the file");
-            reader.reject(VARIABLES.name, message, format!("write :{name} where it belongs"));
-        }
-    }
 }
 
 fn refuse_namesakes(transactions: &[Transaction]) -> Result<(), Problem> {
@@ -265,7 +293,11 @@ impl Workload for SqlWorkload {
         let names: Vec<&str> =
             self.shared.transactions.iter().map(|one| one.name.as_str()).collect();
         let noun = if names.len() == 1 { "transaction" } else { "transactions" };
-        format!("{}: {noun} {}", self.kind, names.join(", "))
+        let mut text = format!("{}: {noun} {}", self.kind, names.join(", "));
+        if let Some(unused) = self.unused_variables() {
+            text += &format!("; {unused}");
+        }
+        text
     }
 
     fn statements_per_client(&self) -> usize {
@@ -277,6 +309,9 @@ impl Workload for SqlWorkload {
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         use plan::Existing::{Refuse, Replace, Reuse};
         check_isolation(context.target, self.isolation)?;
+        if let Some(unused) = self.unused_variables() {
+            context.progress.note(unused);
+        }
         let statements = context.sql.before_prepare.clone();
         on_session(context, async move |session| run_all(session, &statements).await)?;
         if context.existing == Replace || self.is_prepared(context) {
@@ -286,17 +321,8 @@ impl Workload for SqlWorkload {
         match context.existing {
             Reuse => {}
             Refuse | Replace => {
-                run_setup(context, Stage::Prepare, &self.prepare).map_err(|failure| {
-                    if context.existing != Refuse || context.stop.is_asked() {
-                        return failure;
-                    }
-                    let message = format!(
-                        "{} (to run without \\prepare, use `--existing reuse`; to run \\cleanup \
-                         first, `--existing replace`)",
-                        failure.message,
-                    );
-                    failure.with_message(message)
-                })?;
+                run_setup(context, Stage::Prepare, &self.prepare)
+                    .map_err(|failure| self.undo_prepare(context, failure))?;
                 self.set_prepared(context, true);
             }
         }
@@ -332,6 +358,15 @@ impl Workload for SqlWorkload {
         run_setup(context, Stage::Cleanup, &self.cleanup)?;
         self.set_prepared(context, false);
         Ok(())
+    }
+
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        if self.cleanup.is_empty() {
+            return Err(unsuitable(format!("{} has no \\cleanup section to run", self.kind)));
+        }
+        run_setup(context, Stage::Cleanup, &self.cleanup)?;
+        self.set_prepared(context, false);
+        Ok(self.cleanup.iter().map(|Setup { place, sql }| format!("{place}: {sql}")).collect())
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {

@@ -9,8 +9,8 @@ use plan::{Options, Problem};
 
 use super::bulk_insert::BulkLoad;
 use super::created_tables::CreatedTables;
-use super::inspection::{check_columns, columns};
-use super::prepare::{Tables, drop_tables, prepare};
+use super::inspection::{COMMON_COLUMNS, check_columns, columns};
+use super::prepare::{Tables, drop_tables, prepare, remove};
 use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
 use super::{inspection, schema};
 use crate::options::{Number, OptionList, Size, number};
@@ -96,7 +96,7 @@ impl Tables for BulkInsert {
             let table = tables[job as usize];
             Box::pin(async move {
                 let found = columns(session, list_columns, &schema::name(table)).await?;
-                check_columns(&schema::name(table), &found, &["id", "k"])?;
+                check_columns(&schema::name(table), &found, &COMMON_COLUMNS)?;
                 if found.len() > 2 {
                     return Err(inspection::not_for_bulk_insert(table, &found));
                 }
@@ -133,6 +133,10 @@ impl Workload for BulkInsert {
         drop_tables(context, &created_tables)?;
         self.created_tables.forget(context.target, &created_tables);
         Ok(())
+    }
+
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        remove(context, self.tables, &self.created_tables)
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {

@@ -8,6 +8,9 @@ use crate::WorkloadContext;
 pub(super) use crate::parallel::columns;
 use crate::parallel::{on_session, unsuitable};
 
+/// The columns that the tables of all scripts have.
+pub(super) const COMMON_COLUMNS: [&str; 2] = ["id", "k"];
+
 /// Which of tables sbtest1 to sbtest`tables` exist.
 ///
 /// # Errors
@@ -54,18 +57,23 @@ pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Fai
     check_columns(&schema::name(table), found, &COLUMNS)
 }
 
+/// Some tables as the subject of a sentence, verb included: `table sbtest2 is`.
+pub(super) fn names(tables: &[u64]) -> String {
+    let shown = 5;
+    let mut names: Vec<String> = tables.iter().take(shown).map(|&t| schema::name(t)).collect();
+    if tables.len() > shown {
+        names.push(format!("{} more", tables.len() - shown));
+    }
+    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
+    format!("{noun} {} {verb}", names.join(", "))
+}
+
 /// The failure that names existing tables and the options that help.
 pub(super) fn refusal(existing: &[u64]) -> Failure {
-    let shown = 5;
-    let mut names: Vec<String> = existing.iter().take(shown).map(|&t| schema::name(t)).collect();
-    if existing.len() > shown {
-        names.push(format!("{} more", existing.len() - shown));
-    }
-    let (noun, verb) = if existing.len() == 1 { ("table", "is") } else { ("tables", "are") };
     unsuitable(format!(
-        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
+        "{} there already: use `--existing reuse` to run on the data in place, or \
          `--existing replace` to have it dropped and made afresh",
-        names.join(", ")
+        names(existing)
     ))
 }
 

@@ -23,6 +23,7 @@ mod settings;
 mod unique;
 mod values;
 mod verify;
+mod warm_cache;
 
 #[cfg(test)]
 mod log_tests;

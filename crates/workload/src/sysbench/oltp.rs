@@ -1,5 +1,6 @@
 //! The OLTP scripts as workloads.
 
+use driver::Target;
 use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
@@ -7,15 +8,33 @@ use plan::{Options, Problem};
 use super::created_tables::CreatedTables;
 use super::fill;
 use super::load::OltpLoad;
-use super::prepare::{Tables, drop_tables, prepare};
+use super::prepare::{Tables, drop_tables, prepare, remove};
 use super::scans::ScanLoad;
 use super::schema;
 use super::script::{RowCount, Script, ScriptStep};
 use super::settings::Settings;
 use super::verify::{Expected, verify};
+use super::warm_cache::warm_cache;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
+
+/// Who made the tables, and whether a load has changed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// This process, and no load has run since.
+    Pristine,
+    /// This process.
+    Used,
+    /// Another program, or another process of dyno's.
+    Elsewhere,
+}
+
+/// How many rows of a table from elsewhere may be missing: a load without transactions (skip_trx) that was cut leaves
+/// at most one hole for each client, between a DELETE and its INSERT.
+fn missing_max(rows: u64) -> u64 {
+    (rows / 100).max(100).min(rows / 10)
+}
 
 /// A script with its options.
 pub(crate) struct Oltp {
@@ -40,16 +59,42 @@ impl Oltp {
         Ok(Self { script, settings, created_tables: CreatedTables::default() })
     }
 
-    fn expected(&self, context: &WorkloadContext<'_>, is_pristine: bool) -> Expected {
-        let rows =
-            if self.script.starts_empty(&self.settings) { 0 } else { self.settings.table_size };
+    fn expected(&self, context: &WorkloadContext<'_>, origin: Origin) -> Expected {
+        let is_empty = self.script.starts_empty(&self.settings);
+        let rows = if is_empty { 0 } else { self.settings.table_size };
+        let row_count = self.script.row_count();
+        let is_others = origin == Origin::Elsewhere;
+        let (least, most) = match (origin, row_count) {
+            (Origin::Pristine, _) | (Origin::Used, RowCount::Exactly) => (rows, Some(rows)),
+            (_, RowCount::AtLeast) => (rows, None),
+            (Origin::Used, RowCount::AtMost) => (0, Some(rows)),
+            (Origin::Elsewhere, RowCount::Exactly) => (rows - missing_max(rows), None),
+            (Origin::Elsewhere, RowCount::AtMost) => (0, None),
+        };
         Expected {
             rows,
-            row_count: if is_pristine { RowCount::Exactly } else { self.script.row_count() },
+            least,
+            most,
+            tells_difference: is_others && row_count == RowCount::Exactly,
+            engine: is_others.then(|| self.settings.make.engine.clone()),
             has_index_on_k: self.settings.create_secondary,
             numbers_rows: self.script == Script::Insert && self.settings.auto_inc,
-            highest_k: if is_pristine { rows.cast_signed() } else { i64::from(i32::MAX) },
+            highest_k: match origin {
+                Origin::Pristine => rows.cast_signed(),
+                Origin::Used | Origin::Elsewhere => i64::from(i32::MAX),
+            },
             seed: context.seed,
+        }
+    }
+
+    fn origin(&self, target: &Target) -> Origin {
+        let tables = self.settings.tables;
+        if self.created_tables.is_pristine(target, tables) {
+            Origin::Pristine
+        } else if self.created_tables.tables(target).len() as u64 >= tables {
+            Origin::Used
+        } else {
+            Origin::Elsewhere
         }
     }
 }
@@ -75,7 +120,7 @@ impl Tables for Oltp {
     }
 
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
-        verify(context, tables, self.expected(context, false))
+        verify(context, tables, self.expected(context, Origin::Elsewhere))
     }
 }
 
@@ -120,9 +165,9 @@ impl Workload for Oltp {
 
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         let tables: Vec<u64> = (1..=self.settings.tables).collect();
-        let is_pristine = self.created_tables.is_pristine(context.target, self.settings.tables);
         context.progress.begin("verifying tables", self.settings.tables);
-        verify(context, &tables, self.expected(context, is_pristine))
+        verify(context, &tables, self.expected(context, self.origin(context.target)))?;
+        if self.settings.warm_cache { warm_cache(context, &tables) } else { Ok(()) }
     }
 
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
@@ -131,6 +176,10 @@ impl Workload for Oltp {
         drop_tables(context, &created_tables)?;
         self.created_tables.forget(context.target, &created_tables);
         Ok(())
+    }
+
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        remove(context, self.settings.tables, &self.created_tables)
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {

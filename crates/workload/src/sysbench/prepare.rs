@@ -69,6 +69,12 @@ pub(super) fn prepare(
     drop_tables(context, &dropped)?;
     created_tables.forget(context.target, &dropped);
     let missing: Vec<u64> = all.into_iter().filter(|table| !kept.contains(table)).collect();
+    if !kept.is_empty() && !missing.is_empty() {
+        let (there, made) = (kept.len(), inspection::names(&missing));
+        context
+            .progress
+            .note(format!("{there} tables are there and reused; {made} made beside them"));
+    }
     make(context, wanted, created_tables, &missing, &creates)?;
     after(context)
 }
@@ -171,4 +177,30 @@ pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Resu
         }
         Ok(())
     })
+}
+
+/// Drops tables 1 to `tables`, whoever created them; tells which.
+///
+/// # Errors
+/// A table of that name with other columns; the server's error.
+pub(super) fn remove(
+    context: &WorkloadContext<'_>,
+    tables: u64,
+    created_tables: &CreatedTables,
+) -> Result<Vec<String>, Failure> {
+    let there = inspection::existing(context, tables)?;
+    context.progress.begin("dropping tables", there.len() as u64);
+    let list_columns = context.target.dialect().list_columns;
+    let checked = there.clone();
+    on_session(context, async move |session| {
+        for table in checked {
+            let name = schema::name(table);
+            let found = inspection::columns(session, list_columns, &name).await?;
+            inspection::check_columns(&name, &found, &inspection::COMMON_COLUMNS)?;
+        }
+        Ok(())
+    })?;
+    drop_tables(context, &there)?;
+    created_tables.forget(context.target, &there);
+    Ok(there.into_iter().map(|table| format!("dropped {}", schema::name(table))).collect())
 }

@@ -35,6 +35,11 @@ const AUTO_INC: Flag = flag("auto_inc", true, "the table numbers its rows itself
 const SECONDARY: Flag =
     flag("secondary", false, "a secondary index on id in place of the primary key");
 const CREATE_SECONDARY: Flag = flag("create_secondary", true, "an index on k");
+const WARM_CACHE: Flag = flag(
+    "warm_cache",
+    false,
+    "all tables are read once before the first load, as by sysbench's command prewarm",
+);
 pub(super) const ENGINE: Text =
     text("engine", "innodb", "storage engine, where CREATE TABLE has one");
 pub(super) const CREATE_TABLE_OPTIONS: Text =
@@ -69,6 +74,7 @@ pub(crate) const OPTIONS: OptionList = &[
     &AUTO_INC,
     &SECONDARY,
     &CREATE_SECONDARY,
+    &WARM_CACHE,
     &ENGINE,
     &CREATE_TABLE_OPTIONS,
     &ISOLATION,
@@ -98,6 +104,7 @@ pub(crate) struct Settings {
     pub(crate) auto_inc: bool,
     pub(crate) secondary: bool,
     pub(crate) create_secondary: bool,
+    pub(crate) warm_cache: bool,
     pub(crate) make: TableMake,
     pub(crate) isolation: Option<Isolation>,
     pub(crate) errors: ErrorPolicy,
@@ -138,6 +145,7 @@ impl Settings {
             auto_inc: AUTO_INC.read(reader),
             secondary: SECONDARY.read(reader),
             create_secondary: CREATE_SECONDARY.read(reader),
+            warm_cache: WARM_CACHE.read(reader),
             make: TableMake::read(reader),
             isolation: ISOLATION.read(reader),
             errors: ErrorPolicy::read(reader),

@@ -5,6 +5,8 @@ use std::path::Path;
 use measure::{ErrorClass, Failure};
 use plan::Existing;
 
+use super::warm_cache::statements;
+use crate::parallel::as_text;
 use crate::testing::{TestSystem, Trial, message, try_workload, workload};
 use crate::{LoadKey, Workload};
 
@@ -151,9 +153,13 @@ fn is_refused_reused_or_replaced(test_system: TestSystem) -> TestSystem {
     assert_eq!(test_system.trial(&*reusing, 2, 10).tally.transactions, 10);
     reusing.cleanup(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT k FROM sbtest1 WHERE id = 7"), 7, "still there");
+    test_system.progress.take_notes();
+    sysbench("oltp_read_only", "table_size = 200").prepare(&test_system.context()).unwrap();
+    let note = "table sbtest1 has 300 rows: those above table_size, 200, are not used";
+    assert_eq!(test_system.progress.take_notes(), [note], "sysbench allows that, too");
     let wrong =
-        message(sysbench("oltp_read_only", "table_size = 299").prepare(&test_system.context()));
-    assert!(wrong.starts_with("table sbtest1 has 300 rows, not 299"), "{wrong}");
+        message(sysbench("oltp_read_only", "table_size = 400").prepare(&test_system.context()));
+    assert!(wrong.starts_with("table sbtest1 has 300 rows, not at least 400"), "{wrong}");
     let wrong = message(
         sysbench("oltp_read_only", "tables = 3\ntable_size = 300").prepare(&test_system.context()),
     );
@@ -254,6 +260,80 @@ fn verify_finds_tables_that_lost_an_index() {
     test_system.run("CREATE TABLE sbtest1 AS SELECT * FROM whole");
     let wrong = message(without.verify(&test_system.context()));
     assert!(wrong.contains("table sbtest1 has no index on id"), "{wrong}");
+}
+
+#[test]
+fn a_load_without_transactions_that_was_cut_leaves_usable_tables() {
+    let test_system = TestSystem::sqlite();
+    let options = "table_size = 1000";
+    sysbench("oltp_write_only", options).prepare(&test_system.context()).unwrap();
+    // Two clients were cut between DELETE and INSERT.
+    test_system.run("DELETE FROM sbtest1 WHERE id IN (1, 500)");
+    let test_system = test_system.with(Existing::Reuse);
+    let reusing = sysbench("oltp_write_only", "table_size = 1000\nskip_trx = true");
+    reusing.prepare(&test_system.context()).unwrap();
+    reusing.verify(&test_system.context()).unwrap();
+    let note =
+        "table sbtest1 lacks 2 of its rows 1 to 1000, as after a load with skip_trx that was cut";
+    assert_eq!(test_system.progress.take_notes(), [note; 2]);
+    test_system.run("UPDATE sbtest1 SET id = id + 1000 WHERE id < 200");
+    let wrong = message(reusing.verify(&test_system.context()));
+    assert!(wrong.contains("the ids of table sbtest1 are not 1 to 1000"), "{wrong}");
+    test_system.run("DELETE FROM sbtest1 WHERE id > 1000");
+    let wrong = message(reusing.verify(&test_system.context()));
+    assert!(wrong.contains("has 800 rows, not at least 1000"), "{wrong}");
+}
+
+#[test]
+fn tables_that_reuse_has_to_make_are_told() {
+    let test_system = TestSystem::sqlite();
+    sysbench("oltp_read_only", "tables = 2\ntable_size = 20")
+        .prepare(&test_system.context())
+        .unwrap();
+    let test_system = test_system.with(Existing::Reuse);
+    let more = sysbench("oltp_read_only", "tables = 3\ntable_size = 20");
+    more.prepare(&test_system.context()).unwrap();
+    let note = "2 tables are there and reused; table sbtest3 is made beside them";
+    assert_eq!(test_system.progress.take_notes(), [note]);
+}
+
+#[test]
+fn tables_of_another_engine_are_not_reused_without_a_word() {
+    let test_system = TestSystem::mysql("dyno_engines");
+    let myisam = sysbench("oltp_read_only", "table_size = 20\nengine = \"MyISAM\"");
+    myisam.prepare(&test_system.context()).unwrap();
+    myisam.verify(&test_system.context()).unwrap();
+    let test_system = test_system.with(Existing::Reuse);
+    let innodb = sysbench("oltp_read_only", "table_size = 20");
+    let wrong = message(innodb.prepare(&test_system.context()));
+    assert!(
+        wrong.starts_with("table sbtest1 is stored by MyISAM, not by innodb: say engine=MyISAM"),
+        "{wrong}"
+    );
+    let named = sysbench("oltp_read_only", "table_size = 20\nengine = \"myisam\"");
+    named.prepare(&test_system.context()).unwrap();
+    named.verify(&test_system.context()).unwrap();
+    test_system.drop_database("dyno_engines");
+}
+
+#[test]
+fn warm_cache_reads_the_rows_and_the_index_of_every_table() {
+    let test_system = TestSystem::mysql("dyno_warm_cache");
+    let options = "tables = 2\ntable_size = 5000";
+    let cold = sysbench("oltp_read_only", options);
+    cold.prepare(&test_system.context()).unwrap();
+    cold.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.progress.current(), ("verifying tables".to_owned(), 2, 2));
+    let warm = sysbench("oltp_read_only", &format!("{options}\nwarm_cache = true"));
+    warm.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.progress.current(), ("reading tables".to_owned(), 2, 2));
+    let key_of = |sql: &String| {
+        let plan = test_system.rows(&format!("EXPLAIN {sql}"));
+        as_text(plan[0].get(5)).unwrap_or_default()
+    };
+    let keys = statements("sbtest1").each_ref().map(key_of);
+    assert_eq!(keys, ["", "k_1"], "no index, which is the whole table, and the index on k");
+    test_system.drop_database("dyno_warm_cache");
 }
 
 #[test]
@@ -402,7 +482,7 @@ fn wrong_options_suggest_the_nearest_spelling() {
     let cases = [
         ("sysbench/oltp_read_wirte", ""),
         ("oltp_read_write", ""),
-        ("tpch", ""),
+        ("tpce", ""),
         ("sysbench/oltp_read_write", "tabels = 4"),
         ("sysbench/oltp_read_write", "reconnect = 10"),
         ("sysbench/oltp_read_write", "engine = \"a b\""),

@@ -7,7 +7,6 @@ use measure::Failure;
 
 use super::inspection::{check_oltp_columns, columns};
 use super::schema;
-use super::script::RowCount;
 use super::values::{C_LENGTH, PAD_LENGTH, fits_template};
 use crate::WorkloadContext;
 use crate::parallel::{as_integer, as_text, parallel_for, unsuitable, workers};
@@ -17,10 +16,18 @@ use crate::random::Random;
 const SAMPLED_ROWS: usize = 100;
 
 /// The expected contents of a table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expected {
+    /// The table size: statements ask for ids from 1 to it.
     pub(super) rows: u64,
-    pub(super) row_count: RowCount,
+    /// The least number of rows with such ids.
+    pub(super) least: u64,
+    /// The most rows; `None` where more than asked for do no harm.
+    pub(super) most: Option<u64>,
+    /// Whether rows that are missing or too many deserve a remark.
+    pub(super) tells_difference: bool,
+    /// The storage engine, if the table was made elsewhere and the system has engines.
+    pub(super) engine: Option<String>,
     /// The highest allowed value of column k: the table's size if nothing was updated.
     pub(super) highest_k: i64,
     /// Whether the table must have an index on k.
@@ -38,11 +45,14 @@ pub(super) fn verify(
     expected: Expected,
 ) -> Result<(), Failure> {
     let Dialect { list_columns, list_indexed, list_auto_increment, .. } = *context.target.dialect();
+    let list_engine = context.target.dialect().list_engine;
     let progress = context.progress.clone();
+    let expected = Arc::new(expected);
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
     let count = tables.len() as u64;
     parallel_for(context, workers(context), count, move |session, job| {
         let (table, progress) = (tables[job as usize], progress.clone());
+        let expected = Arc::clone(&expected);
         Box::pin(async move {
             let found = columns(session, list_columns, &schema::name(table)).await?;
             check_oltp_columns(table, &found)?;
@@ -52,8 +62,13 @@ pub(super) fn verify(
                 let found = columns(session, list_auto_increment, &schema::name(table)).await?;
                 check_auto_increment(table, &found)?;
             }
-            check_rows(session, table, expected).await?;
-            check_sample(session, table, expected).await?;
+            if let (Some(list), Some(engine)) = (list_engine, &expected.engine) {
+                let found = columns(session, list, &schema::name(table)).await?;
+                check_engine(table, &found, engine)?;
+            }
+            let remark = check_rows(session, table, &expected).await?;
+            remark.into_iter().for_each(|remark| progress.note(remark));
+            check_sample(session, table, &expected).await?;
             progress.advance(1);
             Ok(())
         })
@@ -87,40 +102,69 @@ fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
     )))
 }
 
-/// Checks the row count and the ids.
-async fn check_rows(session: &mut Session, table: u64, expected: Expected) -> Result<(), Failure> {
-    let sql = format!("SELECT COUNT(*), MIN(id), MAX(id) FROM sbtest{table}");
+/// Checks the storage engine: figures of another engine would go by the wrong name.
+fn check_engine(table: u64, found: &[String], wanted: &str) -> Result<(), Failure> {
+    match found.first() {
+        Some(engine) if !engine.eq_ignore_ascii_case(wanted) => Err(unsuitable(format!(
+            "table sbtest{table} is stored by {engine}, not by {wanted}: say engine={engine}, or have it made \
+             afresh with `--existing replace`"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the row count and the ids; returns a remark on rows that are missing or too many.
+async fn check_rows(
+    session: &mut Session,
+    table: u64,
+    expected: &Expected,
+) -> Result<Option<String>, Failure> {
+    let Expected { rows: wanted, least, most, .. } = *expected;
+    let sql = format!(
+        "SELECT COUNT(*), COUNT(CASE WHEN id BETWEEN 1 AND {wanted} THEN 1 END) FROM sbtest{table}"
+    );
     let answer = session.rows(&sql).await?;
     let cell = |column| as_integer(answer.first().and_then(|row| row.get(column)));
-    let seen = cell(0).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
-    let wanted = expected.rows;
-    let (is_right, bound) = match expected.row_count {
-        RowCount::Exactly => (seen == wanted, ""),
-        RowCount::AtLeast => (seen >= wanted, "at least "),
-        RowCount::AtMost => (seen <= wanted, "at most "),
+    let count = |column| cell(column).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
+    let (seen, asked_for) = (count(0), count(1));
+    let bound = match most {
+        _ if seen < least && most != Some(least) => Some("at least "),
+        Some(most) if seen > most && most != least => Some("at most "),
+        Some(most) if seen > most || seen < least => Some(""),
+        _ => None,
     };
-    if !is_right {
+    if let Some(bound) = bound {
         return Err(unsuitable(format!(
             "table sbtest{table} has {seen} rows, not {bound}{wanted}: set table_size to what is \
              there, or have it made afresh with `--existing replace`"
         )));
     }
-    let highest = wanted.cast_signed();
-    let ids_fit = match (cell(1), cell(2)) {
-        (Some(least), Some(most)) => least == 1 && most == highest,
-        _ => seen == 0,
-    };
-    if expected.row_count == RowCount::Exactly && !ids_fit {
+    if asked_for < least {
         return Err(unsuitable(format!(
             "the ids of table sbtest{table} are not 1 to {wanted}, so that queries would miss \
              rows: have it made afresh with `--existing replace`"
         )));
     }
-    Ok(())
+    Ok(expected.tells_difference.then(|| remark(table, wanted, (seen, asked_for))).flatten())
+}
+
+/// A remark on a table that can be used, but is not as prepare made it.
+fn remark(table: u64, wanted: u64, (seen, asked_for): (u64, u64)) -> Option<String> {
+    if asked_for < wanted {
+        let missing = wanted - asked_for;
+        return Some(format!(
+            "table sbtest{table} lacks {missing} of its rows 1 to {wanted}, as after a load with skip_trx that was cut"
+        ));
+    }
+    (seen > wanted).then(|| {
+        format!(
+            "table sbtest{table} has {seen} rows: those above table_size, {wanted}, are not used"
+        )
+    })
 }
 
 /// Checks the values of some rows.
-async fn check_sample(session: &mut Session, table: u64, wanted: Expected) -> Result<(), Failure> {
+async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());
     }

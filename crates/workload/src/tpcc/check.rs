@@ -8,9 +8,9 @@ use driver::{Datum, Session};
 use measure::{Condition, ConditionResult, Failure};
 
 use super::figures::{self, money};
-use super::prepare::CreatedDatabases;
 use super::settings::Settings;
 use crate::WorkloadContext;
+use crate::created::CreatedDatabases;
 use crate::parallel::{as_integer, parallel_for, unsuitable, workers};
 
 /// The meaning of each condition, for each warehouse, district, order or customer.

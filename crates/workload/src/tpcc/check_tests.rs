@@ -206,7 +206,7 @@ fn tells_deliveries_that_find_nothing_apart(test_system: &TestSystem) {
     let count = |name: &str| counts.iter().find(|(it, _)| *it == name).unwrap().1;
     assert_eq!((count("delivery"), count("delivery_skipped")), (1, 4));
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM new_order"), orders - 8 * 5 - 1 - 3);
-    let rules = deliveries.rules();
+    let rules = deliveries.rules(1);
     let share = rules.shares.iter().find(|share| share.name == "delivery").unwrap();
     assert_eq!(share.operations.len(), 2, "skipped ones are of the mix: {share:?}");
 }

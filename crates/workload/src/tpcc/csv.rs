@@ -4,20 +4,18 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use measure::{ErrorClass, Failure};
 
-use super::buffer::RowBuffer;
 use super::fill::{Batch, Sink, stages};
 use super::rows::RowGenerator;
 use super::schema::{Table, create_indexes, create_table};
 use super::settings::Settings;
 use crate::Export;
-use crate::parallel::{interrupted, unsuitable};
+use crate::parallel::{at_once, interrupted, unsuitable};
+use crate::row_buffer::RowBuffer;
 
 /// Size of the write buffer of a file.
 const WRITE_BYTES: usize = 256 * 1024;
@@ -69,14 +67,6 @@ fn write_job(export: &Export<'_>, generator: &RowGenerator, job: u64) -> Result<
         }
     }
     files.close()
-}
-
-/// Runs a future that only writes files, and therefore never waits.
-pub(super) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => Err(unsuitable("writing a file did not come to an end")),
-    }
 }
 
 fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure> {

@@ -45,13 +45,16 @@ pub(super) async fn delivery(
         *value = Value::Int(order);
     }
     tpcc_session.run(handle, Query::DeleteNewOrders, &values[1..]).await?;
+    // Rows are updated before they are read: an update sees the latest rows, like the lock on the new order, but on
+    // some systems a SELECT sees the state at the transaction's start, in which a newer order is missing. It sees what
+    // its own transaction has updated.
+    tpcc_session.run(handle, Query::SetCarrier, &values).await?;
     tpcc_session.run(handle, Query::OrderCustomers, &values[1..]).await?;
     let customers = by_district(tpcc_session, |row, tpcc_session| tpcc_session.rows().int(row, 1));
-    tpcc_session.run(handle, Query::SetCarrier, &values).await?;
+    tpcc_session.run(handle, Query::SetDelivered, &values[1..]).await?;
     tpcc_session.run(handle, Query::SumAmounts, &values[1..]).await?;
     let amounts =
         by_district(tpcc_session, |row, tpcc_session| scaled(tpcc_session.rows(), (row, 1), 100.0));
-    tpcc_session.run(handle, Query::SetDelivered, &values[1..]).await?;
     for (order, customer) in orders.iter().zip(customers) {
         if *order != 0 && customer == 0 {
             return Err(missing(&format!("new order {order} of warehouse {}", delivery.warehouse)));

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use driver::{Dialect, Session, Value};
 use measure::Failure;
 
-use super::buffer::RowBuffer;
 use super::rows::{
     CUSTOMERS, DISTRICTS, DistrictKey, FIRST_NEW_ORDER, ITEMS, ORDERS, RowGenerator,
 };
@@ -14,6 +13,7 @@ use super::schema::{COLUMNS_MAX, Table};
 use super::settings::Settings;
 use crate::loading::{self, BatchWriter};
 use crate::parallel::{on_session, parallel_for_batches, unsuitable};
+use crate::row_buffer::RowBuffer;
 use crate::{LoadProgress, WorkloadContext};
 
 /// Items, or stocks of one warehouse, that one session loads in one transaction.

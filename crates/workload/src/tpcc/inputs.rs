@@ -14,7 +14,8 @@ const DISTRICTS: i64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terminal {
     pub(super) warehouse: i64,
-    /// The district of the Stock-Level transaction, the same for the whole run (clause 2.8.1.1).
+    /// The district of the Stock-Level transactions of a terminal with a home, the same for the whole run (clause
+    /// 2.8.1.1).
     pub(super) district: i64,
 }
 
@@ -130,10 +131,16 @@ impl InputGenerator {
             }
             Kind::StockLevel => Inputs::StockLevel(StockLevel {
                 warehouse,
-                district: self.terminal.district,
+                district: self.stock_level_district(random),
                 threshold: uniform(random, 10, 20),
             }),
         }
+    }
+
+    /// A terminal with a home has its own district (clause 2.8.1.1); without a home, the district is drawn like the
+    /// warehouse, as in go-tpc.
+    fn stock_level_district(&self, random: &mut Random) -> i64 {
+        if self.is_home { self.terminal.district } else { uniform(random, 1, DISTRICTS) }
     }
 
     /// Clause 2.4.1.
@@ -295,5 +302,26 @@ mod tests {
             seen[it.warehouse as usize] += 1;
         }
         assert!(seen[1..].iter().all(|count| is_near(*count, 4_000, 25.0)), "{seen:?}");
+    }
+
+    #[test]
+    fn stock_level_keeps_to_its_district_only_at_home() {
+        let districts = |is_home| {
+            let (input_generator, mut random) =
+                (InputGenerator { is_home, ..input_generator(4) }, Random::new(8));
+            let mut seen = [0; 11];
+            for _ in 0..4_000 {
+                let Inputs::StockLevel(it) = input_generator.draw(Kind::StockLevel, &mut random)
+                else {
+                    panic!()
+                };
+                seen[it.district as usize] += 1;
+            }
+            seen
+        };
+        let at_home = districts(true);
+        assert_eq!(at_home[Terminal::of_client(13, 4).district as usize], 4_000);
+        let drawn = districts(false);
+        assert!(drawn[1..].iter().all(|count| is_near(*count, 4_000, 10.0)), "{drawn:?}");
     }
 }

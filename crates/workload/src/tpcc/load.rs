@@ -1,6 +1,6 @@
 //! The load of one trial: the state that its clients share.
 
-use measure::{Operation, OperationId, OperationKind, Rules, Score, Share};
+use measure::{Operation, OperationId, OperationKind};
 
 use super::deck::{Kind, TYPES};
 use super::nurand::Constants;
@@ -20,10 +20,6 @@ pub(super) const SKIPPED: OperationId = OperationId(TYPES as u16 + 1);
 pub(super) fn operation(kind: Kind) -> OperationId {
     OperationId(kind as u16)
 }
-
-/// The highest rate of New-Orders per minute and warehouse with the waits of clause 5.2.5: ten terminals, 18 s of
-/// keying and 12 s of thinking, and the rest of the mix (clause 4.2.2, comment 1).
-const NEW_ORDERS_PER_WAREHOUSE: f64 = 12.86;
 
 /// The load of TPC-C: the state that its clients share.
 pub(super) struct TpccLoad {
@@ -46,33 +42,5 @@ impl TpccLoad {
             constants: Constants::of_run(context.seed),
             seed: context.client_seed(),
         }
-    }
-}
-
-/// tpmC, and the mix of clause 5.2.3.
-pub(super) fn rules(settings: &Settings) -> Rules {
-    let all_of = |kind: Kind| match kind {
-        Kind::NewOrder => vec![operation(kind), ROLLED_BACK],
-        Kind::Delivery => vec![operation(kind), SKIPPED],
-        Kind::Payment | Kind::OrderStatus | Kind::StockLevel => vec![operation(kind)],
-    };
-    let tpmc = Score {
-        name: "tpmC".to_owned(),
-        meaning: "New-Order transactions per minute, those rolled back by intent included; no TPC result, \
-                  and not comparable with one"
-            .to_owned(),
-        operations: all_of(Kind::NewOrder),
-        period_s: 60,
-        most: settings.waits.then_some(NEW_ORDERS_PER_WAREHOUSE * settings.warehouses as f64),
-    };
-    let share = |kind: Kind| Share {
-        name: kind.name().to_owned(),
-        operations: all_of(kind),
-        least_percent: kind.least_percent().unwrap_or(0.0),
-    };
-    Rules {
-        scores: vec![tpmc],
-        shares: Kind::ALL.into_iter().map(share).collect(),
-        has_waits: settings.waits,
     }
 }

@@ -5,7 +5,6 @@
 //! tests, steady state of two hours, terminals and screens) are not implemented: no figure of dyno's is a TPC result
 //! (METHODOLOGY.md, docs/tpcc.md).
 
-mod buffer;
 mod check;
 mod client;
 mod csv;
@@ -21,6 +20,7 @@ mod order_status;
 mod payment;
 mod prepare;
 mod rows;
+mod rules;
 mod schema;
 mod session;
 mod settings;

@@ -1,9 +1,7 @@
 //! Creates the nine tables or reuses existing ones, and drops them.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use driver::Target;
 use engine::StopLevel;
 use measure::Failure;
 use plan::Existing;
@@ -11,49 +9,13 @@ use plan::Existing;
 use super::fill::fill;
 use super::schema::{Table, create_indexes, create_table};
 use super::settings::Settings;
-use super::verify::verify_shape;
+use super::verify::{check_columns, verify_shape};
 use crate::WorkloadContext;
+use crate::created::{CreatedDatabases, around};
 use crate::parallel::{
-    columns, interrupted, on_session, parallel_for, run_all, unsuitable, workers,
+    already_there, columns, interrupted, on_session, parallel_for, run_all, unsuitable, workers,
 };
 use crate::session::check_isolation;
-
-/// Remembers on which systems this process created the tables, because only those may be dropped.
-#[derive(Debug, Default)]
-pub(super) struct CreatedDatabases(Mutex<BTreeMap<String, Freshness>>);
-
-/// Whether a load has started since the tables were created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Freshness {
-    Pristine,
-    Used,
-}
-
-impl CreatedDatabases {
-    /// The state of the tables on this system; `None` if this process did not create them.
-    pub(super) fn freshness_of(&self, target: &Target) -> Option<Freshness> {
-        self.lock().get(&target.to_string()).copied()
-    }
-
-    /// Records that clients are about to change the tables.
-    pub(super) fn use_up(&self, target: &Target) {
-        if let Some(freshness) = self.lock().get_mut(&target.to_string()) {
-            *freshness = Freshness::Used;
-        }
-    }
-
-    fn add(&self, target: &Target) {
-        self.lock().insert(target.to_string(), Freshness::Pristine);
-    }
-
-    fn forget(&self, target: &Target) {
-        self.lock().remove(&target.to_string());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Freshness>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
 pub(super) fn prepare(
@@ -107,14 +69,6 @@ fn reuse(
     around(context, &context.sql.after_prepare)
 }
 
-fn around(context: &WorkloadContext<'_>, statements: &[String]) -> Result<(), Failure> {
-    if statements.is_empty() {
-        return Ok(());
-    }
-    let statements = statements.to_vec();
-    on_session(context, async move |session| run_all(session, &statements).await)
-}
-
 /// The tables that exist.
 fn existing(context: &WorkloadContext<'_>) -> Result<Vec<Table>, Failure> {
     let list_columns = context.target.dialect().list_columns;
@@ -131,12 +85,7 @@ fn existing(context: &WorkloadContext<'_>) -> Result<Vec<Table>, Failure> {
 
 fn refusal(there: &[Table]) -> Failure {
     let names: Vec<&str> = there.iter().map(|table| table.name()).collect();
-    let (noun, verb) = if names.len() == 1 { ("table", "is") } else { ("tables", "are") };
-    unsuitable(format!(
-        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
-         `--existing replace` to have it dropped and made afresh",
-        names.join(", ")
-    ))
+    already_there(&names)
 }
 
 /// Creates and fills the tables; drops them again on a failure or a request to stop.
@@ -217,4 +166,28 @@ pub(super) fn clean_up(
     drop_tables(context, &Table::ALL)?;
     created.forget(context.target);
     Ok(())
+}
+
+/// Drops the tables of TPC-C, whoever created them.
+///
+/// # Errors
+/// A table of that name with other columns; the server's error.
+pub(super) fn remove(
+    context: &WorkloadContext<'_>,
+    created: &CreatedDatabases,
+) -> Result<Vec<String>, Failure> {
+    let there = existing(context)?;
+    context.progress.begin("dropping tables", there.len() as u64);
+    let list_columns = context.target.dialect().list_columns;
+    let tables = there.clone();
+    on_session(context, async move |session| {
+        for table in tables {
+            let found = columns(session, list_columns, table.name()).await?;
+            check_columns(table, &found)?;
+        }
+        Ok(())
+    })?;
+    drop_tables(context, &there)?;
+    created.forget(context.target);
+    Ok(there.iter().map(|table| format!("dropped {}", table.name())).collect())
 }

@@ -3,11 +3,11 @@
 //! Each row depends only on the seed and its own place, so that loaders may generate rows in any order, and the same
 //! seed gives the same database.
 
-use super::buffer::RowBuffer;
 use super::nurand::{Constants, uniform};
 use super::schema::Table;
 use super::text;
 use crate::random::Random;
+use crate::row_buffer::RowBuffer;
 
 /// Rows of each kind: clause 1.2.1.
 pub(super) const ITEMS: u64 = 100_000;

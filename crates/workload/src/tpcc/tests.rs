@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::buffer::RowBuffer;
 use super::fill::{Batch, ROWS_PER_WAREHOUSE, Sink, stages};
 use super::rows::{DistrictKey as District, ITEMS, RowGenerator};
 use super::schema::Table;
+use crate::row_buffer::RowBuffer;
 use crate::testing::{TestSystem, message, try_workload, workload};
 use measure::Failure;
 
@@ -29,7 +29,7 @@ fn made(batch: Batch) -> Vec<(Table, usize)> {
     let generator = RowGenerator::new(42, "2026-01-01 00:00:00".to_owned());
     let count = |table: &Table| {
         let mut counter = Counter { columns: table.column_names().len(), rows: 0 };
-        super::csv::at_once(batch.make(*table, &generator, &mut counter)).unwrap();
+        crate::parallel::at_once(batch.make(*table, &generator, &mut counter)).unwrap();
         (*table, counter.rows)
     };
     batch.tables().iter().map(count).collect()

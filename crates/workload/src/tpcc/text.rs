@@ -4,8 +4,6 @@ use crate::random::Random;
 
 /// Letters and digits of an a-string (clause 4.3.2.2).
 const ALPHANUMERIC: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-/// The characters of a string of letters.
-const LETTERS: &[u8; 26] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// The characters of an n-string.
 const DIGITS: &[u8; 10] = b"0123456789";
 /// The word in the data of one item in ten, and of one stock in ten (clause 4.3.3.1).
@@ -30,10 +28,10 @@ pub(super) fn push_alphanumeric(out: &mut String, random: &mut Random, least: u6
     push_of(out, random, ALPHANUMERIC, length);
 }
 
-/// The given number of capital letters.
+/// An a-string of the given length: "letters" of clause 4.3.3.1 are such strings, digits included.
 #[inline]
 pub(super) fn push_letters(out: &mut String, random: &mut Random, length: u64) {
-    push_of(out, random, LETTERS, length);
+    push_of(out, random, ALPHANUMERIC, length);
 }
 
 /// The given number of digits.
@@ -109,6 +107,16 @@ mod tests {
         for seen in [&seen[..], &lengths] {
             let p = p_of_even(seen);
             assert!(p > 0.001, "p = {p}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn strings_of_fixed_length_have_both_cases_and_digits() {
+        let mut random = Random::new(6);
+        let text = text(|out| push_letters(out, &mut random, 2_000));
+        assert_eq!(text.len(), 2_000);
+        for is_one in [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit] {
+            assert!(text.bytes().any(|byte| is_one(&byte)), "{text}");
         }
     }
 

@@ -58,27 +58,33 @@ fn verify_columns(context: &WorkloadContext<'_>) -> Result<(), Failure> {
     on_session(context, async move |session| {
         for table in *all {
             let found = columns(session, list_columns, table.name()).await?;
-            let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
-            let mut needed = table.column_names();
-            needed.retain(|name| !is_there(name));
-            if found.is_empty() {
-                let name = table.name();
-                return Err(unsuitable(format!(
-                    "there is no table {name}: prepare has to make it first"
-                )));
-            }
-            if !needed.is_empty() {
-                return Err(unsuitable(format!(
-                    "table {} has no column {} (it has {}): it is not TPC-C's; rename it, or have it \
-                     dropped with `--existing replace`",
-                    table.name(),
-                    needed.join(", "),
-                    found.join(", ")
-                )));
-            }
+            check_columns(table, &found)?;
         }
         Ok(())
     })
+}
+
+/// Checks that a table has the columns of TPC-C.
+///
+/// # Errors
+/// The missing table or the missing columns.
+pub(super) fn check_columns(table: Table, found: &[String]) -> Result<(), Failure> {
+    let name = table.name();
+    if found.is_empty() {
+        return Err(unsuitable(format!("there is no table {name}: prepare has to make it first")));
+    }
+    let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let mut needed = table.column_names();
+    needed.retain(|name| !is_there(name));
+    if needed.is_empty() {
+        return Ok(());
+    }
+    Err(unsuitable(format!(
+        "table {name} has no column {} (it has {}): it is not TPC-C's; rename it, or have it dropped with \
+         `--existing replace`",
+        needed.join(", "),
+        found.join(", ")
+    )))
 }
 
 async fn expect(

@@ -6,11 +6,13 @@ use plan::{Options, Problem};
 
 use super::check::{check, demand};
 use super::csv;
-use super::load::{TpccLoad, rules};
-use super::prepare::{CreatedDatabases, clean_up, prepare};
+use super::load::TpccLoad;
+use super::prepare::{clean_up, prepare, remove};
+use super::rules::rules;
 use super::settings::Settings;
 use super::statements::Statements;
 use super::verify::verify_shape;
+use crate::created::CreatedDatabases;
 use crate::shared::SharedLoad;
 use crate::{Export, Workload, WorkloadContext};
 
@@ -62,8 +64,12 @@ impl Workload for Tpcc {
     }
 
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        demand(&self.examine(context)?)
+    }
+
+    fn examine(&self, context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
         verify_shape(context, &self.settings)?;
-        demand(&self.check(context)?)
+        self.check(context)
     }
 
     fn has_conditions(&self) -> bool {
@@ -77,12 +83,16 @@ impl Workload for Tpcc {
         check(context, &self.settings, &self.created)
     }
 
-    fn rules(&self) -> Rules {
-        rules(&self.settings)
+    fn rules(&self, clients: usize) -> Rules {
+        rules(&self.settings, clients)
     }
 
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         clean_up(context, &self.created)
+    }
+
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        remove(context, &self.created)
     }
 
     fn export(&self, export: &Export<'_>) -> Result<(), Failure> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::key::KeyScheme;
 use super::lengths::ZIPFIAN_EXPONENT;
-use super::request::Request;
-use crate::random::{Permutation, Random, Zipfian};
+use super::request::{Request, Zipf};
+use crate::random::{GrayZipfian, Permutation, Random, Zipfian};
 
 /// Draws numbers of records as [`Request`] defines.
 #[derive(Clone, Debug)]
@@ -20,10 +21,17 @@ enum Distribution {
     Uniform { count: u64 },
     Sequential { count: u64, next: Arc<AtomicU64> },
     Zipfian { ranks: Zipfian, spread: Permutation },
+    YcsbZipfian { ranks: GrayZipfian, hash: KeyScheme, places: u64 },
     Latest { ranks: Zipfian, count: u64 },
     Hotspot { hot: u64, count: u64, operations: f64 },
     Exponential { mean: f64 },
 }
+
+/// The ranks of YCSB's zipfian: 0 to 10^10. Source: `ITEM_COUNT` of its ScrambledZipfianGenerator, whose range ends
+/// with that number.
+const YCSB_RANKS: u64 = 10_000_000_001;
+/// The sum of the weights of 10^10 ranks: `ZETAN` of the same class.
+const YCSB_WEIGHTS: f64 = 26.469_028_201_783_02;
 
 /// The records to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,19 +46,38 @@ pub(super) struct Range {
     pub(super) records: u64,
 }
 
+/// Which records are popular.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Popular {
+    /// Selects the permutation of the ranks.
+    pub(super) seed: u64,
+    /// The tool whose hash maps the ranks of YCSB's zipfian to records.
+    pub(super) hash: KeyScheme,
+}
+
 impl Chooser {
-    /// Creates the chooser of one client. All clients of a trial share `sequence`; `key` decides which records are
-    /// popular.
-    pub(super) fn new(request: Request, range: Range, key: u64, sequence: &Arc<AtomicU64>) -> Self {
+    /// Creates the chooser of one client. All clients of a trial share `sequence`.
+    pub(super) fn new(
+        request: Request,
+        range: Range,
+        popular: Popular,
+        sequence: &Arc<AtomicU64>,
+    ) -> Self {
         let Range { first, count, .. } = range;
         let way = match request {
             Request::Uniform => Distribution::Uniform { count },
             Request::Sequential => Distribution::Sequential { count, next: Arc::clone(sequence) },
-            Request::Zipfian => {
+            Request::Zipfian(Zipf::Exact) => {
                 let items = count.saturating_add(range.expected);
-                let spread = Permutation::new(items, key);
+                let spread = Permutation::new(items, popular.seed);
                 Distribution::Zipfian { ranks: Zipfian::new(items, ZIPFIAN_EXPONENT), spread }
             }
+            Request::Zipfian(Zipf::Ycsb) => Distribution::YcsbZipfian {
+                ranks: GrayZipfian::new(YCSB_RANKS, ZIPFIAN_EXPONENT, YCSB_WEIGHTS),
+                hash: popular.hash,
+                // Both tools count one record more than there are; a draw of it is repeated.
+                places: count.saturating_add(range.expected).saturating_add(1),
+            },
             Request::Latest => {
                 Distribution::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count }
             }
@@ -84,6 +111,12 @@ impl Chooser {
             }
             Distribution::Zipfian { ranks, spread } => loop {
                 let record = spread.of(ranks.draw(random) - 1);
+                if record < there {
+                    return first + record;
+                }
+            },
+            Distribution::YcsbZipfian { ranks, hash, places } => loop {
+                let record = hash.hash(ranks.draw(random) - 1) % *places;
                 if record < there {
                     return first + record;
                 }

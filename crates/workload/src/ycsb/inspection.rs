@@ -5,6 +5,8 @@ use measure::{Condition, ConditionResult, Failure};
 
 use super::key::KeyScheme;
 use super::load::value_generator;
+use super::operations::OperationChoice;
+use super::request::Request;
 use super::schema::KEY;
 use super::settings::Settings;
 use super::statements::{Checker, present, read_all};
@@ -15,6 +17,9 @@ use crate::random::Random;
 const SAMPLED: u64 = 200;
 /// The number of newest records that are checked after a load.
 const NEWEST: u64 = 5_000;
+
+/// With this many times `recordcount` rows, a table has far more of them.
+const FAR_MORE: u64 = 2;
 
 /// The result of inspecting a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +115,21 @@ fn sample(settings: &Settings, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Random::new(seed);
     let (start, count) = (settings.insert_start, settings.insert_count);
     (0..SAMPLED.min(count)).map(move |_| start + random.below(count))
+}
+
+/// A remark on a table with far more rows than `recordcount`, which are then hardly asked for: such a run measures a
+/// smaller working set than the table suggests.
+pub(super) fn remark(settings: &Settings, found: FoundTable) -> Option<String> {
+    let Settings { table, records, request, mix, .. } = settings;
+    let follows_inserts = matches!(request, Request::Latest | Request::Exponential { .. })
+        && mix.has(OperationChoice::Insert);
+    (found.rows / FAR_MORE >= *records && !follows_inserts).then(|| {
+        format!(
+            "table {} has {} rows and `recordcount` is {records}: only the records up to there are \
+             asked for, and none of the others",
+            table.name, found.rows
+        )
+    })
 }
 
 /// The failure for a table that holds other records than the properties describe.

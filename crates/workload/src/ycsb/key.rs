@@ -20,6 +20,17 @@ impl KeyScheme {
             Self::Ycsb => "ycsb",
         }
     }
+
+    /// The tool's hash of a number: FNV-1a of its eight bytes, without the sign.
+    #[inline]
+    pub(super) fn hash(self, number: u64) -> u64 {
+        let bytes = match self {
+            Self::GoYcsb => number.to_be_bytes(),
+            Self::Ycsb => number.to_le_bytes(),
+        };
+        // Both tools read the hash as a signed number and drop the sign.
+        fnv(&bytes).cast_signed().unsigned_abs()
+    }
 }
 
 /// The format of keys.
@@ -54,11 +65,7 @@ impl KeyFormat {
     /// Replaces the content of `key` by the key of record `number`.
     #[inline]
     pub(super) fn write(&self, number: u64, key: &mut String) {
-        let shown = match self.hash {
-            None => number,
-            Some(KeyScheme::GoYcsb) => magnitude(fnv(&number.to_be_bytes())),
-            Some(KeyScheme::Ycsb) => magnitude(fnv(&number.to_le_bytes())),
-        };
+        let shown = self.hash.map_or(number, |key_scheme| key_scheme.hash(number));
         key.clear();
         key.push_str(&self.prefix);
         let mut digits = [b'0'; MOST_DIGITS];
@@ -73,12 +80,6 @@ impl KeyFormat {
         self.write(number, &mut key);
         key
     }
-}
-
-/// Both tools read the hash as a signed number and drop the sign.
-#[inline]
-fn magnitude(hash: u64) -> u64 {
-    hash.cast_signed().unsigned_abs()
 }
 
 /// The number of decimal digits of 2^64 - 1.

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::chooser::{Chooser, Range};
+use super::chooser::{Chooser, Popular, Range};
 use super::inserts::Inserts;
 use super::key::{KeyFormat, KeyScheme};
 use super::operations::{OperationChoice, OperationTimes};
@@ -22,8 +22,8 @@ pub(super) struct YcsbLoad {
     pub(super) timed: OperationTimes,
     /// The seed of the clients' draws of operations, records and fields: another one for each trial.
     pub(super) seed: u64,
-    /// The plan's seed decides which records are popular: the same ones in each trial.
-    popularity_seed: u64,
+    /// The same records are popular in each trial.
+    popular: Popular,
     /// The seed of random values, different for each run too. A server writes nothing when the new value equals the old
     /// one, so a second run on the same table would measure something else with the values of the first.
     pub(super) value_seed: u64,
@@ -47,7 +47,7 @@ impl YcsbLoad {
             values: value_generator(settings, key_scheme),
             timed: OperationTimes::of(&settings.mix),
             seed: context.client_seed(),
-            popularity_seed: context.seed,
+            popular: Popular { seed: context.seed, hash: key_scheme },
             value_seed: RandomState::new().hash_one(context.seed),
             inserts: Arc::new(inserts),
             next_guess,
@@ -64,7 +64,7 @@ impl YcsbLoad {
             expected: self.settings.expected_inserts(),
             records: *records,
         };
-        Chooser::new(*request, range, self.popularity_seed, &self.sequence)
+        Chooser::new(*request, range, self.popular, &self.sequence)
     }
 }
 

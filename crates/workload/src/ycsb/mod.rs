@@ -7,6 +7,7 @@
 mod chooser;
 mod client;
 mod fill;
+mod foreign;
 mod inserts;
 mod inspection;
 mod key;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use plan::{Line, OptionReader, Options};
+use plan::{Line, Options};
 
 use super::preset::Preset;
 use crate::options::{Text, text};
@@ -19,7 +19,7 @@ pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Optio
     let mut lines: Vec<Line> =
         preset.properties().into_iter().map(|it| of_preset(preset, it)).collect();
     let mut unreadable = Vec::new();
-    for file in options.reader().texts(PROPERTIES.name) {
+    for file in PROPERTIES.read_list(&mut options.reader()) {
         match fs::read_to_string(folder.join(&file)) {
             Ok(text) => lines.extend(parse(&text).into_iter().map(|it| it.in_file(&file))),
             Err(error) => {
@@ -27,32 +27,12 @@ pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Optio
             }
         }
     }
-    (options.clone().above(lines), unreadable)
+    (options.clone().with_dotted_names().above(lines), unreadable)
 }
 
 fn of_preset(preset: Preset, (name, value): (&str, &str)) -> Line {
     let place = format!("ycsb/{}", preset.name());
     Line { name: name.to_owned(), value: value.to_owned(), place }
-}
-
-/// Prefixes of the properties of database bindings: go-ycsb's, and YCSB's JDBC binding.
-const OF_BINDINGS: [&str; 3] = ["mysql.", "jdbc.", "db."];
-
-/// Refuses the properties of database bindings: the plan names its systems.
-pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
-    for name in reader.unasked() {
-        if OF_BINDINGS.iter().any(|beginning| name.starts_with(beginning)) {
-            let help =
-                "where the server is and how to log in stands under [systems], or after --system";
-            refuse(reader, &name, help);
-        }
-    }
-}
-
-/// Refuses a property that belongs elsewhere in a plan, or that has no meaning in dyno.
-pub(super) fn refuse(reader: &mut OptionReader<'_>, name: &str, help: &str) {
-    let key = name.replace('.', "_");
-    reader.refuse(&key, format!("`{name}` is not offered here"), help);
 }
 
 /// A property with the number of its first line, from 1.

@@ -17,6 +17,12 @@ pub(super) const DISTRIBUTION: Choice<Name> = choice(
     ],
     "uniform, zipfian, latest, hotspot, sequential, exponential",
 );
+pub(super) const ZIPFIAN: Choice<Zipf> = choice(
+    "zipfian",
+    ("exact", Zipf::Exact),
+    &[("exact", Zipf::Exact), ("ycsb", Zipf::Ycsb)],
+    "exact: ranks of the records there are; ycsb: of 10^10, hashed to records, as both tools do",
+);
 pub(super) const HOTSPOT_DATA: Number<f64> =
     number("hotspotdatafraction", 0.2, 0.0..=1.0, "hotspot: share of the records that are hot");
 pub(super) const HOTSPOT_OPERATIONS: Number<f64> =
@@ -42,10 +48,9 @@ pub(super) enum Request {
     Uniform,
     /// All clients together take the records in order, and start again after the last.
     Sequential,
-    /// The record of rank i, i = 1..n, with a probability proportional to 1 / i^0.99; a permutation assigns the
-    /// ranks.
-    Zipfian,
-    /// The same law, with rank 1 for the last record, rank 2 for the one before it, and so on.
+    /// Zipf's law with exponent 0.99, whose ranks are spread over the records.
+    Zipfian(Zipf),
+    /// The record of rank i, i = 1..n, with a probability proportional to 1 / i^0.99, with rank 1 for the last record, rank 2 for the one before it, and so on.
     Latest,
     /// The first `data` n records (rounded down) get a share `operations` of all choices, the others the rest. Within
     /// each part every record is equally likely.
@@ -53,6 +58,16 @@ pub(super) enum Request {
     /// The k-th record before the last, k = 0, 1, .., with a probability proportional to e^(-g k), where g = -ln(1 -
     /// `percentile` / 100) / (`fraction` recordcount): `percentile` % of all choices fall on that fraction.
     Exponential { percentile: f64, fraction: f64 },
+}
+
+/// How the ranks of Zipf's law become records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zipf {
+    /// n ranks, each of which a permutation assigns to a record of its own.
+    Exact,
+    /// As YCSB and go-ycsb draw: one of 10^10 + 1 ranks, whose hash modulo n + 1 is the record. So a record has the
+    /// popularity of all ranks that meet there.
+    Ycsb,
 }
 
 #[derive(Clone, Copy)]
@@ -71,25 +86,36 @@ impl Request {
         let (data, operations) = (HOTSPOT_DATA.read(reader), HOTSPOT_OPERATIONS.read(reader));
         let percentile = EXPONENTIAL_PERCENTILE.read(reader);
         let fraction = EXPONENTIAL_FRACTION.read(reader);
+        let zipf = ZIPFIAN.read(reader);
         match name {
             Name::Uniform => Self::Uniform,
             Name::Sequential => Self::Sequential,
-            Name::Zipfian => Self::Zipfian,
+            Name::Zipfian => Self::Zipfian(zipf),
             Name::Latest => Self::Latest,
             Name::Hotspot => Self::Hotspot { data, operations },
             Name::Exponential => Self::Exponential { percentile, fraction },
         }
     }
 
-    /// Its name in options and texts.
+    /// Its name in options.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Sequential => "sequential",
-            Self::Zipfian => "zipfian",
+            Self::Zipfian(_) => "zipfian",
             Self::Latest => "latest",
             Self::Hotspot { .. } => "hotspot",
             Self::Exponential { .. } => "exponential",
+        }
+    }
+
+    /// Which requests it makes, in words.
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::Zipfian(Zipf::Ycsb) => {
+                "zipfian requests as YCSB draws them, of 10^10 ranks".to_owned()
+            }
+            _ => format!("{} requests", self.name()),
         }
     }
 }

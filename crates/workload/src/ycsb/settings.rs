@@ -6,6 +6,7 @@ use std::time::Duration;
 use driver::Isolation;
 use plan::{OptionReader, Options, Problem};
 
+use super::foreign;
 use super::key::{KeyFormat, KeyScheme};
 use super::lengths::{self, Lengths};
 use super::operations::{self, Mix};
@@ -43,14 +44,16 @@ const OPERATION_COUNT: Number<u64> = number(
     "operationcount",
     0,
     0..=u64::MAX,
-    "operations of a run, when the plan bounds it by nothing else",
+    "operations of a run, when the plan does not bound it",
 );
 const MAX_EXECUTION_TIME: Number<u64> = number(
     "maxexecutiontime",
     0,
     0..=u32::MAX as u64,
-    "seconds of a run, when the plan bounds it by nothing else",
+    "seconds of a run, when the plan does not bound it; with operationcount, what comes first",
 );
+const THREAD_COUNT: Number<u64> =
+    number_without_default("threadcount", 1..=1_000_000, "clients, when the plan does not say");
 const WORKLOAD: Text = text("workload", "core", "YCSB's class; only the core workload");
 const READ_ALL_FIELDS: Flag = flag("readallfields", true, "reads ask for all fields, not for one");
 const WRITE_ALL_FIELDS: Flag = flag("writeallfields", false, "updates write all fields, not one");
@@ -117,6 +120,10 @@ pub(super) struct Settings {
     pub(super) operations: u64,
     /// `maxexecutiontime`; 0 if not given.
     pub(super) time: Duration,
+    /// `threadcount`, if given.
+    pub(super) clients: Option<usize>,
+    /// A note for each property that changes nothing.
+    pub(super) notes: Vec<String>,
     /// How often a failed load is retried, and after how long.
     pub(super) retries: u64,
     pub(super) retry_pause: Duration,
@@ -150,10 +157,11 @@ impl Settings {
                         counts from the plan";
             reader.reject(PROPERTIES.name, message, help);
         }
-        refuse(&mut reader);
-        let settings = read(preset, &mut reader, folder);
+        let notes = foreign::answer(&mut reader);
+        check_class(&mut reader);
+        let settings = Self { notes, ..read(preset, &mut reader, folder) };
         check(&settings, &mut reader);
-        properties::refuse_bindings(&mut reader);
+        foreign::refuse_bindings(&mut reader);
         reader.finish()?;
         Ok(settings)
     }
@@ -176,8 +184,8 @@ impl Settings {
         }
         let published = Self::read(self.preset, &Options::default(), Path::new(""));
         let is_published = published.is_ok_and(|published| {
-            (published.mix, published.request, published.scan)
-                == (self.mix, self.request, self.scan)
+            (published.mix, published.request.name(), published.scan)
+                == (self.mix, self.request.name(), self.scan)
         });
         if is_published {
             return format!("{name}: {}", self.preset.summary());
@@ -216,6 +224,8 @@ fn read(preset: Preset, reader: &mut OptionReader<'_>, folder: &Path) -> Setting
         scan: ScanLength::read(reader),
         operations: OPERATION_COUNT.read(reader),
         time: Duration::from_secs(MAX_EXECUTION_TIME.read(reader)),
+        clients: THREAD_COUNT.read_given(reader).map(|clients| clients as usize),
+        notes: Vec::new(),
         retries: RETRY_LIMIT.read(reader),
         retry_pause: Duration::from_secs_f64(RETRY_INTERVAL.read(reader)),
         isolation: ISOLATION.read(reader),
@@ -269,61 +279,9 @@ fn check(settings: &Settings, reader: &mut OptionReader<'_>) {
         );
         reader.reject("keyprefix", format!("`keyprefix` is {:?}", settings.prefix), help);
     }
-    if settings.operations > 0 && !settings.time.is_zero() {
-        let message = "both `operationcount` and `maxexecutiontime` bound the run";
-        let help = "set one of them to 0; `time` or `events` of the plan go before both";
-        reader.reject("maxexecutiontime", message, help);
-    }
 }
 
-/// Properties of YCSB or go-ycsb that belong elsewhere in a plan or mean nothing in dyno.
-const REFUSED: &[(&str, &str)] = &[
-    ("table_size", "say recordcount, YCSB's own name: `-o recordcount=100k`"),
-    ("tables", "leave it out: the core workload has one table"),
-    ("threadcount", "the number of clients is the plan's: `clients` under [load], or --clients"),
-    ("target", "operations at a given rate are the plan's: `rate` under [load], or --rate"),
-    ("warmuptime", "load before what counts is the plan's: `warm_up` under [load], or --warm-up"),
-    (
-        "batch.size",
-        "leave it out: operations are sent one by one, as the core workload defines them",
-    ),
-    ("dotransactions", "leave it out: prepare loads, and the run follows it"),
-    ("db", "where the server is stands under [systems], or after --system"),
-    ("dropdata", "say existing = \"replace\" in the plan, or --existing replace"),
-    ("columnfamily", "leave it out: tables have no column families"),
-    ("measurementtype", "leave it out: every latency goes into a histogram of three digits"),
-    ("measurement.interval", "the length of an interval is the plan's: `interval` under [load]"),
-    ("measurement.raw.output_file", "leave it out: the record is below `results`"),
-    ("measurement.output_file", "leave it out: the record is below `results`"),
-    ("measurement.histogram.verbose", "leave it out: the record holds the whole histograms"),
-    (
-        "hdrhistogram.fileoutput",
-        "leave it out: the record holds the whole histograms, as HdrHistogram logs",
-    ),
-    ("hdrhistogram.output.path", "leave it out: the record is below `results`"),
-    ("hdrhistogram.percentiles", "percentiles are the plan's: `percentiles` at its top"),
-    ("histogram.percentiles.export", "leave it out: `dyno report` writes every view"),
-    ("histogram.percentiles.export.filepath", "leave it out: `dyno report` writes every view"),
-    ("histogram.buckets", "leave it out: histograms have three digits everywhere"),
-    ("timeseries.granularity", "the length of an interval is the plan's: `interval` under [load]"),
-    ("measurement.trackjvm", "leave it out: there is no Java here"),
-    ("reportlatencyforeacherror", "leave it out: failures are counted by class and code"),
-    ("latencytrackederrors", "leave it out: failures are counted by class and code"),
-    ("exporter", "leave it out: `dyno report --format` chooses the view"),
-    ("exportfile", "leave it out: every view is a file of the record"),
-    ("outputstyle", "leave it out: --format chooses the view"),
-    ("status", "leave it out: progress is always told; --quiet turns it off"),
-    ("status.interval", "the length of an interval is the plan's: `interval` under [load]"),
-    ("readallfieldsbyname", "leave it out: a read of all fields always names them"),
-    ("label", "the name of a run is the plan's: `name` or `title`"),
-    ("verbose", "leave it out"),
-    ("silence", "leave it out: failures are counted by class and code"),
-    ("command", "leave it out"),
-    ("debug.pprof", "leave it out"),
-];
-
-fn refuse(reader: &mut OptionReader<'_>) {
-    REFUSED.iter().for_each(|(name, help)| properties::refuse(reader, name, help));
+fn check_class(reader: &mut OptionReader<'_>) {
     let classes = [
         WORKLOAD.default,
         "site.ycsb.workloads.CoreWorkload",
@@ -344,6 +302,7 @@ const OPTIONS: OptionList = &[
     &INSERT_COUNT,
     &OPERATION_COUNT,
     &MAX_EXECUTION_TIME,
+    &THREAD_COUNT,
     &WORKLOAD,
     &schema::TABLE,
     &schema::FIELD_COUNT,
@@ -360,6 +319,7 @@ const OPTIONS: OptionList = &[
     &operations::SCANS,
     &operations::READ_MODIFY_WRITES,
     &request::DISTRIBUTION,
+    &request::ZIPFIAN,
     &request::HOTSPOT_DATA,
     &request::HOTSPOT_OPERATIONS,
     &request::EXPONENTIAL_PERCENTILE,

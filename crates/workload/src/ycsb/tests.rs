@@ -30,8 +30,8 @@ fn a_published_file_is_the_preset_of_its_name() {
         try_workload("ycsb/core", "properties = 'workloada'", folder.path()).ok().unwrap();
     let built_in = workload("ycsb/a", "");
     assert_eq!(from_file.dataset(), built_in.dataset());
-    assert_eq!(from_file.limit(), Some(Limit::Events(1000)), "its operationcount");
-    assert_eq!(built_in.limit(), None, "what bounds a run is the plan's");
+    assert_eq!(from_file.limit(1), Some(Limit::events(1000)), "its operationcount");
+    assert_eq!(built_in.limit(1), None, "what bounds a run is the plan's");
     insta::assert_snapshot!(from_file.describe(), @"YCSB CORE: 50 % reads, 50 % updates; 1000 records of 10 fields of 100 bytes, zipfian requests");
     insta::assert_snapshot!(built_in.describe(), @"YCSB A: half reads, half updates; 1000 records of 10 fields of 100 bytes, zipfian requests");
 }
@@ -58,37 +58,133 @@ fn options_override_files_and_files_override_presets() {
     let options = "properties = ['p', 'q']\nfieldcount = 4\nrecordcount = '2k'";
     let workload = try_workload("ycsb/c", options, folder.path()).ok().unwrap();
     insta::assert_snapshot!(workload.describe(), @"YCSB C, changed: 100 % reads; 2000 records of 4 fields of 8 bytes, latest requests");
-    assert_eq!(workload.limit(), Some(Limit::Time(std::time::Duration::from_secs(90))));
+    assert_eq!(workload.limit(1), Some(Limit::time(std::time::Duration::from_secs(90))));
 }
 
-/// Source: YCSB's wiki, Core Properties, and the properties of its client, measurements and JDBC binding.
+#[test]
+fn operationcount_and_maxexecutiontime_bound_a_run_together() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("workloada"), PUBLISHED).unwrap();
+    let options = "properties = 'workloada'\nmaxexecutiontime = 1200";
+    let workload = try_workload("ycsb/core", options, folder.path()).ok().unwrap();
+    let time = Some(std::time::Duration::from_secs(1200));
+    assert_eq!(workload.limit(1), Some(Limit { time, events: Some(1000) }));
+}
+
+/// What both tools' workload_template set, without comments; go-ycsb's differs in these three lines.
+fn template(class: &str, clients: &str, bigtable: &str) -> String {
+    format!(
+        "workload={class}\nrecordcount=1000000\noperationcount=3000000\n{clients}insertstart=0\n\
+         fieldcount=10\nfieldlength=100\nreadallfields=true\nwriteallfields=false\n\
+         fieldlengthdistribution=constant\nreadproportion=0.95\nupdateproportion=0.05\n\
+         insertproportion=0\nreadmodifywriteproportion=0\nscanproportion=0\nmaxscanlength=1000\n\
+         {bigtable}scanlengthdistribution=uniform\ninsertorder=hashed\n\
+         requestdistribution=zipfian\nhotspotdatafraction=0.2\nhotspotopnfraction=0.8\n\
+         table=usertable\nmeasurementtype=histogram\nhistogram.buckets=1000\n\
+         timeseries.granularity=1000\n"
+    )
+}
+
+#[test]
+fn both_published_templates_are_read_unedited() {
+    let folder = TempDir::new().unwrap();
+    let bigtable = "maxscanrate=0\nscanoptimelimit=0\ndiscardscannedrecord=false\n";
+    let class = "site.ycsb.workloads.CoreWorkload";
+    fs::write(folder.path().join("ycsb"), template(class, "", bigtable)).unwrap();
+    fs::write(folder.path().join("go"), template("core", "threadcount=500 \n", "")).unwrap();
+    for (file, clients) in [("ycsb", None), ("go", Some(500))] {
+        let options = format!("properties = '{file}'");
+        let workload = try_workload("ycsb/core", &options, folder.path()).ok().unwrap();
+        assert_eq!(workload.limit(1), Some(Limit::events(3_000_000)));
+        assert_eq!(workload.clients(), clients, "{file}");
+        let about =
+            "95 % reads, 5 % updates; 1000000 records of 10 fields of 100 bytes, zipfian requests";
+        assert_eq!(workload.describe(), format!("YCSB CORE: {about}"));
+    }
+    let workload = try_workload("ycsb/core", "properties = 'ycsb'", folder.path()).ok().unwrap();
+    insta::assert_snapshot!(workload.notes().join("\n"), @"
+    ycsb:16: `maxscanrate` changes nothing here (only YCSB's client of Bigtable reads it)
+    ycsb:17: `scanoptimelimit` changes nothing here (only YCSB's client of Bigtable reads it)
+    ycsb:18: `discardscannedrecord` changes nothing here (only YCSB's client of Bigtable reads it)
+    ycsb:25: `measurementtype` changes nothing here (the record has a histogram of three digits for each operation and interval)
+    ycsb:26: `histogram.buckets` changes nothing here (the record has a histogram of three digits for each operation and interval)
+    ycsb:27: `timeseries.granularity` changes nothing here (the length of an interval is the plan's: `interval` under [load])
+    ");
+}
+
+#[test]
+fn a_later_file_overrides_what_an_earlier_one_asks_for_in_vain() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("p"), "target=500\ndropdata=true\nmeasurementtype=raw\n").unwrap();
+    fs::write(folder.path().join("q"), "target=0\ndropdata=false\n").unwrap();
+    let told = diagnostics("ycsb/a", "properties = 'p'", folder.path());
+    assert_eq!(told.matches("is not offered here").count(), 2, "{told}");
+    for both in ["'p,q'", "'p, q'", "['p', 'q']"] {
+        let options = format!("properties = {both}");
+        let workload = try_workload("ycsb/a", &options, folder.path()).ok().unwrap();
+        assert_eq!(workload.notes().len(), 1, "{:?}", workload.notes());
+    }
+}
+
+/// Source: YCSB's wiki, Core Properties, and the properties of its client and JDBC binding, and go-ycsb's of its MySQL
+/// binding.
 #[test]
 fn properties_of_other_ycsb_parts_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
     for name in [
-        "readallfieldsbyname",
-        "status.interval",
-        "hdrhistogram.fileoutput",
-        "hdrhistogram.output.path",
-        "hdrhistogram.percentiles",
-        "measurementtype",
-        "exporter",
+        "target",
+        "warmuptime",
         "db",
         "db.url",
         "db.batchsize",
         "jdbc.autocommit",
         "mysql.port",
+        "batch.size",
     ] {
-        fs::write(folder.path().join("w"), format!("{name}=1\n")).unwrap();
+        fs::write(folder.path().join("w"), format!("{name}=9\n")).unwrap();
         let told = diagnostics("ycsb/a", "properties = 'w'", folder.path());
         assert!(told.starts_with(&format!("w:1: `{name}` is not offered here (")), "{told}");
     }
 }
 
 #[test]
+fn an_option_with_dots_gets_the_answer_of_the_property() {
+    let none = Path::new("");
+    let file_form = "`mysql.host` is not offered here (where the server is and how to log in stands \
+                     under [systems], or after --system)";
+    assert_eq!(diagnostics("ycsb/a", "mysql.host = 'db1'", none), file_form);
+    let options = "exponential.percentile = 90\nrequestdistribution = 'exponential'";
+    assert!(try_workload("ycsb/a", options, none).is_ok());
+    let told = diagnostics("ycsb/a", "exponential.percentile = 200", none);
+    assert!(told.starts_with("`exponential_percentile` is 200, out of range"), "{told}");
+}
+
+#[test]
+fn answers_to_properties_say_what_they_would_do() {
+    let none = Path::new("");
+    let wrong = "tidb.instances = 'tidb-1:4000,tidb-2:4000'\ntidb.cluster_index = false\n\
+                 core_workload_insertion_keep_going_on_error = true";
+    insta::assert_snapshot!(diagnostics("ycsb/a", wrong, none), @"
+    `tidb.instances` is not offered here (its addresses belong in the system's URL, which shares clients out over them: --system mysql://root@tidb-1:4000,tidb-2:4000/test)
+    `tidb.cluster_index` is not offered here (leave it out: with false, go-ycsb does not ask for a clustered primary key when it makes the table; dyno always asks. `--existing reuse` takes a table of your own)
+    `core_workload_insertion_keep_going_on_error` is not offered here (leave it out: a load that goes on without the records that failed has fewer than `recordcount`, and dyno's requests need all of them; core_workload_insertion_retry_limit tries again)
+    ");
+    let right = "tidb.cluster_index = true\nmysql.force_index = true\n\
+                 core_workload_insertion_keep_going_on_error = false";
+    let workload = try_workload("ycsb/a", right, none).ok().unwrap();
+    insta::assert_snapshot!(workload.notes().join("\n"), @"`mysql.force_index` changes nothing here (no statement has an index hint: the primary key is the only index)");
+}
+
+#[test]
+fn ycsbs_own_zipfian_is_told_in_the_description_and_is_no_changed_workload() {
+    let workload = workload("ycsb/a", "zipfian = 'ycsb'");
+    insta::assert_snapshot!(workload.describe(), @"YCSB A: half reads, half updates; 1000 records of 10 fields of 100 bytes, zipfian requests as YCSB draws them, of 10^10 ranks");
+}
+
+#[test]
 fn errors_are_reported_with_their_place() {
     let folder = TempDir::new().unwrap();
-    let text = "recordcount=many\nreadproportions=1\n\nthreadcount=64\nmysql.host=db1\n\
+    let text = "recordcount=many\nreadproportions=1\n\ntarget=64\nmysql.host=db1\n\
                 workload=site.ycsb.workloads.RestWorkload\nreadallfields=perhaps\ninsertorder=odd\n";
     fs::write(folder.path().join("w"), text).unwrap();
     insta::assert_snapshot!(diagnostics("ycsb/core", "properties = 'w'", folder.path()));
@@ -195,9 +291,13 @@ fn an_interrupted_load_is_resumed() {
     test_system.run("DELETE FROM usertable WHERE rowid % 7 = 0");
     let again = workload("ycsb/c", options);
     assert!(message(again.verify(&test_system.context())).contains("has 2572 rows, not 3000"));
+    let loaded = test_system.progress.loaded().unwrap();
+    assert_eq!((loaded.rows, loaded.inserts.count()), (3000, 3000), "SQLite inserts row by row");
+    assert!(loaded.duration >= std::time::Duration::from_nanos(loaded.inserts.max_ns()));
     again.prepare(&test_system.context()).unwrap();
     again.verify(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 3000);
+    assert_eq!(test_system.progress.loaded().unwrap().rows, 3428, "the 428 that were missing");
     again.cleanup(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 3000, "it was there before");
 }
@@ -211,6 +311,22 @@ fn an_existing_table_is_refused_or_replaced() {
     let test_system = test_system.with(Existing::Replace);
     other.prepare(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 60);
+}
+
+#[test]
+fn a_table_with_far_more_rows_than_recordcount_is_remarked_on() {
+    let test_system = TestSystem::sqlite().with(Existing::Reuse);
+    workload("ycsb/c", "recordcount = 600").prepare(&test_system.context()).unwrap();
+    let notes = |kind, records| {
+        let options = format!("recordcount = {records}");
+        workload(kind, &options).prepare(&test_system.context()).unwrap();
+        test_system.progress.take_notes()
+    };
+    let remark = "table usertable has 600 rows and `recordcount` is 300: only the records up to there \
+                  are asked for, and none of the others";
+    assert_eq!(notes("ycsb/c", 300), [remark]);
+    assert_eq!(notes("ycsb/c", 301), [""; 0]);
+    assert_eq!(notes("ycsb/d", 300), [""; 0], "D follows the latest record of the table");
 }
 
 #[test]

@@ -18,9 +18,10 @@ use super::key::KeyScheme;
 use super::load::YcsbLoad;
 use super::operations::OperationChoice;
 use super::preset::Preset;
+use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
-use crate::parallel::{interrupted, on_session, run_all, unsuitable};
+use crate::parallel::{columns, interrupted, on_session, run_all, unsuitable};
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
@@ -153,7 +154,12 @@ impl Ycsb {
                 self.make(context)
             }
             Existing::Reuse => match found.holds {
-                TableContents::All => Ok(()),
+                TableContents::All => {
+                    if let Some(remark) = inspection::remark(&self.settings, found) {
+                        context.progress.note(remark);
+                    }
+                    Ok(())
+                }
                 TableContents::Part => self.load_all(context, found.key_scheme, Goal::Rest),
                 TableContents::Others => Err(inspection::not_ours(&self.settings, found)),
             },
@@ -165,11 +171,11 @@ impl Workload for Ycsb {
     fn describe(&self) -> String {
         let Settings { records, table, request, .. } = &self.settings;
         format!(
-            "YCSB {}; {records} records of {} fields of {} bytes, {} requests",
+            "YCSB {}; {records} records of {} fields of {} bytes, {}",
             self.settings.describe_operations(),
             table.fields.len(),
             table.field_bytes,
-            request.name()
+            request.describe()
         )
     }
 
@@ -190,13 +196,19 @@ impl Workload for Ycsb {
         ))
     }
 
-    fn limit(&self) -> Option<Limit> {
+    fn limit(&self, _clients: usize) -> Option<Limit> {
         let Settings { operations, time, .. } = self.settings;
-        match (operations, time.is_zero()) {
-            (0, true) => None,
-            (0, false) => Some(Limit::Time(time)),
-            (operations, _) => Some(Limit::Events(operations)),
-        }
+        let (events, time) =
+            ((operations > 0).then_some(operations), (!time.is_zero()).then_some(time));
+        (time.is_some() || events.is_some()).then_some(Limit { time, events })
+    }
+
+    fn clients(&self) -> Option<usize> {
+        self.settings.clients
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.settings.notes.clone()
     }
 
     fn statements_per_client(&self) -> usize {
@@ -260,6 +272,27 @@ impl Workload for Ycsb {
         }
         context.progress.begin(format!("dropping {}", self.settings.table.name), 1);
         self.drop_table(context)
+    }
+
+    fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        let name = self.settings.table.name.clone();
+        let list_columns = context.target.dialect().list_columns;
+        context.progress.begin(format!("dropping {name}"), 1);
+        let found = on_session(context, {
+            let name = name.clone();
+            async move |session| columns(session, list_columns, &name).await
+        })?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !found.iter().any(|column| column.eq_ignore_ascii_case(KEY)) {
+            let found = found.join(", ");
+            return Err(unsuitable(format!(
+                "table {name} has no column {KEY} (it has {found}): it is not YCSB's, and stays"
+            )));
+        }
+        self.drop_table(context)?;
+        Ok(vec![format!("dropped {name}")])
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {

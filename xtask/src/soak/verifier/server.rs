@@ -36,7 +36,7 @@ impl Verification {
         let by_dyno = match &end.cross_check {
             Some(CrossCheck::Counted(counted)) => {
                 if was_killed {
-                    let text = "the server was started anew, and dyno compared all the same";
+                    let text = "the server was restarted, and dyno compared all the same";
                     self.report(Check::Server, Some(trial), text);
                 } else {
                     self.difference(trial, counted, &unknown);
@@ -112,15 +112,12 @@ struct Unknown {
 impl Unknown {
     fn of(trial: &TrialRecord, end: &TrialEnd) -> Self {
         let errors = trial.intervals.iter().flat_map(|interval| &interval.tally.errors);
+        let errors = errors.chain(&end.edges.drain.errors);
         let refused = errors.filter(|(key, _)| key.code == READ_ONLY_CODE);
-        let refused: u64 = refused.map(|(_, counts)| counts.total()).sum();
-        // Transactions that ended after the last interval are counted, but their errors are not recorded: each may
-        // have been refused once, if others were.
-        let late = end.unfinished.latencies.count() - end.unfinished.unanswered;
         Self {
             lost: trial.outages.iter().map(|outage| outage.failures).sum(),
-            refused: if refused == 0 { 0 } else { refused + late },
-            unanswered: end.unfinished.unanswered.min(trial.header.clients as u64),
+            refused: refused.map(|(_, counts)| counts.total()).sum(),
+            unanswered: end.edges.unanswered.count(),
         }
     }
 

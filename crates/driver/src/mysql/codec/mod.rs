@@ -11,6 +11,7 @@ mod reply;
 mod row_buffer;
 mod rows;
 mod server_error;
+mod tabbed;
 mod text;
 mod wire;
 
@@ -25,6 +26,7 @@ pub(crate) use reply::{Reply, ReplyProgress};
 pub(crate) use row_buffer::RowFormat;
 pub(crate) use rows::{RowProgress, RowSet};
 pub(crate) use server_error::ServerError;
+pub(crate) use tabbed::append_tabbed;
 pub(crate) use text::{Escapes, NotFinite, TextTemplate, append_literal, quote_identifier};
 pub(crate) use wire::{Malformed, PacketReader, append_packet, finish_packet, start_packet};
 
@@ -36,6 +38,8 @@ pub(crate) mod capability {
     pub(crate) const LONG_PASSWORD: u64 = 0x1;
     pub(crate) const LONG_FLAG: u64 = 0x4;
     pub(crate) const CONNECT_WITH_DB: u64 = 0x8;
+    /// LOAD DATA LOCAL: the server may ask the client for rows.
+    pub(crate) const LOCAL_FILES: u64 = 0x80;
     pub(crate) const PROTOCOL_41: u64 = 0x200;
     pub(crate) const TLS: u64 = 0x800;
     pub(crate) const TRANSACTIONS: u64 = 0x2000;

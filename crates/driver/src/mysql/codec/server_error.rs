@@ -70,8 +70,11 @@ impl ServerError {
             1129 => "unblock this host on the server: FLUSH HOSTS",
             1130 => "create a user for this host on the server",
             1153 => "raise it: SET GLOBAL max_allowed_packet = N",
+            1148 | 3948 | 4166 => {
+                "allow it: SET GLOBAL local_infile = ON, or leave load_data_local out to load with INSERT"
+            }
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
-            3159 => "the server takes encrypted connections only: do not say ssl-mode=DISABLED",
+            3159 => "the server takes encrypted connections only: do not set ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
             _ => return None,
         })

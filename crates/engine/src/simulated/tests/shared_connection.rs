@@ -24,7 +24,7 @@ struct Pipelined {
 
 impl Pipelined {
     fn new(system: &SimulatedSystem) -> Self {
-        let simulated = Simulated::new(system.clone());
+        let simulated = Simulated::new(system.clone(), SimulatedChance::default());
         Self { simulated, workers: Mutex::default(), overtaking: Arc::default() }
     }
 }
@@ -39,7 +39,7 @@ impl Load for Pipelined {
         self.workers.lock().unwrap().push(clients.range());
         let net = clients.net().clone();
         let connection = Rc::new(RefCell::new(Connection {
-            queue: Queue::of(&self.simulated.system),
+            queue: Queue::of(&self.simulated.system, SimulatedChance::default()),
             in_flight: BinaryHeap::new(),
             sent: 0,
             overtaking: Arc::clone(&self.overtaking),
@@ -116,7 +116,7 @@ async fn hand_out_answers(net: Handle, connection: Rc<RefCell<Connection>>) {
 fn uneven(unit_ns: Nanos) -> SimulatedSystem {
     let service_times_ns = [30, 10, 25, 5].map(|units| units * unit_ns).to_vec();
     let stall = Stall { at_ns: 4_000 * unit_ns, length_ns: 100 * unit_ns };
-    SimulatedSystem { servers: 3, service_times_ns, stalls: vec![stall] }
+    system(3, service_times_ns, vec![stall])
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn clients_that_share_a_connection_measure_the_same_as_clients_with_their_own() 
         assert!(pipelined.overtaking.load(Ordering::Relaxed) > 100, "answers overtook others");
         assert_eq!(shared_kept.intervals, own_kept.intervals);
         assert_eq!(shared.ended, LoadEnd::Complete);
-        assert_eq!(shared.unfinished, own.unfinished);
+        assert_eq!(shared.edges, own.edges);
         assert_eq!(shared.lateness, own.lateness);
     }
 }
@@ -144,7 +144,7 @@ fn clients_that_share_a_connection_measure_the_same_as_clients_with_their_own() 
 #[test]
 fn each_worker_starts_its_clients_on_one_shared_connection() {
     let pipelined = Pipelined::new(&uneven(MS / 100));
-    let limit = Limit::Events(500);
+    let limit = Limit::events(500);
     let workers = Workers::EventLoops(3);
     let offered =
         OfferedLoad { limit, workers, ..offered(11, Pacing::Closed { think_time_ns: 0 }) };

@@ -38,7 +38,7 @@ fn connections_closed_between_readings_stay_in_the_totals() {
     client.write_all(&[1]).unwrap();
     server.read_exact(&mut [0]).unwrap();
     let after = watch.read(&clock).unwrap();
-    assert_eq!((after.open, after.ended, after.ended_unheard), (1, 40, 0));
+    assert_eq!((after.open, after.ended, after.ended_unreported), (1, 40, 0));
     assert_eq!(after.counters.data_segments_sent, 40 * 3 + 6);
     assert!(after.counters.segments_sent >= before.counters.segments_sent + 41);
     assert_eq!(after.counters.segments_retransmitted, 0);
@@ -52,9 +52,9 @@ fn a_connection_closed_by_dyno_counts_as_closed_before_the_server_closes() {
     assert_eq!((before.open, before.ended), (1, 0));
     drop(client);
     let half = watch.read(&clock).unwrap();
-    assert_eq!((half.open, half.ended, half.ended_unheard), (0, 1, 0));
+    assert_eq!((half.open, half.ended, half.ended_unreported), (0, 1, 0));
     assert!(half.counters.segments_sent > before.counters.segments_sent, "the farewell");
     drop(server);
     let after = watch.read(&clock).unwrap();
-    assert_eq!((after.open, after.ended, after.ended_unheard), (0, 1, 0));
+    assert_eq!((after.open, after.ended, after.ended_unreported), (0, 1, 0));
 }

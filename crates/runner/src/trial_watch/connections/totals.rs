@@ -17,7 +17,7 @@ pub(super) struct ConnectionTotals {
     gone: HashMap<u64, TcpInfo>,
     counters: TcpCounters,
     ended: u64,
-    ended_unheard: u64,
+    ended_unreported: u64,
 }
 
 impl ConnectionTotals {
@@ -64,16 +64,16 @@ impl ConnectionTotals {
 
     /// The sum of everything by now. Missing close notices are not waited for any more.
     pub(super) fn close(&mut self, at_ns: Nanos) -> ConnectionsReading {
-        let unheard = self.gone.drain().count() as u64;
-        self.ended += unheard;
-        self.ended_unheard += unheard;
+        let unreported = self.gone.drain().count() as u64;
+        self.ended += unreported;
+        self.ended_unreported += unreported;
         let open = self.open.len() as u64;
         let round_trips: u64 = self.open.values().map(|it| u64::from(it.round_trip_us)).sum();
         ConnectionsReading {
             at_ns,
             open,
             ended: self.ended + self.closing.len() as u64,
-            ended_unheard: self.ended_unheard,
+            ended_unreported: self.ended_unreported,
             counters: self.counters,
             round_trip_ns: (round_trips * 1_000).checked_div(open),
         }
@@ -138,7 +138,7 @@ mod tests {
         assert!(!totals.has_gone());
         let reading = totals.close(0);
         assert_eq!(reading.counters.data_segments_sent, 27);
-        assert_eq!((reading.open, reading.ended, reading.ended_unheard), (0, 2, 0));
+        assert_eq!((reading.open, reading.ended, reading.ended_unreported), (0, 2, 0));
         assert_eq!(reading.round_trip_ns, None);
     }
 
@@ -150,7 +150,7 @@ mod tests {
         let mut open_and_ended = |found: &[TcpConnection]| {
             totals.take_in(found, never);
             let reading = totals.close(0);
-            (reading.open, reading.ended, reading.ended_unheard, reading.counters.segments_sent)
+            (reading.open, reading.ended, reading.ended_unreported, reading.counters.segments_sent)
         };
         assert_eq!(open_and_ended(&[connection(11, 0, 11), connection(12, 2, 10)]), (1, 1, 0, 21));
         assert_eq!(open_and_ended(&[connection(11, 0, 12), connection(12, 0, 10)]), (0, 2, 0, 22));
@@ -159,7 +159,7 @@ mod tests {
         assert!(totals.has_gone());
         totals.ended(&connection(12, 0, 11));
         let reading = totals.close(0);
-        assert_eq!((reading.open, reading.ended, reading.ended_unheard), (0, 2, 0));
+        assert_eq!((reading.open, reading.ended, reading.ended_unreported), (0, 2, 0));
         assert_eq!(reading.counters.segments_sent, 24);
     }
 
@@ -169,7 +169,7 @@ mod tests {
         totals.take_in(&[connection(11, 1, 10)], own);
         totals.take_in(&[], own);
         let reading = totals.close(0);
-        assert_eq!((reading.ended, reading.ended_unheard), (1, 1));
+        assert_eq!((reading.ended, reading.ended_unreported), (1, 1));
         assert_eq!(reading.counters.segments_sent, 10);
         assert!(!totals.has_gone());
     }

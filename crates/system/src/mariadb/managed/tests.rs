@@ -57,11 +57,11 @@ fn a_port_argument_is_refused() {
         "arguments = [\"--user=root\"]",
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
-    `--port` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
-    `socket` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
-    `datadir` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
-    `--user` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `--port` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `-P` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `socket` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `datadir` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `--user` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
     ");
     let right = Options::parse("settings = { port_open_timeout = 3, report_port = 5 }").unwrap();
     assert!(read(&right, Path::new("/")).is_ok());

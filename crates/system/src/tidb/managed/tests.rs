@@ -32,9 +32,9 @@ fn contradictory_options_are_refused() {
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r#"
     `binary` names a server, so nothing is looked for or built | take out `binary`, or `source` and `goamd64`
-    `goamd64` is about a build, and `source` wants none | say source = "build", or nothing
+    `goamd64` is about a build, and `source` wants none | set source = "build", or leave it out
     `goamd64` is "v9", not one of the choices | did you mean `v1`? allowed: v1, v2, v3, v4
-    there is no file /plans/nowhere.toml | make it first, or say another path
+    there is no file /plans/nowhere.toml | create it first, or give another path
     `3-1` counts backwards | write a set such as "0", "0-3" or "0,2-3"
     "#);
 }
@@ -43,8 +43,8 @@ fn contradictory_options_are_refused() {
 fn a_port_argument_is_refused() {
     let wrong = ["arguments = [\"-P\", \"4000\"]", "arguments = [\"--status=10080\"]"];
     insta::assert_snapshot!(all_problems(read, &wrong), @r"
-    `-P` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
-    `--status` is dyno's to say | leave it out: what dyno starts gets free ports, a folder and an account of its own; a server that is there is reached by its URL
+    `-P` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `--status` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
     ");
     let right = Options::parse("arguments = [\"-L\", \"warn\", \"-report-status=false\"]").unwrap();
     assert!(read(&right, Path::new("/")).is_ok());

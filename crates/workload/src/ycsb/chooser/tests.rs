@@ -6,13 +6,14 @@ use super::*;
 
 const DRAWS: u32 = 200_000;
 const RECORDS: u64 = 500;
-/// This key decides which records are popular.
-const KEY: u64 = 11;
+const POPULAR: Popular = Popular { seed: 11, hash: KeyScheme::Ycsb };
+const ZIPFIAN: Request = Request::Zipfian(Zipf::Exact);
+const YCSB_ZIPFIAN: Request = Request::Zipfian(Zipf::Ycsb);
 
 const RANGE: Range = Range { first: 100, count: RECORDS, expected: 0, records: 100 + RECORDS };
 
 fn chooser(request: Request, range: Range) -> Chooser {
-    Chooser::new(request, range, KEY, &Arc::default())
+    Chooser::new(request, range, POPULAR, &Arc::default())
 }
 
 /// How often each record is drawn, from the first on, when `there` records exist.
@@ -59,7 +60,7 @@ fn zipf(exponent: f64, count: u64) -> Vec<f64> {
 
 /// Zipf's law with the ranks assigned by [`Permutation`].
 fn spread(weights: &[f64]) -> Vec<f64> {
-    let permutation = Permutation::new(weights.len() as u64, KEY);
+    let permutation = Permutation::new(weights.len() as u64, POPULAR.seed);
     let mut spread = vec![0.0; weights.len()];
     for (rank, weight) in (0..).zip(weights) {
         spread[permutation.of(rank) as usize] = *weight;
@@ -75,7 +76,7 @@ fn uniform_is_flat() {
 
 #[test]
 fn zipfian_has_true_ranks_spread_over_the_records() {
-    let seen = draws(Request::Zipfian, RANGE, RECORDS);
+    let seen = draws(ZIPFIAN, RANGE, RECORDS);
     assert_fits(&seen, &spread(&zipf(0.99, RECORDS)));
     assert!(p_value(&seen, &spread(&zipf(0.97, RECORDS))) < 1e-6, "the constant is 0.99");
 }
@@ -84,8 +85,92 @@ fn zipfian_has_true_ranks_spread_over_the_records() {
 fn zipfian_chooses_only_acknowledged_records() {
     let range = Range { expected: 100, ..RANGE };
     let law = spread(&zipf(0.99, RECORDS + 100));
-    assert_fits(&draws(Request::Zipfian, range, RECORDS), &law[..RECORDS as usize]);
-    assert_fits(&draws(Request::Zipfian, range, RECORDS + 100), &law);
+    assert_fits(&draws(ZIPFIAN, range, RECORDS), &law[..RECORDS as usize]);
+    assert_fits(&draws(ZIPFIAN, range, RECORDS + 100), &law);
+}
+
+/// The weights of 10^10 ranks, by the Euler-Maclaurin formula after the first thousand: the rest of a sum of f is its
+/// integral, half of each end's f, and f' / 12 at the ends, here exact to 10^-12.
+#[test]
+fn the_weights_of_ycsbs_ranks_have_the_published_sum() {
+    let exponent = ZIPFIAN_EXPONENT;
+    let (from, to) = (1_000.0_f64, 1e10_f64);
+    let weight = |rank: f64| rank.powf(-exponent);
+    let slope = |rank: f64| -exponent * rank.powf(-exponent - 1.0);
+    let first: f64 = (1..1_000).map(|rank| weight(f64::from(rank))).sum();
+    let integral = (to.powf(1.0 - exponent) - from.powf(1.0 - exponent)) / (1.0 - exponent);
+    let ends = (weight(from) + weight(to)) / 2.0 + (slope(to) - slope(from)) / 12.0;
+    let sum = first + integral + ends;
+    assert!((sum - YCSB_WEIGHTS).abs() < 1e-9, "{sum}");
+}
+
+/// The share of the hottest `ranks` of YCSB's ranks in all requests, as [`GrayZipfian`] defines it.
+fn ycsb_share(ranks: u64) -> f64 {
+    let first_two = 1.0 + 0.5_f64.powf(ZIPFIAN_EXPONENT);
+    let rest = |rank: u64| 1.0 - (rank as f64 / YCSB_RANKS as f64).powf(1.0 - ZIPFIAN_EXPONENT);
+    match ranks {
+        0 => 0.0,
+        1 => 1.0 / YCSB_WEIGHTS,
+        _ => 1.0 - rest(ranks) / rest(2) * (1.0 - first_two / YCSB_WEIGHTS),
+    }
+}
+
+/// Shares of the records under YCSB's zipfian: the hottest million ranks one by one, and the others evenly. Each record
+/// has thousands of the others, whose sum differs between records by less than a hundredth of the record's share.
+fn ycsb_shares(hash: KeyScheme, places: u64) -> Vec<f64> {
+    const ONE_BY_ONE: u64 = 1_000_000;
+    let rest = (1.0 - ycsb_share(ONE_BY_ONE)) / places as f64;
+    let mut shares = vec![rest; places as usize];
+    for rank in 0..ONE_BY_ONE {
+        let place = (hash.hash(rank) % places) as usize;
+        shares[place] += ycsb_share(rank + 1) - ycsb_share(rank);
+    }
+    shares
+}
+
+#[test]
+fn ycsbs_zipfian_hashes_ten_thousand_million_ranks_to_the_records() {
+    for hash in KeyScheme::ALL {
+        let popular = Popular { hash, ..POPULAR };
+        let mut chooser = Chooser::new(YCSB_ZIPFIAN, RANGE, popular, &Arc::default());
+        let mut random = Random::new(20_261_122);
+        let mut seen = vec![0; RECORDS as usize];
+        for _ in 0..DRAWS {
+            let record = chooser.draw(&mut random, RANGE.first + RECORDS);
+            seen[(record - RANGE.first) as usize] += 1;
+        }
+        // The place after the last record is counted among the places, and drawn again.
+        let law = ycsb_shares(hash, RECORDS + 1);
+        assert_fits(&seen, &law[..RECORDS as usize]);
+        let law = ycsb_shares(hash, RECORDS);
+        assert!(p_value(&seen, &law) < 1e-6, "the range of both tools is one longer");
+    }
+}
+
+/// 1 / z of all requests fall on rank 1 and 2^-0.99 / z on rank 2, z = 26.469: 3.778 % and 1.902 %. They are the
+/// records hash(0) and hash(1) modulo 1,001, with a thousandth each of the other ranks.
+#[test]
+fn the_hottest_of_a_thousand_records_gets_four_percent_of_ycsbs_requests_and_thirteen_of_the_exact()
+{
+    let range = Range { first: 0, count: 1_000, expected: 0, records: 1_000 };
+    let seen = draws(YCSB_ZIPFIAN, range, 1_000);
+    let share = |record: u64| f64::from(seen[record as usize]) / f64::from(DRAWS);
+    let hottest = KeyScheme::Ycsb.hash(0) % 1_001;
+    let second = KeyScheme::Ycsb.hash(1) % 1_001;
+    assert_eq!(
+        (hottest, second),
+        (6_284_781_860_667_377_211 % 1_001, 8_517_097_267_634_966_620 % 1_001)
+    );
+    let law = ycsb_shares(KeyScheme::Ycsb, 1_001);
+    let of_law = |record: u64| law[record as usize];
+    for (record, least) in [(hottest, 0.037_78), (second, 0.019_02)] {
+        // Five standard deviations of a share of 4 % in 200,000 draws are 0.22 %.
+        assert!((share(record) - of_law(record)).abs() < 0.002_2, "{record}: {}", share(record));
+        assert!((0.0..0.003).contains(&(of_law(record) - least)), "{record}: {}", of_law(record));
+    }
+    let exact = draws(ZIPFIAN, range, 1_000);
+    let most = f64::from(*exact.iter().max().unwrap()) / f64::from(DRAWS);
+    assert!((0.127..0.133).contains(&most), "{most}");
 }
 
 #[test]
@@ -152,7 +237,7 @@ fn sequential_goes_round_over_all_clients() {
     let sequence = Arc::default();
     let range = Range { first: 10, count: 4, expected: 0, records: 14 };
     let mut clients: Vec<Chooser> =
-        (0..2).map(|_| Chooser::new(Request::Sequential, range, KEY, &sequence)).collect();
+        (0..2).map(|_| Chooser::new(Request::Sequential, range, POPULAR, &sequence)).collect();
     let mut random = Random::new(1);
     let drawn: Vec<u64> = (0..6).map(|i| clients[i % 2].draw(&mut random, 14)).collect();
     assert_eq!(drawn, [10, 11, 12, 13, 10, 11]);
@@ -163,7 +248,8 @@ fn only_existing_records_are_chosen() {
     let requests = [
         Request::Uniform,
         Request::Sequential,
-        Request::Zipfian,
+        ZIPFIAN,
+        YCSB_ZIPFIAN,
         Request::Latest,
         Request::Exponential { percentile: 95.0, fraction: 0.9 },
     ];

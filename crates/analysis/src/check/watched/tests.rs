@@ -1,0 +1,83 @@
+//! CPU of programs that are neither dyno nor the server's, with servers that only their own metrics tell of.
+
+use measure::{CpuTimes, HostReading, Process, ProcessReading, Series};
+
+use super::*;
+
+const SECOND: u64 = 1_000_000_000;
+const WINDOW: Window = (0, 4 * SECOND);
+
+/// Four seconds in which two CPU threads were busy for 1.5 s a second: dyno for 0.25, its server for 0.3.
+fn host() -> Host {
+    let process = |user_ns| Some(ProcessReading { user_ns, ..ProcessReading::default() });
+    let reading = |second: u64| HostReading {
+        at_ns: second * SECOND,
+        cpu: CpuTimes { user_ns: second * 1_500_000_000, ..CpuTimes::default() },
+        processes: vec![process(second * 250_000_000), process(7 * SECOND + second * 300_000_000)],
+        ..HostReading::default()
+    };
+    let sides = [("dyno", Side::Client), ("server", Side::Server)];
+    let process = |(name, side): (&str, Side)| Process { name: name.to_owned(), pid: 1, side };
+    Host {
+        name: "here".to_owned(),
+        cpu_threads: 2,
+        processes: sides.map(process).into(),
+        readings: (0..=4).map(reading).collect(),
+        ..Host::default()
+    }
+}
+
+/// A server whose page shows a CPU time that was `at_first_s` when the load began and grows by `each_s` a second.
+fn page(name: &str, address: &str, at_first_s: f64, each_s: f64) -> Server {
+    let mut cpu = Series::parse("process_cpu_seconds_total");
+    let times = [0, 1, 2, 3, 4];
+    cpu.points = times.map(|at| (at * SECOND, at_first_s + at as f64 * each_s)).into();
+    Server {
+        name: name.to_owned(),
+        url: format!("http://{address}/metrics"),
+        families: vec![cpu.name.clone()],
+        answers_ns: times.map(|at| at * SECOND).into(),
+        series: vec![cpu],
+        ..Server::default()
+    }
+}
+
+fn found(servers: Vec<Server>) -> Option<Finding> {
+    let watched = measure::Watched { servers, ..measure::Watched::default() };
+    let watched = measure::Watched { hosts: vec![host()], ..watched };
+    others(&watched.hosts[0], &known_servers(&watched), false, WINDOW)
+}
+
+fn used(finding: &Finding) -> f64 {
+    match finding.value("used_threads") {
+        Some(Value::Number(used)) => *used,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn watched_servers_on_this_machine_are_not_other_programs() {
+    let alone = found(Vec::new()).unwrap();
+    assert!((used(&alone) - 0.95).abs() < 1e-9, "{alone:?}");
+    assert_eq!(alone.value("not_counted"), None);
+    assert_eq!(found(vec![page("placement", "127.0.0.1:2379", 3.0, 0.9)]), None);
+    assert_eq!(found(vec![page("placement", "here:2379", 3.0, 0.9)]), None);
+}
+
+#[test]
+fn a_page_of_a_known_process_counts_once() {
+    let own = found(vec![page("server 127.0.0.1:4000", "127.0.0.1:10080", 7.0, 0.3)]).unwrap();
+    assert!((used(&own) - 0.95).abs() < 1e-9, "{own:?}");
+    let both = [("server", "[::1]:10080", 7.0, 0.3), ("store", "localhost:20180", 3.0, 0.5)];
+    let both = found(both.map(|(name, at, first, each)| page(name, at, first, each)).into());
+    assert!((used(&both.unwrap()) - 0.45).abs() < 1e-9);
+}
+
+#[test]
+fn servers_that_may_be_among_the_other_programs_are_named() {
+    let elsewhere = page("store 1", "10.0.0.7:20180", 3.0, 0.9);
+    let silent = Server { name: "store 2".to_owned(), ..Server::default() };
+    let seen = found(vec![elsewhere, silent]).unwrap();
+    assert!((used(&seen) - 0.95).abs() < 1e-9, "{seen:?}");
+    assert_eq!(seen.value("not_counted"), Some(&Value::Text("store 2, store 1".to_owned())));
+}

@@ -1,0 +1,105 @@
+//! The address of a server.
+
+use std::io::{self, ErrorKind};
+use std::net::ToSocketAddrs as _;
+use std::time::Duration;
+
+use measure::{ErrorClass, Failure};
+use net::{Endpoint, Handle, Stream};
+
+use crate::tls_failure::ended_by_tls;
+
+/// Too many open files in this process.
+const EMFILE: i32 = 24;
+
+/// One address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The address as the user wrote it, such as `db1:4000`; messages use this name.
+    pub name: String,
+    /// The resolved address.
+    pub endpoint: Endpoint,
+}
+
+impl Address {
+    /// Looks up a host name or an address; `name` is what messages call it. Of several addresses it takes the first,
+    /// but IPv4 before IPv6, because servers listen on IPv4 by default.
+    ///
+    /// # Errors
+    /// When the host is not known.
+    pub fn look_up(host: &str, port: u16, name: String) -> Result<Self, Failure> {
+        let unknown = |reason: String| {
+            let message = format!("cannot look up host `{host}`: {reason}; check its spelling");
+            Failure::new(ErrorClass::Connection, "", message)
+        };
+        let found = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+        let all: Vec<_> = found.collect();
+        let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
+        let address = first.ok_or_else(|| unknown("it has no address".to_owned()))?;
+        Ok(Self { name, endpoint: Endpoint::Tcp(*address) })
+    }
+
+    /// The host for the check of the server's certificate: without the port; `localhost` on a unix socket.
+    pub(crate) fn host(&self) -> &str {
+        match &self.endpoint {
+            Endpoint::Unix(_) => "localhost",
+            Endpoint::Tcp(_) => {
+                let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host);
+                host.trim_start_matches('[').trim_end_matches(']')
+            }
+        }
+    }
+
+    /// Connects within a time.
+    ///
+    /// # Errors
+    /// When that fails, with what to do about it.
+    pub(crate) async fn connect(
+        &self,
+        handle: &Handle,
+        bound: Duration,
+    ) -> Result<Stream, Failure> {
+        match net::within(handle, bound, Stream::connect(handle, &self.endpoint)).await {
+            Some(Ok(stream)) => Ok(stream),
+            Some(Err(error)) => Err(self.unreachable(&error)),
+            None => Err(self.unreachable(&ErrorKind::TimedOut.into())),
+        }
+    }
+
+    /// A failure to connect.
+    pub(crate) fn unreachable(&self, error: &io::Error) -> Failure {
+        let remedy = match (error.kind(), &self.endpoint) {
+            (ErrorKind::ConnectionRefused, _) => {
+                "nothing listens there: start the server or correct it"
+            }
+            (ErrorKind::NotFound, _) => {
+                "there is no such socket: start the server or correct the path"
+            }
+            (ErrorKind::PermissionDenied, Endpoint::Unix(_)) => "this user may not use that socket",
+            (ErrorKind::AddrNotAvailable, _) => {
+                "local ports have run out: widen net.ipv4.ip_local_port_range or use more addresses"
+            }
+            _ if error.raw_os_error() == Some(EMFILE) => "raise the limit of open files: ulimit -n",
+            _ => "check that the server is up and can be reached",
+        };
+        let message = format!("cannot connect to {}: {error}; {remedy}", self.name);
+        Failure::new(ErrorClass::Connection, "", message)
+    }
+
+    /// A failure of a connection in use.
+    pub(crate) fn lost(&self, error: &io::Error) -> Failure {
+        if let Some(failure) = ended_by_tls(self, error) {
+            return failure;
+        }
+        let what = match error.kind() {
+            ErrorKind::UnexpectedEof => {
+                "the server closed the connection; its log may say why".into()
+            }
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                format!("the connection broke ({error}); the server's log may say why")
+            }
+            _ => error.to_string(),
+        };
+        Failure::new(ErrorClass::Connection, "", format!("{}: {what}", self.name))
+    }
+}

@@ -1,0 +1,64 @@
+//! What codecs tell about received bytes.
+
+use std::fmt;
+
+use measure::{ErrorClass, Failure};
+
+use crate::Address;
+
+/// An answer to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The id of the call.
+    pub(super) id: u32,
+    /// What the service said.
+    pub(super) result: Result<(), Box<ServiceError>>,
+}
+
+/// An error that the service answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServiceError {
+    /// Whether the framework or the method failed.
+    pub(super) class: ErrorClass,
+    /// The code on the wire.
+    pub(super) code: String,
+    /// The text on the wire.
+    pub(super) message: String,
+}
+
+/// The peer broke the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Malformed(pub(super) String);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a connection is of no use any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LinkFault {
+    /// The peer broke the protocol.
+    Malformed(Malformed),
+    /// The peer has ended the connection in the way of its protocol.
+    Ended(String),
+}
+
+impl LinkFault {
+    /// The failure of the calls on the connection.
+    #[cold]
+    pub(super) fn explain(&self, address: &Address) -> Failure {
+        let (class, why) = match self {
+            Self::Malformed(Malformed(why)) => (ErrorClass::Protocol, why),
+            Self::Ended(why) => (ErrorClass::Connection, why),
+        };
+        Failure::new(class, "", format!("{}: {why}", address.name))
+    }
+}
+
+impl From<Malformed> for LinkFault {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}

@@ -1,0 +1,59 @@
+//! What is called, and how.
+
+use std::fmt;
+
+/// A method of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// The service with its package, such as `trpc.test.helloworld.Greeter`.
+    pub service: String,
+    /// The method, such as `SayHello`.
+    pub name: String,
+}
+
+impl Method {
+    /// Reads `service/method`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (service, name) = text.trim_start_matches('/').split_once('/')?;
+        let is_right = !service.is_empty() && !name.is_empty() && !name.contains('/');
+        is_right.then(|| Self { service: service.to_owned(), name: name.to_owned() })
+    }
+
+    /// Its name on the wire: `/service/method`.
+    pub fn path(&self) -> String {
+        format!("/{}/{}", self.service, self.name)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.service, self.name)
+    }
+}
+
+/// The encoding of a tRPC body (trpc.proto, `TrpcContentEncodeType`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentType {
+    /// Protocol buffers.
+    #[default]
+    Protobuf = 0,
+    /// JSON.
+    Json = 2,
+    /// Bytes without a meaning to the framework.
+    Bytes = 4,
+}
+
+/// The parts of a request that are the same for all calls of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The method; `None` where the protocol has none.
+    pub method: Option<Method>,
+    /// Keys and values that go with each request.
+    pub metadata: Vec<(String, String)>,
+    /// The encoding of tRPC bodies.
+    pub content_type: ContentType,
+    /// The name by which tRPC requests call their sender.
+    pub caller: String,
+    /// The length of answers of the fixed-size protocol, bytes.
+    pub answer_bytes: usize,
+}

@@ -1,0 +1,57 @@
+//! Properties of the codec that hold for any bytes of a server.
+
+use super::tests::hostile::{Client, answer, frame, preface};
+
+fuzzing::targets! {
+    grpc_answers: answers, from conversations;
+    grpc_first_answers: first_answers, from first_conversations;
+}
+
+/// The most bytes that the codec sends by itself for nothing.
+const OWN_BYTES_MAX: usize = 1024;
+
+/// No call is answered twice or without a question, cuts change no answer, and what is sent is in proportion to what
+/// was received.
+fn answers(bytes: &[u8]) {
+    let mut whole = Client::new();
+    whole.take_in(bytes);
+    let mut cut = Client::new();
+    let step = bytes.first().map_or(1, |first| usize::from(*first) % 40 + 1);
+    bytes.chunks(step).for_each(|piece| cut.take_in(piece));
+    for client in [&whole, &cut] {
+        assert!(client.answers.keys().all(|id| (1..4).contains(id)), "an answer to nothing");
+        let sent = client.out.len();
+        assert!(sent <= OWN_BYTES_MAX + 4 * bytes.len(), "{sent} bytes for {}", bytes.len());
+    }
+    for (id, result) in &whole.answers {
+        let other = cut.answers.get(id);
+        assert!(other.is_none_or(|other| other == result), "a cut changes the answer to {id}");
+    }
+    assert_eq!(
+        whole.fault.is_some(),
+        cut.fault.is_some(),
+        "a cut matters: {:?} {:?}",
+        whole.fault,
+        cut.fault
+    );
+    if whole.fault.is_none() {
+        assert_eq!(whole.answers, cut.answers, "a cut loses an answer");
+    }
+}
+
+fn conversations() -> Vec<Vec<u8>> {
+    let all = [answer(1, b"hello"), answer(5, b""), answer(3, &[7; 300])].concat();
+    let ended = [answer(1, b"x"), frame(7, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])].concat();
+    vec![all, ended]
+}
+
+/// A server may send anything before it has sent its settings, but no call is answered that was not sent.
+fn first_answers(bytes: &[u8]) {
+    let mut client = Client::before_preface();
+    client.take_in(bytes);
+    assert!(client.answers.keys().all(|id| *id == 1), "an answer to what was not sent");
+}
+
+fn first_conversations() -> Vec<Vec<u8>> {
+    vec![[preface(), answer(1, b"hello")].concat(), [answer(1, b"x"), answer(3, b"x")].concat()]
+}

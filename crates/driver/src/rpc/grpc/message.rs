@@ -1,0 +1,139 @@
+//! The messages in a body: a flag for compression, four bytes of length, and the message.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+
+/// The bytes before a message.
+const PREFIX_BYTES: usize = 5;
+
+/// A message with its prefix.
+pub(super) fn with_prefix(message: &[u8]) -> Bytes {
+    let mut framed = BytesMut::with_capacity(PREFIX_BYTES + message.len());
+    framed.put_u8(0);
+    framed.put_u32(message.len() as u32);
+    framed.extend_from_slice(message);
+    framed.freeze()
+}
+
+/// What is wrong with the body of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BodyFault {
+    #[error("the answer is compressed, which dyno had not offered to read")]
+    Compressed,
+    #[error("the answer has {bytes} bytes, more than the {bytes_max} that are accepted")]
+    TooLong { bytes: usize, bytes_max: usize },
+    #[error("the answer has bytes behind its message")]
+    Excess,
+    #[error("the answer ends within its message")]
+    Cut,
+    #[error("the answer has no message")]
+    Missing,
+}
+
+/// Reads the one message of an answer, of which it keeps nothing unless it is told to.
+#[derive(Debug)]
+pub(super) struct MessageReader {
+    bytes_max: usize,
+    prefix: [u8; PREFIX_BYTES],
+    prefix_bytes: usize,
+    /// The bytes of the message that have not arrived.
+    missing: usize,
+    /// The message so far, if it is kept.
+    kept: Option<Vec<u8>>,
+}
+
+impl MessageReader {
+    /// A reader of a message of at most `bytes_max` bytes.
+    pub(super) fn new(bytes_max: usize, keeps: bool) -> Self {
+        Self {
+            bytes_max,
+            prefix: [0; PREFIX_BYTES],
+            prefix_bytes: 0,
+            missing: 0,
+            kept: keeps.then(Vec::new),
+        }
+    }
+
+    /// Takes the next bytes of the body.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), BodyFault> {
+        if self.prefix_bytes < PREFIX_BYTES {
+            let length = bytes.len().min(PREFIX_BYTES - self.prefix_bytes);
+            let (prefix, rest) = bytes.split_at(length);
+            self.prefix[self.prefix_bytes..][..length].copy_from_slice(prefix);
+            self.prefix_bytes += length;
+            bytes = rest;
+            if self.prefix_bytes < PREFIX_BYTES {
+                return Ok(());
+            }
+            self.begin_message()?;
+        }
+        self.missing = self.missing.checked_sub(bytes.len()).ok_or(BodyFault::Excess)?;
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn begin_message(&mut self) -> Result<(), BodyFault> {
+        let [compression, length @ ..] = self.prefix;
+        if compression != 0 {
+            return Err(BodyFault::Compressed);
+        }
+        self.missing = u32::from_be_bytes(length) as usize;
+        match self.missing > self.bytes_max {
+            true => Err(BodyFault::TooLong { bytes: self.missing, bytes_max: self.bytes_max }),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether exactly one message has arrived.
+    pub(super) fn finish(&self) -> Result<(), BodyFault> {
+        match (self.prefix_bytes, self.missing) {
+            (0, _) => Err(BodyFault::Missing),
+            (PREFIX_BYTES, 0) => Ok(()),
+            _ => Err(BodyFault::Cut),
+        }
+    }
+
+    /// The message; empty if it was not kept.
+    pub(super) fn take_message(&mut self) -> Vec<u8> {
+        self.kept.take().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], step: usize) -> Result<Vec<u8>, BodyFault> {
+        let mut reader = MessageReader::new(6, true);
+        bytes.chunks(step).try_for_each(|piece| reader.push(piece))?;
+        reader.finish()?;
+        Ok(reader.take_message())
+    }
+
+    #[test]
+    fn a_message_is_the_same_however_it_is_cut() {
+        for message in [&b""[..], b"h", b"hello!"] {
+            let framed = with_prefix(message);
+            for step in 1..=framed.len() {
+                assert_eq!(read(&framed, step), Ok(message.to_vec()), "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn faults_of_a_body_are_told_apart() {
+        let too_long = |bytes| Err(BodyFault::TooLong { bytes, bytes_max: 6 });
+        for (body, expected) in [
+            (&b""[..], Err(BodyFault::Missing)),
+            (b"\0\0\0\0", Err(BodyFault::Cut)),
+            (b"\0\0\0\0\x02h", Err(BodyFault::Cut)),
+            (b"\x01\0\0\0\x02hi", Err(BodyFault::Compressed)),
+            (b"\0\0\0\0\x02hi!", Err(BodyFault::Excess)),
+            (b"\0\0\0\0\x07", too_long(7)),
+            (b"\0\xff\xff\xff\xffhi", too_long(u32::MAX as usize)),
+        ] {
+            assert_eq!(read(body, 3), expected, "{body:?}");
+        }
+    }
+}

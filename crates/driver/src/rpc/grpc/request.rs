@@ -1,0 +1,200 @@
+//! The head of a request, which is the same for all calls of a connection.
+
+use std::time::Duration;
+
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, TE, USER_AGENT};
+use http::uri::{Authority, PathAndQuery, Scheme, Uri};
+use http::{HeaderMap, Method, Request, Version};
+
+/// The most digits of a time-out on the wire.
+const TIMEOUT_MAX: u128 = 99_999_999;
+
+/// Headers that gRPC sets itself, and those that HTTP/2 does not have.
+const OWN_HEADERS: [&str; 9] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// What every request of a connection begins with.
+#[derive(Clone, Debug)]
+pub(in super::super) struct RequestHead {
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+/// A part of a request head that HTTP cannot carry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in super::super) enum RequestFault {
+    #[error("the host `{0}` cannot be in a URL")]
+    Authority(String),
+    #[error("the method `{0}` cannot be in a URL")]
+    Path(String),
+    #[error("the metadata key `{0}` cannot be the name of an HTTP header")]
+    Key(String),
+    #[error("the metadata key `{0}` is one that gRPC and HTTP/2 set themselves")]
+    Reserved(String),
+    #[error("the value of the metadata key `{0}` cannot be in an HTTP header")]
+    Value(String),
+}
+
+/// The parts of a request head.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct RequestParts<'a> {
+    pub(in super::super) is_encrypted: bool,
+    pub(in super::super) host_and_port: &'a str,
+    /// `/package.Service/Method`.
+    pub(in super::super) path: &'a str,
+    pub(in super::super) timeout: Option<Duration>,
+    pub(in super::super) metadata: &'a [(String, String)],
+}
+
+impl RequestHead {
+    pub(in super::super) fn new(parts: RequestParts<'_>) -> Result<Self, RequestFault> {
+        let uri = Uri::builder()
+            .scheme(if parts.is_encrypted { Scheme::HTTPS } else { Scheme::HTTP })
+            .authority(authority(parts.host_and_port)?)
+            .path_and_query(path(parts.path)?)
+            .build()
+            .map_err(|_| RequestFault::Path(parts.path.to_owned()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+        headers.insert(USER_AGENT, HeaderValue::from_static("dyno"));
+        if let Some(timeout) = parts.timeout {
+            headers.insert("grpc-timeout", timeout_value(timeout));
+        }
+        parts.metadata.iter().try_for_each(|(key, value)| append(&mut headers, key, value))?;
+        Ok(Self { uri, headers })
+    }
+
+    /// The head of one request.
+    pub(in super::super) fn request(&self) -> Request<()> {
+        let mut request = Request::new(());
+        *request.method_mut() = Method::POST;
+        *request.version_mut() = Version::HTTP_2;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
+fn authority(text: &str) -> Result<Authority, RequestFault> {
+    text.parse().map_err(|_| RequestFault::Authority(text.to_owned()))
+}
+
+fn path(text: &str) -> Result<PathAndQuery, RequestFault> {
+    let wrong = || RequestFault::Path(text.to_owned());
+    let path: PathAndQuery = text.parse().map_err(|_| wrong())?;
+    if path.path() == text && text.starts_with('/') { Ok(path) } else { Err(wrong()) }
+}
+
+fn append(headers: &mut HeaderMap, key: &str, value: &str) -> Result<(), RequestFault> {
+    let wrong_key = |_| RequestFault::Key(key.to_owned());
+    let name = HeaderName::from_bytes(key.to_ascii_lowercase().as_bytes()).map_err(wrong_key)?;
+    if name.as_str().starts_with("grpc-") || OWN_HEADERS.contains(&name.as_str()) {
+        return Err(RequestFault::Reserved(key.to_owned()));
+    }
+    let mut value =
+        HeaderValue::from_str(value).map_err(|_| RequestFault::Value(key.to_owned()))?;
+    // So that no `Debug` output shows a token, and no proxy keeps it in its table of headers.
+    value.set_sensitive(plan::names_secret(name.as_str()));
+    match name == USER_AGENT {
+        true => drop(headers.insert(name, value)),
+        false => drop(headers.append(name, value)),
+    }
+    Ok(())
+}
+
+/// A time-out on the wire: at most eight digits and a unit.
+fn timeout_value(timeout: Duration) -> HeaderValue {
+    let (micros, millis) = (timeout.as_micros(), timeout.as_millis());
+    let (number, unit) = match () {
+        () if micros <= TIMEOUT_MAX => (micros, 'u'),
+        () if millis <= TIMEOUT_MAX => (millis, 'm'),
+        () => (u128::from(timeout.as_secs()).min(TIMEOUT_MAX), 'S'),
+    };
+    let value = HeaderValue::from_str(&format!("{number}{unit}"));
+    value.unwrap_or_else(|_| HeaderValue::from_static("99999999S"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts<'a>(path: &'a str, metadata: &'a [(String, String)]) -> RequestParts<'a> {
+        let host_and_port = "db1:8000";
+        RequestParts { is_encrypted: false, host_and_port, path, timeout: None, metadata }
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_request_has_the_headers_of_grpc_and_the_metadata() {
+        let metadata = pairs(&[("X-Trace", "a"), ("x-trace", "b"), ("user-agent", "me")]);
+        let timeout = Some(Duration::from_millis(1500));
+        let head =
+            RequestHead::new(RequestParts { timeout, ..parts("/a.B/C", &metadata) }).unwrap();
+        let request = head.request();
+        assert_eq!(request.uri(), "http://db1:8000/a.B/C");
+        let shown: Vec<String> =
+            request.headers().iter().map(|(key, value)| format!("{key}: {value:?}")).collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        te: "trailers"
+        content-type: "application/grpc"
+        user-agent: "me"
+        grpc-timeout: "1500000u"
+        x-trace: "a"
+        x-trace: "b"
+        "#);
+    }
+
+    #[test]
+    fn a_token_is_not_in_debug_output() {
+        let metadata = pairs(&[("Authorization", "Bearer hors3")]);
+        let head = RequestHead::new(parts("/a.B/C", &metadata)).unwrap();
+        assert!(!format!("{head:?}").contains("hors3"), "{head:?}");
+    }
+
+    #[test]
+    fn what_http_cannot_carry_is_named() {
+        let fault = |path, metadata: &[(&str, &str)]| {
+            RequestHead::new(parts(path, &pairs(metadata))).unwrap_err().to_string()
+        };
+        let texts = [
+            fault("/a b/C", &[]),
+            fault("/a/C?x", &[]),
+            fault("/a/C", &[("a key", "1")]),
+            fault("/a/C", &[("key", "line\nbreak")]),
+            fault("/a/C", &[("grpc-timeout", "1S")]),
+            fault("/a/C", &[("TE", "gzip")]),
+            fault("/a/C", &[("connection", "close")]),
+        ];
+        insta::assert_snapshot!(texts.join("\n"), @"
+        the method `/a b/C` cannot be in a URL
+        the method `/a/C?x` cannot be in a URL
+        the metadata key `a key` cannot be the name of an HTTP header
+        the value of the metadata key `key` cannot be in an HTTP header
+        the metadata key `grpc-timeout` is one that gRPC and HTTP/2 set themselves
+        the metadata key `TE` is one that gRPC and HTTP/2 set themselves
+        the metadata key `connection` is one that gRPC and HTTP/2 set themselves
+        ");
+    }
+
+    #[test]
+    fn time_outs_have_at_most_eight_digits() {
+        let shown = |timeout| timeout_value(timeout).to_str().unwrap().to_owned();
+        assert_eq!(shown(Duration::from_micros(99_999_999)), "99999999u");
+        assert_eq!(shown(Duration::from_secs(100)), "100000m");
+        assert_eq!(shown(Duration::from_secs(200_000)), "200000S");
+        assert_eq!(shown(Duration::MAX), "99999999S");
+    }
+}

@@ -1,0 +1,16 @@
+//! The methods of services and the types of their messages, from `.proto` files or from a server's reflection, and
+//! messages of these types from JSON.
+//!
+//! Source: "ProtoJSON Format" of protobuf.dev; grpc/reflection/v1/reflection.proto of github.com/grpc/grpc-proto.
+
+mod fault;
+#[doc(hidden)]
+#[cfg(test)]
+mod fuzz;
+mod pool;
+mod reflection;
+#[cfg(test)]
+mod tests;
+
+pub use fault::SchemaFault;
+pub use pool::{Schema, UnaryMethod};

@@ -1,0 +1,113 @@
+//! The types of one service.
+
+use std::path::{Path, PathBuf};
+
+use prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorProto;
+use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, ServiceDescriptor};
+
+use super::super::Method;
+use super::fault::{SchemaFault, help_for};
+
+/// The most characters of a server's name in a message.
+const NAME_CHARACTERS_MAX: usize = 100;
+
+/// Services and the types of their messages.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pool: DescriptorPool,
+}
+
+/// A method with one request and one answer, and the types of these messages.
+#[derive(Clone, Debug)]
+pub struct UnaryMethod(MethodDescriptor);
+
+impl Schema {
+    /// Reads a `.proto` file. Its imports are searched in its own folder and then in `includes`; those of
+    /// `google/protobuf` are always there.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has an error, with its place.
+    pub fn read(file: &Path, includes: &[PathBuf]) -> Result<Self, SchemaFault> {
+        let wrong = |error: protox::Error| SchemaFault::Proto(format!("{error:?}"));
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let searched = includes.iter().map(PathBuf::as_path).chain([folder]);
+        let mut compiler = protox::Compiler::new(searched).map_err(wrong)?;
+        compiler.include_imports(true).open_file(file).map_err(wrong)?;
+        Ok(Self { pool: compiler.descriptor_pool() })
+    }
+
+    /// The schema of files that were compiled already, which must be complete.
+    pub(super) fn of_descriptors(files: Vec<FileDescriptorProto>) -> Result<Self, SchemaFault> {
+        files.iter().try_for_each(check_syntax)?;
+        let mut pool = DescriptorPool::new();
+        let added = pool.add_file_descriptor_protos(files);
+        added.map_err(|error| SchemaFault::Descriptors(error.to_string()))?;
+        Ok(Self { pool })
+    }
+
+    /// The files that it was made of.
+    #[cfg(test)]
+    pub(super) fn files(&self) -> impl Iterator<Item = &FileDescriptorProto> {
+        self.pool.file_descriptor_protos()
+    }
+
+    /// A method by its name.
+    ///
+    /// # Errors
+    /// When there is no such method, with the nearest one; when it is a streaming one.
+    pub fn unary_method(&self, method: &Method) -> Result<UnaryMethod, SchemaFault> {
+        let service = self.service(&method.service)?;
+        let Some(found) = service.methods().find(|found| found.name() == method.name) else {
+            let methods: Vec<_> = service.methods().collect();
+            let known: Vec<&str> = methods.iter().map(MethodDescriptor::name).collect();
+            let help = help_for(&method.name, &known);
+            let (service, name) = (method.service.clone(), method.name.clone());
+            return Err(SchemaFault::NoMethod { service, name, help });
+        };
+        match found.is_client_streaming() || found.is_server_streaming() {
+            true => Err(SchemaFault::Streaming(method.to_string())),
+            false => Ok(UnaryMethod(found)),
+        }
+    }
+
+    fn service(&self, name: &str) -> Result<ServiceDescriptor, SchemaFault> {
+        self.pool.get_service_by_name(name).ok_or_else(|| {
+            let services: Vec<_> = self.pool.services().collect();
+            let known: Vec<&str> = services.iter().map(ServiceDescriptor::full_name).collect();
+            SchemaFault::NoService { name: name.to_owned(), help: help_for(name, &known) }
+        })
+    }
+}
+
+/// Refuses a file of an edition, on which prost-reflect panics.
+fn check_syntax(file: &FileDescriptorProto) -> Result<(), SchemaFault> {
+    match file.syntax.as_deref() {
+        None | Some("proto2" | "proto3") => Ok(()),
+        Some(other) => {
+            let name: String = file.name().chars().take(NAME_CHARACTERS_MAX).collect();
+            let other: String = other.chars().take(NAME_CHARACTERS_MAX).collect();
+            let fault = format!("{name} has the syntax `{other}`, not proto2 or proto3");
+            Err(SchemaFault::Descriptors(fault))
+        }
+    }
+}
+
+impl UnaryMethod {
+    /// The bytes of a request from its JSON form.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or not a message of the method's input, with its place.
+    pub fn request(&self, json: &str) -> Result<Vec<u8>, SchemaFault> {
+        let Self(method) = self;
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let message = DynamicMessage::deserialize(method.input(), &mut reader)
+            .and_then(|message| reader.end().map(|()| message));
+        message.map(|message| message.encode_to_vec()).map_err(|error| SchemaFault::Message {
+            input: method.input().full_name().to_owned(),
+            method: format!("{}/{}", method.parent_service().full_name(), method.name()),
+            reason: error.to_string(),
+        })
+    }
+}

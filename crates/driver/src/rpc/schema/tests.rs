@@ -1,0 +1,125 @@
+//! Methods and messages of `.proto` files.
+
+use std::fs;
+
+use prost_reflect::prost_types::FileDescriptorProto;
+
+use super::super::Method;
+use super::reflection::{answer_of, schema_of};
+use super::{Schema, SchemaFault};
+
+pub(super) const GREETER: &str = r#"syntax = "proto3";
+package test.v1;
+import "common/names.proto";
+import "google/protobuf/duration.proto";
+service Greeter {
+  rpc SayHello(HelloRequest) returns (common.Name);
+  rpc Chat(stream HelloRequest) returns (stream common.Name);
+  rpc Watch(HelloRequest) returns (stream common.Name);
+}
+message HelloRequest {
+  common.Name name = 1;
+  sint64 count = 2;
+  google.protobuf.Duration wait = 3;
+  repeated uint32 sizes = 4;
+}
+"#;
+const NAMES: &str = "syntax = \"proto3\";\npackage common;\nmessage Name { string text = 1; }\n";
+
+/// Reads a `.proto` file with this text, whose import is in a folder of its own.
+pub(super) fn read(text: &str) -> Result<Schema, SchemaFault> {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, include) = (folder.path().join("greeter.proto"), folder.path().join("include"));
+    fs::create_dir_all(include.join("common")).unwrap();
+    fs::write(include.join("common/names.proto"), NAMES).unwrap();
+    fs::write(&file, text).unwrap();
+    Schema::read(&file, &[include])
+}
+
+fn method(path: &str) -> Result<super::UnaryMethod, SchemaFault> {
+    read(GREETER).unwrap().unary_method(&Method::parse(path).unwrap())
+}
+
+#[test]
+fn a_message_is_encoded_from_json() {
+    let say_hello = method("test.v1.Greeter/SayHello").unwrap();
+    let json = r#"{"name": {"text": "hello"}, "count": -2, "wait": "1.5s", "sizes": [1, 300]}"#;
+    // Protocol Buffers, "Encoding": field 1 with a message, field 2 in zigzag form, field 3 with seconds and
+    // nanoseconds, field 4 packed.
+    let expected =
+        b"\x0a\x07\x0a\x05hello\x10\x03\x1a\x08\x08\x01\x10\x80\xca\xb5\xee\x01\x22\x03\x01\xac\x02";
+    assert_eq!(say_hello.request(json).unwrap(), expected);
+    assert_eq!(say_hello.request("{}").unwrap(), b"");
+}
+
+#[test]
+fn what_is_wrong_with_a_method_or_a_message_is_named() {
+    let no_method = |path| method(path).err().unwrap().to_string();
+    let say_hello = method("test.v1.Greeter/SayHello").unwrap();
+    let no_message = |json| say_hello.request(json).unwrap_err().to_string();
+    let texts = [
+        no_method("test.v1.Greter/SayHello"),
+        no_method("other.Service/SayHello"),
+        no_method("test.v1.Greeter/SayHallo"),
+        no_method("test.v1.Greeter/Push"),
+        no_method("test.v1.Greeter/Chat"),
+        no_method("test.v1.Greeter/Watch"),
+        no_message("{\"nam\": 1}"),
+        no_message("{\"count\": \"many\"}"),
+        no_message("{\"count\": 1"),
+        no_message("{} {}"),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @"
+    there is no service `test.v1.Greter`; did you mean `test.v1.Greeter`?
+    there is no service `other.Service`; known are test.v1.Greeter
+    the service `test.v1.Greeter` has no method `SayHallo`; did you mean `SayHello`?
+    the service `test.v1.Greeter` has no method `Push`; known are SayHello, Chat, Watch
+    test.v1.Greeter/Chat is a streaming method; dyno calls unary methods only
+    test.v1.Greeter/Watch is a streaming method; dyno calls unary methods only
+    the message does not fit `test.v1.HelloRequest`, the input of test.v1.Greeter/SayHello: unrecognized field name 'nam' at line 1 column 6
+    the message does not fit `test.v1.HelloRequest`, the input of test.v1.Greeter/SayHello: invalid digit found in string at line 1 column 16
+    the message does not fit `test.v1.HelloRequest`, the input of test.v1.Greeter/SayHello: EOF while parsing an object at line 1 column 11
+    the message does not fit `test.v1.HelloRequest`, the input of test.v1.Greeter/SayHello: trailing characters at line 1 column 4
+    ");
+}
+
+#[test]
+fn errors_in_a_proto_file_have_their_place() {
+    let fault = |text: &str| {
+        let shown = read(text).unwrap_err().to_string();
+        shown.rsplit('/').next().unwrap().to_owned()
+    };
+    let texts = [
+        fault("syntax = \"proto3\";\nmessage A { string = 1; }\n"),
+        fault("syntax = \"proto3\";\nmessage A { B b = 1; }\n"),
+        fault("syntax = \"proto3\";\nimport \"absent.proto\";\n"),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @"
+    greeter.proto:2:20: expected an identifier, but found '='
+    greeter.proto:2:13: name 'B' is not defined
+    greeter.proto:2:1: import 'absent.proto' not found
+    ");
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let fault = Schema::read("absent.proto".as_ref(), &[]).unwrap_err();
+    insta::assert_snapshot!(fault, @"file 'absent.proto' is not in any include path");
+}
+
+#[test]
+fn a_file_of_an_edition_is_refused_without_a_panic() {
+    let name = Some("a.proto".to_owned());
+    let file =
+        FileDescriptorProto { name, syntax: Some("editions".to_owned()), ..Default::default() };
+    let fault = Schema::of_descriptors(vec![file]).unwrap_err();
+    insta::assert_snapshot!(fault, @"the descriptors of the server do not fit together: a.proto has the syntax `editions`, not proto2 or proto3");
+}
+
+#[test]
+fn a_schema_that_a_server_tells_is_that_of_the_file() {
+    let told = schema_of(&answer_of(&read(GREETER).unwrap())).unwrap();
+    let say_hello = told.unary_method(&Method::parse("test.v1.Greeter/SayHello").unwrap()).unwrap();
+    let request = say_hello.request("{\"name\": {\"text\": \"hello\"}}").unwrap();
+    assert_eq!(request, b"\x0a\x07\x0a\x05hello");
+}

@@ -1,0 +1,189 @@
+//! A service: the protocol that it speaks, and its addresses.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use measure::{ErrorClass, Failure, nanos};
+use net::{Endpoint, Handle, Stream};
+
+use super::grpc::{RequestFault, RequestHead, RequestParts};
+use super::{Call, Method, trpc};
+use crate::limits::{self, Footprint};
+use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
+
+/// The protocol of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Requests of one size, answered in order by answers of one size. With `announces`, each connection begins by
+    /// telling the sizes to the server, as `dyno echo` understands it ([`net::FixedSizes`]).
+    Tcp {
+        /// Whether the client tells the sizes.
+        announces: bool,
+    },
+    /// tRPC, version 1.
+    Trpc,
+    /// gRPC: unary calls over HTTP/2.
+    Grpc,
+}
+
+impl Protocol {
+    /// Whether requests name a method.
+    pub fn has_methods(self) -> bool {
+        !matches!(self, Self::Tcp { .. })
+    }
+
+    /// Its name in titles.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Tcp { .. } => "TCP",
+            Self::Trpc => "tRPC",
+            Self::Grpc => "gRPC",
+        }
+    }
+
+    /// Its name in URLs and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp { .. } => "tcp",
+            Self::Trpc => "trpc",
+            Self::Grpc => "grpc",
+        }
+    }
+}
+
+/// A service to call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Service {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// At least one; connection `i` goes to address `i % n`.
+    pub addresses: Vec<Address>,
+    /// The method that is called unless the workload names another.
+    pub method: Option<Method>,
+    /// The encryption of connections, from their first byte on; `None` for none.
+    pub tls: Option<Tls>,
+}
+
+impl Service {
+    /// The address of connection `index`.
+    pub(super) fn address(&self, index: usize) -> Option<&Address> {
+        self.addresses.get(index.checked_rem(self.addresses.len())?)
+    }
+
+    /// The addresses that connections go to.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        self.addresses.iter().map(|address| address.endpoint.clone()).collect()
+    }
+
+    /// Connects to every address once. Returns settings for the record: the encryption of connections to the first
+    /// address, and what it protects against.
+    ///
+    /// # Errors
+    /// When one cannot be reached, with what to do about it.
+    pub async fn reach(
+        &self,
+        handle: &Handle,
+        timeouts: Timeouts,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let mut settings = Vec::new();
+        for address in &self.addresses {
+            let stream = self.connect(address, handle, timeouts).await?;
+            if settings.is_empty() {
+                settings = self.protection(&stream);
+            }
+        }
+        Ok(settings)
+    }
+
+    fn protection(&self, stream: &Stream) -> Vec<(String, String)> {
+        let encryption = stream.cipher().map_or_else(|| "none".to_owned(), |it| it.to_string());
+        let connection = match &self.tls {
+            Some(tls) => format!("encrypted, {}", tls.check.description()),
+            None => "not encrypted".to_owned(),
+        };
+        vec![("encryption".to_owned(), encryption), ("connection".to_owned(), connection)]
+    }
+
+    /// Connects to one address within the connect time-out, the handshake of TLS included.
+    pub(super) async fn connect(
+        &self,
+        address: &Address,
+        handle: &Handle,
+        timeouts: Timeouts,
+    ) -> Result<Stream, Failure> {
+        let deadline = handle.now().saturating_add(nanos(timeouts.connect));
+        let mut stream = address.connect(handle, timeouts.connect).await?;
+        if let Some(tls) = &self.tls {
+            let left = Duration::from_nanos(deadline.saturating_sub(handle.now()));
+            let secured =
+                net::within(handle, left, stream.secure(&tls.client, address.host())).await;
+            let secured = secured.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()));
+            secured.map_err(|error| address.lost(&error))?;
+        }
+        Ok(stream)
+    }
+
+    /// Checks that requests of such calls can be written.
+    ///
+    /// # Errors
+    /// What the protocol cannot carry.
+    pub fn check_call(&self, call: &Call, timeouts: Timeouts) -> Result<(), Failure> {
+        let Some(address) = self.addresses.first() else { return Ok(()) };
+        match self.protocol {
+            Protocol::Grpc => {
+                let checked = self.request_head(address, call, timeouts).map(drop);
+                checked.map_err(|fault| Failure::new(ErrorClass::Protocol, "", fault.to_string()))
+            }
+            Protocol::Trpc => trpc::check(call),
+            Protocol::Tcp { .. } => Ok(()),
+        }
+    }
+
+    /// What the requests of gRPC begin with.
+    pub(super) fn request_head(
+        &self,
+        address: &Address,
+        call: &Call,
+        timeouts: Timeouts,
+    ) -> Result<RequestHead, RequestFault> {
+        RequestHead::new(RequestParts {
+            is_encrypted: self.tls.is_some(),
+            host_and_port: &address.name,
+            path: &call.method.as_ref().map(Method::path).unwrap_or_default(),
+            timeout: timeouts.query.map(deadline),
+            metadata: &call.metadata,
+        })
+    }
+
+    /// The resources that this machine has too few of for so many connections, each with its remedy. Raises this
+    /// process's own limit of open files if that is enough.
+    pub fn shortages(&self, connections: usize) -> Vec<Shortage> {
+        let footprint = Footprint {
+            files_per_session: 1,
+            prepares_on_server: false,
+            endpoints: self.endpoints(),
+        };
+        let demand = Demand { clients: connections, statements_per_client: 0 };
+        limits::check(&footprint, &ServerLimits::default(), demand)
+    }
+}
+
+/// The deadline that a server of gRPC is told, for a time-out of dyno: later, because otherwise both would end a call at
+/// the same time, and chance would say whether that counts as a time-out or as an error of the server. The reset of the
+/// stream tells the server of the time-out.
+fn deadline(timeout: Duration) -> Duration {
+    timeout.saturating_mul(2).saturating_add(Duration::from_secs(1))
+}
+
+/// Its URL.
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.addresses.iter().map(|address| address.name.as_str()).collect();
+        write!(f, "{}://{}", self.protocol.name(), names.join(","))?;
+        match &self.method {
+            Some(method) => write!(f, "{}", method.path()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The state of a connection, without its socket.
+
+use std::collections::HashSet;
+
+use measure::{ErrorClass, Failure};
+
+use super::answer::{Answer, Malformed, ServiceError};
+use super::codec::Codec;
+use super::ids::Ids;
+
+/// How many calls that timed out are remembered, because their answers may still come.
+const TIMED_OUT_MAX: usize = 1 << 16;
+
+/// The calls of a connection's slots.
+pub(super) struct Calls {
+    ids: Ids,
+    /// The name of the server, for messages.
+    name: String,
+    slots: Vec<SlotCall>,
+    /// Calls that timed out, whose answers may still come.
+    timed_out: HashSet<u32>,
+}
+
+/// The call of one slot.
+pub(super) struct SlotCall {
+    id: u32,
+    state: CallState,
+}
+
+pub(super) enum CallState {
+    Idle,
+    InFlight,
+    Answered(Result<(), Failure>),
+}
+
+/// The bytes to send on a connection.
+#[derive(Default)]
+pub(super) struct Outgoing {
+    pub(super) bytes: Vec<u8>,
+    /// How many of them the kernel has accepted.
+    pub(super) sent: usize,
+    /// How many bytes were ever given to the kernel before these.
+    before: u64,
+}
+
+/// Memory of a buffer that is kept between requests, bytes.
+const KEPT_BYTES: usize = 64 * 1024;
+
+impl Outgoing {
+    /// The number of the byte after the last one, counted from the first of the connection.
+    pub(super) fn end(&self) -> u64 {
+        self.before + self.bytes.len() as u64
+    }
+
+    /// Whether the kernel has accepted all bytes before number `end`.
+    pub(super) fn has_left(&self, end: u64) -> bool {
+        self.before + self.sent as u64 >= end
+    }
+
+    /// Forgets bytes that were sent. While a server reads too slowly, that is done when they are at least half of all,
+    /// so that the buffer does not grow for as long as the server lags behind.
+    #[inline]
+    pub(super) fn forget_sent(&mut self) {
+        let is_all = self.sent == self.bytes.len();
+        if !is_all && self.sent < KEPT_BYTES.max(self.bytes.len() / 2) {
+            return;
+        }
+        self.before += self.sent as u64;
+        self.bytes.drain(..self.sent);
+        self.sent = 0;
+        if is_all && self.bytes.capacity() > KEPT_BYTES {
+            self.bytes.shrink_to(KEPT_BYTES);
+        }
+    }
+}
+
+impl Calls {
+    pub(super) fn new(name: String, slots: usize) -> Self {
+        let ids = Ids::new(slots);
+        let slot = |index| SlotCall { id: ids.first(index), state: CallState::Idle };
+        Self { ids, name, slots: (0..slots).map(slot).collect(), timed_out: HashSet::new() }
+    }
+
+    /// Begins a call of a slot, and returns its id; `None` when answers to calls of all of its ids may still come.
+    #[inline]
+    pub(super) fn begin(&mut self, slot: usize) -> Option<u32> {
+        let id = self.free_id(slot)?;
+        self.slots[slot] = SlotCall { id, state: CallState::InFlight };
+        Some(id)
+    }
+
+    /// The slot's next id that no late answer may have.
+    #[inline]
+    fn free_id(&self, slot: usize) -> Option<u32> {
+        let last = self.slots[slot].id;
+        let mut id = self.ids.after(last);
+        while self.timed_out.contains(&id) {
+            if id == last {
+                return None;
+            }
+            id = self.ids.after(id);
+        }
+        Some(id)
+    }
+
+    /// Takes the result of a slot's call, if there is one.
+    #[inline]
+    pub(super) fn take(&mut self, slot: usize) -> Option<Result<(), Failure>> {
+        let state = &mut self.slots[slot].state;
+        if matches!(state, CallState::InFlight) {
+            return None;
+        }
+        match std::mem::replace(state, CallState::Idle) {
+            CallState::Answered(result) => Some(result),
+            CallState::Idle | CallState::InFlight => None,
+        }
+    }
+
+    /// Takes an answer in; returns the slot that waits for it, unless its call has timed out.
+    ///
+    /// # Errors
+    /// When no call of this id is without an answer.
+    #[inline]
+    pub(super) fn answered(&mut self, answer: Answer) -> Result<Option<usize>, Malformed> {
+        let Answer { id, result } = answer;
+        if let Some(slot) = self.ids.slot(id)
+            && let Some(call) = self.slots.get_mut(slot)
+            && call.id == id
+            && matches!(call.state, CallState::InFlight)
+        {
+            let name = &self.name;
+            call.state = CallState::Answered(result.map_err(|error| refused(name, &error)));
+            return Ok(Some(slot));
+        }
+        match self.timed_out.remove(&id) {
+            true => Ok(None),
+            false => Err(Malformed(format!(
+                "an answer to request {id}, which was answered before or never sent"
+            ))),
+        }
+    }
+
+    /// Gives up a slot's call, whose answer may still come unless the protocol can cancel calls. Returns whether the
+    /// connection can still be used: not when so many answers are due that they would be remembered without end, or
+    /// that the slot has no other id.
+    pub(super) fn time_out(&mut self, slot: usize, link: Option<&mut Link>) -> bool {
+        let call = &mut self.slots[slot];
+        call.state = CallState::Idle;
+        if link.is_none_or(|link| link.codec.forget(call.id)) {
+            self.timed_out.insert(call.id);
+        }
+        self.timed_out.len() < TIMED_OUT_MAX && self.free_id(slot).is_some()
+    }
+
+    /// A slot goes away. The answer to its call may still come.
+    pub(super) fn drop_call(&mut self, slot: usize, link: Option<&mut Link>) {
+        if matches!(self.slots[slot].state, CallState::InFlight) {
+            self.time_out(slot, link);
+        }
+    }
+
+    /// The connection is gone: all calls in flight fail. Calls `wake` for each.
+    pub(super) fn fail_all(&mut self, failure: &Failure, mut wake: impl FnMut(usize)) {
+        self.timed_out.clear();
+        for (index, call) in self.slots.iter_mut().enumerate() {
+            if matches!(call.state, CallState::InFlight) {
+                call.state = CallState::Answered(Err(failure.clone()));
+                wake(index);
+            }
+        }
+    }
+}
+
+#[cold]
+fn refused(name: &str, error: &ServiceError) -> Failure {
+    let ServiceError { class, code, message } = error;
+    let who = if *class == ErrorClass::Function { "the method" } else { "the framework" };
+    Failure::new(*class, code.clone(), format!("{name}: {message} ({who} answered with {code})"))
+}
+
+/// What an established connection holds.
+pub(super) struct Link {
+    pub(super) codec: Codec,
+    pub(super) out: Outgoing,
+    /// Why it is about to be closed; no call begins on it then.
+    pub(super) given_up: Option<Failure>,
+}

@@ -1,0 +1,403 @@
+//! The codec of tRPC, version 1, for unary calls. Source: trpc.proto and the protocol's design document of the
+//! trpc-group; the examples in the tests are captures of trpc-go.
+
+use std::ops::ControlFlow;
+
+use measure::{ErrorClass, Failure};
+
+use super::Call;
+use super::answer::{Answer, Malformed, ServiceError};
+
+/// The first bytes of each frame.
+const MAGIC: [u8; 2] = [0x09, 0x30];
+/// The length of the part of a frame that is not protobuf.
+const HEAD: usize = 16;
+/// The longest frame that servers accept and send.
+const FRAME_MAX: usize = 10 << 20;
+/// The longest error text that is kept.
+const TEXT_MAX: usize = 512;
+
+/// The codec of one connection.
+pub(super) struct TrpcCodec {
+    /// A request up to its body. Its lengths and its id change from call to call.
+    template: Vec<u8>,
+    /// The start of an answer, up to the end of its header, as far as it has arrived.
+    partial: Vec<u8>,
+    /// The answer whose body is arriving, and how much of that is due.
+    within: Option<(Answer, usize)>,
+}
+
+/// Checks that the header of such a call's requests can be written.
+///
+/// # Errors
+/// When it is too long.
+pub(super) fn check(call: &Call) -> Result<(), Failure> {
+    let header = TrpcCodec::new(call).template.len() - HEAD;
+    if header <= usize::from(u16::MAX) {
+        return Ok(());
+    }
+    let message = format!(
+        "the header of a request has {header} bytes, of which tRPC allows {}: give less metadata",
+        u16::MAX
+    );
+    Err(Failure::new(ErrorClass::Protocol, "", message))
+}
+
+/// The place of the id in the header: after the tag of its field.
+const ID_AT: usize = HEAD + 1;
+
+impl TrpcCodec {
+    pub(super) fn new(call: &Call) -> Self {
+        let mut template = vec![0; HEAD];
+        template[..2].copy_from_slice(&MAGIC);
+        template[14] = 1;
+        // Field 3, the id, in the three bytes that all ids have.
+        template.extend_from_slice(&[3 << 3, 0x80, 0x80, 0]);
+        append_bytes(&mut template, 5, call.caller.as_bytes());
+        if let Some(method) = &call.method {
+            append_bytes(&mut template, 6, method.service.as_bytes());
+            append_bytes(&mut template, 7, method.path().as_bytes());
+        }
+        for (key, value) in &call.metadata {
+            let mut entry = Vec::new();
+            append_bytes(&mut entry, 1, key.as_bytes());
+            append_bytes(&mut entry, 2, value.as_bytes());
+            append_bytes(&mut template, 9, &entry);
+        }
+        let content_type = call.content_type as u8;
+        if content_type != 0 {
+            template.extend_from_slice(&[10 << 3, content_type]);
+        }
+        let header = (template.len() - HEAD) as u16;
+        template[8..10].copy_from_slice(&header.to_be_bytes());
+        Self { template, partial: Vec::new(), within: None }
+    }
+
+    #[inline]
+    pub(super) fn encode(&mut self, id: u32, body: &[u8], out: &mut Vec<u8>) {
+        let template = &mut self.template;
+        let total = (template.len() + body.len()) as u32;
+        template[4..8].copy_from_slice(&total.to_be_bytes());
+        template[10..14].copy_from_slice(&id.to_be_bytes());
+        let varint = [id as u8 | 0x80, (id >> 7) as u8 | 0x80, (id >> 14) as u8];
+        template[ID_AT..ID_AT + 3].copy_from_slice(&varint);
+        out.extend_from_slice(template);
+        out.extend_from_slice(body);
+    }
+
+    #[inline]
+    pub(super) fn decode(
+        &mut self,
+        mut bytes: &[u8],
+        answered: &mut impl FnMut(Answer) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        loop {
+            if let Some((_, due)) = &mut self.within {
+                let taken = bytes.len().min(*due);
+                bytes = &bytes[taken..];
+                *due -= taken;
+                if *due > 0 {
+                    return Ok(());
+                }
+            }
+            if let Some((answer, _)) = self.within.take() {
+                answered(answer)?;
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let (answer, body) = match self.next(&mut bytes)? {
+                ControlFlow::Continue(answer) => answer,
+                ControlFlow::Break(()) => return Ok(()),
+            };
+            self.within = Some((answer, body));
+        }
+    }
+
+    /// Reads the next answer up to its body, whose length it returns, or keeps the bytes until more have arrived.
+    #[inline]
+    fn next(&mut self, bytes: &mut &[u8]) -> Result<ControlFlow<(), (Answer, usize)>, Malformed> {
+        if self.partial.is_empty() {
+            if let Some((answer, length, body)) = read(bytes)? {
+                *bytes = &bytes[length..];
+                return Ok(ControlFlow::Continue((answer, body)));
+            }
+            self.partial.extend_from_slice(bytes);
+            return Ok(ControlFlow::Break(()));
+        }
+        // Only the missing bytes are copied, so that the buffer stays as small as a header.
+        loop {
+            let missing = due(&self.partial) - self.partial.len();
+            let (taken, rest) = bytes.split_at(bytes.len().min(missing));
+            self.partial.extend_from_slice(taken);
+            *bytes = rest;
+            if let Some((answer, _, body)) = read(&self.partial)? {
+                self.partial.clear();
+                return Ok(ControlFlow::Continue((answer, body)));
+            }
+            if taken.len() < missing {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+
+    /// The memory of the part of an answer that has arrived.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.partial.capacity()
+    }
+
+    pub(super) fn is_within_answer(&self) -> bool {
+        self.within.is_some() || !self.partial.is_empty()
+    }
+}
+
+/// The length of a frame up to its body, as far as that is known.
+fn due(partial: &[u8]) -> usize {
+    match partial.get(8..10) {
+        Some(length) if partial.len() >= HEAD => {
+            HEAD + usize::from(u16::from_be_bytes([length[0], length[1]]))
+        }
+        _ => HEAD,
+    }
+}
+
+/// Reads an answer up to its body: the answer, the length so far, and the length of the body. `None` when not all of
+/// the header has arrived.
+#[inline]
+fn read(bytes: &[u8]) -> Result<Option<(Answer, usize, usize)>, Malformed> {
+    if bytes.len() < HEAD {
+        let known = bytes.len().min(MAGIC.len());
+        return if bytes[..known] == MAGIC[..known] { Ok(None) } else { Err(no_magic(bytes)) };
+    }
+    if bytes[..2] != MAGIC {
+        return Err(no_magic(bytes));
+    }
+    if bytes[2] != 0 {
+        return Err(Malformed(format!("a frame of type {} where unary answers are due", bytes[2])));
+    }
+    let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|place| bytes[at + place]));
+    let (total, id) = (number(4) as usize, number(10));
+    let length = due(bytes);
+    if total > FRAME_MAX || total < length {
+        return Err(Malformed(format!(
+            "a frame of {total} bytes with a header of {length}; at most {FRAME_MAX} are allowed"
+        )));
+    }
+    let Some(header) = bytes.get(HEAD..length) else { return Ok(None) };
+    Ok(Some((Answer { id, result: result(header)? }, length, total - length)))
+}
+
+#[cold]
+fn no_magic(bytes: &[u8]) -> Malformed {
+    let first = &bytes[..bytes.len().min(2)];
+    Malformed(format!("a frame that begins with {first:02x?}, not with {MAGIC:02x?}: is it tRPC?"))
+}
+
+/// What an answer's header says: fields 4 (framework), 5 (function) and 6 (text) of `ResponseProtocol`.
+#[inline]
+fn result(header: &[u8]) -> Result<Result<(), Box<ServiceError>>, Malformed> {
+    let (mut framework, mut function, mut text) = (0, 0, &[][..]);
+    let mut fields = Fields { rest: header };
+    while let Some((number, value)) = fields.next()? {
+        match (number, value) {
+            (4, Value::Number(code)) => framework = code as i32,
+            (5, Value::Number(code)) => function = code as i32,
+            (6, Value::Bytes(bytes)) => text = bytes,
+            _ => {}
+        }
+    }
+    if framework == 0 && function == 0 {
+        return Ok(Ok(()));
+    }
+    let (class, code) = match framework {
+        0 => (ErrorClass::Function, function),
+        _ => (ErrorClass::Framework, framework),
+    };
+    let message = String::from_utf8_lossy(&text[..text.len().min(TEXT_MAX)]).into_owned();
+    Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message })))
+}
+
+/// The fields of a protobuf message.
+struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+    Other,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, Malformed> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let tag = self.varint()?;
+        let value = match tag & 7 {
+            0 => Value::Number(self.varint()?),
+            1 => self.skip(8)?,
+            2 => {
+                let length = self.varint()?;
+                Value::Bytes(self.take(length)?)
+            }
+            5 => self.skip(4)?,
+            _ => return Err(Malformed("a header that is not protobuf".to_owned())),
+        };
+        Ok(Some((tag >> 3, value)))
+    }
+
+    #[inline]
+    fn varint(&mut self) -> Result<u64, Malformed> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let Some((byte, rest)) = self.rest.split_first() else { break };
+            self.rest = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(Malformed("a header that is not protobuf".to_owned()))
+    }
+
+    fn take(&mut self, length: u64) -> Result<&'a [u8], Malformed> {
+        let split =
+            usize::try_from(length).ok().and_then(|length| self.rest.split_at_checked(length));
+        let (taken, rest) = split.ok_or_else(|| Malformed("a header that is cut".to_owned()))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn skip(&mut self, length: u64) -> Result<Value<'a>, Malformed> {
+        self.take(length).map(|_| Value::Other)
+    }
+}
+
+/// Appends a field of bytes to a protobuf message.
+fn append_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+    out.push(field << 3 | 2);
+    let mut length = bytes.len();
+    while length >= 0x80 {
+        out.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ContentType;
+    use super::super::captures::{
+        ANSWER, BAD_BODY, FAILED_METHOD, NO_HEADER, REQUEST, UNKNOWN_METHOD, bytes, call,
+    };
+    use super::*;
+
+    fn decode(codec: &mut TrpcCodec, bytes: &[u8]) -> Result<Vec<Answer>, Malformed> {
+        let mut answers = Vec::new();
+        codec.decode(bytes, &mut |answer| {
+            answers.push(answer);
+            Ok(())
+        })?;
+        Ok(answers)
+    }
+
+    #[test]
+    fn a_request_is_that_of_a_capture() {
+        let mut out = Vec::new();
+        TrpcCodec::new(&call()).encode(16_500, b"\x0a\x05hello", &mut out);
+        assert_eq!(out, bytes(REQUEST));
+        assert_eq!(out.len(), 122);
+    }
+
+    #[test]
+    fn metadata_and_the_content_type_are_in_the_header() {
+        let metadata = vec![("k".to_owned(), "v".repeat(200))];
+        let call = Call { metadata, content_type: ContentType::Json, ..call() };
+        let mut out = Vec::new();
+        TrpcCodec::new(&call).encode(16_500, b"{}", &mut out);
+        let entry = [b"\x4a\xce\x01\x0a\x01k\x12\xc8\x01", "v".repeat(200).as_bytes()].concat();
+        let after = [&entry[..], b"\x50\x02{}"].concat();
+        assert_eq!(out[115..], after);
+        let total = u32::from_be_bytes(out[4..8].try_into().unwrap()) as usize;
+        let header = usize::from(u16::from_be_bytes(out[8..10].try_into().unwrap()));
+        assert_eq!((total, header), (out.len(), out.len() - 16 - 2));
+    }
+
+    #[test]
+    fn a_header_that_is_too_long_is_refused() {
+        let with = |length: usize| {
+            let metadata = vec![("k".to_owned(), "v".repeat(length))];
+            check(&Call { metadata, ..call() })
+        };
+        assert!(with(65_000).is_ok());
+        let message = with(70_000).unwrap_err().to_string();
+        assert!(message.starts_with("the header of a request has 70110 bytes"), "{message}");
+    }
+
+    #[test]
+    fn answers_are_found_however_their_bytes_arrive() {
+        let one = bytes(ANSWER);
+        let stream = one.repeat(3);
+        let answer = Answer { id: 16_500, result: Ok(()) };
+        for size in 1..=stream.len() {
+            let mut codec = TrpcCodec::new(&call());
+            let answers: Vec<Answer> =
+                stream.chunks(size).flat_map(|part| decode(&mut codec, part).unwrap()).collect();
+            assert_eq!(answers, [answer.clone(), answer.clone(), answer.clone()], "{size}");
+            assert!(!codec.is_within_answer());
+        }
+        let mut codec = TrpcCodec::new(&call());
+        assert_eq!(decode(&mut codec, &one[..26]).unwrap(), []);
+        assert!(codec.is_within_answer());
+    }
+
+    /// Class, code and text of the error in an answer.
+    fn error(frame: &[u8]) -> String {
+        let answers = decode(&mut TrpcCodec::new(&call()), frame).unwrap();
+        assert_eq!(answers[0].id, 16_500);
+        let error = answers[0].result.clone().unwrap_err();
+        format!("{} {}: {}", error.class, error.code, error.message)
+    }
+
+    #[test]
+    fn errors_are_those_of_captures() {
+        let captures = [UNKNOWN_METHOD, BAD_BODY, NO_HEADER, FAILED_METHOD];
+        let texts = captures.map(|capture| error(&bytes(capture)));
+        insta::assert_snapshot!(texts.join("\n"));
+    }
+
+    #[test]
+    fn codes_may_be_negative() {
+        let header = b"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+        let mut frame = b"\x09\x30\0\0\0\0\0\x1b\0\x0b\0\0\x40\x74\x01\0".to_vec();
+        frame.extend_from_slice(header);
+        assert_eq!(error(&frame), "function -1: ");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_a_protocol_error() {
+        let wrong = |frame: &[u8]| decode(&mut TrpcCodec::new(&call()), frame).unwrap_err().0;
+        let texts = [
+            wrong(b"HTTP/1.1 400"),
+            wrong(b"H"),
+            wrong(b"\x09\x30\x01\x02\0\0\0\x10\0\0\0\0\x40\x74\x01\0"),
+            wrong(b"\x09\x30\0\0\xff\xff\xff\xff\0\0\0\0\x40\x74\x01\0"),
+            wrong(b"\x09\x30\0\0\0\0\0\x0f\0\0\0\0\x40\x74\x01\0"),
+            wrong(b"\x09\x30\0\0\0\0\0\x12\0\x02\0\0\x40\x74\x01\0\x0a\x7f"),
+            wrong(b"\x09\x30\0\0\0\0\0\x11\0\x01\0\0\x40\x74\x01\0\x0b"),
+        ];
+        insta::assert_snapshot!(texts.join("\n"), @"
+        a frame that begins with [48, 54], not with [09, 30]: is it tRPC?
+        a frame that begins with [48], not with [09, 30]: is it tRPC?
+        a frame of type 1 where unary answers are due
+        a frame of 4294967295 bytes with a header of 16; at most 10485760 are allowed
+        a frame of 15 bytes with a header of 16; at most 10485760 are allowed
+        a header that is cut
+        a header that is not protobuf
+        ");
+    }
+}

@@ -1,0 +1,238 @@
+//! Whether and how a connection is encrypted, by the options of MySQL's clients: `ssl-mode`, `ssl-ca`, `ssl-cert`,
+//! `ssl-key`. The files are read here, once for all connections.
+//!
+//! Source: MySQL Reference Manual, "Command Options for Encrypted Connections".
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::{ErrorClass, Failure};
+use net::tls::{ClientCertificate, Roots, SetupFault, TlsClient, Trust};
+
+/// The values of `ssl-mode`, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SslMode {
+    /// Never encrypted.
+    Disabled,
+    /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
+    #[default]
+    Preferred,
+    /// Always encrypted; the server's certificate is not checked.
+    Required,
+    /// Encrypted, and a trusted authority has signed the server's certificate.
+    VerifyCa,
+    /// Also, the certificate is for the host that was connected to.
+    VerifyIdentity,
+}
+
+impl SslMode {
+    /// Every mode, in order.
+    pub const ALL: [Self; 5] =
+        [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
+
+    /// The allowed values, in words.
+    pub const ALLOWED: &'static str =
+        "allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY";
+
+    /// Its name, as MySQL writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Preferred => "PREFERRED",
+            Self::Required => "REQUIRED",
+            Self::VerifyCa => "VERIFY_CA",
+            Self::VerifyIdentity => "VERIFY_IDENTITY",
+        }
+    }
+
+    /// The mode of that name in upper or lower case; `verify-ca` is the same as `VERIFY_CA`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        Self::ALL.into_iter().find(|mode| mode.name().eq_ignore_ascii_case(&name))
+    }
+}
+
+impl fmt::Display for SslMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Options for encryption from one source; another source may supply what is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SslOptions {
+    /// Whether to encrypt, and what to check.
+    pub mode: Option<SslMode>,
+    /// A file with the certificates of the authorities that are trusted, in place of this machine's.
+    pub ca: Option<PathBuf>,
+    /// A file with the certificate of this client.
+    pub cert: Option<PathBuf>,
+    /// A file with its key.
+    pub key: Option<PathBuf>,
+}
+
+/// How a server's certificate is checked, which determines what may be sent to that server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateCheck {
+    /// Nothing.
+    Nothing,
+    /// One of this machine's many authorities signed it. They sign a certificate for any owner of a host, so this
+    /// does not show which server answers.
+    AnyHost,
+    /// An authority of `ssl-ca` signed it.
+    NamedAuthority,
+    /// A trusted authority signed it for the host of the URL.
+    Host,
+}
+
+impl CertificateCheck {
+    /// Whether an attacker's server fails the check.
+    pub(crate) fn verifies_server(self) -> bool {
+        matches!(self, Self::NamedAuthority | Self::Host)
+    }
+
+    /// A description for the record.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Self::Nothing => "certificate not verified (protects against onlookers only)",
+            Self::AnyHost => {
+                "certificate verified against this machine's CAs, for any host name (protects \
+                 against onlookers only)"
+            }
+            Self::NamedAuthority => {
+                "certificate verified against the CA of ssl-ca, for any host name"
+            }
+            Self::Host => "certificate verified against a trusted CA, and for the host name",
+        }
+    }
+}
+
+/// How connections become encrypted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tls {
+    /// The settings of the handshake.
+    pub client: TlsClient,
+    /// What these settings check.
+    pub check: CertificateCheck,
+}
+
+/// Whether connections are encrypted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Encryption {
+    /// No.
+    #[default]
+    Never,
+    /// Over TCP, if the server offers it.
+    WhenOffered(Tls),
+    /// Yes; without encryption there is no connection.
+    Always(Tls),
+}
+
+impl SslOptions {
+    /// These options, with those of `other` where these are not set. A certificate and its key belong together, so
+    /// they come from one source.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let (cert, key) = match (self.cert, self.key) {
+            (None, None) => (other.cert.clone(), other.key.clone()),
+            own => own,
+        };
+        Self { mode: self.mode.or(other.mode), ca: self.ca.or_else(|| other.ca.clone()), cert, key }
+    }
+
+    /// The mode in effect: with an authority but no mode, the certificate is checked, as with MySQL's clients.
+    fn effective_mode(&self) -> SslMode {
+        let unsaid = if self.ca.is_some() { SslMode::VerifyCa } else { SslMode::default() };
+        self.mode.unwrap_or(unsaid)
+    }
+
+    /// Reads the files that are named.
+    pub(crate) fn encryption(&self) -> Result<Encryption, Failure> {
+        let mode = self.effective_mode();
+        Ok(match mode {
+            SslMode::Disabled => Encryption::Never,
+            SslMode::Preferred => Encryption::WhenOffered(self.tls(mode)?),
+            _ => Encryption::Always(self.tls(mode)?),
+        })
+    }
+
+    /// Reads the files that are named, for a protocol whose servers do not say whether they offer TLS: `None`, for no
+    /// encryption, unless a mode or an authority is given.
+    pub(crate) fn tls_from_start(&self) -> Result<Option<Tls>, Failure> {
+        match self.effective_mode() {
+            SslMode::Disabled => Ok(None),
+            SslMode::Preferred if self.mode.is_none() => Ok(None),
+            SslMode::Preferred => Err(Failure::new(
+                ErrorClass::Login,
+                "",
+                "ssl-mode=PREFERRED: a service does not say whether it offers TLS; write DISABLED, REQUIRED, \
+                 VERIFY_CA or VERIFY_IDENTITY",
+            )),
+            mode => self.tls(mode).map(Some),
+        }
+    }
+
+    fn tls(&self, mode: SslMode) -> Result<Tls, Failure> {
+        let check = match (mode, &self.ca) {
+            (SslMode::VerifyIdentity, _) => CertificateCheck::Host,
+            (SslMode::VerifyCa, Some(_)) => CertificateCheck::NamedAuthority,
+            (SslMode::VerifyCa, None) => CertificateCheck::AnyHost,
+            _ => CertificateCheck::Nothing,
+        };
+        Ok(Tls { client: self.client(check)?, check })
+    }
+
+    fn client(&self, check: CertificateCheck) -> Result<TlsClient, Failure> {
+        let authorities = self.ca.as_deref().map(read).transpose()?;
+        let roots = authorities.as_deref().map_or(Roots::System, Roots::Pem);
+        let trust = match check {
+            CertificateCheck::Nothing => Trust::Anyone,
+            CertificateCheck::AnyHost | CertificateCheck::NamedAuthority => Trust::Authority(roots),
+            CertificateCheck::Host => Trust::Identity(roots),
+        };
+        // When only one of the two is named, that file holds both, as with MySQL's clients.
+        let files = self.cert.as_deref().or(self.key.as_deref());
+        let files = files.zip(self.key.as_deref().or(self.cert.as_deref()));
+        let pems = files.map(|(cert, key)| Ok((read(cert)?, read(key)?))).transpose()?;
+        let certificate =
+            pems.as_ref().map(|(cert, key)| ClientCertificate { chain_pem: cert, key_pem: key });
+        TlsClient::new(trust, certificate).map_err(|fault| self.unusable(&fault))
+    }
+
+    /// A failure with the file, its error and the remedy.
+    fn unusable(&self, fault: &SetupFault) -> Failure {
+        let cert = self.cert.as_ref().or(self.key.as_ref());
+        let key = self.key.as_ref().or(self.cert.as_ref());
+        let (option, file, remedy) = match fault {
+            SetupFault::NoRoots(_) => {
+                ("ssl-ca", self.ca.as_ref(), "name the authority's certificate")
+            }
+            SetupFault::NoCertificate(_) => ("ssl-cert", cert, "name the client's certificate"),
+            SetupFault::NoKey(_) => {
+                ("ssl-key", key, "name the private key of the client's certificate")
+            }
+            SetupFault::EncryptedKey => {
+                ("ssl-key", key, "take the passphrase off: openssl pkey -in KEY -out PLAIN_KEY")
+            }
+            SetupFault::KeyMismatch => {
+                ("ssl-key", key, "name the key that was made with the certificate of ssl-cert")
+            }
+            SetupFault::NoSystemRoots(_) => ("ssl-ca", None, "name an authority's certificate"),
+            SetupFault::Other(_) => ("ssl-mode", None, "check the ssl options"),
+        };
+        let place = file.map(|file| format!(" {}", file.display())).unwrap_or_default();
+        let message = format!("{option}{place}: {fault}; {remedy}");
+        Failure::new(ErrorClass::Login, "", message)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.display());
+        Failure::new(ErrorClass::Login, "", message)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Who receives the results of a trial.
+
+use std::io;
+
+use measure::{GeneratorStall, Interval, Outage, Phase};
+
+/// Receives the results of a trial while it runs.
+pub trait TrialObserver {
+    /// All clients are ready, and none has started. Not called in virtual time.
+    ///
+    /// # Errors
+    /// When the observer cannot continue; the trial ends.
+    fn ready(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
+    ///
+    /// # Errors
+    /// When the observer cannot continue; the trial ends.
+    fn begins(&mut self, phase: Phase) -> io::Result<()>;
+
+    /// An interval is closed and merged over all workers; they come in order.
+    ///
+    /// # Errors
+    /// When it cannot store the interval, such as on a full disk; the trial ends.
+    fn interval(&mut self, interval: &Interval) -> io::Result<()>;
+
+    /// All outages so far. Called after an interval in which they have changed, and once more before the end.
+    ///
+    /// # Errors
+    /// When it cannot store them; the trial ends.
+    fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The measured window is over; requests in flight may still be answered, and intervals passed on.
+    ///
+    /// # Errors
+    /// When the observer cannot continue.
+    fn ends(&mut self) -> io::Result<()>;
+
+    /// Times in which the load generator itself did not run, in order, on the trial's clock. Called once, when all
+    /// clients have ended.
+    fn own_stalls(&mut self) -> Vec<GeneratorStall> {
+        Vec::new()
+    }
+
+    /// The reason why the system under test has exited, if it has; this ends the trial at once. Called several times
+    /// a second.
+    fn crash(&mut self) -> Option<String> {
+        None
+    }
+}

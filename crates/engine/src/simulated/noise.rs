@@ -1,0 +1,260 @@
+//! Noise of the simulated machine over time, from a seed: the same for every load that runs at the same time.
+
+use net::Nanos;
+use plan::Noise;
+
+use super::draws::Draws;
+
+/// Steps of an autoregressive process in the time in which its autocorrelation falls to 1/e.
+const STEPS: f64 = 8.0;
+/// A drift never makes services faster than this part of their time.
+const DRIFT_MIN: f64 = 0.01;
+/// The longest pause, in mean lengths: a Pareto distribution has no bound.
+const PAUSE_MAX: f64 = 1_000.0;
+/// Points in a window at which the share of stolen CPU is computed.
+const SHARE_POINTS: u64 = 256;
+
+/// The noise of a machine from some time of a run on. Times are asked for in ascending order.
+#[derive(Clone, Debug)]
+pub struct MachineNoise {
+    tracks: Vec<Track>,
+    /// Where the clock of the load starts in the run, ns.
+    origin_ns: Nanos,
+    /// Pauses that have not ended yet: start and end in the run, ns.
+    pauses: Vec<(Nanos, Nanos)>,
+}
+
+/// One source of noise, and its state until a time.
+#[derive(Clone, Debug)]
+struct Track {
+    noise: Noise,
+    draws: Draws,
+    /// The end of the state in the run, ns; of pauses, the end of the last one that was drawn.
+    until_ns: Nanos,
+    /// The normal value of an autoregressive process; 0 or 1 for the fast or the slow state.
+    state: f64,
+}
+
+impl MachineNoise {
+    /// The noise of a run with `seed`, for a load that starts at `origin_ns` of the run.
+    pub fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
+        let track = |(noise, purpose)| Track::new(noise, Draws::new(seed, purpose));
+        let tracks = noise.iter().copied().zip(1..).map(track).collect();
+        Self { tracks, origin_ns, pauses: Vec::new() }
+    }
+
+    /// The end of a service of `service` ns that starts at `start`, both on the clock of the load. The factor at the
+    /// start holds until the end.
+    pub fn served(&mut self, start: Nanos, service: Nanos) -> Nanos {
+        if self.tracks.is_empty() {
+            return start + service;
+        }
+        let start = self.origin_ns + start;
+        let mut done = start + (service as f64 * self.factor(start)).round() as Nanos;
+        self.pauses.retain(|(_, end)| *end > start);
+        // A pause lengthens the service, which may then reach the next one.
+        let (mut next, mut continued) = (0, start);
+        loop {
+            self.draw_pauses(done);
+            let Some((at, end)) = self.pauses.get(next).filter(|(at, _)| *at < done) else { break };
+            done += end.saturating_sub(continued.max(*at));
+            continued = continued.max(*end);
+            next += 1;
+        }
+        done - self.origin_ns
+    }
+
+    /// The part of the CPU that the machine's other users took within a window of the load's clock, 0 to 1: what a
+    /// monitor of the machine would show of this noise.
+    pub fn stolen_share(&mut self, from: Nanos, to: Nanos) -> f64 {
+        let (from, to) = (self.origin_ns + from, self.origin_ns + to);
+        let mut share = 0.0;
+        for point in 0..SHARE_POINTS {
+            let at = from + (to - from) * point / SHARE_POINTS;
+            self.draw_pauses(at + 1);
+            let is_paused = self.pauses.iter().any(|(start, end)| (*start..*end).contains(&at));
+            let taken = if is_paused { 1.0 } else { 1.0 - self.factor(at).max(1.0).recip() };
+            share += taken / SHARE_POINTS as f64;
+        }
+        share
+    }
+
+    /// The factor of service times at a time of the run.
+    fn factor(&mut self, at: Nanos) -> f64 {
+        self.tracks.iter_mut().map(|track| track.factor(at)).product()
+    }
+
+    /// Draws the pauses that start before a time of the run, and keeps them in order.
+    fn draw_pauses(&mut self, before: Nanos) {
+        let known = self.pauses.len();
+        for track in &mut self.tracks {
+            while let Some(pause) = track.next_pause(before) {
+                self.pauses.push(pause);
+            }
+        }
+        if self.pauses.len() > known {
+            self.pauses.sort_unstable();
+        }
+    }
+}
+
+impl Track {
+    fn new(noise: Noise, mut draws: Draws) -> Self {
+        let state = match noise {
+            Noise::Autocorrelated { .. } => draws.normal(),
+            Noise::TwoStates { fast_ns, slow_ns, .. } => {
+                let slow = slow_ns as f64 / (fast_ns + slow_ns).max(1) as f64;
+                f64::from(u8::from(draws.uniform() < slow))
+            }
+            Noise::Pauses { .. } | Noise::Drift { .. } => 0.0,
+        };
+        let mut track = Self { noise, draws, until_ns: 0, state };
+        track.until_ns = match noise {
+            Noise::Pauses { .. } => 0,
+            _ => track.length_ns(),
+        };
+        track
+    }
+
+    /// How long the state lasts.
+    fn length_ns(&mut self) -> Nanos {
+        let length = match self.noise {
+            Noise::Autocorrelated { time_ns, .. } => time_ns as f64 / STEPS,
+            Noise::TwoStates { fast_ns, slow_ns, .. } => {
+                let mean = if self.state > 0.0 { slow_ns } else { fast_ns };
+                mean as f64 * self.draws.exponential()
+            }
+            Noise::Pauses { .. } | Noise::Drift { .. } => return Nanos::MAX,
+        };
+        (length as Nanos).max(1)
+    }
+
+    fn factor(&mut self, at: Nanos) -> f64 {
+        while matches!(self.noise, Noise::Autocorrelated { .. } | Noise::TwoStates { .. })
+            && self.until_ns <= at
+        {
+            self.state = match self.noise {
+                Noise::Autocorrelated { .. } => {
+                    let kept = (-1.0 / STEPS).exp();
+                    kept * self.state + (1.0 - kept * kept).sqrt() * self.draws.normal()
+                }
+                _ => 1.0 - self.state,
+            };
+            self.until_ns = self.until_ns.saturating_add(self.length_ns());
+        }
+        match self.noise {
+            Noise::Autocorrelated { deviation, .. } => {
+                (deviation * self.state - deviation * deviation / 2.0).exp()
+            }
+            Noise::TwoStates { slow, .. } => 1.0 + self.state * (slow - 1.0),
+            Noise::Drift { change, over_ns } => {
+                (1.0 + change * at as f64 / over_ns.max(1) as f64).max(DRIFT_MIN)
+            }
+            Noise::Pauses { .. } => 1.0,
+        }
+    }
+
+    /// The next pause, when it starts before a time.
+    fn next_pause(&mut self, before: Nanos) -> Option<(Nanos, Nanos)> {
+        let Noise::Pauses { every_ns, length_ns, shape } = self.noise else { return None };
+        let mut draws = self.draws;
+        let gap = every_ns.saturating_sub(length_ns) as f64 * draws.exponential();
+        let length = length_ns as f64 * draws.pareto(shape).min(PAUSE_MAX);
+        let start = self.until_ns.saturating_add((gap as Nanos).max(1));
+        if start >= before {
+            return None;
+        }
+        self.draws = draws;
+        self.until_ns = start.saturating_add((length as Nanos).max(1));
+        Some((start, self.until_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+    const S: Nanos = 1_000 * MS;
+
+    /// The factors of a service of 1 ms, one each `step` over `count` steps.
+    fn factors(noise: Noise, step: Nanos, count: u64) -> Vec<f64> {
+        let mut machine = MachineNoise::new(&[noise], 7, 0);
+        let factor = |at| (machine.served(at * step, MS) - at * step) as f64 / MS as f64;
+        (0..count).map(factor).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn autocorrelated_noise_has_its_deviation_and_correlation_time() {
+        let noise = Noise::Autocorrelated { deviation: 0.2, time_ns: S };
+        let logs: Vec<f64> = factors(noise, S, 40_000).iter().map(|factor| factor.ln()).collect();
+        let centre = mean(&logs);
+        let product = |lag: usize| {
+            let pairs = logs.iter().zip(&logs[lag..]);
+            mean(&pairs.map(|(one, other)| (one - centre) * (other - centre)).collect::<Vec<_>>())
+        };
+        assert!((centre + 0.02).abs() < 0.005, "{centre}");
+        assert!((product(0).sqrt() - 0.2).abs() < 0.005, "{}", product(0).sqrt());
+        let correlation = product(1) / product(0);
+        assert!((correlation - (-1.0_f64).exp()).abs() < 0.03, "{correlation}");
+    }
+
+    #[test]
+    fn two_states_share_the_time_as_their_lengths() {
+        let noise = Noise::TwoStates { slow: 3.0, fast_ns: 3 * S, slow_ns: S };
+        let seen = factors(noise, 100 * MS, 200_000);
+        assert!(seen.iter().all(|factor| *factor == 1.0 || *factor == 3.0));
+        // A quarter of the time is slow.
+        assert!((mean(&seen) - 1.5).abs() < 0.05, "{}", mean(&seen));
+    }
+
+    #[test]
+    fn a_drift_follows_a_straight_line() {
+        let seen = factors(Noise::Drift { change: 0.5, over_ns: 100 * S }, S, 101);
+        assert_eq!((seen[0], seen[50], seen[100]), (1.0, 1.25, 1.5));
+    }
+
+    #[test]
+    fn pauses_take_their_share_of_the_time() {
+        let noise = Noise::Pauses { every_ns: S, length_ns: 100 * MS, shape: 2.5 };
+        let mut machine = MachineNoise::new(&[noise], 3, 0);
+        // Services one after the other, for 20,000 s of work.
+        let end = (0..2_000_000).fold(0, |at, _| machine.served(at, 10 * MS));
+        let paused = 1.0 - 20_000.0 * S as f64 / end as f64;
+        assert!((paused - 0.1).abs() < 0.01, "{paused}");
+    }
+
+    #[test]
+    fn noise_goes_on_from_trial_to_trial_and_monitors_see_it() {
+        let noise = [
+            Noise::Autocorrelated { deviation: 0.3, time_ns: 10 * S },
+            Noise::Pauses { every_ns: 5 * S, length_ns: 500 * MS, shape: 1.5 },
+        ];
+        let later = MachineNoise::new(&noise, 1, 30 * S).served(2 * S, MS);
+        assert_eq!(MachineNoise::new(&noise, 1, 0).served(32 * S, MS), later + 30 * S);
+        let share = |from, to| MachineNoise::new(&noise, 1, 0).stolen_share(from, to);
+        let shares: Vec<f64> = (0..200).map(|at| share(at * S, (at + 1) * S)).collect();
+        let delays = (0..200).map(|at| {
+            let mut machine = MachineNoise::new(&noise, 1, 0);
+            let done = (0..100).map(|step| {
+                let start = at * S + step * 10 * MS;
+                (machine.served(start, MS) - start) as f64
+            });
+            done.sum::<f64>()
+        });
+        let delays: Vec<f64> = delays.collect();
+        let [share_mean, delay_mean] = [mean(&shares), mean(&delays)];
+        let product = |one: &[f64], one_mean: f64, other: &[f64], other_mean: f64| -> f64 {
+            one.iter().zip(other).map(|(a, b)| (a - one_mean) * (b - other_mean)).sum()
+        };
+        let correlation = product(&shares, share_mean, &delays, delay_mean)
+            / (product(&shares, share_mean, &shares, share_mean)
+                * product(&delays, delay_mean, &delays, delay_mean))
+            .sqrt();
+        assert!(correlation > 0.5, "{correlation}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Counting what ends: in the open interval, and at the edges of the measured window.
+
+use measure::{Interval, OperationTally, Phase, QueryCounts, Tally};
+use net::Nanos;
+
+use super::WorkerState;
+use crate::control::{Message, Share};
+
+/// The interval that events are counted in.
+pub(super) struct Open {
+    pub(super) index: usize,
+    pub(super) start: Nanos,
+    pub(super) end: Nanos,
+    /// When the last counted event ended.
+    pub(super) last_event: Nanos,
+    pub(super) tally: Tally,
+    /// Arrivals that had waited for a client when the interval began.
+    pub(super) waiting: u64,
+    /// Statements that are not timed apart from their transaction: they count when it ends.
+    pub(super) pending: QueryCounts,
+}
+
+impl Open {
+    pub(super) fn take_pending(&mut self) {
+        self.tally.queries.add(std::mem::take(&mut self.pending));
+    }
+}
+
+/// The part of the trial in which an event ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    WarmUp,
+    Measured,
+    /// After the measured window.
+    Drain,
+}
+
+impl WorkerState {
+    /// [`WorkerState::counting_at`] for a transaction. One of more than a limited number ends after the window.
+    #[inline]
+    pub(super) fn counting_turn(
+        &self,
+        now: Nanos,
+        due: Nanos,
+        event: impl Fn(&mut Tally),
+    ) -> Counted {
+        let at = now - self.origin.get();
+        let is_in_window = at < self.control.end() && !self.timetable.is_warm_up(at);
+        let share = if is_in_window { self.control.ends(at) } else { Share::One };
+        if share == Share::None {
+            let pending = std::mem::take(&mut self.open.borrow_mut().pending);
+            self.counting_in_drain(pending, due, event);
+            return Counted::Drain;
+        }
+        let counted = self.counting_at(now, due, event);
+        if share == Share::Last {
+            self.control.end_at(at);
+        }
+        counted
+    }
+
+    /// Lets `event` count an event that was due at `due` and ends at `now`, in the current interval. What crosses an edge
+    /// of the measured window counts there too.
+    #[inline]
+    pub(super) fn counting_at(
+        &self,
+        now: Nanos,
+        due: Nanos,
+        event: impl Fn(&mut Tally),
+    ) -> Counted {
+        let at = now - self.origin.get();
+        let end = self.control.end();
+        let mut open = self.open.borrow_mut();
+        if at >= open.end.min(end) {
+            self.close_until(&mut open, at);
+        }
+        if at >= end {
+            let pending = std::mem::take(&mut open.pending);
+            self.counting_in_drain(pending, due, event);
+            return Counted::Drain;
+        }
+        open.take_pending();
+        open.last_event = at;
+        event(&mut open.tally);
+        if self.timetable.is_warm_up(at) {
+            return Counted::WarmUp;
+        }
+        if self.is_warm_up(due) {
+            self.counting_before(event);
+        }
+        Counted::Measured
+    }
+
+    /// Counts an event that was due before the window and ended in it.
+    #[cold]
+    fn counting_before(&self, event: impl Fn(&mut Tally)) {
+        let mut tally = Tally::new(self.kinds.len());
+        event(&mut tally);
+        for (all, one) in self.edges.borrow_mut().before.iter_mut().zip(&tally.operations) {
+            all.merge(one);
+        }
+    }
+
+    /// Counts an event that ended after the window. Its latency and its transaction count only if it was due in it.
+    #[cold]
+    fn counting_in_drain(&self, pending: QueryCounts, due: Nanos, event: impl Fn(&mut Tally)) {
+        let mut tally = Tally::new(self.kinds.len());
+        event(&mut tally);
+        tally.queries.add(pending);
+        let due = due - self.origin.get();
+        if self.timetable.is_warm_up(due) || due >= self.control.end() {
+            tally.operations.fill(OperationTally::default());
+            (tally.transactions, tally.failed_transactions) = (0, 0);
+        }
+        self.edges.borrow_mut().drain.merge(&tally);
+    }
+
+    /// Closes every interval that ends at or before `at`.
+    pub(super) fn close_until(&self, open: &mut Open, at: Nanos) {
+        let end = self.control.end();
+        if open.end > self.control.spent_at() {
+            open.end = Nanos::MAX;
+        }
+        while at >= open.end.min(end) && open.start < end {
+            let until = open.end.min(end);
+            self.close(open, until);
+        }
+    }
+
+    fn close(&self, open: &mut Open, end: Nanos) {
+        let operations = self.kinds.len();
+        let is_warm_up = self.timetable.is_warm_up(open.start);
+        let waiting = self.pacer.waiting(end);
+        // Those that began in the interval had waited before it, or came in it.
+        open.tally.arrivals = (open.tally.arrivals + waiting).saturating_sub(open.waiting);
+        open.waiting = waiting;
+        let interval = Box::new(Interval {
+            phase: if is_warm_up { Phase::WarmUp } else { Phase::Measure },
+            start_ns: open.start,
+            end_ns: end,
+            tally: std::mem::replace(&mut open.tally, Tally::new(operations)),
+        });
+        self.send(Message::Closed { worker: self.worker, index: open.index, interval });
+        open.index += 1;
+        open.start = end;
+        open.end = self.timetable.interval_end(end);
+    }
+
+    /// Closes the current interval when all clients have ended. If they all left before the window's end, it ends at
+    /// the last event.
+    pub(crate) fn close_last(&self) {
+        if !self.gate.is_open() {
+            return;
+        }
+        let at = self.handle.now() - self.origin.get();
+        let mut open = self.open.borrow_mut();
+        self.close_until(&mut open, at);
+        let end = open.last_event + 1;
+        if open.start < self.control.end() && end > open.start {
+            self.close(&mut open, end);
+        }
+    }
+}

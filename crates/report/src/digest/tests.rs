@@ -1,0 +1,186 @@
+//! Rows say which trials their figures are of, in every view.
+
+use measure::{Condition, ConditionResult, OperationId, Rules, Score, Share, Tally, TrialStatus};
+
+use super::*;
+use crate::sample;
+
+/// One point with four repetitions.
+fn repeated() -> Run {
+    let mut run = sample::compared();
+    run.trials.retain(|trial| trial.header.system == "sqlite");
+    run.header.trials_planned = run.trials.len();
+    run
+}
+
+fn set_status(run: &mut Run, trial: usize, status: TrialStatus) {
+    run.trials[trial].end.as_mut().unwrap().status = status;
+}
+
+fn remarks(run: &Run) -> String {
+    let digest = Digest::new(run);
+    digest.remarks(&digest.points[0])
+}
+
+#[test]
+fn a_row_says_how_many_of_its_trials_count() {
+    let mut run = repeated();
+    assert_eq!(remarks(&run), "");
+    set_status(&mut run, 1, TrialStatus::Crashed("killed".to_owned()));
+    assert_eq!(remarks(&run), "3 of 4 trials, 1 crashed");
+    run.trials[2].end.as_mut().unwrap().clients[0].failure =
+        Some(measure::Failure::new(measure::ErrorClass::Server, "1", "gone"));
+    assert_eq!(remarks(&run), "3 of 4 trials, 1 crashed, warnings in 1");
+    let digest = Digest::new(&run);
+    let told = "3 of 4 trials, 1 crashed, warnings in 1";
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains(told), "{view}");
+        assert!(view.contains("failed and retries are sums over all trials"), "{view}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let point = &json["points"][0];
+    assert_eq!((&point["trials"], &point["trials_counted"]), (&4.into(), &3.into()));
+    assert_eq!(point["remarks"], told);
+}
+
+/// A workload with a score, a mix and conditions, whose server crashed in its only trial.
+#[test]
+fn a_crashed_trial_marks_its_score_and_says_that_conditions_were_not_checked() {
+    let mut run = repeated();
+    run.trials.truncate(1);
+    let operations = vec![OperationId(0)];
+    run.trials[0].header.workload.rules = Rules {
+        scores: vec![Score {
+            name: "tpmX".to_owned(),
+            meaning: "transactions a minute".to_owned(),
+            operations: operations.clone(),
+            period_s: 60,
+            formula: measure::Formula::Rate,
+            most: None,
+        }],
+        shares: vec![Share { name: "all".to_owned(), operations, least_percent: 50.0 }],
+        has_waits: false,
+        ..Rules::default()
+    };
+    let whole = Digest::new(&run);
+    assert!(!crate::terminal(&whole).contains("crashed"));
+    set_status(&mut run, 0, TrialStatus::Crashed("killed".to_owned()));
+    let digest = Digest::new(&run);
+    let table = crate::rules::table(&digest, None).text();
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.ends_with("kept          not checked after the load  crashed"), "{table}");
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("not checked after the load"), "{view}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    assert_eq!(json["trials"][0]["own"]["conditions_checked"], false);
+    // Another repetition, whose conditions were checked.
+    let mut other = run.trials[0].clone();
+    other.header.repetition = 1;
+    let (name, meaning) = ("one".to_owned(), "one is one".to_owned());
+    other.conditions = vec![Condition { name, meaning, verdict: ConditionResult::Holds }];
+    other.end.as_mut().unwrap().status = TrialStatus::Complete;
+    run.trials.push(other);
+    let table = crate::rules::table(&Digest::new(&run), None).text();
+    let told = "1 of 1 hold; not checked after the load in 1 of 2 trials  1 of 2 trials, 1 crashed";
+    assert!(table.contains(told), "{table}");
+}
+
+#[test]
+fn an_outage_without_an_end_took_so_long_or_more_in_every_view() {
+    let mut run = repeated();
+    run.trials.truncate(1);
+    let end_ns = run.trials[0].intervals.last().unwrap().end_ns;
+    let start_ns = end_ns - 1_300_000_000;
+    run.trials[0].outages = vec![Outage { start_ns, end_ns: None, failures: 16, reconnects: 0 }];
+    let digest = Digest::new(&run);
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("1.30 s or more"), "{view}");
+    }
+    assert!(crate::html(&digest).contains("outage of 1.300 s or more"));
+}
+
+#[test]
+fn a_record_of_the_earlier_format_says_so_once() {
+    let mut run = repeated();
+    let codes = |run: &Run| -> Vec<Code> {
+        Digest::new(run).findings.iter().map(|finding| finding.code).collect()
+    };
+    assert_eq!(codes(&run), []);
+    for trial in &mut run.trials {
+        trial.end.as_mut().unwrap().edges.before.clear();
+    }
+    assert_eq!(codes(&run), [Code::OlderRecord]);
+    let text = crate::markdown(&Digest::new(&run));
+    assert_eq!(text.matches("The record is of an earlier format").count(), 1, "{text}");
+    // A trial whose load never began tells nothing of its format.
+    assert!(!codes(&sample::failed()).contains(&Code::OlderRecord));
+}
+
+#[test]
+fn an_open_loop_says_which_queues_its_arrivals_wait_in() {
+    let mut run = sample::open();
+    let note = |run: &Run| crate::tables::queues_note(&Digest::new(run)).unwrap();
+    assert!(note(&run).contains("(one for each client of sqlite)"), "{}", note(&run));
+    for trial in &mut run.trials {
+        trial.header.is_embedded = false;
+    }
+    let loops = "one for each event loop, here 2: their number follows dyno's cores";
+    assert!(note(&run).contains(loops), "{}", note(&run));
+    let digest = Digest::new(&run);
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("Near saturation response times depend on the number of queues"));
+    }
+    assert_eq!(crate::tables::queues_note(&Digest::new(&sample::run())), None);
+}
+
+#[test]
+fn context_switches_that_differ_much_between_loads_are_told() {
+    let mut run = sample::quick();
+    assert!(crate::tables::switches_notes(&Digest::new(&run)).is_empty());
+    for trial in &mut run.trials {
+        let queries = trial.total.queries.total();
+        let switches = if trial.header.clients == 2 { queries / 2 } else { queries / 100 };
+        let usage = trial.end.as_mut().unwrap().usage.as_mut().unwrap();
+        (usage.voluntary_switches, usage.involuntary_switches) = (switches, 0);
+    }
+    run.trials.retain(|trial| trial.header.workload.name == "oltp_point_select");
+    let digest = Digest::new(&run);
+    let notes = crate::tables::switches_notes(&digest);
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("0.500 times for a query with 2 clients"), "{notes:?}");
+    for view in [crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("Its threads waited in different ways"));
+    }
+}
+
+#[test]
+fn a_complete_repetition_in_which_nothing_succeeded_counts_as_zero() {
+    let mut run = sample::large();
+    let second = run.trials.iter_mut().find(|trial| trial.header.repetition == 1).unwrap();
+    let operations = second.header.operations.len();
+    second.total = Tally::new(operations);
+    for interval in &mut second.intervals {
+        interval.tally = Tally::new(operations);
+    }
+    let digest = Digest::new(&run);
+    let point = &digest.points[0];
+    assert_eq!(point.counted.len(), 2);
+    let rate = digest.estimate(point, |summary| summary.transactions_per_s).unwrap();
+    assert_eq!((rate.min, rate.median), (0.0, rate.max / 2.0));
+    // There is one latency, which the round without any does not halve.
+    let (latency, _) = digest.bounded(point, |summary| summary.latency.mean()).unwrap();
+    assert_eq!((latency.count, latency.min), (1, latency.max));
+}
+
+#[test]
+fn a_load_that_is_given_cpus_has_no_more_threads_than_these() {
+    let mut record = sample::run().trials.swap_remove(0);
+    let threads = |record: &TrialRecord, usable| usage(record, usable).unwrap().threads;
+    let own = record.header.load.threads;
+    assert_eq!((own, threads(&record, None), threads(&record, Some(1))), (2, 2, 1));
+    record.header.load.cpus = vec![3];
+    assert_eq!(threads(&record, Some(8)), 1);
+    record.header.load.cpus = vec![1, 2, 3];
+    assert_eq!(threads(&record, Some(8)), 2);
+}

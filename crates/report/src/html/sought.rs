@@ -1,0 +1,128 @@
+//! Seeks on the page: the capacities, a plot of the probes for each bound, and the probes as a table.
+
+use analysis::JudgedProbe;
+use measure::{BoundedFigure, SeekBound};
+
+use super::{folded, paragraph, section, table};
+use crate::digest::Digest;
+use crate::number::number;
+use crate::seek::{NOTE, Sought, all, name, probes};
+use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
+
+const SIZE: Size = Size { is_wide: true, height: 340.0 };
+/// A figure without an upper bound is drawn at so many times the highest other one.
+const OUT_OF_REACH: f64 = 2.0;
+
+/// The section of all seeks; empty in a run with fixed loads.
+pub(crate) fn sought(digest: &Digest<'_>) -> String {
+    let seeks = all(digest);
+    if seeks.is_empty() {
+        return String::new();
+    }
+    let mut body = table(&crate::seek::table(digest, &seeks), &digest.under_test());
+    body.push_str(&paragraph(NOTE));
+    for (at, sought) in seeks.iter().enumerate() {
+        let name = sought.name(digest);
+        body.push_str(&paragraph(&format!("{name}: {}", sought.sentences())));
+        let bounds = sought.record.bounds.iter().enumerate();
+        let charts = bounds.filter_map(|(place, bound)| chart(sought, &name, place, bound));
+        let figures: String = charts
+            .enumerate()
+            .map(|(chart_at, chart)| chart.html(&format!("k{at}-{chart_at}")))
+            .collect();
+        body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+        body.push_str(&folded(&probes(sought), &format!("Probes of {name}")));
+    }
+    section("capacity", "Capacity", &body)
+}
+
+/// Every probe by its throughput and a bounded figure; `None` when no probe has the figure.
+fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound) -> Option<Chart> {
+    let known: Vec<&JudgedProbe> =
+        sought.trials.iter().filter_map(|trial| trial.probe.as_ref()).collect();
+    let values = || known.iter().map(|probe| probe.figures[place]);
+    let (unit, scale) = match bound.figure {
+        BoundedFigure::Errors => (Unit::Percent, 100.0),
+        _ => (Unit::Latency, 1.0),
+    };
+    let finite = values().filter(|value| value.is_finite() && *value > 0.0);
+    let highest = finite.fold(bound.most, f64::max) * OUT_OF_REACH;
+    let dots = |is_kept: bool, is_confirming: bool| -> Vec<Dot> {
+        let here = known
+            .iter()
+            .filter(|probe| (probe.is_kept, probe.is_confirming) == (is_kept, is_confirming));
+        here.map(|probe| dot(probe, probe.figures[place], highest, scale))
+            .filter(|dot| dot.y > 0.0)
+            .collect()
+    };
+    let mut series: Vec<Series> = [
+        ("kept all bounds", 2, dots(true, false)),
+        ("broke a bound", 1, dots(false, false)),
+        ("longer trial, kept", 0, dots(true, true)),
+        ("longer trial, broke", 3, dots(false, true)),
+    ]
+    .into_iter()
+    .filter(|(_, _, dots)| !dots.is_empty())
+    .map(|(name, colour, dots)| Series {
+        has_markers: true,
+        has_line: false,
+        ..Series::line(name, colour, dots)
+    })
+    .collect();
+    let all = || series.iter().flat_map(|line| &line.dots);
+    all().next()?;
+    let right = all().map(|dot| dot.x).fold(0.0, f64::max);
+    let interval = sought.capacity().map(|it| (it.per_s_low, it.per_s_high));
+    let ends = interval.map_or(right, |(_, high)| high.max(right));
+    let x = Axis::new("transactions per second", Scale::Linear, Unit::Number, [ends]);
+    let figure = name(bound.figure);
+    let label = if scale > 1.0 { format!("{figure}, %") } else { figure.clone() };
+    let most = bound.most * scale;
+    let y = Axis::new(label, Scale::Log10, unit, all().map(|dot| dot.y).chain([most]));
+    // Beyond the right end, where it is clamped: the axis ends at a round value.
+    let far = 10.0 * ends;
+    let line =
+        Series::line(format!("bound of {figure}"), 4, vec![Dot::at(0.0, most), Dot::at(far, most)]);
+    series.push(Series { dash: 1, ..line });
+    let band = interval.map(|(from, to)| Shade {
+        from,
+        to,
+        kind: ShadeKind::Capacity,
+        note: format!("95 % interval of the capacity: {} to {} per s", number(from), number(to)),
+    });
+    Some(Chart {
+        title: format!("{name_of}: {figure} of each probe"),
+        subtitle: sought.under_test(),
+        description: sought.sentences(),
+        remark: if all_bounded(&known, place) {
+            String::new()
+        } else {
+            "An arrow: transactions that did not succeed reach this figure, so it has no upper bound.".to_owned()
+        },
+        x,
+        y,
+        series,
+        shades: band.into_iter().collect(),
+        marks: Vec::new(),
+        size: SIZE,
+    })
+}
+
+fn all_bounded(probes: &[&JudgedProbe], place: usize) -> bool {
+    probes.iter().all(|probe| probe.figures[place].is_finite())
+}
+
+fn dot(probe: &JudgedProbe, value: f64, highest: f64, scale: f64) -> Dot {
+    let is_bounded = value.is_finite();
+    let shown = if is_bounded { value } else { highest };
+    Dot {
+        arrow: (!is_bounded).then_some(Arrow::Value),
+        note: Some(format!(
+            "load {}: {} per s, {}",
+            number(probe.load),
+            number(probe.transactions_per_s),
+            if probe.is_kept { "kept" } else { "broken" }
+        )),
+        ..Dot::at(probe.transactions_per_s, shown * scale)
+    }
+}

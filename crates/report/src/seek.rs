@@ -1,0 +1,441 @@
+//! Seeks: the capacity of each system under each workload, how sure it is, and the probes that it comes from.
+
+use analysis::{Capacity, Code, JudgedProbe, ProbeFacts, Seek, SeekOutcome, assess};
+use measure::{BoundedFigure, Edges, SeekBound, SeekOver, TrialStatus};
+use record::{Run, SeekRecord, TrialRecord};
+use serde_json::{Value, json};
+
+use crate::digest::{Digest, Trial, clients_text};
+use crate::number::{duration, latency, number, percent, percentile_name, several};
+use crate::table::Table;
+
+/// What the capacity and its interval mean.
+pub(crate) const NOTE: &str = "The capacity is the throughput at the highest load that keeps the bounds, with a 95 % \
+                               interval from a line through the probes near it. Transactions that failed, timed out \
+                               or were never answered count as infinitely slow. Confirmed is the throughput of the \
+                               longer trial at the highest load that kept the bounds.";
+
+/// One seek: the probes of a system under a workload.
+pub(crate) struct Sought<'d, 'a> {
+    pub(crate) record: &'a SeekRecord,
+    pub(crate) trials: Vec<&'d Trial<'a>>,
+    pub(crate) outcome: SeekOutcome,
+    seek: Seek,
+}
+
+/// What a trial of a seek shows of the bounds; `None` in a run with fixed loads, and for a trial that did not run to
+/// its end.
+pub(crate) fn judged(run: &Run, trial: &TrialRecord) -> Option<JudgedProbe> {
+    let seek = run.header.seek.as_ref()?;
+    let probe = trial.header.probe?;
+    let end = trial.end.as_ref().filter(|end| end.status != TrialStatus::Interrupted)?;
+    let none = Edges::default();
+    let is_over = !trial.header.operations.is_empty();
+    let facts = ProbeFacts {
+        load: load(seek, trial),
+        is_confirming: probe.is_confirming,
+        operations: &trial.header.operations,
+        total: &trial.total,
+        edges: if is_over { &end.edges } else { &none },
+        seconds: trial.seconds(),
+        status: &end.status,
+    };
+    // A trial without operations could not begin: it shows nothing of the system under load.
+    is_over.then(|| assess(&seek.bounds, &facts))
+}
+
+fn load(seek: &SeekRecord, trial: &TrialRecord) -> f64 {
+    match seek.range.over {
+        SeekOver::Clients => trial.header.clients as f64,
+        SeekOver::Rate => trial.header.load.open.as_ref().map_or(0.0, |open| open.rate_per_s),
+    }
+}
+
+/// Whether a finding is what probes are for: their load is above the capacity now and then, and they are short.
+pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
+    let is_short = trial.record.header.probe.is_some_and(|probe| !probe.is_confirming);
+    let of_load = matches!(
+        code,
+        Code::Failed
+            | Code::NothingMeasured
+            | Code::Outages
+            | Code::ClientsLeft
+            | Code::EveryClientLeft
+            | Code::Failures
+            | Code::Retries
+            | Code::RateMissed
+            | Code::Unfair
+            | Code::Trend
+            | Code::LatencyTrend
+            | Code::Unsteady
+            | Code::Unfinished
+            | Code::FewValues
+            | Code::ShortWindow
+            | Code::LatencyLimitMissed
+            | Code::MixMissed
+            | Code::LoadUneven
+    );
+    is_short && of_load && trial.probe.is_some()
+}
+
+/// Every seek of the run, in its order.
+pub(crate) fn all<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Sought<'d, 'a>> {
+    let Some(record) = &digest.run.header.seek else { return Vec::new() };
+    let mut groups: Vec<Vec<&'d Trial<'a>>> = Vec::new();
+    for trial in digest.trials.iter().filter(|trial| trial.record.header.probe.is_some()) {
+        match groups.iter_mut().find(|group| place(group[0]) == place(trial)) {
+            Some(group) => group.push(trial),
+            None => groups.push(vec![trial]),
+        }
+    }
+    groups.into_iter().map(|trials| Sought::new(record, trials)).collect()
+}
+
+fn place<'d>(trial: &'d Trial<'_>) -> (&'d str, &'d str, u32) {
+    let header = &trial.record.header;
+    (&header.system, &header.workload.name, header.repetition)
+}
+
+impl<'d, 'a> Sought<'d, 'a> {
+    fn new(record: &'a SeekRecord, trials: Vec<&'d Trial<'a>>) -> Self {
+        let mut seek = Seek::new(record.range);
+        seek.next(None);
+        for probe in trials.iter().filter_map(|trial| trial.probe.as_ref()) {
+            seek.next(Some(probe.clone()));
+        }
+        let outcome = seek.outcome();
+        Self { record, trials, outcome, seek }
+    }
+
+    /// The system, the workload and, with several, the repetition.
+    pub(crate) fn name(&self, digest: &Digest<'_>) -> String {
+        let (system, workload, repetition) = place(self.trials[0]);
+        let is_repeated =
+            digest.trials.iter().any(|trial| trial.record.header.repetition != repetition);
+        let repetition =
+            if is_repeated { format!(", repetition {}", repetition + 1) } else { String::new() };
+        format!("{system} {workload}{repetition}")
+    }
+
+    pub(crate) fn under_test(&self) -> String {
+        self.trials[0].record.header.identity.title()
+    }
+
+    pub(crate) fn capacity(&self) -> Option<&Capacity> {
+        match &self.outcome {
+            SeekOutcome::Found(capacity) => Some(capacity),
+            _ => None,
+        }
+    }
+
+    /// The bounds in words.
+    pub(crate) fn bounds(&self) -> String {
+        let bounds: Vec<String> = self.record.bounds.iter().map(bound).collect();
+        bounds.join(" and ")
+    }
+
+    fn load(&self, load: f64) -> String {
+        match self.record.range.over {
+            SeekOver::Clients => clients_text(load as usize),
+            SeekOver::Rate => format!("{}/s", number(load)),
+        }
+    }
+
+    fn figures(&self, probe: &JudgedProbe) -> String {
+        let shown = self.record.bounds.iter().zip(&probe.figures);
+        let shown: Vec<String> = shown
+            .map(|(bound, value)| format!("{} {}", name(bound.figure), show(bound.figure, *value)))
+            .collect();
+        shown.join(", ")
+    }
+
+    /// The longer trials that were to confirm the capacity.
+    fn confirming(&self) -> impl Iterator<Item = &JudgedProbe> {
+        self.seek.probes().iter().filter(|probe| probe.is_confirming)
+    }
+
+    /// What the seek found, in sentences.
+    pub(crate) fn sentences(&self) -> String {
+        let bounds = self.bounds();
+        let range = self.record.range;
+        let mut text = match &self.outcome {
+            SeekOutcome::Found(it) => format!(
+                "{} transactions per second ({} to {}) keep {bounds}{}.",
+                number(it.per_s),
+                number(it.per_s_low),
+                number(it.per_s_high),
+                match range.over {
+                    SeekOver::Clients => format!(
+                        ", with {} ({} to {})",
+                        clients_text(it.load as usize),
+                        it.load_low,
+                        it.load_high
+                    ),
+                    SeekOver::Rate => String::new(),
+                }
+            ),
+            SeekOutcome::BelowRange => format!(
+                "Even the smallest load, {}, breaks {bounds} ({}): the capacity is unknown and lies below the range of \
+                 the seek.",
+                self.load(range.from),
+                self.seek.probes().last().map_or(String::new(), |probe| self.figures(probe)),
+            ),
+            SeekOutcome::AboveRange => format!(
+                "Even the largest load, {}, keeps {bounds}: the capacity is unknown and lies above the range of the \
+                 seek.",
+                self.load(range.to)
+            ),
+            SeekOutcome::TooFewTransactions => format!(
+                "The probes near the bound have too few transactions for {bounds}, so the capacity is unknown: set a \
+                 `probe_time` longer than {}.",
+                duration(self.record.probe_time)
+            ),
+            SeekOutcome::Undecided => {
+                "The capacity is unknown: the probes are too few, or contradict each other."
+                    .to_owned()
+            }
+        };
+        if self.capacity().is_none() {
+            text.push_str(&self.bracket());
+        }
+        text.push_str(&self.confirmation());
+        text.push_str(&self.ending());
+        text
+    }
+
+    fn bracket(&self) -> String {
+        match self.seek.bracket() {
+            (Some(kept), Some(broken)) => format!(
+                " Every load up to {} kept the bounds, and {} broke them.",
+                self.load(kept),
+                self.load(broken)
+            ),
+            (Some(kept), None) if self.outcome == SeekOutcome::Undecided => {
+                format!(" Every load up to {} kept the bounds.", self.load(kept))
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn confirmation(&self) -> String {
+        let time = duration(self.record.confirm_time);
+        if let Some(probe) = self.seek.confirmed() {
+            return format!(
+                " A trial of {time} at {} kept them: {} transactions per second, {}.",
+                self.load(probe.load),
+                number(probe.transactions_per_s),
+                self.figures(probe)
+            );
+        }
+        let broken: Vec<String> = self.confirming().map(|probe| self.load(probe.load)).collect();
+        if broken.is_empty() {
+            return if self.capacity().is_some() {
+                " No longer trial has confirmed it.".to_owned()
+            } else {
+                String::new()
+            };
+        }
+        format!(
+            " No longer trial has confirmed it: {} of {time} at {} broke the bounds. Over a longer time the system does \
+             less than in short probes.",
+            several(broken.len() as u64, "trial", "trials"),
+            broken.join(", ")
+        )
+    }
+
+    /// Why the seek ended early, if it did.
+    fn ending(&self) -> String {
+        let Some(last) = self.trials.last() else { return String::new() };
+        match (last.status(), last.reason()) {
+            ("crashed", _) => " The server crashed, which ended the seek.".to_owned(),
+            ("interrupted", _) => " The seek was interrupted.".to_owned(),
+            ("cut", _) => " The seek was cut.".to_owned(),
+            ("failed", Some(reason)) if last.probe.is_none() => {
+                format!(" The seek ended, because a load could not begin: {reason}.")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// `p99 ≤ 10 ms`.
+fn bound(bound: &SeekBound) -> String {
+    format!("{} \u{2264} {}", name(bound.figure), show(bound.figure, bound.most))
+}
+
+pub(crate) fn name(figure: BoundedFigure) -> String {
+    match figure {
+        BoundedFigure::Percentile(percent) => percentile_name(percent),
+        BoundedFigure::Mean => "mean".to_owned(),
+        BoundedFigure::Max => "max".to_owned(),
+        BoundedFigure::Errors => "errors".to_owned(),
+    }
+}
+
+fn show(figure: BoundedFigure, value: f64) -> String {
+    match figure {
+        _ if value.is_infinite() => "\u{221e}".to_owned(),
+        BoundedFigure::Errors => percent(value),
+        _ => latency(value),
+    }
+}
+
+/// A row for each seek.
+pub(crate) fn table(digest: &Digest<'_>, seeks: &[Sought<'_, '_>]) -> Table {
+    let mut table = Table::new()
+        .words("system, workload")
+        .words("bounds")
+        .numbers("capacity per s")
+        .numbers("95 % interval")
+        .numbers("at clients")
+        .numbers("confirmed per s")
+        .numbers("probes");
+    for sought in seeks {
+        let capacity = sought.capacity();
+        let is_closed = sought.record.range.over == SeekOver::Clients;
+        table.row(vec![
+            sought.name(digest),
+            sought.bounds(),
+            capacity.map_or("unknown".to_owned(), |it| number(it.per_s)),
+            capacity.map_or(String::new(), |it| {
+                format!("{} to {}", number(it.per_s_low), number(it.per_s_high))
+            }),
+            match capacity {
+                Some(it) if is_closed => it.load.to_string(),
+                _ => sought.trials[0].record.header.clients.to_string(),
+            },
+            sought
+                .seek
+                .confirmed()
+                .map_or("no".to_owned(), |probe| number(probe.transactions_per_s)),
+            sought.seek.probes().len().to_string(),
+        ]);
+    }
+    table
+}
+
+/// A row for each probe of a seek, in order.
+pub(crate) fn probes(sought: &Sought<'_, '_>) -> Table {
+    let mut table = Table::new().numbers("probe");
+    table = match sought.record.range.over {
+        SeekOver::Clients => table.numbers("clients"),
+        SeekOver::Rate => table.numbers("offered per s"),
+    };
+    table = table.numbers("tps");
+    for bound in &sought.record.bounds {
+        table = table.numbers(name(bound.figure));
+    }
+    table = table.words("bounds").remarks();
+    for trial in &sought.trials {
+        let header = &trial.record.header;
+        let number_of = header.probe.map_or(0, |probe| probe.number + 1);
+        let mut row = vec![
+            number_of.to_string(),
+            match sought.record.range.over {
+                SeekOver::Clients => header.clients.to_string(),
+                SeekOver::Rate => number(load(sought.record, trial.record)),
+            },
+            number(trial.summary.transactions_per_s),
+        ];
+        let figures = trial.probe.as_ref().map(|probe| &probe.figures);
+        row.extend(sought.record.bounds.iter().enumerate().map(|(at, bound)| {
+            let value = figures.and_then(|figures| figures.get(at));
+            value.map_or("-".to_owned(), |value| show(bound.figure, *value))
+        }));
+        row.push(trial.probe.as_ref().map_or("-", |it| verdict(it.is_kept)).to_owned());
+        row.push(remark(trial));
+        table.row(row);
+    }
+    table.without_empty_remarks()
+}
+
+fn verdict(is_kept: bool) -> &'static str {
+    if is_kept { "kept" } else { "broken" }
+}
+
+fn remark(trial: &Trial<'_>) -> String {
+    let ending = if trial.is_complete() { None } else { Some(trial.status()) };
+    let coarse = trial.probe.as_ref().is_some_and(|probe| probe.is_coarse);
+    let confirming = trial.record.header.probe.is_some_and(|probe| probe.is_confirming);
+    let words =
+        [confirming.then_some("confirming"), ending, coarse.then_some("too few transactions")];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Every seek for programs; null for a run with fixed loads.
+pub(crate) fn json(digest: &Digest<'_>) -> Value {
+    let seeks = all(digest);
+    let Some(record) = &digest.run.header.seek else { return Value::Null };
+    let bounds = record.bounds.iter().map(|bound| {
+        json!({ "figure": name(bound.figure), "most": bound.most, "unit": unit(bound.figure) })
+    });
+    json!({
+        "bounds": bounds.collect::<Vec<_>>(),
+        "over": record.range.over,
+        "from": record.range.from,
+        "to": record.range.to,
+        "seeks": seeks.iter().map(one_json).collect::<Vec<_>>(),
+    })
+}
+
+fn unit(figure: BoundedFigure) -> &'static str {
+    if figure == BoundedFigure::Errors { "part" } else { "ns" }
+}
+
+fn one_json(sought: &Sought<'_, '_>) -> Value {
+    let (system, workload, repetition) = place(sought.trials[0]);
+    let (kept, broken) = sought.seek.bracket();
+    let confirmed = sought.seek.confirmed();
+    json!({
+        "system": system,
+        "workload": workload,
+        "repetition": repetition,
+        "outcome": match sought.outcome {
+            SeekOutcome::Found(_) => "found",
+            SeekOutcome::BelowRange => "below-range",
+            SeekOutcome::AboveRange => "above-range",
+            SeekOutcome::TooFewTransactions => "too-few-transactions",
+            SeekOutcome::Undecided => "undecided",
+        },
+        "capacity": sought.capacity().map(|it| json!({
+            "per_s": it.per_s,
+            "low_95": it.per_s_low,
+            "high_95": it.per_s_high,
+            "load": it.load,
+            "load_low_95": it.load_low,
+            "load_high_95": it.load_high,
+            "probes_fitted": it.probes,
+        })),
+        "highest_kept": kept,
+        "lowest_broken": broken,
+        "confirmed": confirmed.map(|probe| json!({
+            "load": probe.load,
+            "transactions_per_s": probe.transactions_per_s,
+            "figures": figures(probe),
+        })),
+        "text": sought.sentences(),
+        "probes": sought.trials.iter().map(|trial| probe_json(sought, trial)).collect::<Vec<_>>(),
+    })
+}
+
+/// Figures in the order of the bounds; null when they have no upper bound.
+fn figures(probe: &JudgedProbe) -> Vec<Option<f64>> {
+    probe.figures.iter().map(|value| value.is_finite().then_some(*value)).collect()
+}
+
+fn probe_json(sought: &Sought<'_, '_>, trial: &Trial<'_>) -> Value {
+    let probe = trial.probe.as_ref();
+    json!({
+        "trial": trial.record.header.index,
+        "load": load(sought.record, trial.record),
+        "confirming": trial.record.header.probe.is_some_and(|probe| probe.is_confirming),
+        "transactions_per_s": trial.summary.transactions_per_s,
+        "figures": probe.map(figures),
+        "kept": probe.map(|probe| probe.is_kept),
+        "too_few_transactions": probe.map(|probe| probe.is_coarse),
+        "status": trial.status(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

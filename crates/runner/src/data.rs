@@ -1,0 +1,95 @@
+//! Prepares, checks and removes the data of a workload, without load and without a record.
+
+use anyhow::{Result, bail};
+use engine::Stop;
+use measure::{Condition, Failure, Phase};
+use plan::SystemInstance;
+use system::Scratch;
+use workload::{Workload, WorkloadContext};
+
+use crate::experiment::TrialWorkload;
+use crate::test_bed::TestBed;
+use crate::{Event, Experiment, RunListener};
+
+/// Work on the data of a plan's first workload, on its first system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataTask {
+    /// Creates and fills the tables, and keeps them.
+    Prepare,
+    /// Checks that the data fits the workload, and its conditions.
+    Check,
+    /// Drops the tables, whoever created them.
+    Cleanup,
+}
+
+/// The result of a [`DataTask`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataOutcome {
+    /// The task.
+    pub task: DataTask,
+    /// The workload in one line.
+    pub workload: String,
+    /// The conditions that were checked; empty for the other tasks, and for workloads without conditions.
+    pub conditions: Vec<Condition>,
+    /// What was removed, a sentence for each table or statement; empty for the other tasks.
+    pub removed: Vec<String>,
+}
+
+impl Experiment {
+    /// Does one task on the data of the first workload, on the first system.
+    ///
+    /// # Errors
+    /// If the data would not outlive the system; if the system cannot be used; the workload's failure.
+    pub fn run_data_task(
+        &self,
+        task: DataTask,
+        stop: &Stop,
+        listener: &mut dyn RunListener,
+    ) -> Result<DataOutcome> {
+        let (TrialWorkload::Database(_), true) = (&self.workloads[0], self.systems[0].keeps_data())
+        else {
+            let name = &self.plan.systems[0].name;
+            bail!(
+                "system {name:?} has no data that outlives this command: give the URL of a server or a database file \
+                 (`dyno systems` tells how)"
+            );
+        };
+        let scratch = Scratch::make()?;
+        let instance = SystemInstance { system: 0, round: 0 };
+        let test_bed = TestBed::make(self, instance, scratch.path(), stop, listener)?;
+        let names = (&self.plan.systems[0].name, &self.plan.workloads[0].name);
+        let title = format!("{} · {}", names.0, names.1);
+        listener.on_event(Event::TrialBegins { index: 0, title: &title });
+        let done = work(&test_bed, task, listener);
+        let taken_down = test_bed.take_down();
+        let (conditions, removed) = done?;
+        taken_down?;
+        Ok(DataOutcome { task, workload: self.describe_workload(0), conditions, removed })
+    }
+}
+
+/// The task's phase; returns the conditions and what was removed.
+fn work(
+    test_bed: &TestBed<'_>,
+    task: DataTask,
+    listener: &mut dyn RunListener,
+) -> Result<(Vec<Condition>, Vec<String>)> {
+    type Job<T> = fn(&dyn Workload, &WorkloadContext<'_>) -> Result<T, Failure>;
+    match task {
+        DataTask::Prepare => {
+            let job: Job<()> = |workload, context| workload.prepare(context);
+            test_bed.phase_of(Phase::Prepare, 0, listener, job)?;
+            Ok((Vec::new(), Vec::new()))
+        }
+        DataTask::Check => {
+            let job: Job<_> = |workload, context| workload.examine(context);
+            let (_, conditions) = test_bed.phase_of(Phase::Check, 0, listener, job)?;
+            Ok((conditions, Vec::new()))
+        }
+        DataTask::Cleanup => {
+            let job: Job<_> = |workload, context| workload.remove(context);
+            let (_, removed) = test_bed.phase_of(Phase::Cleanup, 0, listener, job)?;
+            Ok((Vec::new(), removed))
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The kind `echo` of a plan: the echo server in a process of its own, started and stopped by dyno.
+
+use std::env;
+use std::net::TcpStream;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Context;
+use driver::rpc::{Method, Protocol, Service};
+use driver::{Address, Timeouts};
+use net::Endpoint;
+use nix::sched::CpuSet;
+use plan::{Options, Problem};
+
+use crate::daemon::{Recipe, ServerFolder};
+use crate::ports::{Ports, local};
+use crate::{Daemon, Identity, Offer, ProgressListener, Running, System, command, options};
+
+/// How long one check may take whether the server listens.
+const CONNECT_BOUND: Duration = Duration::from_secs(1);
+const THREADS_MAX: u64 = 1024;
+
+#[derive(Clone, Debug)]
+struct Echo {
+    protocol: Protocol,
+    settings: EchoProcess,
+}
+
+/// The settings of an echo server in a process of its own.
+#[derive(Clone, Debug)]
+pub struct EchoProcess {
+    /// The number of its threads.
+    pub threads: NonZero<usize>,
+    /// The CPUs that it may use; all of them when `None`.
+    pub cpus: Option<CpuSet>,
+}
+
+impl Default for EchoProcess {
+    fn default() -> Self {
+        Self { threads: NonZero::<usize>::MIN, cpus: None }
+    }
+}
+
+/// Reads the options of an echo server.
+pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    // Clients tell the sizes, so that they are options of the workload alone.
+    let tcp = Protocol::Tcp { announces: true };
+    let protocols = [("trpc", Protocol::Trpc), ("tcp", tcp)];
+    let protocol = reader.choice("protocol", Protocol::Trpc, &protocols);
+    let threads = reader.integer("threads", 1, 1..=THREADS_MAX);
+    let threads = usize::try_from(threads).ok().and_then(NonZero::new);
+    let threads = threads.unwrap_or(NonZero::<usize>::MIN);
+    let cpus = options::cpus(&mut reader);
+    reader.finish()?;
+    Ok(Box::new(Echo { protocol, settings: EchoProcess { threads, cpus } }))
+}
+
+impl System for Echo {
+    fn offers(&self) -> Offer {
+        Offer::Calls
+    }
+
+    fn start(
+        &self,
+        scratch: &Path,
+        _timeouts: Timeouts,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Running> {
+        let daemon = self.settings.clone().start(scratch, listener)?;
+        let identity = Identity {
+            product: format!("dyno's echo ({})", self.protocol.title()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: vec![("threads".to_owned(), self.settings.threads.to_string())],
+            ..Identity::default()
+        };
+        Ok(Running::service(service(self.protocol, daemon.port()), identity, daemon))
+    }
+}
+
+/// The service at a port of this machine. The server answers every method; requests to this one are as long as those of
+/// the published benchmarks of tRPC.
+fn service(protocol: Protocol, port: u16) -> Service {
+    let address = local(port);
+    let method = protocol.has_methods().then(|| Method {
+        service: "trpc.test.helloworld.Greeter".to_owned(),
+        name: "SayHello".to_owned(),
+    });
+    let addresses = vec![Address { name: address.to_string(), endpoint: Endpoint::Tcp(address) }];
+    Service { protocol, addresses, method, tls: None }
+}
+
+impl EchoProcess {
+    /// Starts the server with a folder below `scratch`; returns when it answers.
+    ///
+    /// # Errors
+    /// When it does not start, with the last lines of its log, or a stop was requested.
+    pub fn start(
+        self,
+        scratch: &Path,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Daemon> {
+        let program = env::current_exe().context("cannot find dyno's own program")?;
+        Daemon::start(EchoRecipe { program, settings: self }, scratch, listener)
+    }
+}
+
+#[derive(Debug)]
+struct EchoRecipe {
+    /// dyno itself.
+    program: PathBuf,
+    settings: EchoProcess,
+}
+
+impl EchoRecipe {
+    fn arguments(&self, port: u16) -> [String; 5] {
+        let (address, threads) = (local(port).to_string(), self.settings.threads.to_string());
+        ["echo".to_owned(), "--listen".to_owned(), address, "--threads".to_owned(), threads]
+    }
+}
+
+impl Recipe for EchoRecipe {
+    fn name(&self) -> &'static str {
+        "echo"
+    }
+
+    fn command(&self, _server_folder: &ServerFolder, ports: Ports) -> Command {
+        let mut command = command(&self.program);
+        command.args(self.arguments(ports.main));
+        command
+    }
+
+    fn cpus(&self) -> Option<CpuSet> {
+        self.settings.cpus
+    }
+
+    fn answers(&self, ports: Ports) -> bool {
+        TcpStream::connect_timeout(&local(ports.main), CONNECT_BOUND).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_listens_on_its_port_with_its_threads() {
+        let settings = EchoProcess { threads: NonZero::new(3).unwrap(), cpus: None };
+        let recipe = EchoRecipe { program: PathBuf::from("/bin/dyno"), settings };
+        let arguments = recipe.arguments(7);
+        assert_eq!(arguments, ["echo", "--listen", "127.0.0.1:7", "--threads", "3"]);
+    }
+
+    #[test]
+    fn the_service_speaks_the_protocol_that_the_plan_names() {
+        let read = |options: &str| read(&Options::parse(options).unwrap(), Path::new(""));
+        assert!(read("protocol = \"tcp\"\nthreads = 2\ncpus = \"0\"").is_ok());
+        for wrong in ["protocol = \"http\"", "threads = 0", "cpus = \"x\"", "size = 1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        let tcp = service(Protocol::Tcp { announces: true }, 7);
+        assert_eq!(tcp.to_string(), "tcp://127.0.0.1:7");
+        let trpc = service(Protocol::Trpc, 7).to_string();
+        assert_eq!(trpc, "trpc://127.0.0.1:7/trpc.test.helloworld.Greeter/SayHello");
+    }
+}

@@ -1,0 +1,11 @@
+//! Echo servers in Go, of trpc-go and of grpc-go: built from `systems/`, started, watched and stopped.
+
+mod build;
+mod managed;
+mod panels;
+mod report;
+mod server;
+
+pub use build::EchoServer;
+pub(crate) use managed::{read_grpc, read_trpc};
+pub(crate) use panels::{COUNTED_BY_GRPC, COUNTED_BY_TRPC, server_kinds};

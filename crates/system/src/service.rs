@@ -1,0 +1,109 @@
+//! External RPC services: dyno connects to them, but neither starts nor stops them.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use driver::rpc::{Protocol, Service};
+use driver::{SslMode, SslOptions, Timeouts};
+use net::Endpoint;
+use plan::{Options, Problem};
+
+use crate::ask::reach;
+use crate::options::ssl;
+use crate::running::External;
+use crate::{Identity, Offer, ProgressListener, Running, System};
+
+#[derive(Clone, Debug)]
+struct ExternalService {
+    protocol: Protocol,
+    url: String,
+    ssl: SslOptions,
+}
+
+/// Reads where a gRPC service is.
+pub(crate) fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
+    read(Protocol::Grpc, options, folder, help)
+}
+
+/// Reads where a tRPC service is.
+pub(crate) fn read_trpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let help = "write it such as \"trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello\"";
+    read(Protocol::Trpc, options, folder, help)
+}
+
+/// Reads where a server of fixed sizes is.
+pub(crate) fn read_tcp(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let help = "write it such as \"tcp://127.0.0.1:8000\"";
+    read(Protocol::Tcp { announces: false }, options, folder, help)
+}
+
+fn read(
+    protocol: Protocol,
+    options: &Options,
+    folder: &Path,
+    help: &str,
+) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let url = reader.text("url").unwrap_or_default();
+    if !reader.is_given("url") {
+        reader.reject("url", "`url` is missing: where is the service?", help);
+    } else if let Err(error) = Service::check(protocol, &url) {
+        reader.reject("url", format!("`url` is wrong: {error}"), help);
+    }
+    let ssl = ssl(&mut reader, folder);
+    if ssl.mode == Some(SslMode::Preferred) {
+        let message =
+            "`ssl_mode` cannot be `preferred`: a service does not say whether it offers TLS";
+        reader.reject(
+            "ssl_mode",
+            message,
+            "write disabled, required, verify_ca or verify_identity",
+        );
+    }
+    reader.finish()?;
+    Ok(Box::new(ExternalService { protocol, url, ssl }))
+}
+
+impl System for ExternalService {
+    fn offers(&self) -> Offer {
+        Offer::Calls
+    }
+
+    fn start(
+        &self,
+        _scratch: &Path,
+        timeouts: Timeouts,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Running> {
+        let service = Service::resolve(self.protocol, &self.url)?.encrypted(&self.ssl)?;
+        let settings = reach(&service, timeouts, listener)?;
+        let addresses = service.endpoints().iter().filter_map(tcp_address).collect();
+        let product = format!("{} service", self.protocol.title());
+        let identity = Identity { product, settings, ..Identity::default() };
+        Ok(Running::service(service, identity, External { addresses }))
+    }
+}
+
+fn tcp_address(endpoint: &Endpoint) -> Option<SocketAddr> {
+    match endpoint {
+        Endpoint::Tcp(address) => Some(*address),
+        Endpoint::Unix(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_url_is_told_with_an_example() {
+        let told = |options: &str| {
+            let options = Options::parse(options).unwrap();
+            let problem = read_trpc(&options, Path::new("")).err().unwrap().remove(0);
+            format!("{}; {}", problem.message, problem.help.unwrap())
+        };
+        insta::assert_snapshot!(told(""), @r#"`url` is missing: where is the service?; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
+        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port, with an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
+    }
+}

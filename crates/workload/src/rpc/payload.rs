@@ -1,0 +1,180 @@
+//! The bodies of requests.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use plan::OptionReader;
+
+use super::message::MESSAGE;
+use super::template::{DrawnBody, Template};
+use crate::options::{Number, Text, number_without_default, text};
+
+pub(super) const TEXT: Text = text("text", "", "body of requests: a text");
+pub(super) const HEX: Text = text("hex", "", "body of requests: bytes in hexadecimal digits");
+pub(super) const FILE: Text = text("file", "", "body of requests: the bytes of a file");
+pub(super) const SIZE: Number<u64> =
+    number_without_default("size", 0..=10 << 20, "body of requests: so many zero bytes");
+pub(super) const TEMPLATE: Text = text(
+    "template",
+    "",
+    "body of requests: a text with ${expression} parts that are drawn for each, such as ${random(1, 100)}",
+);
+
+/// The body when no option gives one: a protobuf message whose field 1 is "hello".
+const HELLO: &[u8] = b"\x0a\x05hello";
+
+/// The bodies of a load's requests.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Payload {
+    /// The same for every request, and what it was made from.
+    Fixed(Arc<[u8]>, &'static str),
+    /// Drawn for each request.
+    Template(Arc<Template>),
+}
+
+/// The body of one client's current request.
+pub(super) enum Body {
+    Fixed(Arc<[u8]>),
+    Drawn(Box<DrawnBody>),
+}
+
+impl Payload {
+    /// The bodies of client `index` of a load whose clients draw from this seed.
+    pub(super) fn body(&self, index: usize, seed: u64) -> Body {
+        match self {
+            Self::Fixed(body, _) => Body::Fixed(Arc::clone(body)),
+            Self::Template(template) => {
+                Body::Drawn(Box::new(DrawnBody::new(template, index, seed)))
+            }
+        }
+    }
+}
+
+impl Body {
+    /// Draws the body of the next request.
+    #[inline]
+    pub(super) fn draw(&mut self) {
+        if let Self::Drawn(body) = self {
+            body.draw();
+        }
+    }
+
+    /// Its bytes.
+    ///
+    /// # Errors
+    /// The expression that has no value.
+    #[inline]
+    pub(super) fn bytes(&self) -> Result<&[u8], String> {
+        match self {
+            Self::Fixed(body) => Ok(body),
+            Self::Drawn(body) => body.bytes(),
+        }
+    }
+}
+
+impl fmt::Display for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(body, from) => write!(f, "{} bytes {from}", body.len()),
+            Self::Template(template) => match template.draws() {
+                1 => write!(f, "text with 1 part that is drawn for each request"),
+                parts => write!(f, "text with {parts} parts that are drawn for each request"),
+            },
+        }
+    }
+}
+
+/// Reads the options for bodies, of which one at most is given; a file is relative to `folder`.
+pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Payload {
+    let text =
+        reader.text(TEXT.name).map(|text| Payload::Fixed(text.into_bytes().into(), "of text"));
+    let hex = reader.text(HEX.name).map(|hex| {
+        let bytes = read_hex(&hex).unwrap_or_else(|| {
+            let help = "write two digits for each byte, such as \"0a0568656c6c6f\"; parts in ${} are \
+                        for `template`";
+            reader.reject(HEX.name, "`hex` is not hexadecimal", help);
+            Vec::new()
+        });
+        Payload::Fixed(bytes.into(), "given in hexadecimal")
+    });
+    let file = reader.text(FILE.name).map(|file| {
+        let bytes = fs::read(folder.join(&file)).unwrap_or_else(|error| {
+            reader.reject(FILE.name, format!("cannot read {file}: {error}"), "check the path");
+            Vec::new()
+        });
+        Payload::Fixed(bytes.into(), "of a file")
+    });
+    let size = SIZE.read_given(reader);
+    let size = size.map(|size| Payload::Fixed(vec![0; size as usize].into(), "of zeros"));
+    let template = reader.text(TEMPLATE.name).map(|text| {
+        let template = Template::parse(&text).unwrap_or_else(|wrong| {
+            let message = format!("{}:{}: {}", TEMPLATE.name, wrong.line, wrong.message);
+            reader.reject(TEMPLATE.name, message, wrong.help);
+            Template::default()
+        });
+        Payload::Template(template.into())
+    });
+    let mut given = [text, hex, file, template, size].into_iter().flatten();
+    let first = given.next();
+    if given.next().is_some() || first.is_some() && reader.is_given(MESSAGE.name) {
+        let names = [TEXT.name, HEX.name, FILE.name, TEMPLATE.name, SIZE.name, MESSAGE.name];
+        let last = names.into_iter().rev().find(|name| reader.is_given(name));
+        let message = "several options give the body of requests";
+        reader.reject(last.unwrap_or_default(), message, "give one of them");
+    }
+    first.unwrap_or_else(|| Payload::Fixed(HELLO.into(), "of protobuf (\"hello\" in field 1)"))
+}
+
+fn read_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .map(|letter| letter.to_digit(16).map(|digit| digit as u8))
+        .collect();
+    let digits = digits?;
+    let is_even = digits.len().is_multiple_of(2);
+    is_even.then(|| digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::Options;
+
+    use super::*;
+
+    /// The body of these options, or their problems.
+    fn described(text: &str) -> Result<String, Vec<String>> {
+        let options = Options::parse(text).unwrap();
+        let mut reader = options.reader();
+        let payload = read(&mut reader, Path::new("/"));
+        let problems = reader.finish().map(|()| payload.to_string());
+        problems.map_err(|problems| {
+            let told = |problem: plan::Problem| {
+                let place = &text[problem.span.unwrap()];
+                format!("{place} -> {} ({})", problem.message, problem.help.unwrap())
+            };
+            problems.into_iter().map(told).collect()
+        })
+    }
+
+    #[test]
+    fn one_option_gives_the_body() {
+        assert_eq!(described("hex = '0a 05'").unwrap(), "2 bytes given in hexadecimal");
+        assert_eq!(described("text = '${1}'").unwrap(), "4 bytes of text");
+        let template = described("template = 'a ${random(1, 2)} $${ ${:client_id}'").unwrap();
+        assert_eq!(template, "text with 2 parts that are drawn for each request");
+    }
+
+    #[test]
+    fn wrong_bodies_are_explained_at_their_place() {
+        let wrong = |text: &str| described(text).unwrap_err().join("\n");
+        let texts = [
+            wrong("template = '''a\n${random(1)}'''"),
+            wrong("template = 'x'\nsize = 3"),
+            wrong("hex = '0a${random(1, 9)}'"),
+        ];
+        insta::assert_snapshot!(texts.join("\n"));
+    }
+}

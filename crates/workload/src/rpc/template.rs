@@ -1,0 +1,202 @@
+//! Bodies that are drawn for each request: texts with `${expression}` parts.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::expression::{
+    CLIENT_ID, Cell, Diagnostic, Expression, Scope, Token, Variables, append_template, parse,
+    tokens,
+};
+use crate::random::Random;
+
+/// The only variable of a template.
+const CLIENT: &str = "client_id";
+
+/// A text with `${expression}` parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Template(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(String),
+    /// An expression and its line, from 1.
+    Drawn(Expression, usize),
+}
+
+impl Template {
+    /// Reads a template. `$${` stands for the text `${`.
+    ///
+    /// # Errors
+    /// The first part that is no expression, with its line.
+    pub(super) fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let (mut parts, mut literal) = (Vec::new(), String::new());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            if let Some(before) = before.strip_suffix('$') {
+                literal.push_str(before);
+                literal.push_str("${");
+                rest = after;
+                continue;
+            }
+            literal.push_str(before);
+            let line = 1 + text[..text.len() - after.len()].matches('\n').count();
+            let Some(end) = end_of_expression(after) else {
+                let help = "end the expression with }; write $${ for the text ${";
+                return Err(Diagnostic::new(line, "`${` without `}`", help));
+            };
+            parts.push(Part::Text(std::mem::take(&mut literal)));
+            parts.push(Part::Drawn(expression(&after[..end], line)?, line));
+            rest = &after[end + 1..];
+        }
+        literal.push_str(rest);
+        parts.push(Part::Text(literal));
+        Ok(Self(parts))
+    }
+
+    /// How many parts are drawn.
+    pub(super) fn draws(&self) -> usize {
+        self.0.iter().filter(|part| matches!(part, Part::Drawn(..))).count()
+    }
+
+    /// Appends the text with other draws.
+    fn append(&self, variables: &mut Variables, body: &mut String) -> Result<(), String> {
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => body.push_str(text),
+                Part::Drawn(Expression::Template(pattern), _) => {
+                    append_template(pattern, &mut variables.random, body);
+                }
+                Part::Drawn(expression, line) => {
+                    let computed = variables.compute(expression);
+                    let cell = computed.map_err(|wrong| format!("template:{line}: {wrong}"))?;
+                    // A text takes everything.
+                    let _ = write!(body, "{cell}");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where an expression ends: at the first `}` that is not in a text of its own.
+fn end_of_expression(text: &str) -> Option<usize> {
+    let mut is_quoted = false;
+    text.find(|letter| {
+        is_quoted ^= letter == '\'';
+        letter == '}' && !is_quoted
+    })
+}
+
+fn expression(text: &str, line: usize) -> Result<Expression, Diagnostic> {
+    for token in tokens(text, line)? {
+        if let Token::Variable(name) = token
+            && name != CLIENT
+        {
+            let help = format!("the only variable of a template is :{CLIENT}");
+            return Err(Diagnostic::new(line, format!("unknown variable `{name}`"), help));
+        }
+    }
+    parse(text, &Scope::from([(CLIENT.to_owned(), Expression::Slot(CLIENT_ID))]), line)
+}
+
+/// The body of one client's current request.
+pub(super) struct DrawnBody {
+    template: Arc<Template>,
+    variables: Variables,
+    body: String,
+    /// Why there is no body.
+    trouble: Option<String>,
+}
+
+impl DrawnBody {
+    /// The bodies of client `index` of a load whose clients draw from this seed.
+    pub(super) fn new(template: &Arc<Template>, index: usize, seed: u64) -> Self {
+        let random = Random::of_part(seed, &[index as u64]);
+        let slots = vec![Cell::Int(index as i64)];
+        let variables = Variables { slots, random };
+        Self { template: Arc::clone(template), variables, body: String::new(), trouble: None }
+    }
+
+    /// Draws the next body, into the memory of the last one.
+    pub(super) fn draw(&mut self) {
+        self.body.clear();
+        self.trouble = self.template.append(&mut self.variables, &mut self.body).err();
+    }
+
+    /// The body that was drawn.
+    ///
+    /// # Errors
+    /// The expression that has no value, such as a division by 0.
+    pub(super) fn bytes(&self) -> Result<&[u8], String> {
+        match &self.trouble {
+            None => Ok(self.body.as_bytes()),
+            Some(trouble) => Err(trouble.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bodies(text: &str, index: usize, seed: u64, count: usize) -> Vec<String> {
+        let mut body = DrawnBody::new(&Arc::new(Template::parse(text).unwrap()), index, seed);
+        let mut draw = || {
+            body.draw();
+            String::from_utf8(body.bytes().unwrap().to_vec()).unwrap()
+        };
+        (0..count).map(|_| draw()).collect()
+    }
+
+    #[test]
+    fn parts_are_drawn_and_the_rest_is_kept() {
+        let text =
+            "{\"id\": ${1 + :client_id * 2}, \"s\": \"${'a}' }\", \"f\": ${7 / 2.0}}\n$${x} $ é";
+        let expected = "{\"id\": 15, \"s\": \"a}\", \"f\": 3.5}\n${x} $ é";
+        assert_eq!(bodies(text, 7, 1, 2), [expected, expected]);
+        assert_eq!(bodies("", 0, 1, 1), [""]);
+    }
+
+    #[test]
+    fn each_client_has_draws_of_its_own_that_the_seed_repeats() {
+        let text = "${random(1, 1000000)} ${template('###-@@')} ${random_zipfian(1, 9, 1)}";
+        let first = bodies(text, 0, 42, 3);
+        assert_eq!(bodies(text, 0, 42, 3), first);
+        assert!(first[0] != first[1] && first[1] != first[2], "{first:?}");
+        assert_ne!(bodies(text, 1, 42, 1)[0], first[0]);
+        assert_ne!(bodies(text, 0, 43, 1)[0], first[0]);
+        for body in first {
+            let words: Vec<&str> = body.split(' ').collect();
+            assert!((1..=1_000_000).contains(&words[0].parse().unwrap()), "{body}");
+            let (digits, letters) = words[1].split_once('-').unwrap();
+            assert!(digits.len() == 3 && digits.bytes().all(|it| it.is_ascii_digit()), "{body}");
+            assert!(letters.len() == 2 && letters.bytes().all(|it| it.is_ascii_lowercase()));
+            assert!((1..=9).contains(&words[2].parse().unwrap()), "{body}");
+        }
+    }
+
+    #[test]
+    fn errors_name_their_line_and_the_remedy() {
+        let wrong = |text: &str| {
+            let Diagnostic { line, message, help } = Template::parse(text).unwrap_err();
+            format!("{line}: {message} ({help})")
+        };
+        let texts = [
+            wrong("a\n${random(1, 2)}\n${randum(1, 2)}"),
+            wrong("${random(2, 1)}"),
+            wrong("\n${'it''s}"),
+            wrong("${:n + 1}"),
+            wrong("${1 / 0}"),
+            wrong("${}"),
+        ];
+        insta::assert_snapshot!(texts.join("\n"));
+    }
+
+    #[test]
+    fn an_expression_without_a_value_is_told_with_its_line() {
+        let template = Template::parse("x\n${1 / random(0, 0)}").unwrap();
+        let mut body = DrawnBody::new(&Arc::new(template), 0, 1);
+        body.draw();
+        assert_eq!(body.bytes(), Err("template:2: division by 0".to_owned()));
+    }
+}

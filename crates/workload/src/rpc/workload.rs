@@ -1,0 +1,156 @@
+//! The workload: a method that is called again and again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use driver::Timeouts;
+use driver::rpc::{Call, Method, Protocol, Service};
+use engine::Load;
+use measure::Failure;
+use net::FixedSizes;
+use plan::{Problem, WorkloadPlan};
+
+use super::load::RpcLoad;
+use super::message::check_unary;
+use super::payload::Payload;
+use super::settings::Settings;
+use crate::LoadKey;
+use crate::parallel::unsuitable;
+
+/// Calls of an RPC service, with checked options.
+#[derive(Clone, Debug)]
+pub struct Rpc {
+    settings: Settings,
+}
+
+impl Rpc {
+    /// Its kind in a plan.
+    pub const KIND: &'static str = "rpc";
+
+    /// Reads the workload of a plan; files are relative to `folder`.
+    ///
+    /// # Errors
+    /// Every wrong option, with its place.
+    pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Self, Vec<Problem>> {
+        Ok(Self { settings: Settings::read(&plan.options, folder)? })
+    }
+
+    /// Requests of one size to a server of the fixed-size protocol, over so many connections.
+    pub fn of_sizes(sizes: FixedSizes, connections: usize) -> Self {
+        Self { settings: Settings::of_sizes(sizes, connections) }
+    }
+
+    /// Describes the calls in one line.
+    pub fn describe(&self) -> String {
+        let Settings { connections, method, payload, message, .. } = &self.settings;
+        let method = method.as_ref().map_or_else(String::new, |method| format!("{method}, "));
+        let connections = match connections {
+            Some(1) => "1 connection for all clients".to_owned(),
+            Some(count) => format!("{count} connections for all clients"),
+            None => "a connection for each client".to_owned(),
+        };
+        let payload = match message {
+            Some(_) => "a message in JSON".to_owned(),
+            None => payload.to_string(),
+        };
+        format!("{method}bodies of {payload}, {connections}")
+    }
+
+    /// The connections of a load of so many clients.
+    pub fn connections(&self, clients: usize) -> usize {
+        self.settings.connections.map_or(clients, |connections| connections.min(clients))
+    }
+
+    /// The method that is called; `None` where the protocol has none, or when none is named.
+    pub fn method(&self, service: &Service) -> Option<Method> {
+        let named = self.settings.method.as_ref().or(service.method.as_ref());
+        named.filter(|_| service.protocol.has_methods()).cloned()
+    }
+
+    /// The parts of a request that are the same for all calls.
+    ///
+    /// # Errors
+    /// When the service has methods, and neither the workload nor the system names one; when the protocol does not
+    /// allow requests of different sizes, and the workload has a template.
+    pub fn call(&self, service: &Service) -> Result<Call, Failure> {
+        let settings = &self.settings;
+        let has_one_size = matches!(service.protocol, Protocol::Tcp { .. });
+        if has_one_size && matches!(settings.payload, Payload::Template(_)) {
+            return Err(unsuitable(
+                "requests of this protocol are of one size, and those of `template` may differ: give `text`, \
+                 `file`, `hex` or `size`",
+            ));
+        }
+        let method = self.method(service);
+        if method.is_none() && service.protocol.has_methods() {
+            return Err(unsuitable(
+                "no method is named: give the workload `method = \"package.Service/Method\"`, or end \
+                 the system's URL with it",
+            ));
+        }
+        Ok(Call {
+            method,
+            metadata: settings.metadata.clone(),
+            content_type: settings.content_type,
+            caller: settings.caller.clone(),
+            answer_bytes: settings.answer_bytes,
+        })
+    }
+
+    /// A body of a request; empty when an expression of it has no value.
+    ///
+    /// # Errors
+    /// When the method is a streaming one, or a message in JSON is not of its type.
+    pub fn body(
+        &self,
+        service: &Service,
+        call: &Call,
+        timeouts: Timeouts,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut body = self.payload(service, call, timeouts)?.body(0, 0);
+        body.draw();
+        Ok(body.bytes().map(<[u8]>::to_vec).unwrap_or_default())
+    }
+
+    /// The bodies of a load's requests.
+    fn payload(
+        &self,
+        service: &Service,
+        call: &Call,
+        timeouts: Timeouts,
+    ) -> Result<Payload, Failure> {
+        match &self.settings.message {
+            Some(message) => {
+                let body = message.body(service, call, timeouts)?;
+                Ok(Payload::Fixed(body.into(), "of a message in JSON"))
+            }
+            None => {
+                check_unary(service, call, timeouts)?;
+                Ok(self.settings.payload.clone())
+            }
+        }
+    }
+
+    /// The load of one trial on data of this seed.
+    ///
+    /// # Errors
+    /// As those of [`Rpc::call`] and [`Rpc::body`].
+    pub fn load(
+        &self,
+        service: &Service,
+        timeouts: Timeouts,
+        (seed, load_key): (u64, LoadKey),
+    ) -> Result<Box<dyn Load>, Failure> {
+        let clients = load_key.clients;
+        let call = self.call(service)?;
+        service.check_call(&call, timeouts)?;
+        let payload = self.payload(service, &call, timeouts)?;
+        Ok(Box::new(RpcLoad::new(
+            Arc::new(service.clone()),
+            Arc::new(call),
+            timeouts,
+            (payload, load_key.client_seed(seed)),
+            (clients, self.connections(clients)),
+        )))
+    }
+}

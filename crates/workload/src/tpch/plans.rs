@@ -1,0 +1,55 @@
+//! The plans that a system has for the queries of the first stream.
+
+use std::sync::Arc;
+
+use driver::{Dialect, Session};
+use measure::{Failure, QueryPlan};
+
+use super::client::texts;
+use super::load::TpchLoad;
+use super::parameters::QUERIES;
+use super::settings::Plans;
+use crate::WorkloadContext;
+use crate::parallel::on_session;
+
+/// Asks for the plan of each query. A plan that the system refuses to show is the system's message.
+pub(super) fn query_plans(
+    context: &WorkloadContext<'_>,
+    load: Arc<TpchLoad>,
+) -> Result<Vec<QueryPlan>, Failure> {
+    let dialect = context.target.dialect();
+    context.progress.begin("asking for query plans", QUERIES as u64);
+    let progress = context.progress.clone();
+    on_session(context, async move |session| {
+        let mut all = Vec::with_capacity(QUERIES);
+        for query in 1..=QUERIES {
+            let text = load.text(query, 0);
+            let text = plan(session, dialect, load.settings.plans, &text).await?;
+            all.push(QueryPlan { operation: format!("Q{query}"), text });
+            progress.advance(1);
+        }
+        Ok(all)
+    })
+}
+
+/// The plan of a query, by the first statement that the system knows.
+async fn plan(
+    session: &mut Session,
+    dialect: &Dialect,
+    plans: Plans,
+    query: &str,
+) -> Result<String, Failure> {
+    let analyze = dialect.explain_analyze.iter().filter(|_| plans == Plans::Analyze);
+    let mut told = String::new();
+    for statement in analyze.chain([&dialect.explain]) {
+        match session.rows(&statement.replace("{query}", query)).await {
+            Ok(rows) => {
+                let lines: Vec<String> = texts(rows).iter().map(|row| row.join("\t")).collect();
+                return Ok(lines.join("\n"));
+            }
+            Err(failure) if failure.key.class.breaks_connection() => return Err(failure),
+            Err(failure) => told = failure.message.to_string(),
+        }
+    }
+    Ok(told)
+}

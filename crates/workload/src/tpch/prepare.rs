@@ -1,0 +1,309 @@
+//! Creates the eight tables and loads their rows, continues a load that was interrupted, or reuses existing tables; and
+//! drops them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use driver::{Dialect, Session, Value};
+use engine::StopLevel;
+use measure::Failure;
+use plan::Existing;
+
+use super::rows::{Chunk, Sink};
+use super::schema::Table;
+use super::settings::Settings;
+use super::verify::{check_columns, verify_shape};
+use crate::created::{CreatedDatabases, around};
+use crate::loading::{Batch, BatchWriter};
+use crate::parallel::{
+    already_there, as_text, columns, interrupted, on_session, parallel_for, parallel_for_batches,
+    run_all, unsuitable, workers,
+};
+use crate::{LoadProgress, WorkloadContext};
+
+/// Rows that one session loads in one transaction, about.
+const CHUNK_ROWS: u64 = 50_000;
+/// The table that a load keeps beside the others until it is through: what it has done, a row for each chunk. A chunk and
+/// its row are one transaction, so a load that was interrupted can continue.
+const LOAD_TABLE: &str = "dyno_tpch_load";
+
+/// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
+pub(super) fn prepare(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    created: &CreatedDatabases,
+) -> Result<(), Failure> {
+    context.progress.begin("looking for tables", 0);
+    let found = Found::read(context)?;
+    let is_ours = created.freshness_of(context.target).is_some();
+    let mut done = BTreeSet::new();
+    if found.is_unfinished_load(settings) && context.existing != Existing::Replace {
+        let chunks = found.done.len() - 1;
+        context
+            .progress
+            .note(format!("continuing a load that was interrupted: {chunks} steps of it are done"));
+        done = found.done;
+    } else if !found.tables.is_empty() && !is_ours {
+        match context.existing {
+            Existing::Refuse => return Err(refusal(&found)),
+            Existing::Replace => {}
+            Existing::Reuse => return reuse(context, settings, &found),
+        }
+    }
+    around(context, &context.sql.before_prepare)?;
+    if done.is_empty() {
+        drop_tables(context)?;
+        created.forget(context.target);
+    }
+    make(context, settings, created, &done)?;
+    context.progress.begin("statements after the load", 0);
+    around(context, &context.sql.after_prepare)
+}
+
+/// The tables that exist, and the steps of a load that is not through.
+struct Found {
+    tables: Vec<Table>,
+    done: BTreeSet<String>,
+}
+
+impl Found {
+    fn read(context: &WorkloadContext<'_>) -> Result<Self, Failure> {
+        let list_columns = context.target.dialect().list_columns;
+        on_session(context, async move |session| {
+            let mut tables = Vec::new();
+            for table in Table::ALL {
+                if !columns(session, list_columns, table.name()).await?.is_empty() {
+                    tables.push(table);
+                }
+            }
+            let mut done = BTreeSet::new();
+            if !columns(session, list_columns, LOAD_TABLE).await?.is_empty() {
+                let rows = session.rows(&format!("SELECT step FROM {LOAD_TABLE}")).await?;
+                done.extend(rows.iter().filter_map(|row| as_text(row.first())));
+            }
+            Ok(Self { tables, done })
+        })
+    }
+
+    fn is_unfinished_load(&self, settings: &Settings) -> bool {
+        self.tables.len() == Table::ALL.len() && self.done.contains(&beginning(settings))
+    }
+}
+
+/// The first step of a load: loads that differ in it cannot continue one another.
+fn beginning(settings: &Settings) -> String {
+    format!("scale {}", settings.scale)
+}
+
+/// Reuses existing tables.
+fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> Result<(), Failure> {
+    if !found.done.is_empty() {
+        return Err(unsuitable(format!(
+            "the tables are of a load that was interrupted, with other options ({}): continue it with its own, or \
+             have all made afresh with `--existing replace`",
+            found.done.iter().find(|step| step.starts_with("scale")).map_or("", String::as_str)
+        )));
+    }
+    around(context, &context.sql.before_prepare)?;
+    verify_shape(context, settings)?;
+    around(context, &context.sql.after_prepare)
+}
+
+fn refusal(found: &Found) -> Failure {
+    let names: Vec<&str> = found.tables.iter().map(|table| table.name()).collect();
+    already_there(&names)
+}
+
+/// Creates and fills the tables. What is not finished stays when the load was interrupted, so that it can continue, and
+/// is dropped after any other failure.
+fn make(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    created: &CreatedDatabases,
+    done: &BTreeSet<String>,
+) -> Result<(), Failure> {
+    let result = create_and_fill(context, settings, done);
+    match &result {
+        Ok(()) => created.add(context.target),
+        Err(failure) if failure.key.class.breaks_connection() => {
+            context.progress.note("the same command continues the load where it stopped");
+        }
+        Err(_) if context.stop.level() < StopLevel::AtOnce => {
+            context.progress.begin("taking away what is not finished", 0);
+            // Only the first failure is reported; a second one here most probably has the same cause.
+            let _ = drop_tables(context);
+        }
+        Err(_) => {}
+    }
+    result
+}
+
+fn create_and_fill(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    done: &BTreeSet<String>,
+) -> Result<(), Failure> {
+    if context.stop.is_asked() {
+        return Err(interrupted());
+    }
+    let dialect = context.target.dialect();
+    if done.is_empty() {
+        let mut creates: Vec<String> =
+            Table::ALL.iter().map(|table| table.create(dialect)).collect();
+        creates.push(format!(
+            "CREATE TABLE {LOAD_TABLE} (step VARCHAR(100) NOT NULL, PRIMARY KEY (step))"
+        ));
+        creates.push(mark(&beginning(settings)));
+        on_session(context, async move |session| run_all(session, &creates).await)?;
+    }
+    fill(context, settings, done)?;
+    finish(context, settings, done)?;
+    on_session(context, async move |session| {
+        session.run(&format!("DROP TABLE {LOAD_TABLE}")).await.map(drop)
+    })
+}
+
+/// Notes that a step of the load is done.
+fn mark(step: &str) -> String {
+    format!("INSERT INTO {LOAD_TABLE} (step) VALUES ('{step}')")
+}
+
+fn name(chunk: Chunk) -> String {
+    format!("{} {}/{}", chunk.table.name(), chunk.part, chunk.parts)
+}
+
+/// All chunks, those of the largest tables first, so that sessions wait for each other only at the end.
+fn chunks(scale: f64) -> impl Iterator<Item = Chunk> {
+    Table::ALL.into_iter().rev().flat_map(move |table| table.chunks(scale, CHUNK_ROWS))
+}
+
+/// Loads the chunks that are not done.
+fn fill(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    done: &BTreeSet<String>,
+) -> Result<(), Failure> {
+    let scale = settings.scale;
+    let total = Table::ALL.iter().map(|table| table.rows(scale)).sum();
+    context.progress.begin(format!("loading scale {scale}"), total);
+    let (ready, left): (Vec<Chunk>, Vec<Chunk>) =
+        chunks(scale).partition(|chunk| done.contains(&name(*chunk)));
+    let rows_of = |chunk: &Chunk| chunk.table.rows(scale) / u64::from(chunk.parts.unsigned_abs());
+    context.progress.advance(ready.iter().map(rows_of).sum());
+    let target = match settings.is_local {
+        true => context.target.with_local_rows(),
+        false => context.target.clone(),
+    };
+    let dialect = target.dialect();
+    let context = WorkloadContext { target: &target, ..*context };
+    let progress = context.progress.clone();
+    let left = Arc::new(left);
+    parallel_for_batches(&context, left.len() as u64, move |session, number| {
+        let (chunk, progress) = (left[number as usize], progress.clone());
+        Box::pin(async move { load(session, dialect, (scale, chunk), &progress).await })
+    })
+}
+
+/// Loads a chunk in one transaction.
+async fn load(
+    session: &mut Session,
+    dialect: &Dialect,
+    (scale, chunk): (f64, Chunk),
+    progress: &LoadProgress,
+) -> Result<(), Failure> {
+    let mut together = Batch::begin(session, dialect, progress).await?;
+    let columns = chunk.table.column_names();
+    {
+        let mut rows = TableRows(together.table(chunk.table.name(), &columns));
+        chunk.make(scale, &mut rows).await?;
+        rows.0.end().await?;
+    }
+    together.run(&mark(&name(chunk))).await?;
+    together.commit().await
+}
+
+/// Adds rows to a table.
+struct TableRows<'a>(BatchWriter<'a>);
+
+impl Sink for TableRows<'_> {
+    async fn take(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
+        self.0.push(row).await
+    }
+}
+
+/// Creates indexes and statistics, several tables in parallel.
+fn finish(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+    done: &BTreeSet<String>,
+) -> Result<(), Failure> {
+    let dialect = context.target.dialect();
+    let statements = Table::ALL.iter().rev().map(|table| {
+        let mut indexes = table.create_indexes();
+        indexes.retain(|create| settings.has_indexes && !done.contains(create));
+        (indexes, dialect.analyze(table.name()))
+    });
+    let statements: Arc<Vec<_>> = Arc::new(statements.collect());
+    context.progress.begin("making indexes and statistics", Table::ALL.len() as u64);
+    let progress = context.progress.clone();
+    parallel_for(context, workers(context), Table::ALL.len() as u64, move |session, job| {
+        let (statements, progress) = (Arc::clone(&statements), progress.clone());
+        Box::pin(async move {
+            let (indexes, analyze) = &statements[job as usize];
+            for create in indexes {
+                session.run(create).await?;
+                session.run(&mark(create)).await?;
+            }
+            if let Some(analyze) = analyze {
+                session.run(analyze).await?;
+            }
+            progress.advance(1);
+            Ok(())
+        })
+    })
+}
+
+/// Drops the tables, each before the tables that its foreign keys refer to.
+fn drop_tables(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+    let names = std::iter::once(LOAD_TABLE).chain(Table::ALL.iter().rev().map(|it| it.name()));
+    let drops: Vec<String> = names.map(|name| format!("DROP TABLE IF EXISTS {name}")).collect();
+    on_session(context, async move |session| run_all(session, &drops).await)
+}
+
+/// Drops the tables that this process created.
+pub(super) fn clean_up(
+    context: &WorkloadContext<'_>,
+    created: &CreatedDatabases,
+) -> Result<(), Failure> {
+    if created.freshness_of(context.target).is_none() {
+        return Ok(());
+    }
+    context.progress.begin("dropping tables", Table::ALL.len() as u64);
+    drop_tables(context)?;
+    created.forget(context.target);
+    Ok(())
+}
+
+/// Drops the tables of TPC-H, whoever created them.
+///
+/// # Errors
+/// A table of that name with other columns; the server's error.
+pub(super) fn remove(
+    context: &WorkloadContext<'_>,
+    created: &CreatedDatabases,
+) -> Result<Vec<String>, Failure> {
+    let found = Found::read(context)?;
+    context.progress.begin("dropping tables", found.tables.len() as u64);
+    let list_columns = context.target.dialect().list_columns;
+    let tables = found.tables.clone();
+    on_session(context, async move |session| {
+        for table in tables {
+            let found = columns(session, list_columns, table.name()).await?;
+            check_columns(table, &found)?;
+        }
+        Ok(())
+    })?;
+    drop_tables(context)?;
+    created.forget(context.target);
+    Ok(found.tables.iter().map(|table| format!("dropped {}", table.name())).collect())
+}

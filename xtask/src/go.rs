@@ -1,0 +1,101 @@
+//! Programs that Go builds for tests and for comparison. Each is pinned by a module of its own and never linked in.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use crate::interrupt::Interrupt;
+use crate::{paths, shell};
+
+/// The version of Go that also builds TiDB, so that only one has to be downloaded.
+const TOOLCHAIN: &str = "go1.25.12";
+
+/// A program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GoProgram {
+    /// Its path below the folder of cargo's output.
+    pub(crate) path: &'static str,
+    /// The folder of its module below the repository's root.
+    pub(crate) module: &'static str,
+    pub(crate) package: &'static str,
+    /// Further arguments of the build.
+    pub(crate) flags: &'static [&'static str],
+    /// The environment variable that holds the program's path in tests.
+    pub(crate) variable: &'static str,
+}
+
+/// The server for tests of logins.
+pub(crate) const GO_MYSQL: GoProgram = GoProgram {
+    path: "go-mysql",
+    module: "systems/go-mysql",
+    package: ".",
+    flags: &[],
+    variable: "DYNO_TEST_GO_MYSQL",
+};
+
+/// YCSB in Go.
+pub(crate) const GO_YCSB: GoProgram = GoProgram {
+    path: "go-ycsb",
+    module: "xtask/peers/go-ycsb",
+    package: "github.com/pingcap/go-ycsb/cmd/go-ycsb",
+    flags: &[],
+    variable: "DYNO_TEST_GO_YCSB",
+};
+
+/// TPC-C and TPC-H in Go.
+pub(crate) const GO_TPC: GoProgram = GoProgram {
+    path: "go-tpc",
+    module: "xtask/peers/go-tpc",
+    package: "github.com/pingcap/go-tpc/cmd/go-tpc",
+    flags: &[],
+    variable: "DYNO_TEST_GO_TPC",
+};
+
+/// trpc-go's own client as a load generator.
+pub(crate) const TRPC_CLIENT: GoProgram = GoProgram {
+    path: "trpc-client",
+    module: "xtask/peers/trpc-client",
+    package: ".",
+    flags: &[],
+    variable: "DYNO_TEST_TRPC_CLIENT",
+};
+
+/// The load generator of gRPC in Go.
+pub(crate) const GHZ: GoProgram = GoProgram {
+    path: "ghz",
+    module: "xtask/peers/ghz",
+    package: "github.com/bojand/ghz/cmd/ghz",
+    flags: &[],
+    variable: "DYNO_TEST_GHZ",
+};
+
+impl GoProgram {
+    /// Builds the program: minutes the first time, a second after that. Returns its path.
+    pub(crate) fn build(&self, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+        self.build_from(&paths::root().join(self.module), interrupt)
+    }
+
+    /// As [`GoProgram::build`], from another folder with its module.
+    pub(crate) fn build_from(
+        &self,
+        module: &Path,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<PathBuf> {
+        let program = paths::target().join(self.path);
+        eprintln!("xtask: building {} (minutes the first time)", self.path);
+        let mut build = command(module, &["build", "-mod=readonly", "-trimpath"])?;
+        build.args(self.flags).arg("-o").arg(&program).arg(self.package);
+        shell::must(&mut build, interrupt)
+            .with_context(|| format!("cannot build {}", self.module))?;
+        Ok(program)
+    }
+}
+
+/// A command of Go in the folder of a module.
+pub(crate) fn command(module: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
+    let go = system::go_program(TOOLCHAIN)?;
+    let mut command = shell::command(&go.display().to_string(), arguments);
+    command.current_dir(module).env("GOTOOLCHAIN", TOOLCHAIN).env("GOWORK", "off");
+    Ok(command)
+}

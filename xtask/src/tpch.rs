@@ -1,0 +1,44 @@
+//! The answers of every system at the scales that the tests leave out.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::bail;
+
+use crate::dist::Binary;
+use crate::interrupt::Interrupt;
+use crate::{paths, shell};
+
+/// The scales and systems.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Scale factors that have known answers
+    #[arg(long, value_delimiter = ',', default_values_t = ["0.1".to_owned(), "1".to_owned()])]
+    scale: Vec<String>,
+    /// Systems, as for `dyno bench --system`
+    #[arg(long, value_delimiter = ',', default_values_t = ["sqlite", "mariadb", "tidb"].map(str::to_owned))]
+    system: Vec<String>,
+    #[command(flatten)]
+    binary: Binary,
+}
+
+/// Loads each scale on each system and runs one stream; a wrong answer, a failed query or a failed load is an error.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let interrupt = Interrupt::watch()?;
+    let dyno = arguments.binary.provide("release", &interrupt)?;
+    let mut failed = Vec::new();
+    for scale in &arguments.scale {
+        for system in &arguments.system {
+            let options =
+                format!("bench tpch --option scale={scale} --option load_data_local=true");
+            let mut command = shell::with(Command::new(&dyno), &options);
+            command.args(["--system", system]).arg("--out").arg(paths::target().join("tpch"));
+            if !shell::run(&mut command, &interrupt)?.success() {
+                failed.push(format!("{system} at scale {scale}"));
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("these did not answer rightly: {}", failed.join(", "));
+    }
+    Ok(ExitCode::SUCCESS)
+}
