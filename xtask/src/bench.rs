@@ -47,6 +47,9 @@ pub(crate) struct Arguments {
     /// Number of rounds [default: 5, or 2 with --quick]
     #[arg(long)]
     rounds: Option<u32>,
+    /// Length of each window in which CPU time and queries are counted, s [default: 5, or 1.5 with --quick]
+    #[arg(long)]
+    window: Option<f64>,
     /// Seed of the order within rounds [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
@@ -117,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         programs,
         interrupt,
         rounds: arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 5 }),
-        window: Duration::from_millis(if arguments.quick { 1500 } else { 5000 }),
+        window: window(arguments)?,
         order: plan::Shuffle::new(seed),
         results: Results::new(seed),
     };
@@ -143,6 +146,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let page = page::write(&bench, arguments.quick)?;
     println!("{page}");
     Ok(ExitCode::SUCCESS)
+}
+
+fn window(arguments: &Arguments) -> anyhow::Result<Duration> {
+    let seconds = arguments.window.unwrap_or(if arguments.quick { 1.5 } else { 5.0 });
+    Duration::try_from_secs_f64(seconds).context("--window")
 }
 
 fn parts(arguments: &Arguments) -> Vec<Part> {

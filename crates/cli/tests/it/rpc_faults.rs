@@ -1,7 +1,7 @@
 //! Services that fail in every way, and services that come and go, while dyno calls them.
 
-use std::io::Write as _;
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,17 +37,29 @@ fn short_bench(sandbox: &Sandbox, url: &str, seconds: u32) -> Command {
 
 /// Waits for the end of a run, which must come; returns its output and its peak memory, KiB.
 fn watch(command: &mut Command) -> (Output, u64) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // In files: a pipe that nobody empties would hold a run that says much.
+    let [mut told, mut complained] = [(); 2].map(|()| tempfile::tempfile().unwrap());
+    command.stdout(told.try_clone().unwrap()).stderr(complained.try_clone().unwrap());
+    let mut child = command.spawn().unwrap();
     let mut most_kib = 0;
     for _ in 0..POLLS_MAX {
         most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));
-        if child.try_wait().unwrap().is_some() {
-            return (child.wait_with_output().unwrap(), most_kib);
+        if let Some(status) = child.try_wait().unwrap() {
+            let [stdout, stderr] = [&mut told, &mut complained].map(written);
+            return (Output { status, stdout, stderr }, most_kib);
         }
         thread::sleep(POLL_PERIOD);
     }
     child.kill().unwrap();
-    panic!("{command:?} does not end");
+    let complaints = String::from_utf8_lossy(&written(&mut complained)).into_owned();
+    panic!("{command:?} does not end:\n{complaints}");
+}
+
+fn written(file: &mut File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    bytes
 }
 
 fn count(value: &Value) -> u64 {
