@@ -17,6 +17,7 @@ mod sections;
 mod server;
 mod soak;
 mod tpcc;
+mod tpch;
 mod window;
 mod ycsb;
 
@@ -77,6 +78,10 @@ pub(crate) enum Part {
     Ycsb,
     /// TPC-C against go-tpc: client CPU, throughput, loading, checking
     Tpcc,
+    /// Loading TPC-H at scale 1 on a MariaDB, against go-tpc
+    Tpch,
+    /// The same on a TiDB
+    TpchTidb,
     /// Requests of fixed sizes against a bare loop in C, server and client on all cores
     Tcp,
     /// The same with the server on core 0 and the client on core 1
@@ -132,6 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Part::Prepare => prepare::measure(&mut bench)?,
             Part::Ycsb => ycsb::measure(&mut bench)?,
             Part::Tpcc => tpcc::measure(&mut bench)?,
+            Part::Tpch | Part::TpchTidb => tpch::measure(&mut bench, part)?,
             Part::Tcp
             | Part::TcpPinned
             | Part::Trpc

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use net::Clock;
 use system::go_echo::EchoServer;
 use system::tidb::{self, BuildOptions};
-use system::{ProgressEvent, ProgressListener};
+use system::{Daemon, ProgressEvent, ProgressListener};
 
 use crate::interrupt::Interrupt;
 
@@ -30,6 +30,15 @@ pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, Pat
         ("DYNO_TEST_TRPC_ECHO", echo(EchoServer::Trpc, interrupt)?),
         ("DYNO_TEST_GRPC_ECHO", echo(EchoServer::Grpc, interrupt)?),
     ])
+}
+
+/// The password of a server's account, for programs that take it separately. They take it as an argument, which other
+/// users of the machine can read.
+pub(crate) fn password(server: &Daemon) -> String {
+    let url = server.url();
+    let account = url.split_once("//").and_then(|(_, rest)| rest.split_once('@'));
+    let password = account.and_then(|(account, _)| account.split_once(':'));
+    password.map_or_else(String::new, |(_, password)| password.to_owned())
 }
 
 /// Runs a build, prints its progress, and ends it when the user does.

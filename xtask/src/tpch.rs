@@ -1,4 +1,6 @@
-//! The answers of every system at the scales that the tests leave out.
+//! The answers of every system at the scales that the tests leave out, and go-tpc's tables.
+
+mod go_tpc;
 
 use std::process::{Command, ExitCode};
 
@@ -6,7 +8,8 @@ use anyhow::bail;
 
 use crate::dist::Binary;
 use crate::interrupt::Interrupt;
-use crate::{paths, shell};
+use crate::{needs, paths, shell};
+use go_tpc::{Product, SCALE};
 
 /// The scales and systems.
 #[derive(clap::Args)]
@@ -19,11 +22,15 @@ pub(crate) struct Arguments {
     system: Vec<String>,
     #[command(flatten)]
     binary: Binary,
+    #[command(flatten)]
+    install: needs::Install,
 }
 
-/// Loads each scale on each system and runs one stream; a wrong answer, a failed query or a failed load is an error.
+/// Loads each scale on each system and runs one stream; at scale 1 dyno and go-tpc also use each other's tables. A wrong
+/// answer, a failed query or a failed load is an error.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
+    arguments.install.provide(&[needs::MARIADB, needs::GO], &interrupt)?;
     let dyno = arguments.binary.provide("release", &interrupt)?;
     let mut failed = Vec::new();
     for scale in &arguments.scale {
@@ -35,6 +42,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             if !shell::run(&mut command, &interrupt)?.success() {
                 failed.push(format!("{system} at scale {scale}"));
             }
+        }
+    }
+    let is_compared = arguments.scale.iter().any(|scale| scale == SCALE);
+    for product in arguments.system.iter().filter_map(|system| Product::named(system)) {
+        if is_compared && let Err(why) = go_tpc::compare(product, &dyno, &interrupt) {
+            eprintln!("xtask: {why:#}");
+            failed.push(format!("{product:?} with go-tpc"));
         }
     }
     if !failed.is_empty() {

@@ -21,6 +21,9 @@ pub(super) enum Contestant {
     /// dyno with its defaults.
     #[serde(rename = "dyno, watching")]
     DynoWatching,
+    /// dyno with rows that it loads by LOAD DATA LOCAL.
+    #[serde(rename = "dyno, LOAD DATA")]
+    DynoLocalRows,
     Sysbench,
     Floor,
     GoYcsb,
@@ -48,6 +51,7 @@ impl Contestant {
         match self {
             Self::Dyno => "dyno",
             Self::DynoWatching => "dyno, watching",
+            Self::DynoLocalRows => "dyno, LOAD DATA",
             Self::Sysbench => "sysbench",
             Self::Floor => "floor",
             Self::GoYcsb => "go-ycsb",

@@ -8,7 +8,7 @@ use serde::Serialize;
 use self::Bound::{AtLeast, AtMost};
 use super::Part;
 use super::contestant::Contestant::{
-    self, Dyno, DynoTrpc, Floor, Ghz, GoTpc, GoYcsb, Sysbench, TrpcClient,
+    self, Dyno, DynoLocalRows, DynoTrpc, Floor, Ghz, GoTpc, GoYcsb, Sysbench, TrpcClient,
 };
 use super::results::Quantity::{
     self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
@@ -18,7 +18,7 @@ use super::rpc::{FLOOR_CLIENTS, MANY};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
 /// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
-const RULES: [(Part, &[Rule]); 15] = [
+const RULES: [(Part, &[Rule]); 17] = [
     (
         Part::Pinned,
         &[
@@ -56,6 +56,8 @@ const RULES: [(Part, &[Rule]); 15] = [
     ),
     (Part::Tpcc, &[ratio(TPCC_LOAD, [GoTpc, Dyno], Seconds, AtLeast(2.0)).at(LOADING)]),
     (Part::Tpcc, &[median(TPCC_CHECK, Seconds, AtMost(10.0), " s").at(CHECKING)]),
+    (Part::Tpch, &[ratio(TPCH_MARIADB, [GoTpc, Dyno], Seconds, AtLeast(2.0))]),
+    (Part::TpchTidb, &[ratio(TPCH_TIDB, [GoTpc, DynoLocalRows], Seconds, AtLeast(2.0))]),
     (Part::Tcp, TCP),
     (Part::TcpPinned, TCP),
     (Part::Trpc, TRPC),
@@ -90,6 +92,8 @@ const PREPARE: &str = "prepare of 4 x 100,000 rows";
 const TPCC_CPU: &str = "client CPU for a TPC-C transaction at {}";
 const TPCC_LOAD: &str = "load of 2 warehouses";
 const TPCC_CHECK: &str = "check of 2 warehouses, all twelve conditions";
+const TPCH_MARIADB: &str = "load of TPC-H at scale 1 on MariaDB";
+const TPCH_TIDB: &str = "load of TPC-H at scale 1 on TiDB";
 const MEMORY_GROWTH: &str = "memory over ten minutes, last minute / first";
 /// The unit of a share: its figures are shown times a hundred.
 const PERCENT: &str = " %";

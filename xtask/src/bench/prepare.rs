@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, bail};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -51,20 +52,52 @@ fn once(
         ),
         _ => with(server.sysbench(TABLES, TABLE_ROWS), &format!("--threads={TABLES} prepare")),
     };
-    let server_before = CpuTime::of(server.pid())?.by_ticks();
-    let children_before = children_cpu_s()?;
-    let wall = run_to_end(&mut command, &bench.interrupt)?;
-    let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
-    let seconds = match contestant {
+    let mut cost = LoadCost::of(bench, server, &mut command)?;
+    if contestant == Dyno {
         // dyno's command also verifies and measures a little: what counts is its phase.
-        Dyno => phase_s(&server.scratch().join("results"), "prepare")?,
-        _ => wall.as_secs_f64(),
-    };
-    Ok(vec![
-        (Quantity::Seconds, seconds),
-        (Quantity::ClientCpuS, children_cpu_s()? - children_before),
-        (Quantity::ServerCpuS, server_cpu.as_secs_f64()),
-    ])
+        cost.seconds = phase_s(&server.scratch().join("results"), "prepare")?;
+    }
+    Ok(cost.values().to_vec())
+}
+
+/// The time that a load took.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadCost {
+    /// Wall-clock time of the command.
+    pub seconds: f64,
+    client_cpu_s: f64,
+    server_cpu_s: f64,
+}
+
+impl LoadCost {
+    /// Runs the command to its end.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub(super) fn of(
+        bench: &Bench,
+        server: &BenchServer,
+        command: &mut Command,
+    ) -> anyhow::Result<Self> {
+        let server_before = CpuTime::of(server.pid())?.by_ticks();
+        let children_before = children_cpu_s()?;
+        let wall = run_to_end(command, &bench.interrupt)?;
+        let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
+        Ok(Self {
+            seconds: wall.as_secs_f64(),
+            client_cpu_s: children_cpu_s()? - children_before,
+            server_cpu_s: server_cpu.as_secs_f64(),
+        })
+    }
+
+    /// As values of the results.
+    pub(super) fn values(&self) -> [(Quantity, f64); 3] {
+        [
+            (Quantity::Seconds, self.seconds),
+            (Quantity::ClientCpuS, self.client_cpu_s),
+            (Quantity::ServerCpuS, self.server_cpu_s),
+        ]
+    }
 }
 
 /// CPU time of all children that have ended, seconds.

@@ -3,7 +3,8 @@
 use super::Part;
 use super::cases::WATCHED_CONNECTIONS;
 use super::contestant::Contestant::{
-    self, Dyno, DynoTrpc, DynoWatching, Floor, Ghz, GoTpc, GoYcsb, H2load, Sysbench, TrpcClient,
+    self, Dyno, DynoLocalRows, DynoTrpc, DynoWatching, Floor, Ghz, GoTpc, GoYcsb, H2load, Sysbench,
+    TrpcClient,
 };
 use super::goals::Seen;
 use super::page::table;
@@ -12,6 +13,7 @@ use super::results::Quantity::{
 };
 use super::results::{Point, Results};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
+use super::tpch::GO_TPC_LOADERS;
 
 /// One quantity of a contestant: its median over rounds.
 type Figures<'a> = &'a dyn Fn(Quantity) -> f64;
@@ -158,6 +160,7 @@ pub(super) fn sections(results: &Results) -> String {
         TIDB.text(results),
         YCSB.text(results),
         tpcc(results),
+        Some(tpch(results)),
     ];
     let shared = of_calls(ON_ALL, [Part::Tcp, Part::Trpc, Part::Grpc]);
     let apart = of_calls(APART, [Part::TcpPinned, Part::TrpcPinned, Part::GrpcPinned]);
@@ -229,21 +232,41 @@ fn memory(results: &Results) -> Option<String> {
 }
 
 fn prepare(results: &Results) -> Option<String> {
-    let point = *results.points(Part::Prepare).first()?;
-    let rows = [Dyno, Sysbench].into_iter().filter_map(|contestant| {
-        let of = |quantity| point.median(contestant, quantity);
+    let words = format!(
+        "Prepare of 4 x 100,000 rows\n\n{CORES_AT_WORK} dyno's client CPU counts its verification too."
+    );
+    loads(results, Part::Prepare, &[Dyno, Sysbench], &words)
+}
+
+const CORES_AT_WORK: &str = "Cores at work is CPU time of client and server over the wall clock: near \
+    the number of cores, the CPU limits; far below, the disk or a lock does.";
+
+fn tpch(results: &Results) -> String {
+    let of = |(part, system, statistics): (Part, &str, &str)| {
+        let words = format!(
+            "Load of TPC-H at scale 1 on {system}\n\nThe 8.7 million rows of dbgen, with primary keys \
+             alone, each load on a fresh server: dyno with INSERT, dyno with LOAD DATA LOCAL, and go-tpc \
+             1.0.12 with {GO_TPC_LOADERS} threads. {statistics} {CORES_AT_WORK}"
+        );
+        loads(results, part, &[Dyno, DynoLocalRows, GoTpc], &words)
+    };
+    let mariadb = (Part::Tpch, "MariaDB", "dyno also gathers statistics.");
+    let tidb = (Part::TpchTidb, "TiDB", "All gather statistics.");
+    [mariadb, tidb].into_iter().filter_map(of).collect()
+}
+
+/// A table of loads.
+fn loads(results: &Results, part: Part, contestants: &[Contestant], words: &str) -> Option<String> {
+    let point = *results.points(part).first()?;
+    let rows = contestants.iter().filter_map(|contestant| {
+        let of = |quantity| point.median(*contestant, quantity);
         let (seconds, client, server) = (of(Seconds)?, of(ClientCpuS)?, of(ServerCpuS)?);
         let times = [seconds, client, server].map(|time| format!("{time:.2} s"));
         let cores = format!("{:.2}", (client + server) / seconds);
         Some([contestant.name().to_owned()].into_iter().chain(times).chain([cores]).collect())
     });
     let head = ["", "wall clock", "client CPU", "server CPU", "cores at work"];
-    Some(format!(
-        "\n## Prepare of 4 x 100,000 rows\n\nCores at work is CPU time of client and server over the \
-         wall clock: near the number of cores, the CPU limits; far below, the disk or a lock does. \
-         dyno's client CPU counts its verification too.\n\n{}",
-        table(&head, rows)
-    ))
+    Some(format!("\n## {words}\n\n{}", table(&head, rows)))
 }
 
 fn tpcc(results: &Results) -> Option<String> {

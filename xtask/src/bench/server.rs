@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::interrupt::Interrupt;
 use crate::shell::{self, with};
-use crate::sql;
+use crate::{go, servers, sql};
 
 /// Rows of the table that point selects read.
 pub(super) const ROWS: u32 = 10_000;
@@ -78,13 +78,14 @@ impl BenchServer {
         with(command, &format!("{server} {data}"))
     }
 
-    /// The password of [`USER`], for contestants that take it separately. They take it as an argument, which other
-    /// users of the machine can read.
+    /// The password of [`USER`], for contestants that take it separately.
     pub(super) fn password(&self) -> String {
-        let url = self.server.url();
-        let account = url.split_once("//").and_then(|(_, rest)| rest.split_once('@'));
-        let password = account.and_then(|(account, _)| account.split_once(':'));
-        password.map_or_else(String::new, |(_, password)| password.to_owned())
+        servers::password(&self.server)
+    }
+
+    /// A task of go-tpc on this server.
+    pub(super) fn go_tpc(&self, program: &Path, task: &str, options: &str) -> Command {
+        go::go_tpc(program, &self.server, task, &format!("--db {DATABASE} {options}"))
     }
 
     pub(super) fn url(&self) -> String {
@@ -125,6 +126,13 @@ impl BenchServer {
             Some(counts) if !counts.is_empty() => Ok(counts.iter().sum()),
             _ => Err(anyhow!("the server does not count '{names}': {rows:?}")),
         }
+    }
+
+    /// The number of rows of a table.
+    pub(super) fn count(&self, table: &str) -> anyhow::Result<u64> {
+        let rows = self.rows(&format!("SELECT COUNT(*) FROM {DATABASE}.{table}"))?;
+        let cell = rows.first().and_then(|row| row.first());
+        cell.and_then(sql::number).with_context(|| format!("{table} has no count: {rows:?}"))
     }
 
     fn rows(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {

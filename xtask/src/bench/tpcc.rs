@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
-use system::mariadb::{DATABASE, USER};
 
 use super::cases::Comparison;
 use super::contestant::Contestant::{Dyno, GoTpc};
@@ -97,8 +96,6 @@ fn run(bench: &Bench, server: &BenchServer, connections: usize, time: Duration) 
 }
 
 fn go_tpc_command(go_tpc: &Path, server: &BenchServer, verb: &str, options: &str) -> Command {
-    let (port, password) = (server.port(), server.password());
-    let server = format!("--host 127.0.0.1 --port {port} --user {USER} --password {password}");
-    let data = format!("--db {DATABASE} --warehouses {WAREHOUSES}");
-    with(Command::new(go_tpc), &format!("tpcc {verb} {server} {data} {options}"))
+    let options = format!("--warehouses {WAREHOUSES} {options}");
+    server.go_tpc(go_tpc, &format!("tpcc {verb}"), &options)
 }
