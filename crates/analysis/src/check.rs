@@ -6,7 +6,7 @@ mod schedule;
 mod spread;
 mod watched;
 
-use measure::{ErrorClass, ErrorKey, Outage, TrialStatus};
+use measure::{ConditionSubject, ErrorClass, ErrorKey, Outage, TrialStatus};
 
 use crate::chance::{client_dispersion, squares_max};
 use crate::{
@@ -70,8 +70,13 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
 fn conditions(measured: &Measured<'_>) -> Vec<Finding> {
     let broken = measured.conditions.iter().filter_map(|condition| {
         let place = Value::Text(condition.broken()?.to_owned());
-        let subject = Subject::Condition(condition.name.clone());
-        Some(Finding::about(subject, Code::ConditionBroken).with("place", place))
+        let name = condition.name.clone();
+        let (subject, code) = match condition.about {
+            ConditionSubject::Data => (Subject::Condition(name), Code::ConditionBroken),
+            ConditionSubject::Answer => (Subject::Operations(name), Code::AnswerWrong),
+            ConditionSubject::SameAnswer => (Subject::Operations(name), Code::AnswersDiffer),
+        };
+        Some(Finding::about(subject, code).with("place", place))
     });
     broken.collect()
 }

@@ -37,7 +37,7 @@ pub enum Subject {
     Server(String),
     /// A condition on the data, by its name.
     Condition(String),
-    /// Operations with a required share of the mix, by their common name.
+    /// Operations, by their common name.
     Operations(String),
 }
 
@@ -109,6 +109,10 @@ pub enum Code {
     LittlesLaw,
     /// A condition on the data did not hold after the load.
     ConditionBroken,
+    /// The answer to a query was not the known one.
+    AnswerWrong,
+    /// The answer to a query was not that of another system.
+    AnswersDiffer,
     /// The workload did not keep the required mix.
     MixMissed,
     /// Response times were longer than the workload allows.
@@ -190,6 +194,8 @@ impl Code {
             Self::GeneratorLate => ("generator-late", Warning),
             Self::LittlesLaw => ("littles-law", Warning),
             Self::ConditionBroken => ("condition-broken", Error),
+            Self::AnswerWrong => ("answer-wrong", Error),
+            Self::AnswersDiffer => ("answers-differ", Error),
             Self::MixMissed => ("mix-missed", Warning),
             Self::LatencyLimitMissed => ("latency-limit-missed", Warning),
             Self::WorkloadRemark => ("workload-remark", Warning),

@@ -44,6 +44,7 @@ impl ShareSummary {
 
 /// The workload's own figures over this number of seconds.
 pub(crate) fn scores(measured: &Measured<'_>, seconds: f64) -> Vec<ScoreSummary> {
+    let has_no_failure = measured.total.failed_transactions == 0;
     let score = |score: &measure::Score| {
         let count = successes(measured.total, &score.operations);
         let rate = per(count as f64 * score.period_s as f64, seconds);
@@ -53,7 +54,9 @@ pub(crate) fn scores(measured: &Measured<'_>, seconds: f64) -> Vec<ScoreSummary>
                 let mean_s = geometric_mean_s(measured.total, &score.operations)?;
                 per(score.period_s as f64 * scale, mean_s)
             }
-            Formula::Throughput { scale, successes } if count == successes => rate * scale,
+            Formula::Throughput { scale, successes } if count == successes && has_no_failure => {
+                rate * scale
+            }
             Formula::Throughput { .. } => return None,
         };
         let of_most = score.most.map(|most| per(value, most));

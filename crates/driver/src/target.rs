@@ -105,7 +105,10 @@ impl Target {
                 let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
             }
-            Driver::Sqlite(config) => Connection::Sqlite(Box::new(sqlite::Session::open(config)?)),
+            Driver::Sqlite(config) => {
+                let session = sqlite::Session::open(config, self.timeouts.query)?;
+                Connection::Sqlite(Box::new(session))
+            }
         };
         Ok(Session(connection))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use measure::{Edges, Failure, Interval, LatencyHistogram};
+use measure::{Edges, Failure, Interval, LatencyHistogram, TimedTurn};
 use net::{Nanos, Remote};
 
 use crate::outages::ConnectionEvent;
@@ -181,5 +181,6 @@ pub(crate) enum Message {
         lateness: Box<LatencyHistogram>,
         start_delays: Box<LatencyHistogram>,
         quiet: Quiet,
+        turns: Vec<TimedTurn>,
     },
 }

@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use measure::{Edges, ErrorKey, Failure, Interval, LatencyHistogram, Phase, Tally, nanos};
+use measure::{
+    Edges, ErrorKey, Failure, Interval, LatencyHistogram, Phase, Tally, TimedTurn, nanos,
+};
 use net::{Clock, Nanos, Remote};
 
 use crate::assignment::Assignment;
@@ -133,6 +135,7 @@ struct Coordinator<'a> {
     has_ended: bool,
     lateness: LatencyHistogram,
     start_delays: LatencyHistogram,
+    turns: Vec<TimedTurn>,
     outages: Outages,
     disconnected: Option<Failure>,
     crash: Option<String>,
@@ -177,6 +180,7 @@ impl<'a> Coordinator<'a> {
             has_ended: false,
             lateness: LatencyHistogram::new(),
             start_delays: LatencyHistogram::new(),
+            turns: Vec::new(),
             outages: Outages::default(),
             disconnected: None,
             crash: None,
@@ -270,11 +274,13 @@ impl<'a> Coordinator<'a> {
                 lateness,
                 start_delays,
                 quiet,
+                turns,
             } => {
                 self.done[worker] = true;
                 self.edges.merge(&edges);
                 self.lateness.merge(&lateness);
                 self.start_delays.merge(&start_delays);
+                self.turns.extend(turns);
                 let others = self.quiet.take();
                 self.quiet = Some(others.map_or(quiet.clone(), |others| others.and(&quiet)));
                 self.clients[first_client..][..clients.len()].clone_from_slice(&clients);
@@ -408,7 +414,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    fn outcome(self) -> Outcome {
+    fn outcome(mut self) -> Outcome {
+        self.turns.sort_by_key(|turn| (turn.start_ns, turn.client));
         let all_failed = self.clients.iter().all(|client| client.failure.is_some());
         let by_plan = self.end_by_plan();
         let ended = if let Some(reason) = self.crash {
@@ -430,6 +437,7 @@ impl<'a> Coordinator<'a> {
             edges: self.edges,
             lateness: self.lateness,
             start_delays: self.start_delays,
+            turns: self.turns,
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 
 use measure::{
     Disposition, Edges, ErrorClass, ErrorKey, Failure, LatencyHistogram, OperationId,
-    OperationKind, QueryCounts, Tally, Traffic, nanos,
+    OperationKind, QueryCounts, Tally, TimedTurn, Traffic, nanos,
 };
 use net::{Gate, Handle, Nanos};
 
@@ -49,6 +49,8 @@ pub(crate) struct WorkerState {
     /// The first of the worker's clients, of all.
     pub(crate) first_client: usize,
     drain_timeout_ns: Nanos,
+    /// How long the last of a limited number of turns may take.
+    last_turn_ns: Nanos,
     worker: usize,
     control: Arc<Control>,
     timetable: Timetable,
@@ -64,6 +66,8 @@ pub(crate) struct WorkerState {
     lateness: RefCell<LatencyHistogram>,
     /// Start delays of all turns that were due in the window, in an open loop.
     start_delays: RefCell<LatencyHistogram>,
+    /// When each turn ran; `None` where that is not kept.
+    turns: Option<RefCell<Vec<TimedTurn>>>,
     /// Whether the coordinator has got the backlog at the end.
     has_reported_backlog: Cell<bool>,
     out: Sender<Message>,
@@ -82,6 +86,11 @@ impl WorkerState {
             reconnect_limit_ns: offer.reconnect_limit.map(nanos),
             first_client: clients.start,
             drain_timeout_ns: nanos(offer.drain_timeout),
+            last_turn_ns: if offer.has_uneven_turns {
+                Nanos::MAX
+            } else {
+                nanos(offer.drain_timeout)
+            },
             worker,
             control: Arc::clone(&assignment.control),
             timetable,
@@ -102,6 +111,7 @@ impl WorkerState {
             successes: Successes::default(),
             lateness: RefCell::default(),
             start_delays: RefCell::default(),
+            turns: offer.keeps_turns.then(RefCell::default),
             has_reported_backlog: Cell::new(false),
             out: assignment.out.clone(),
         }
@@ -208,6 +218,7 @@ impl WorkerState {
             }
         });
         self.succeeded(now - self.origin.get());
+        self.keep_turn(local, turn, (operation, now), false);
         self.leave(local, turn, now, counted);
         self.clients.borrow_mut()[local].events += u64::from(counted == Counted::Measured);
         now
@@ -235,7 +246,29 @@ impl WorkerState {
         let since = turn.started_ns - self.origin.get();
         let failed_since = &self.successes.failed_since;
         failed_since.set(failed_since.get().into_iter().chain([since]).min());
+        self.keep_turn(local, turn, (operation, now), true);
         self.leave(local, turn, now, counted);
+    }
+
+    /// Keeps the times of a turn that ends `now`, where they are kept.
+    #[inline]
+    fn keep_turn(
+        &self,
+        local: usize,
+        turn: Turn,
+        (operation, now): (OperationId, Nanos),
+        is_failed: bool,
+    ) {
+        if let Some(turns) = &self.turns {
+            let origin = self.origin.get();
+            turns.borrow_mut().push(TimedTurn {
+                client: self.first_client + local,
+                operation,
+                start_ns: turn.started_ns - origin,
+                end_ns: now - origin,
+                is_failed,
+            });
+        }
     }
 
     /// Ends a turn, and notes how long it was on the other side of an edge of the measured window.
@@ -381,7 +414,7 @@ impl WorkerState {
             self.control.end_at(at);
         }
         self.check_backlog(at);
-        let answered_until = self.control.spent_at().saturating_add(self.drain_timeout_ns);
+        let answered_until = self.control.spent_at().saturating_add(self.last_turn_ns);
         if at >= answered_until {
             self.control.give_up();
         }
@@ -443,6 +476,7 @@ impl WorkerState {
             lateness: Box::new(self.lateness.take()),
             start_delays: Box::new(self.start_delays.take()),
             quiet: self.successes.quiet.take(),
+            turns: self.turns.as_ref().map(RefCell::take).unwrap_or_default(),
         }
     }
 

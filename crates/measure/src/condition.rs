@@ -1,14 +1,31 @@
-//! Conditions that data must satisfy, and the results of checking them.
+//! Conditions that data and answers must satisfy, and the results of checking them.
 
-/// One condition that a workload's data must satisfy, and what a check of it found.
+use serde::{Deserialize, Serialize};
+
+/// One condition that a workload's data or its answers must satisfy, and what a check of it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Its name, such as `3.3.2.1`.
+    /// What it is about.
+    pub about: ConditionSubject,
+    /// Its name, such as `3.3.2.1` or `Q14`.
     pub name: String,
     /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
     /// The result of the check.
     pub verdict: ConditionResult,
+}
+
+/// What a condition is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConditionSubject {
+    /// The data after the load.
+    #[default]
+    Data,
+    /// The answer to a query, which is known.
+    Answer,
+    /// The answer to a query, which is the same on every system.
+    SameAnswer,
 }
 
 /// The result of checking one condition.
@@ -20,6 +37,13 @@ pub enum ConditionResult {
     Broken(String),
     /// It could not be checked, and why.
     Unknown(String),
+}
+
+impl ConditionSubject {
+    /// Whether it is about answers, and not about data.
+    pub fn is_answer(self) -> bool {
+        self != Self::Data
+    }
 }
 
 impl Condition {

@@ -23,11 +23,12 @@ mod seek;
 mod server_kind;
 mod status;
 mod tally;
+mod timed_turn;
 mod watched;
 
 pub use answer::{Answer, NewSeries};
 pub use ceiling::{Ceiling, CeilingLoad, CeilingRound, RoundTrips};
-pub use condition::{Condition, ConditionResult};
+pub use condition::{Condition, ConditionResult, ConditionSubject};
 pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use edges::Edges;
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
@@ -54,6 +55,7 @@ pub use tally::{
     ErrorCounts, OperationTally, QueryCounts, Tally, Traffic, of_transactions,
     transaction_latencies,
 };
+pub use timed_turn::TimedTurn;
 pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.

@@ -22,6 +22,10 @@ pub struct Rules {
     /// Where this load leaves the definition of the workload, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// Why this load has none of the scores that its workload defines, a clause each; empty when it has one, and for
+    /// workloads that define none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unscored: Vec<String>,
 }
 
 /// A rate with a name of its own, such as tpmC.

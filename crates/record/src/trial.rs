@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, Edges, Failure, Generator, Identity, Interval, LatencyHistogram,
     LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules, Tally,
-    TrialStatus, Watched, of_transactions, transaction_latencies,
+    TimedTurn, TrialStatus, Watched, of_transactions, transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -157,6 +157,8 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
+    /// When each transaction ran, in the order of their starts; empty unless the workload has so few that each is kept.
+    pub turns: Vec<TimedTurn>,
     /// What crosses the edges of the measured window.
     pub edges: Edges,
     /// Delay of the load generator in an open loop: from the intended to the actual start of measured
@@ -237,6 +239,7 @@ impl TrialEnd {
             measure_started: None,
             measure_ended: None,
             clients: Vec::new(),
+            turns: Vec::new(),
             edges: Edges::default(),
             lateness: LatencyHistogram::new(),
             start_delays: LatencyHistogram::new(),

@@ -243,6 +243,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "changes were lost or invented",
             "{subject}: {place}",
         ),
+        Code::AnswerWrong => (
+            "A query was answered wrongly",
+            "the system computed something else, or its data are not the workload's; its times say nothing about the \
+             query",
+            "{subject}: {place}",
+        ),
+        Code::AnswersDiffer => (
+            "Two systems answered a query differently",
+            "one of them is wrong, and which one is not known; do not compare their times",
+            "{subject}: {place}",
+        ),
         Code::MixMissed => (
             "The required mix was not kept",
             "one kind of transaction had too small a share, by more than chance explains",

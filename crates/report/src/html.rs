@@ -16,6 +16,7 @@ use crate::number::several;
 use crate::table::{Table, escape};
 use crate::{
     calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
+    turns,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -122,7 +123,7 @@ fn results(digest: &Digest<'_>) -> String {
         let caption = format!("{workload}: service times, from the actual start");
         body.push_str(&table(&tables::service(digest, Some(workload)), &caption));
     }
-    rules::notes(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
+    rules::notes(digest, None).iter().for_each(|note| body.push_str(&paragraph(note)));
     if digest.trials.is_empty() {
         body.push_str(&paragraph("No trial was begun."));
     } else if digest.points.is_empty() {
@@ -333,7 +334,8 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
     out.push_str(&table(&generator::stalls(trial), "Stalls of dyno itself"));
-    out.push_str(&table(&rules::condition_table(trial), "Conditions on the data"));
+    out.push_str(&table(&rules::condition_table(trial, false), "Conditions on the data"));
+    out.push_str(&folded(&rules::condition_table(trial, true), "Answers"));
     out.push_str(&table(&cross_check::table(trial), "Cross-check with the server"));
     out.push_str(&cross_check::missing(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::cost_facts(trial), "Cost"));
@@ -343,6 +345,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&messages::note(trial).map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::phases(trial), "Phases"));
     out.push_str("</div>\n</div>\n");
+    out.push_str(&folded(&turns::table(trial), "When each transaction ran"));
     out.push_str(&own_metrics(trial, at));
     out.push_str(&plans(trial));
     out.push_str("</details>\n");

@@ -16,6 +16,7 @@ use crate::number::percentile_name;
 use crate::rules;
 use crate::seek;
 use crate::tables::kind_name;
+use crate::turns;
 use crate::watch;
 use crate::whole::everywhere;
 
@@ -246,6 +247,9 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     });
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
+    }
+    if let Some(turns) = turns::json(trial) {
+        value["turns"] = turns;
     }
     if let Some(loaded) = loading::json(trial, percentiles) {
         value["loaded"] = loaded;

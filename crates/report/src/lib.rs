@@ -6,6 +6,7 @@
 mod calls;
 mod ceiling;
 mod comparison;
+mod composite;
 mod cross_check;
 mod csv;
 mod digest;
@@ -28,6 +29,7 @@ mod svg;
 mod table;
 mod tables;
 mod terminal;
+mod turns;
 mod watch;
 mod whole;
 mod write;

@@ -111,8 +111,11 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
     }
     let own = rules::table(digest, Some(workload));
     if !own.is_empty() {
-        let notes = rules::notes(digest).join(" ");
-        out.push_str(&format!("\n{}\n{}\n", own.markdown(), escape_markdown(&notes)));
+        out.push_str(&format!("\n{}", own.markdown()));
+    }
+    let notes = rules::notes(digest, Some(workload));
+    if !notes.is_empty() {
+        out.push_str(&format!("\n{}\n", escape_markdown(&notes.join(" "))));
     }
     out.push_str("\n### Operations\n\n");
     out.push_str(&operations::by_point(digest, workload).markdown());

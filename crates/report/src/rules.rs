@@ -1,10 +1,11 @@
 //! A workload's own figures and the conditions on its data, as tables and as JSON.
 
 use analysis::ShareSummary;
-use measure::{Condition, ConditionResult, Formula, TrialStatus};
+use measure::{Condition, ConditionResult, Phase};
 use serde_json::{Value, json};
 
-use crate::digest::{Digest, Point, Trial};
+use crate::composite;
+use crate::digest::{Digest, Point, Trial, clients_text};
 use crate::number::{number, percent};
 use crate::table::Table;
 
@@ -26,6 +27,7 @@ pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         .words("mix, percent")
         .words("required mix")
         .words("conditions on the data")
+        .words("answers")
         .remarks();
     for point in points {
         table.row(row(digest, point));
@@ -66,7 +68,8 @@ fn row(digest: &Digest<'_>, point: &Point<'_>) -> Vec<String> {
         of_most.unwrap_or_default(),
         first.map(|trial| mix(&trial.summary.shares)).unwrap_or_default(),
         kept(trials(digest, point)),
-        conditions(trials(digest, point)),
+        conditions(trials(digest, point), false),
+        conditions(trials(digest, point), true),
         digest.remarks(point),
     ]
 }
@@ -94,7 +97,9 @@ const NOT_CHECKED: &str = "not checked after the load";
 
 /// Whether the data of a workload with rules was not checked after the load, as when the trial failed.
 fn is_unchecked(trial: &Trial<'_>) -> bool {
-    !trial.summary.scores.is_empty() && trial.record.conditions.is_empty()
+    let record = trial.record;
+    let is_checked = record.phases.iter().any(|it| it.phase == Phase::Check);
+    !trial.summary.scores.is_empty() && record.conditions.is_empty() && !is_checked
 }
 
 /// The same as a figure of a trial.
@@ -102,17 +107,19 @@ pub(crate) fn unchecked(trial: &Trial<'_>) -> Option<(&'static str, String)> {
     is_unchecked(trial).then(|| ("conditions on the data", NOT_CHECKED.to_owned()))
 }
 
-/// Number of conditions that hold after every trial, and after how many trials they were not checked.
-fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
+/// Number of conditions, on answers or on data, that hold after every trial, and after how many trials the data was not
+/// checked.
+fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, on_answers: bool) -> String {
     let trials: Vec<&Trial<'_>> = trials.filter(|trial| has_rules(trial)).collect();
-    let unchecked = trials.iter().filter(|trial| is_unchecked(trial)).count();
-    let checked: Vec<&[Condition]> = trials
+    let unchecked = trials.iter().filter(|trial| !on_answers && is_unchecked(trial)).count();
+    let is_asked = |condition: &&Condition| condition.about.is_answer() == on_answers;
+    let checked: Vec<Vec<&Condition>> = trials
         .iter()
-        .map(|trial| &trial.record.conditions[..])
-        .filter(|conditions| !conditions.is_empty())
+        .map(|trial| trial.record.conditions.iter().filter(is_asked).collect())
+        .filter(|conditions: &Vec<_>| !conditions.is_empty())
         .collect();
-    let Some(of) = checked.iter().map(|conditions| conditions.len()).max() else {
-        return NOT_CHECKED.to_owned();
+    let Some(of) = checked.iter().map(Vec::len).max() else {
+        return if unchecked > 0 { NOT_CHECKED.to_owned() } else { String::new() };
     };
     let mut broken: Vec<&str> = Vec::new();
     let mut unknown: Vec<&str> = Vec::new();
@@ -140,58 +147,28 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>) -> String {
     text
 }
 
-/// The score of each pair of a power test and a throughput test: of one system, workload and repetition, at one scale.
-fn composites(digest: &Digest<'_>) -> Vec<String> {
-    let of = |trial: &Trial<'_>| {
-        let header = &trial.record.header;
-        (header.system.clone(), header.workload.name.clone(), header.repetition)
-    };
-    let score = |trial: &Trial<'_>, is_wanted: fn(Formula) -> Option<f64>| {
-        let rules = &trial.record.header.workload.rules;
-        let scale = is_wanted(rules.scores.first()?.formula)?;
-        let is_complete =
-            trial.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
-        let value = trial.summary.scores.first().filter(|_| is_complete)?.value;
-        Some((scale, value))
-    };
-    let power = |formula| if let Formula::Power { scale } = formula { Some(scale) } else { None };
-    let throughput =
-        |formula| if let Formula::Throughput { scale, .. } = formula { Some(scale) } else { None };
-    let mut all = Vec::new();
-    for first in &digest.trials {
-        let Some((scale, power)) = score(first, power) else { continue };
-        for second in digest.trials.iter().filter(|second| of(second) == of(first)) {
-            let Some((_, throughput)) =
-                score(second, throughput).filter(|(other, _)| *other == scale)
-            else {
-                continue;
-            };
-            let (system, workload, repetition) = of(first);
-            all.push(format!(
-                "QphH@{scale} of {system}, {workload}, repetition {}: {} (power {}, throughput {}; unaudited: no TPC \
-                 result, and not comparable with one).",
-                repetition + 1,
-                number(analysis::composite(power, throughput)),
-                number(power),
-                number(throughput),
-            ));
-        }
-    }
-    all
-}
-
-/// Sentences about the meaning of scores, and about data that was not checked.
-pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
+/// Sentences about the meaning of scores and about loads without one, and about data that was not checked; for one
+/// workload or all.
+pub(crate) fn notes(digest: &Digest<'_>, workload: Option<&str>) -> Vec<String> {
+    let is_asked = |name: &str| workload.is_none_or(|asked| asked == name);
+    let mut notes: Vec<String> = composite::sentences(digest, &is_asked);
     let mut add = |note: String| {
         if !notes.contains(&note) {
             notes.push(note);
         }
     };
-    composites(digest).into_iter().for_each(&mut add);
     for trial in &digest.trials {
-        for score in &trial.record.header.workload.rules.scores {
+        let header = &trial.record.header;
+        let of = &header.workload;
+        if !is_asked(&of.name) {
+            continue;
+        }
+        for score in &of.rules.scores {
             add(format!("{}: {}.", score.name, score.meaning));
+        }
+        if !of.rules.unscored.is_empty() {
+            let (load, reasons) = (clients_text(header.clients), of.rules.unscored.join("; "));
+            add(format!("{}, {load}: no score, because {reasons}.", of.name));
         }
         for condition in &trial.record.conditions {
             if let ConditionResult::Unknown(reason) = &condition.verdict {
@@ -202,10 +179,13 @@ pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
     notes
 }
 
-/// The conditions on one trial's data, each with its result.
-pub(crate) fn condition_table(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new().words("condition").words("meaning").words("found after the load");
-    for condition in &trial.record.conditions {
+/// The conditions on one trial's data or on its answers, each with its result.
+pub(crate) fn condition_table(trial: &Trial<'_>, on_answers: bool) -> Table {
+    let (what, found) =
+        if on_answers { ("query", "found") } else { ("condition", "found after the load") };
+    let mut table = Table::new().words(what).words("meaning").words(found);
+    let all = trial.record.conditions.iter();
+    for condition in all.filter(|condition| condition.about.is_answer() == on_answers) {
         let (verdict, detail) = verdict(condition);
         let found = match detail {
             Some(detail) => format!("{verdict}: {detail}"),
@@ -233,6 +213,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
     let conditions = trial.record.conditions.iter().map(|condition| {
         let (verdict, detail) = verdict(condition);
         json!({
+            "about": condition.about,
             "name": condition.name,
             "meaning": condition.meaning,
             "verdict": verdict,

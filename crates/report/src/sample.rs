@@ -9,7 +9,7 @@ use measure::{
     Edges, ErrorClass, ErrorKey, Generator, GeneratorStall, Host, HostReading, Interval,
     LatencyHistogram, Operation, OperationId, OperationKind, Phase, Process, ProcessDisk,
     ProcessReading, Rules, Runnable, SeekBound, SeekOver, SeekRange, Side, Tally, TcpCounters,
-    Watched, WorkerCpu,
+    TimedTurn, Watched, WorkerCpu,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
@@ -76,6 +76,32 @@ pub(crate) fn watched() -> Run {
     for trial in &mut run.trials {
         trial.watched = beside(trial.header.clients as u64);
     }
+    run
+}
+
+/// A watched run of one trial that has kept the times of its transactions: each client runs Q1 in the first second and Q2
+/// in the next, and that of the last client fails.
+pub(crate) fn kept_turns(clients: usize) -> Run {
+    let mut run = watched();
+    run.trials.truncate(1);
+    let trial = &mut run.trials[0];
+    trial.header.clients = clients;
+    trial.header.operations = ["Q1", "Q2"]
+        .map(|name| Operation::new(name.to_owned(), OperationKind::Transaction))
+        .to_vec();
+    let end = trial.end.as_mut().unwrap();
+    end.turns = (0..2 * clients)
+        .map(|at| {
+            let second = at / clients;
+            TimedTurn {
+                client: at % clients,
+                operation: OperationId(second as u16),
+                start_ns: second as u64 * 1_000_000_000,
+                end_ns: (second + 1) as u64 * 1_000_000_000,
+                is_failed: at + 1 == 2 * clients,
+            }
+        })
+        .collect();
     run
 }
 
@@ -428,6 +454,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                     failure: None,
                 })
                 .collect(),
+            turns: Vec::new(),
             edges: Edges::new(header.operations.len()),
             lateness: LatencyHistogram::new(),
             start_delays: LatencyHistogram::new(),

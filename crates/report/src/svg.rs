@@ -4,9 +4,10 @@
 //! Colours are classes (`c0`, `c1` ...) for which the page's style sheet sets colours for light, dark and
 //! print. Every series also has its own marker or dash, so that plots are readable without colour.
 
+mod bands;
 mod chart;
 mod draw;
 mod scale;
 
-pub(crate) use chart::{Arrow, Chart, Dot, Mark, Series, Shade, ShadeKind, Size};
+pub(crate) use chart::{Arrow, Band, BandFill, Chart, Dot, Mark, Series, Shade, ShadeKind, Size};
 pub(crate) use scale::{Axis, Scale, Unit};

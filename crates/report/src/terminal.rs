@@ -96,11 +96,13 @@ fn operations(digest: &Digest<'_>) -> String {
 /// The workloads' own figures and the conditions on their data, when there are any.
 fn rules_of_workloads(digest: &Digest<'_>) -> String {
     let table = rules::table(digest, None);
-    if table.is_empty() {
+    let notes = rules::notes(digest, None);
+    if table.is_empty() && notes.is_empty() {
         return String::new();
     }
-    let notes: String = rules::notes(digest).iter().map(|note| format!("{note}\n")).collect();
-    format!("\n{}{notes}", table.text())
+    let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
+    let table = if table.is_empty() { String::new() } else { table.text() };
+    format!("\n{table}{notes}")
 }
 
 fn status_line(digest: &Digest<'_>) -> String {

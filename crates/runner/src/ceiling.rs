@@ -94,6 +94,7 @@ impl CeilingProbe<'_> {
             warm_up: self.plan.warm_up(),
             limit: Limit::time(self.plan.time),
             has_uneven_turns: false,
+            keeps_turns: false,
             interval: self.plan.time,
             connect_timeout: CONNECT_TIMEOUT,
             reconnect_limit: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
-use measure::Condition;
+use measure::{Condition, ConditionSubject};
 use plan::{SystemInstance, Trial};
 use record::{
     Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
@@ -158,9 +158,9 @@ impl From<anyhow::Error> for NotStarted {
 }
 
 /// Checks the data after a load, and records the result. A check that could not be done is noted, but does not fail
-/// the trial; a server that has exited does, and so does a wrong answer where each query is asked once.
+/// the trial; a server that has exited does, and so does an answer that is wrong or not that of another system.
 fn check_data(
-    (trial, answers_once): (Trial, bool),
+    trial: Trial,
     test_bed: &mut TestBed<'_>,
     recorder: &mut TrialWriter,
     listener: &mut dyn RunListener,
@@ -174,7 +174,7 @@ fn check_data(
             }
             let wrong = wrong_answers(&conditions);
             recorder.conditions(conditions)?;
-            if let Some(wrong) = wrong.filter(|_| answers_once) {
+            if let Some(wrong) = wrong {
                 let status = TrialStatus::Failed(wrong);
                 recorder.end_otherwise(&status)?;
                 return Ok(Some(status));
@@ -193,11 +193,20 @@ fn check_data(
     Ok(None)
 }
 
-/// The broken conditions, with what was found; `None` if all hold.
+/// The broken conditions on answers, with what was found; `None` if all hold.
 fn wrong_answers(conditions: &[Condition]) -> Option<String> {
-    let broken = conditions.iter().filter_map(|it| Some(format!("{}: {}", it.name, it.broken()?)));
-    let broken: Vec<String> = broken.collect();
-    (!broken.is_empty()).then(|| format!("wrong answers: {}", broken.join(". ")))
+    let kinds = [
+        (ConditionSubject::Answer, "wrong answers"),
+        (ConditionSubject::SameAnswer, "answers that differ between systems"),
+    ];
+    let told = kinds.iter().filter_map(|(about, what)| {
+        let of_kind = conditions.iter().filter(|it| it.about == *about);
+        let broken = of_kind.filter_map(|it| Some(format!("{}: {}", it.name, it.broken()?)));
+        let broken: Vec<String> = broken.collect();
+        (!broken.is_empty()).then(|| format!("{what}: {}", broken.join(". ")))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(". "))
 }
 
 impl<'a> Sequence<'a> {
@@ -265,11 +274,9 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
-        let answers_once = self.experiment.workloads[trial.workload].runs_once();
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
-            && let Some(crashed) =
-                check_data((trial, answers_once), &mut test_bed, &mut recorder, listener)?
+            && let Some(crashed) = check_data(trial, &mut test_bed, &mut recorder, listener)?
         {
             status = crashed;
         }

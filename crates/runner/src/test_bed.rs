@@ -383,6 +383,7 @@ impl<'a> TestBed<'a> {
     ) -> T {
         let plan = &self.experiment.plan;
         body(&WorkloadContext {
+            system: &plan.systems[self.instance.system].name,
             target,
             loaders: loaders(),
             existing: plan.existing,

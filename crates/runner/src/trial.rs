@@ -226,6 +226,7 @@ fn make_offer(
         warm_up,
         limit: experiment.limit(trial),
         has_uneven_turns: experiment.workloads[trial.workload].runs_once(),
+        keeps_turns: experiment.workloads[trial.workload].runs_once(),
         interval: load.interval,
         connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
         reconnect_limit: load.bounds.reconnect_limit,
@@ -344,6 +345,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: Vec::new(),
+            turns: Vec::new(),
             edges: Edges::default(),
             lateness: LatencyHistogram::new(),
             start_delays: LatencyHistogram::new(),
@@ -400,6 +402,7 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
         failure: client.failure,
     };
     end.clients = outcome.clients.into_iter().map(record).collect();
+    end.turns = outcome.turns;
     end.edges = outcome.edges;
     end.lateness = outcome.lateness;
     end.start_delays = outcome.start_delays;

@@ -85,6 +85,35 @@ impl<T: ToString + Sync> Described for Number<T> {
     }
 }
 
+/// Distinct whole numbers within bounds, without a default.
+pub(crate) struct Numbers {
+    pub(crate) name: &'static str,
+    allowed: RangeInclusive<u64>,
+    meaning: &'static str,
+}
+
+/// Distinct whole numbers within bounds, without a default.
+pub(crate) const fn numbers(
+    name: &'static str,
+    allowed: RangeInclusive<u64>,
+    meaning: &'static str,
+) -> Numbers {
+    Numbers { name, allowed, meaning }
+}
+
+impl Numbers {
+    /// The numbers in the plan's order; `None` where the option is absent or wrong.
+    pub(crate) fn read_given(&self, reader: &mut OptionReader<'_>) -> Option<Vec<u64>> {
+        reader.integers(self.name, self.allowed.clone())
+    }
+}
+
+impl Described for Numbers {
+    fn info(&self) -> OptionInfo {
+        OptionInfo { name: self.name, default: String::new(), meaning: self.meaning }
+    }
+}
+
 /// `true` or `false`.
 pub(crate) struct Flag {
     name: &'static str,
@@ -111,7 +140,7 @@ impl Described for Flag {
 
 /// One of several words.
 pub(crate) struct Choice<T: 'static> {
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// The default's word (empty if it has no word) and its value.
     default: (&'static str, T),
     choices: &'static [(&'static str, T)],

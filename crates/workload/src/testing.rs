@@ -14,6 +14,7 @@ use crate::{LoadKey, LoadProgress, Workload, WorkloadContext, parallel, read};
 
 /// A test system, initially empty.
 pub(crate) struct TestSystem {
+    pub(crate) name: &'static str,
     pub(crate) target: Target,
     pub(crate) existing: Existing,
     pub(crate) seed: u64,
@@ -61,6 +62,7 @@ impl TestSystem {
 
     fn new(target: Target, folder: Option<TempDir>) -> Self {
         Self {
+            name: "test",
             target,
             existing: Existing::Refuse,
             seed: 42,
@@ -74,6 +76,7 @@ impl TestSystem {
 
     pub(crate) fn context(&self) -> WorkloadContext<'_> {
         WorkloadContext {
+            system: self.name,
             target: &self.target,
             loaders: 2,
             existing: self.existing,
@@ -133,6 +136,7 @@ impl TestSystem {
             warm_up: Duration::ZERO,
             limit: Limit::events(events),
             has_uneven_turns: false,
+            keeps_turns: false,
             interval: Duration::from_secs(1),
             reconnect_limit: Some(Duration::from_secs(30)),
             connect_timeout: Duration::from_secs(30),

@@ -13,6 +13,8 @@ use crate::{Export, LoadProgress};
 
 /// The context of a workload: one system and one plan.
 pub struct WorkloadContext<'a> {
+    /// The name of the system in the plan.
+    pub system: &'a str,
     /// The system under test.
     pub target: &'a Target,
     /// Sessions that load data in parallel.

@@ -83,10 +83,13 @@ fn verdict(workload: &str, conditions: &[Condition]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use measure::ConditionSubject;
+
     use super::*;
 
     fn condition(name: &str, verdict: ConditionResult) -> Condition {
-        Condition { name: name.to_owned(), meaning: "a = b".to_owned(), verdict }
+        let (about, name, meaning) = (ConditionSubject::Data, name.to_owned(), "a = b".to_owned());
+        Condition { about, name, meaning, verdict }
     }
 
     fn outcome(task: DataTask) -> DataOutcome {

@@ -52,7 +52,12 @@ impl Login {
 
 /// The server's own client, for statements as root.
 pub(crate) fn client(statements: &str) -> Command {
-    let login = login(&url());
+    client_of(&url(), statements)
+}
+
+/// The same client, for statements on the server and the database of a URL.
+fn client_of(url: &str, statements: &str) -> Command {
+    let login = login(url);
     let mut client = Command::new("mariadb");
     client.args(["--no-defaults", "--batch", "--skip-column-names"]);
     client.arg(format!("--user={}", login.user)).env("MYSQL_PWD", &login.password);
@@ -63,8 +68,13 @@ pub(crate) fn client(statements: &str) -> Command {
 
 /// Runs statements as root.
 pub(crate) fn sql(statements: &str) -> String {
-    let output =
-        client(statements).output().expect("mariadb, the client, is installed with the server");
+    sql_on(&url(), statements)
+}
+
+/// Runs statements on the server and the database of a URL.
+pub(crate) fn sql_on(url: &str, statements: &str) -> String {
+    let mut client = client_of(url, statements);
+    let output = client.output().expect("mariadb, the client, is installed with the server");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{statements}: {errors}");
     String::from_utf8(output.stdout).expect("the client prints UTF-8")

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, both, report};
-use crate::{server, tpcc};
+use crate::sandbox::{Sandbox, both, json, report};
+use crate::{server, tidb, tpcc};
 
 /// The tables that go-tpc leaves empty at scale 0.
 const LARGE: [&str; 6] = ["supplier", "customer", "part", "partsupp", "orders", "lineitem"];
@@ -133,4 +133,118 @@ fn go_tpc_and_dyno_use_the_tables_of_each_other() {
     let summary = said.lines().filter(|line| line.starts_with("[Summary] Q"));
     assert_eq!(summary.count(), 22, "{said}");
     server::sql("DROP DATABASE tpch_ours; DROP DATABASE tpch_theirs");
+}
+
+/// The place of an operation in the first trial of a report.
+fn operation<'r>(report: &'r Value, name: &str) -> &'r Value {
+    let operations = report["trials"][0]["operations"].as_array().unwrap();
+    operations.iter().find(|it| it["name"] == name).unwrap()
+}
+
+/// Runs Q6, Q2 and Q14 on a server on which Q2 takes ten minutes, and ends after ten seconds.
+fn a_slow_query_is_ended(sandbox: &Sandbox, url: &str) {
+    let options = ["-o", "scale=0.01", "--system", url];
+    let prepared = sandbox.dyno(["prepare", "tpch"]).args(options).output().unwrap();
+    assert!(prepared.status.success(), "{}", both(&prepared));
+    // Of these, Q2 alone reads regions.
+    let view = "CREATE VIEW region AS SELECT * FROM region_rows WHERE SLEEP(600) = 0";
+    sandbox.file(
+        "slow.toml",
+        &format!(
+            "existing = \"reuse\"\n[systems.slow]\nkind = \"mysql\"\nurl = \"{url}\"\n\
+             [workloads.tpch]\nscale = 0.01\nqueries = \"6,2,14\"\nplans = \"none\"\n\
+             [sql]\nbefore_run = [\"RENAME TABLE region TO region_rows\", \"{view}\"]\n\
+             [load]\nquery_timeout = \"10s\"\n"
+        ),
+    );
+    let output = sandbox.dyno(["run", "slow.toml", "--format=json"]).output().unwrap();
+    let running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%p_mfgr%' AND INFO NOT LIKE \
+                   '%PROCESSLIST%'";
+    assert_eq!(server::sql_on(url, running).trim(), "0", "{}", both(&output));
+    let report = json(&output);
+    let trial = &report["trials"][0];
+    assert_eq!(trial["status"], "complete", "{trial}");
+    let counts = |name: &str| {
+        let operation = operation(&report, name);
+        ["succeeded", "timed_out", "failed"].map(|count| operation[count].as_u64().unwrap())
+    };
+    assert_eq!(counts("Q2"), [0, 1, 0]);
+    assert_eq!((counts("Q6"), counts("Q14")), ([1, 0, 0], [1, 0, 0]), "the stream goes on");
+    assert_eq!(trial["errors"][0]["class"], "timeout", "{}", trial["errors"]);
+    let turns: Vec<(&Value, &Value)> = trial["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| (&turn["operation"], &turn["is_failed"]))
+        .collect();
+    let wanted = [("Q6", false), ("Q2", true), ("Q14", false)];
+    let wanted = wanted.map(|(name, is_failed)| (Value::from(name), Value::from(is_failed)));
+    assert!(
+        turns.iter().copied().eq(wanted.iter().map(|(name, failed)| (name, failed))),
+        "{turns:?}"
+    );
+    assert_eq!(trial["own"]["scores"], Value::Array(Vec::new()));
+    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains("no score, because scale 0.01 is none of"), "the reason is there");
+}
+
+#[test]
+fn a_query_that_times_out_is_ended_on_mariadb_and_the_stream_goes_on() {
+    let url = server::database("tpch_slow");
+    a_slow_query_is_ended(&Sandbox::new(), &url);
+    server::sql("DROP DATABASE tpch_slow");
+}
+
+#[test]
+fn a_query_that_times_out_is_ended_on_tidb_and_the_stream_goes_on() {
+    let sandbox = Sandbox::new();
+    let server = format!("tidb:{}", tidb::binary().display());
+    let up = sandbox.succeed(["up", &server, "--detach"]);
+    let url = tidb::login_in(&String::from_utf8(up.stdout).unwrap());
+    a_slow_query_is_ended(&sandbox, &url);
+    sandbox.succeed(["down"]);
+}
+
+/// A run of random parameters on SQLite and then on MariaDB, with a statement on MariaDB before its load.
+fn on_both(before_run: &str) -> (bool, Value, String) {
+    let sandbox = Sandbox::new();
+    sandbox.file(
+        "both.toml",
+        &format!(
+            "[systems.lite]\nkind = \"sqlite\"\n\
+             [systems.maria]\nkind = \"mariadb\"\nsql = {{ before_run = \"{before_run}\" }}\n\
+             [workloads.tpch]\nscale = 0.01\nparameters = \"random\"\n"
+        ),
+    );
+    let output = sandbox.dyno(["run", "both.toml", "--format=json"]).output().unwrap();
+    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    (output.status.success(), json(&output), page)
+}
+
+#[test]
+fn sqlite_and_mariadb_answer_random_parameters_alike() {
+    let (is_good, report, _) = on_both("DO 0");
+    assert!(is_good, "{report}");
+    assert_eq!(report["trials"][0]["own"], Value::Null, "it is the first");
+    all_right(&report["trials"][1], 1);
+    let about = &report["trials"][1]["own"]["conditions"][0];
+    assert_eq!(
+        (&about["about"], &about["meaning"]),
+        (&"same-answer".into(), &"the answer of lite to the same parameters".into())
+    );
+}
+
+#[test]
+fn an_answer_that_differs_between_systems_fails_the_later_trial_and_is_shown() {
+    let change = "UPDATE lineitem SET l_returnflag = 'X' WHERE l_orderkey = 1 AND l_linenumber = 1";
+    let (is_good, report, page) = on_both(change);
+    assert!(!is_good, "{report}");
+    assert_eq!(report["trials"][0]["status"], "complete");
+    let trial = &report["trials"][1];
+    assert_eq!(trial["status"], "failed", "{trial}");
+    let reason = trial["reason"].as_str().unwrap();
+    let wanted = "answers that differ between systems: Q1: unlike lite: 5 rows instead of 4; row ";
+    assert!(reason.starts_with(wanted), "{reason}");
+    assert!(page.contains("Two systems answered a query differently"), "its finding");
+    assert!(!page.contains("The data was not consistent"), "that is another finding");
 }

@@ -9,6 +9,8 @@ use rusqlite::Error;
 const PRIMARY: i32 = 0xff;
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
+/// Only a time limit interrupts statements.
+const INTERRUPT: i32 = 9;
 const BUSY_SNAPSHOT: i32 = 517;
 const CONSTRAINT_PRIMARY_KEY: i32 = 1555;
 const CONSTRAINT_UNIQUE: i32 = 2067;
@@ -33,6 +35,7 @@ fn class(extended: i32) -> ErrorClass {
         CONSTRAINT_PRIMARY_KEY | CONSTRAINT_UNIQUE => ErrorClass::DuplicateKey,
         _ => match extended & PRIMARY {
             BUSY | LOCKED => ErrorClass::Busy,
+            INTERRUPT => ErrorClass::Timeout,
             CANTOPEN | NOTADB => ErrorClass::Connection,
             _ => ErrorClass::Server,
         },
@@ -48,6 +51,7 @@ fn remedy(extended: i32) -> Option<&'static str> {
     Some(match extended & PRIMARY {
         CANTOPEN => "check that the folder exists and may be written to",
         READONLY => "check that the file and its folder may be written to",
+        INTERRUPT => "it took longer than `query_timeout`",
         FULL => "make room on the disk or choose another folder",
         NOTADB => "the file is no SQLite database: choose another path",
         _ => return None,
@@ -64,6 +68,7 @@ fn name(extended: i32) -> String {
             BUSY => "SQLITE_BUSY",
             LOCKED => "SQLITE_LOCKED",
             READONLY => "SQLITE_READONLY",
+            INTERRUPT => "SQLITE_INTERRUPT",
             10 => "SQLITE_IOERR",
             11 => "SQLITE_CORRUPT",
             FULL => "SQLITE_FULL",

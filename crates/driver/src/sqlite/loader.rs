@@ -47,6 +47,7 @@ impl<'s> Loader<'s> {
     }
 
     fn insert(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
+        self.session.begin_statement();
         let connection = &self.session.connection;
         let inserted = connection.prepare_cached(&self.sql).and_then(|mut compiled| {
             bind(&mut compiled, row)?;

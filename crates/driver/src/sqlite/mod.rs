@@ -6,6 +6,7 @@ mod error;
 mod loader;
 mod probe;
 mod session;
+mod time_limit;
 
 pub use config::{Config, Synchronous};
 pub use dialect::DIALECT;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 use rusqlite::fallible_iterator::FallibleIterator as _;
@@ -11,6 +12,7 @@ use rusqlite::{Batch, Connection, Error, Rows as SqlRows, Statement};
 
 use super::Config;
 use super::error::failure;
+use super::time_limit::TimeLimit;
 use crate::{Answer, Datum, Rows, Value};
 
 /// The most statements that a session keeps compiled: more than any workload has.
@@ -24,6 +26,8 @@ pub(crate) struct Session {
     pub(super) path: PathBuf,
     statements: Vec<String>,
     fetched: Rows,
+    /// `None` for statements that may take as long as they need.
+    time_limit: Option<TimeLimit>,
 }
 
 impl fmt::Debug for Session {
@@ -33,18 +37,20 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Opens the file with the settings of `config`.
-    pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
-        let opened = Connection::open(&config.path).and_then(|connection| {
+    /// Opens the file with the settings of `config`. A statement that takes longer than `timeout` is interrupted.
+    pub(crate) fn open(config: &Config, timeout: Option<Duration>) -> Result<Self, Failure> {
+        let opened = Connection::open(&config.path).and_then(|mut connection| {
             set_up(&connection, config)?;
-            Ok(connection)
+            let time_limit = timeout.map(|timeout| TimeLimit::set(&mut connection, timeout));
+            Ok((connection, time_limit.transpose()?))
         });
-        let connection = opened.map_err(|error| failure(&config.path, &error))?;
+        let (connection, time_limit) = opened.map_err(|error| failure(&config.path, &error))?;
         Ok(Self {
             connection,
             path: config.path.clone(),
             statements: Vec::new(),
             fetched: Rows::empty(),
+            time_limit,
         })
     }
 
@@ -65,6 +71,7 @@ impl Session {
             let message = "the statement was made ready on another session";
             return Err(Failure::new(ErrorClass::Server, "", message));
         };
+        self.begin_statement();
         let stepped = self.connection.prepare_cached(sql).and_then(|mut compiled| {
             bind(&mut compiled, values)?;
             self.step(&mut compiled)
@@ -78,6 +85,7 @@ impl Session {
         statement: usize,
         values: &[Value<'_>],
     ) -> Result<Answer, Failure> {
+        self.begin_statement();
         let Self { connection, statements, fetched, .. } = self;
         let Some(sql) = statements.get(statement) else {
             let message = "the statement was made ready on another session";
@@ -99,6 +107,7 @@ impl Session {
 
     /// Runs a text, which may contain several statements; rows are read and discarded.
     pub(crate) fn run(&mut self, sql: &str) -> Result<Answer, Failure> {
+        self.begin_statement();
         let stepped = if sql.len() < SHORT_TEXT_BYTES && !sql.contains(';') {
             self.connection.prepare_cached(sql).and_then(|mut compiled| self.step(&mut compiled))
         } else {
@@ -109,6 +118,7 @@ impl Session {
 
     /// Runs a text and returns its rows.
     pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
+        self.begin_statement();
         let read = self.connection.prepare(sql).and_then(|mut compiled| {
             let columns = compiled.column_count();
             let mut rows = compiled.raw_query();
@@ -120,6 +130,14 @@ impl Session {
             Ok(all)
         });
         read.map_err(|error| self.failure(&error))
+    }
+
+    /// Begins the time of a statement.
+    #[inline]
+    pub(super) fn begin_statement(&self) {
+        if let Some(time_limit) = &self.time_limit {
+            time_limit.begin_statement();
+        }
     }
 
     pub(super) fn failure(&self, error: &Error) -> Failure {

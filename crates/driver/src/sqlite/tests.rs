@@ -21,9 +21,9 @@ fn config(folder: &Path) -> Config {
 /// A session on a new file with a table `t`, and another on the same file.
 fn two_sessions() -> (TempDir, Session, Session) {
     let folder = tempfile::tempdir().unwrap();
-    let mut first = Session::open(&config(folder.path())).unwrap();
+    let mut first = Session::open(&config(folder.path()), None).unwrap();
     first.run("CREATE TABLE t (id INTEGER PRIMARY KEY, f REAL, c TEXT)").unwrap();
-    let second = Session::open(&config(folder.path())).unwrap();
+    let second = Session::open(&config(folder.path()), None).unwrap();
     (folder, first, second)
 }
 
@@ -136,7 +136,43 @@ fn settings_are_those_of_the_plan() {
 
 #[test]
 fn a_missing_folder_is_reported() {
-    let failure = Session::open(&config(Path::new("/nonexistent"))).unwrap_err();
+    let failure = Session::open(&config(Path::new("/nonexistent")), None).unwrap_err();
     assert_eq!(failure.key.class, ErrorClass::Connection);
     assert!(failure.message.contains("check that the folder exists"), "{failure}");
+}
+
+/// Counts to a hundred thousand million, which takes hours.
+const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000000) \
+                       SELECT COUNT(*) FROM n";
+
+#[test]
+fn a_statement_that_takes_longer_than_its_time_out_is_interrupted_and_the_next_one_runs() {
+    let (folder, ..) = two_sessions();
+    let timeout = Duration::from_millis(50);
+    let mut session = Session::open(&config(folder.path()), Some(timeout)).unwrap();
+    let endless = session.prepare(ENDLESS).unwrap();
+    let failures = [
+        session.rows(ENDLESS).unwrap_err(),
+        session.run(ENDLESS).unwrap_err(),
+        session.execute(endless, &[]).unwrap_err(),
+        session.fetch(endless, &[]).unwrap_err(),
+    ];
+    for failure in failures {
+        assert_eq!(failure.key.class, ErrorClass::Timeout, "{failure}");
+        assert!(failure.message.contains("query_timeout"), "{failure}");
+        // The session is older than the time-out by now, and the statement is not.
+        assert_eq!(session.rows("SELECT 1").unwrap(), [[Datum::Int(1)]]);
+    }
+}
+
+#[test]
+fn an_interrupted_change_leaves_nothing_behind() {
+    let (folder, mut other, _) = two_sessions();
+    let timeout = Duration::from_millis(50);
+    let mut session = Session::open(&config(folder.path()), Some(timeout)).unwrap();
+    let failure = session.run(&format!("INSERT INTO t (id) {ENDLESS} WHERE i < 0")).err();
+    assert_eq!(failure.map(|failure| failure.key.class), Some(ErrorClass::Timeout));
+    assert_eq!(other.rows("SELECT COUNT(*) FROM t").unwrap(), [[Datum::Int(0)]]);
+    // Nor does it hold a lock.
+    other.run("INSERT INTO t (id) VALUES (1)").unwrap();
 }

@@ -6,7 +6,10 @@ mod shared_connection;
 use std::io;
 use std::time::Duration;
 
-use measure::{Edges, ErrorClass, Failure, Interval, OperationTally, Outage, Phase, Tally};
+use measure::{
+    Edges, ErrorClass, Failure, Interval, OperationId, OperationTally, Outage, Phase, Tally,
+    TimedTurn,
+};
 use plan::{Arrivals, Limit, Rate, ServiceDistribution, Stall};
 
 use super::*;
@@ -68,6 +71,7 @@ fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
         warm_up: Duration::ZERO,
         limit: Limit::time(Duration::from_secs(10)),
         has_uneven_turns: false,
+        keeps_turns: false,
         interval: Duration::from_secs(1),
         connect_timeout: Duration::from_secs(1),
         reconnect_limit: None,
@@ -314,6 +318,32 @@ fn a_number_of_events_that_are_never_answered_ends() {
     assert_eq!(transactions(&kept, Phase::Measure), 1);
     assert_eq!(kept.intervals.last().unwrap().end_ns, MS);
     assert_eq!(outcome.edges.unanswered.count(), 2);
+}
+
+#[test]
+fn the_last_of_uneven_transactions_is_waited_for_and_the_times_of_each_are_kept() {
+    // One server: 1 s, and then 5 s, which is longer than the wait for answers at the end of a window.
+    let system = system(1, vec![1_000 * MS, 5_000 * MS], Vec::new());
+    let offered = OfferedLoad {
+        limit: Limit::events(2),
+        has_uneven_turns: true,
+        keeps_turns: true,
+        ..offered(1, Pacing::Closed { think_time_ns: 0 })
+    };
+    let (outcome, kept) = run(&system, &offered);
+    assert_eq!(outcome.ended, LoadEnd::Complete);
+    assert_eq!(transactions(&kept, Phase::Measure), 2);
+    assert_eq!(outcome.edges.unanswered.count(), 0);
+    let turn = |start_ns, end_ns| TimedTurn {
+        client: 0,
+        operation: OperationId(0),
+        start_ns,
+        end_ns,
+        is_failed: false,
+    };
+    assert_eq!(outcome.turns, [turn(0, 1_000 * MS), turn(1_000 * MS, 6_000 * MS)]);
+    let (outcome, _) = run(&system, &OfferedLoad { keeps_turns: false, ..offered });
+    assert_eq!(outcome.turns, []);
 }
 
 #[test]

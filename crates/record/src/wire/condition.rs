@@ -1,10 +1,14 @@
 //! Result of a condition on a workload's data, with verdict and detail in separate fields.
 
-use measure::{Condition, ConditionResult};
+use measure::{Condition, ConditionResult, ConditionSubject};
 use serde::{Deserialize, Serialize};
+
+use super::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ConditionFile {
+    #[serde(default, skip_serializing_if = "is_default")]
+    about: ConditionSubject,
     name: String,
     meaning: String,
     verdict: ConditionResultName,
@@ -28,7 +32,13 @@ impl From<&Condition> for ConditionFile {
             ConditionResult::Broken(place) => (ConditionResultName::Broken, place.clone()),
             ConditionResult::Unknown(reason) => (ConditionResultName::Unknown, reason.clone()),
         };
-        Self { name: condition.name.clone(), meaning: condition.meaning.clone(), verdict, detail }
+        Self {
+            about: condition.about,
+            name: condition.name.clone(),
+            meaning: condition.meaning.clone(),
+            verdict,
+            detail,
+        }
     }
 }
 
@@ -39,6 +49,6 @@ impl From<ConditionFile> for Condition {
             ConditionResultName::Broken => ConditionResult::Broken(file.detail),
             ConditionResultName::Unknown => ConditionResult::Unknown(file.detail),
         };
-        Self { name: file.name, meaning: file.meaning, verdict }
+        Self { about: file.about, name: file.name, meaning: file.meaning, verdict }
     }
 }

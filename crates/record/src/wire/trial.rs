@@ -5,6 +5,7 @@ use std::mem;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, Edges, Operation, OperationKind, OperationTally, Outage, QueryPlan,
+    TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +94,8 @@ struct EndFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generator: Option<GeneratorFile>,
     clients: Vec<ClientRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    turns: Vec<TimedTurn>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +178,7 @@ impl From<&TrialEnd> for EndFile {
             usage: end.usage,
             generator: end.generator.as_ref().map(GeneratorFile::from),
             clients: end.clients.clone(),
+            turns: end.turns.clone(),
         }
     }
 }
@@ -236,6 +240,7 @@ impl EndFile {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: self.clients,
+            turns: self.turns,
             edges: match self.edges {
                 Some(edges) => edges.into_edges()?,
                 None => self.unfinished.into_edges(operations)?,

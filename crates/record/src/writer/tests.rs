@@ -7,7 +7,7 @@ use std::time::Duration;
 use measure::{
     BoundedFigure, CpuSpan, Disposition, Edges, ErrorClass, ErrorKey, Failure, Generator,
     GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase, QueryCounts,
-    Rules, SeekBound, SeekOver, SeekRange, Tally, WorkerCpu,
+    Rules, SeekBound, SeekOver, SeekRange, Tally, TimedTurn, WorkerCpu,
 };
 
 use super::*;
@@ -166,6 +166,22 @@ fn trial_end() -> TrialEnd {
             ClientRecord {
                 events: 0,
                 failure: Some(Failure::new(ErrorClass::Connection, "2013", "went away")),
+            },
+        ],
+        turns: vec![
+            TimedTurn {
+                client: 0,
+                operation: OperationId(1),
+                start_ns: 3,
+                end_ns: 8,
+                is_failed: false,
+            },
+            TimedTurn {
+                client: 1,
+                operation: OperationId(0),
+                start_ns: 4,
+                end_ns: 6,
+                is_failed: true,
             },
         ],
         edges: edges(),

@@ -1,6 +1,9 @@
 //! Rows say which trials their figures are of, in every view.
 
-use measure::{Condition, ConditionResult, OperationId, Rules, Score, Share, Tally, TrialStatus};
+use measure::{
+    Condition, ConditionResult, ConditionSubject, OperationId, Rules, Score, Share, Tally,
+    TrialStatus,
+};
 
 use super::*;
 use crate::sample;
@@ -78,7 +81,12 @@ fn a_crashed_trial_marks_its_score_and_says_that_conditions_were_not_checked() {
     let mut other = run.trials[0].clone();
     other.header.repetition = 1;
     let (name, meaning) = ("one".to_owned(), "one is one".to_owned());
-    other.conditions = vec![Condition { name, meaning, verdict: ConditionResult::Holds }];
+    other.conditions = vec![Condition {
+        about: ConditionSubject::Data,
+        name,
+        meaning,
+        verdict: ConditionResult::Holds,
+    }];
     other.end.as_mut().unwrap().status = TrialStatus::Complete;
     run.trials.push(other);
     let table = crate::rules::table(&Digest::new(&run), None).text();

@@ -51,6 +51,7 @@ pub(super) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> 
         y,
         series,
         shades: Vec::new(),
+        bands: Vec::new(),
         marks: Vec::new(),
         size: SIZE,
     })

@@ -124,6 +124,7 @@ impl<'d, 'a> Context<'d, 'a> {
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
             shades: Vec::new(),
+            bands: Vec::new(),
             marks: Vec::new(),
             size: HALF_ROW,
         })
@@ -156,6 +157,7 @@ impl<'d, 'a> Context<'d, 'a> {
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
             shades: Vec::new(),
+            bands: Vec::new(),
             marks: Vec::new(),
             size: WHOLE_ROW,
         })
@@ -233,6 +235,7 @@ impl<'d, 'a> Context<'d, 'a> {
             y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
             series,
             shades: Vec::new(),
+            bands: Vec::new(),
             marks: Vec::new(),
             size: HALF_ROW,
         })
@@ -421,6 +424,7 @@ pub(crate) fn spectrum(
         series,
         remark: String::new(),
         shades: Vec::new(),
+        bands: Vec::new(),
         marks: Vec::new(),
         size,
     })

@@ -66,6 +66,7 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
         series,
         remark: String::new(),
         shades: Vec::new(),
+        bands: Vec::new(),
         marks: Vec::new(),
         size: SIZE,
     })

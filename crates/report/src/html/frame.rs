@@ -7,6 +7,7 @@ use record::{IntervalRecord, Latencies};
 use crate::digest::Trial;
 use crate::number::{count, latency_ns};
 use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size};
+use crate::turns;
 
 /// The size of a plot over time.
 const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
@@ -45,6 +46,7 @@ impl<'d, 'a> Frame<'d, 'a> {
             remark: String::new(),
             shades: self.warm_up().into_iter().chain(self.outages()).chain(self.stalls()).collect(),
             marks: self.steps.iter().filter_map(MergedIntervals::mark).collect(),
+            bands: turns::bands(self.trial),
             size: HALF_ROW,
         }
     }

@@ -9,6 +9,7 @@ use crate::html::watch;
 use crate::number::percentile_name;
 use crate::panels::Panels;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::turns;
 
 /// The size of the percentile spectrum.
 const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
@@ -16,18 +17,21 @@ const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
 
-/// Throughput, latency, figures of hosts, and the percentile spectrum of each operation.
+/// When each client ran what, throughput, latency, figures of hosts, and the percentile spectrum of each operation.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
     let Some(frame) = Frame::of(trial) else { return Vec::new() };
     let percentiles = &digest.run.header.percentiles;
     let load = [Some(throughput(&frame)), latency(&frame, percentiles)].into_iter().flatten();
-    load.chain(watch::of_trial(&frame)).chain(operations(trial)).collect()
+    let lanes = turns::lanes(trial, frame.end).into_iter();
+    lanes.chain(load).chain(watch::of_trial(&frame)).chain(operations(trial)).collect()
 }
 
 /// Plots of the metrics of a trial's servers.
 pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
     let Some(frame) = Frame::of(trial) else { return Vec::new() };
-    panels.drawn.iter().map(|panel| watch::panel(&frame, panel)).collect()
+    let lanes = turns::lanes(trial, frame.end).filter(|_| !panels.drawn.is_empty());
+    let drawn = panels.drawn.iter().map(|panel| watch::panel(&frame, panel));
+    lanes.into_iter().chain(drawn).collect()
 }
 
 fn throughput(frame: &Frame<'_, '_>) -> Chart {

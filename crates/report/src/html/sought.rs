@@ -103,6 +103,7 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
         y,
         series,
         shades: band.into_iter().collect(),
+        bands: Vec::new(),
         marks: Vec::new(),
         size: SIZE,
     })

@@ -1,9 +1,12 @@
 //! Checks that pages are well-formed for every kind of record.
 
+use measure::Quantity;
 use record::RunStatus;
 
 use super::*;
+use crate::panels::{DrawnPanel, Panels};
 use crate::sample;
+use crate::svg::{Axis, BandFill, Chart};
 
 /// Checks that tags open and close in pairs, attributes are quoted and texts escaped; returns the names of the
 /// tags.
@@ -224,4 +227,35 @@ fn a_spectrum_over_repetitions_says_that_it_pools_them() {
     let pooled = "The lines are of all repetitions that count, taken together";
     assert!(html(&Digest::new(&sample::compared())).contains(pooled));
     assert!(!html(&Digest::new(&sample::quick())).contains(pooled));
+}
+
+#[test]
+fn every_plot_over_the_time_of_one_client_has_its_transactions_as_bands() {
+    let run = sample::kept_turns(1);
+    let digest = Digest::new(&run);
+    let trial = &digest.trials[0];
+    let end = frame::Frame::of(trial).unwrap().end;
+    let over_time = over_time::of_trial(&digest, trial).into_iter();
+    let over_time = over_time.filter(|chart| chart.x == Axis::seconds(end));
+    let panel = DrawnPanel {
+        source: "store".to_owned(),
+        what: "tasks".to_owned(),
+        quantity: Quantity::PerSecond,
+        lines: vec![("reads".to_owned(), Vec::new())],
+        left_out: 0,
+    };
+    let panels = Panels { drawn: vec![panel], absent: Vec::new() };
+    let charts: Vec<Chart> = over_time.chain(over_time::of_servers(trial, &panels)).collect();
+    assert!(charts.len() > 8, "lanes, throughput, latency and figures of hosts and servers");
+    for chart in &charts {
+        let bands = chart.bands.iter();
+        let bands: Vec<_> =
+            bands.map(|band| (band.from, band.to, band.label.as_str(), band.fill)).collect();
+        let wanted = [(0.0, 1.0, "Q1", BandFill::Even), (1.0, 2.0, "Q2", BandFill::Failed)];
+        assert_eq!(bands, wanted, "{}", chart.title);
+    }
+    let with_lanes: Vec<usize> = (0..charts.len())
+        .filter(|at| charts[*at].bands.iter().all(|band| band.lane.is_some()))
+        .collect();
+    assert_eq!(with_lanes, [0, charts.len() - 2], "above the trial's plots and the servers'");
 }

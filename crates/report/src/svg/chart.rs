@@ -18,6 +18,8 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
     /// Highlighted spans of the x axis.
     pub(crate) shades: Vec<Shade>,
+    /// Labelled spans of the x axis.
+    pub(crate) bands: Vec<Band>,
     /// Points of the x axis at which failures occurred.
     pub(crate) marks: Vec<Mark>,
     /// Size on the page.
@@ -114,6 +116,40 @@ impl ShadeKind {
             Self::Outage => "shade outage",
             Self::Stall => "shade stall",
             Self::Capacity => "shade capacity",
+        }
+    }
+}
+
+/// A labelled span of the x axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Band {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// Its place on the y axis, which then has a name for each lane; without one the band is as high as the plot.
+    pub(crate) lane: Option<f64>,
+    pub(crate) fill: BandFill,
+    /// Shown where the band is wide enough.
+    pub(crate) label: String,
+    /// Tooltip.
+    pub(crate) note: String,
+}
+
+/// What a band is filled with: neighbours alternate, so that each is seen without its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BandFill {
+    Even,
+    Odd,
+    /// What it shows has failed.
+    Failed,
+}
+
+impl BandFill {
+    /// Its class in the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Even => "band",
+            Self::Odd => "band odd",
+            Self::Failed => "band failed",
         }
     }
 }

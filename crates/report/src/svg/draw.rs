@@ -9,8 +9,8 @@ use crate::table::escape;
 const WIDTH: f64 = 640.0;
 /// Width of a plot that takes a whole row: two plots with the gap and edges between them.
 const WIDTH_WIDE: f64 = 1_335.0;
-const TOP: f64 = 22.0;
-const BOTTOM: f64 = 42.0;
+pub(super) const TOP: f64 = 22.0;
+pub(super) const BOTTOM: f64 = 42.0;
 
 /// Space for the label of the y axis.
 const LABEL: f64 = 32.0;
@@ -85,6 +85,7 @@ impl Chart {
         );
         self.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
         out.push_str(&self.axes());
+        self.bands.iter().for_each(|band| out.push_str(&self.band(band)));
         self.series.iter().for_each(|series| out.push_str(&self.line(series)));
         self.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
         out.push_str("</svg>\n");
@@ -107,11 +108,11 @@ impl Chart {
         self.width() - (last as f64 * CHARACTER / 2.0).max(8.0) - 4.0
     }
 
-    fn x(&self, value: f64) -> f64 {
+    pub(super) fn x(&self, value: f64) -> f64 {
         self.left() + self.x.place(value) * (self.right() - self.left())
     }
 
-    fn y(&self, value: f64) -> f64 {
+    pub(super) fn y(&self, value: f64) -> f64 {
         let bottom = self.size.height - BOTTOM;
         bottom - self.y.place(value) * (bottom - TOP)
     }

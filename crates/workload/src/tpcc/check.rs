@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use driver::{Datum, Session};
-use measure::{Condition, ConditionResult, Failure};
+use measure::{Condition, ConditionResult, ConditionSubject, Failure};
 
 use super::figures::{self, money};
 use super::settings::Settings;
@@ -104,6 +104,7 @@ pub(super) fn check(
         .iter()
         .zip(1..)
         .map(|(meaning, number)| Condition {
+            about: ConditionSubject::Data,
             name: format!("3.3.2.{number}"),
             meaning: (*meaning).to_owned(),
             verdict: broken.verdict(number),
@@ -122,6 +123,7 @@ fn constant(context: &WorkloadContext<'_>, created: &CreatedDatabases) -> Condit
         ),
     };
     Condition {
+        about: ConditionSubject::Data,
         name: "2.1.6.1".to_owned(),
         meaning:
             "the NURand constants for C_LAST of load and run differ by 65 to 119, not 96, not 112"

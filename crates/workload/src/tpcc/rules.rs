@@ -48,6 +48,7 @@ pub(super) fn rules(settings: &Settings, clients: usize) -> Rules {
             .into_iter()
             .flatten()
             .collect(),
+        ..Rules::default()
     }
 }
 

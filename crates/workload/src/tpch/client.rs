@@ -7,7 +7,6 @@ use engine::{ClientHandle, Turn};
 use measure::{Disposition, ErrorClass, Failure, OperationKind};
 
 use super::answers::Rows;
-use super::compare::difference;
 use super::load::{Step, TpchLoad};
 use super::refresh;
 
@@ -94,23 +93,18 @@ impl Stream {
                 if let Step::Query(_) = step {
                     handle.count(OperationKind::Read);
                 }
-                handle.finish(turn, step.operation());
-                self.check(step, rows);
+                handle.finish(turn, self.load.operation(step));
+                if let Step::Query(query) = step {
+                    self.load.judge(query, handle.index(), rows);
+                }
             }
             Err(failure) => {
-                handle.fail(turn, step.operation(), &failure.key, Disposition::Ignored);
+                handle.fail(turn, self.load.operation(step), &failure.key, Disposition::Ignored);
                 self.give_up(handle, &failure).await;
             }
         }
         if let Some(session) = &mut self.session {
             handle.traffic(session.take_traffic());
-        }
-    }
-
-    fn check(&self, step: Step, rows: Vec<Vec<Datum>>) {
-        if let (Step::Query(query), Some(answers)) = (step, &self.load.answers) {
-            let difference = difference(query, answers.of(query), &texts(rows));
-            self.load.verdicts.add(query, difference);
         }
     }
 

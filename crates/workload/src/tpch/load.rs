@@ -1,18 +1,19 @@
 //! The load of one trial: streams of queries, and what their clients share.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use driver::Datum;
 use engine::{Clients, Load};
 use measure::{Operation, OperationId, OperationKind};
 
 use super::answers::Answers;
-use super::client::run_stream;
+use super::client::{run_stream, texts};
 use super::parameters::{QUERIES, drawn, validation};
 use super::queries;
 use super::settings::{Order, Parameters, Settings};
 use super::streams;
 use super::style::Style;
+use super::verdicts::{Reference, Verdicts};
 use crate::WorkloadContext;
 use crate::session::Connector;
 
@@ -27,48 +28,13 @@ pub(super) enum Step {
     Delete(i32),
 }
 
-impl Step {
-    pub(super) fn operation(self) -> OperationId {
-        let place = match self {
-            Self::Query(number) => number - 1,
-            Self::Insert(_) => QUERIES,
-            Self::Delete(_) => QUERIES + 1,
-        };
-        OperationId(place as u16)
-    }
-}
-
-/// The wrong answers of a trial, by query.
-#[derive(Debug, Default)]
-pub(super) struct Verdicts(Mutex<BTreeMap<usize, Option<String>>>);
-
-impl Verdicts {
-    /// Adds the difference of an answer, if it has one; the first one of each query is kept.
-    pub(super) fn add(&self, query: usize, difference: Option<String>) {
-        let mut all = self.lock();
-        let kept = all.entry(query).or_insert(None);
-        if kept.is_none() {
-            *kept = difference;
-        }
-    }
-
-    /// The answers since the last call.
-    pub(super) fn take(&self) -> BTreeMap<usize, Option<String>> {
-        std::mem::take(&mut self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Option<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The state that the clients of a trial share.
 pub(super) struct TpchLoad {
     operations: Vec<Operation>,
     pub(super) connector: Connector,
     pub(super) settings: Settings,
-    pub(super) answers: Option<Answers>,
-    pub(super) verdicts: Arc<Verdicts>,
+    reference: Reference,
+    verdicts: Arc<Verdicts>,
     /// The seed of the parameters, another one for each repetition.
     seed: u64,
     /// Clients of the trial.
@@ -82,12 +48,11 @@ impl TpchLoad {
         verdicts: Arc<Verdicts>,
     ) -> Self {
         verdicts.take();
-        let answers = settings.checks_streams().then(|| Answers::at(settings.scale)).flatten();
         Self {
             operations: operations(settings),
             connector: Connector::new(context, None),
             settings: settings.clone(),
-            answers,
+            reference: reference(settings, context),
             verdicts,
             seed: context.client_seed(),
             clients: context.load_key.clients,
@@ -102,12 +67,35 @@ impl TpchLoad {
     /// The text of a query for client `index`.
     pub(super) fn text(&self, query: usize, index: usize) -> String {
         let Self { settings, connector, .. } = self;
-        let parameters = match settings.parameters {
-            Parameters::Validation => validation(query),
-            Parameters::Random => drawn(query, self.seed, self.stream(index)),
-        };
+        let parameters = self.parameters(query, index);
         let style = Style(connector.target.dialect());
         queries::text(query, &parameters, style, settings.scale)
+    }
+
+    fn parameters(&self, query: usize, index: usize) -> Vec<String> {
+        match self.settings.parameters {
+            Parameters::Validation => validation(query),
+            Parameters::Random => drawn(query, self.seed, stream(self.clients, index)),
+        }
+    }
+
+    /// Judges the answer to a query of client `index`.
+    pub(super) fn judge(&self, query: usize, index: usize, rows: Vec<Vec<Datum>>) {
+        if !matches!(self.reference, Reference::Nothing) {
+            let question = (query, self.parameters(query, index));
+            self.verdicts.judge(&self.reference, question, texts(rows));
+        }
+    }
+
+    /// The operation that times a step.
+    pub(super) fn operation(&self, step: Step) -> OperationId {
+        let queries = self.settings.queries();
+        let place = match step {
+            Step::Query(number) => queries.partition_point(|query| *query < number),
+            Step::Insert(_) => queries.len(),
+            Step::Delete(_) => queries.len() + 1,
+        };
+        OperationId(place as u16)
     }
 
     /// The sets of orders that the load changes.
@@ -115,15 +103,23 @@ impl TpchLoad {
         let all = (0..self.clients).flat_map(|index| self.steps(index));
         all.filter_map(|step| if let Step::Insert(set) = step { Some(set) } else { None }).collect()
     }
+}
 
-    fn stream(&self, index: usize) -> usize {
-        stream(self.clients, index)
+/// What the answers of a load are compared with.
+fn reference(settings: &Settings, context: &WorkloadContext<'_>) -> Reference {
+    let known = settings.checks_streams().then(|| Answers::at(settings.scale)).flatten();
+    match known {
+        Some(answers) => Reference::Known(answers),
+        None if settings.compares_systems(context.load_key.clients) => {
+            Reference::OtherSystems(context.system.to_owned())
+        }
+        None => Reference::Nothing,
     }
 }
 
 /// The operations of a load with these settings: the queries, and the refresh functions where they run.
 fn operations(settings: &Settings) -> Vec<Operation> {
-    let queries = (1..=QUERIES).map(|number| format!("Q{number}"));
+    let queries = settings.queries().into_iter().map(|number| format!("Q{number}"));
     let refresh = ["RF1", "RF2"].iter().filter(|_| settings.has_refresh).map(ToString::to_string);
     let names = queries.chain(refresh);
     names.map(|name| Operation::new(name, OperationKind::Transaction)).collect()
@@ -143,15 +139,17 @@ pub(super) fn steps(settings: &Settings, clients: usize, index: usize) -> Vec<St
         let sets = 2..streams as i32 + 2;
         return sets.flat_map(|set| [Step::Insert(set), Step::Delete(set)]).collect();
     }
-    let queries: Vec<Step> = match settings.order {
-        Order::Specified => streams::order(stream(clients, index)).map(Step::Query).collect(),
-        Order::Ascending => (1..=QUERIES).map(Step::Query).collect(),
+    let queries: Vec<usize> = match (&settings.asked, settings.order) {
+        (Some(asked), _) => asked.clone(),
+        (None, Order::Specified) => streams::order(stream(clients, index)).collect(),
+        (None, Order::Ascending) => (1..=QUERIES).collect(),
     };
+    let queries = queries.into_iter().map(Step::Query);
     if settings.has_refresh && clients == 1 {
         let first = [Step::Insert(1)].into_iter();
         return first.chain(queries).chain([Step::Delete(1)]).collect();
     }
-    queries
+    queries.collect()
 }
 
 /// How many steps all clients have together.

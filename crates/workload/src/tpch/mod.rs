@@ -21,6 +21,7 @@ mod schema;
 mod settings;
 mod streams;
 mod style;
+mod verdicts;
 mod verify;
 mod workload;
 

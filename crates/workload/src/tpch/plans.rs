@@ -7,7 +7,6 @@ use measure::{Failure, QueryPlan};
 
 use super::client::texts;
 use super::load::TpchLoad;
-use super::parameters::QUERIES;
 use super::settings::Plans;
 use crate::WorkloadContext;
 use crate::parallel::on_session;
@@ -18,11 +17,12 @@ pub(super) fn query_plans(
     load: Arc<TpchLoad>,
 ) -> Result<Vec<QueryPlan>, Failure> {
     let dialect = context.target.dialect();
-    context.progress.begin("asking for query plans", QUERIES as u64);
+    let queries = load.settings.queries();
+    context.progress.begin("asking for query plans", queries.len() as u64);
     let progress = context.progress.clone();
     on_session(context, async move |session| {
-        let mut all = Vec::with_capacity(QUERIES);
-        for query in 1..=QUERIES {
+        let mut all = Vec::with_capacity(queries.len());
+        for query in queries {
             let text = load.text(query, 0);
             let text = plan(session, dialect, load.settings.plans, &text).await?;
             all.push(QueryPlan { operation: format!("Q{query}"), text });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use driver::{Datum, Value};
-use measure::{ConditionResult, Failure};
+use measure::{Condition, ConditionResult, ConditionSubject, Failure};
 use plan::Existing;
 
 use super::answers::Answers;
@@ -285,4 +285,82 @@ fn numbers_of_sqlite_are_never_integers_where_the_specification_has_decimals() {
     let (system, _) = loaded(SCALE);
     let rows = system.rows("SELECT DISTINCT typeof(l_quantity), typeof(l_discount) FROM lineitem");
     assert_eq!(rows, [[Datum::Text("real".to_owned()), Datum::Text("real".to_owned())]]);
+}
+
+#[test]
+fn answers_without_a_known_one_are_compared_between_systems() {
+    let options = "scale = 0.01\nparameters = \"random\"";
+    let (mut first, workload) = loaded(options);
+    let mut second = first.copy();
+    (first.name, second.name) = ("one", "two");
+    for system in [&mut first, &mut second] {
+        system.load_key = LoadKey { clients: 2, ..LoadKey::default() };
+    }
+    let check = |system: &TestSystem| {
+        system.trial(&*workload, 2, 44);
+        workload.check(&system.context()).unwrap()
+    };
+    assert_eq!(check(&first), [], "there is no other system yet");
+    let alike = check(&second);
+    assert_eq!(alike.len(), QUERIES);
+    for condition in &alike {
+        assert_eq!(condition.verdict, ConditionResult::Holds, "{condition:?}");
+        assert_eq!(condition.about, ConditionSubject::SameAnswer);
+        assert_eq!(condition.meaning, "the answer of one to the same parameters");
+    }
+    assert_eq!(check(&first), [], "its own answers were the first");
+    // Q1 groups by this column, and counts every line that was shipped before the summer of 1998.
+    second.run("UPDATE lineitem SET l_returnflag = 'X' WHERE l_orderkey = 1 AND l_linenumber = 1");
+    let differing: Vec<Condition> =
+        check(&second).into_iter().filter(|it| it.broken().is_some()).collect();
+    let [only] = &differing[..] else { panic!("{differing:?}") };
+    assert_eq!(only.name, "Q1");
+    let told = only.broken().unwrap();
+    assert!(told.starts_with("unlike one: 5 rows instead of 4; row "), "{told}");
+    // Another repetition has other parameters, which no system has answered so far.
+    second.load_key.repetition = 1;
+    assert_eq!(check(&second), []);
+}
+
+#[test]
+fn answers_are_not_compared_where_they_are_known_or_may_differ() {
+    let compares = |options: &str, clients| settings(options).compares_systems(clients);
+    assert!(compares("scale = 10", 3), "the validation parameters at a scale without answers");
+    assert!(!compares("scale = 1", 3), "they are known");
+    assert!(compares("parameters = \"random\"\nrefresh = true", 1), "RF1 is through");
+    assert!(!compares("parameters = \"random\"\nrefresh = true", 3), "the refresh stream runs too");
+    assert!(!compares("parameters = \"random\"\ncheck = false", 1));
+}
+
+#[test]
+fn queries_that_are_asked_for_run_alone_and_in_that_order() {
+    let options = "scale = 0.01\nqueries = [14, 2, 9]";
+    assert_eq!(
+        steps(&settings(options), 2, 1),
+        [Step::Query(14), Step::Query(2), Step::Query(9)],
+        "in every stream"
+    );
+    let (system, workload) = loaded(options);
+    let (_, counts, broken) = run(system, &*workload, options, 1);
+    let wanted = [("Q14", 1), ("Q2", 1), ("Q9", 1)];
+    assert_eq!(counts, wanted.map(|(name, count)| (name.to_owned(), count)).into());
+    assert_eq!(broken, [""; 0]);
+    assert!(workload.describe().contains("Q14, Q2 and Q9 alone"), "{}", workload.describe());
+    let power = settings("queries = 6\nrefresh = true");
+    assert_eq!(steps(&power, 1, 0), [Step::Insert(1), Step::Query(6), Step::Delete(1)]);
+}
+
+#[test]
+fn queries_that_do_not_exist_are_refused() {
+    let told = |options: &str| {
+        let problems = try_workload("tpch", options, std::path::Path::new("/")).err().unwrap();
+        format!("{}: {}", problems[0].message, problems[0].help.clone().unwrap_or_default())
+    };
+    assert_eq!(told("queries = \"1,23\""), "@");
+    assert_eq!(told("queries = [1, 6, 1]"), "`queries` has 1 twice: give each once");
+    assert_eq!(told("queries = \"Q1\""), "@");
+    assert_eq!(
+        told("queries = [1]\norder = \"ascending\""),
+        "`order` does not go with `queries`, which run in their own order: leave one of them out"
+    );
 }

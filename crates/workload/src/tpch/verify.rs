@@ -7,7 +7,7 @@ use measure::Failure;
 use super::answers::Answers;
 use super::client::texts;
 use super::compare::difference;
-use super::parameters::{QUERIES, validation};
+use super::parameters::validation;
 use super::queries;
 use super::schema::Table;
 use super::settings::Settings;
@@ -89,12 +89,13 @@ pub(super) fn verify_answers(
 ) -> Result<(), Failure> {
     let Some(answers) = Answers::at(settings.scale) else { return Ok(()) };
     let answers = Arc::new(answers);
-    context.progress.begin("checking answers", QUERIES as u64);
+    let queries = settings.queries();
+    context.progress.begin("checking answers", queries.len() as u64);
     let (dialect, scale) = (context.target.dialect(), settings.scale);
     let progress = context.progress.clone();
     on_session(context, async move |session| {
         let mut wrong = Vec::new();
-        for query in 1..=QUERIES {
+        for query in queries {
             let text = queries::text(query, &validation(query), Style(dialect), scale);
             let rows = texts(session.rows(&text).await?);
             let told = difference(query, answers.of(query), &rows);

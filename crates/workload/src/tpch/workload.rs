@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::Load;
-use measure::{Condition, ConditionResult, Failure, QueryPlan, Rules};
+use measure::{Condition, Failure, QueryPlan, Rules};
 use plan::{Limit, Options, Problem};
 
-use super::load::{Streams, TpchLoad, Verdicts, steps_of_all};
+use super::load::{Streams, TpchLoad, steps_of_all};
 use super::plans::query_plans;
 use super::prepare::{clean_up, prepare, remove};
 use super::refresh;
 use super::rules::rules;
 use super::settings::{Parameters, Plans, Settings};
+use super::verdicts::Verdicts;
 use super::verify::{verify_answers, verify_shape};
 use crate::created::CreatedDatabases;
 use crate::parallel::on_session;
@@ -50,12 +51,15 @@ impl Tpch {
 
 impl Workload for Tpch {
     fn describe(&self) -> String {
-        let Settings { scale, parameters, has_refresh, has_indexes, .. } = &self.settings;
+        let Settings { scale, parameters, asked, has_refresh, has_indexes, .. } = &self.settings;
         let parameters = match parameters {
             Parameters::Validation => "validation",
             Parameters::Random => "random",
         };
         let mut text = format!("TPC-H-like, 3.0.1: scale {scale}, {parameters} parameters");
+        if let Some(asked) = asked {
+            text += &format!(", {} alone", listed(asked));
+        }
         if *has_refresh {
             text += ", refresh functions";
         }
@@ -102,19 +106,12 @@ impl Workload for Tpch {
     }
 
     fn has_conditions(&self) -> bool {
-        self.settings.checks_streams()
-            || self.settings.has_refresh
-            || self.settings.plans != Plans::None
+        self.settings.has_check || self.settings.has_refresh || self.settings.plans != Plans::None
     }
 
     /// The verdicts on the clients' answers. Restores what the refresh functions have changed.
     fn check(&self, context: &WorkloadContext<'_>) -> Result<Vec<Condition>, Failure> {
-        let verdicts = self.verdicts.take().into_iter().map(|(query, difference)| Condition {
-            name: format!("Q{query}"),
-            meaning: "the answer to the validation parameters (clause 2.3)".to_owned(),
-            verdict: difference.map_or(ConditionResult::Holds, ConditionResult::Broken),
-        });
-        let verdicts = verdicts.collect();
+        let verdicts = self.verdicts.take();
         let sets = self.last().as_ref().map(|load| load.refreshed_sets()).unwrap_or_default();
         restore(context, &self.settings, sets)?;
         Ok(verdicts)
@@ -147,6 +144,16 @@ impl Workload for Tpch {
         let load = Arc::new(load);
         *self.last() = Some(Arc::clone(&load));
         Box::new(Streams(load))
+    }
+}
+
+/// `Q14, Q2 and Q9`
+pub(super) fn listed(queries: &[usize]) -> String {
+    let names: Vec<String> = queries.iter().map(|query| format!("Q{query}")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 

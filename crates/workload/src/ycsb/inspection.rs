@@ -1,7 +1,7 @@
 //! Inspects an existing table.
 
 use driver::Session;
-use measure::{Condition, ConditionResult, Failure};
+use measure::{Condition, ConditionResult, ConditionSubject, Failure};
 
 use super::key::KeyScheme;
 use super::load::value_generator;
@@ -226,7 +226,8 @@ pub(super) async fn conditions(
             Err(failure) => ConditionResult::Broken(failure.message.clone()),
         };
         let meaning = "values are what their keys make of them".to_owned();
-        conditions.push(Condition { name: "values".to_owned(), meaning, verdict });
+        let (about, name) = (ConditionSubject::Data, "values".to_owned());
+        conditions.push(Condition { about, name, meaning, verdict });
     }
     Ok(conditions)
 }
@@ -255,5 +256,6 @@ async fn records_are_there(
     };
     let meaning =
         "records that were loaded, or whose insert was acknowledged, are there".to_owned();
-    Ok(Condition { name: "records".to_owned(), meaning, verdict })
+    let (about, name) = (ConditionSubject::Data, "records".to_owned());
+    Ok(Condition { about, name, meaning, verdict })
 }

@@ -1,0 +1,21 @@
+//! When one transaction ran, for loads with so few of them that each is kept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Nanos, OperationId};
+
+/// One transaction of a client, with its times on the trial's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedTurn {
+    /// The client's index, from 0.
+    pub client: usize,
+    /// The operation.
+    pub operation: OperationId,
+    /// When it was sent.
+    pub start_ns: Nanos,
+    /// When it was answered or given up.
+    pub end_ns: Nanos,
+    /// Whether it failed or timed out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_failed: bool,
+}
