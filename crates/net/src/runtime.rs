@@ -44,6 +44,8 @@ struct Shared {
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
     /// The futures to poll next, before the loop waits for the kernel again.
     ready: RefCell<VecDeque<Ready>>,
+    /// The futures to poll after the loop has looked at its sockets and timers.
+    yielded: RefCell<Vec<TaskId>>,
     /// The future that is being polled now.
     current: Cell<TaskId>,
     scratch: RefCell<Box<[u8]>>,
@@ -110,6 +112,7 @@ impl Runtime {
             free_tokens: RefCell::default(),
             timers: RefCell::default(),
             ready: RefCell::default(),
+            yielded: RefCell::default(),
             current: Cell::new(0),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             draft: Cell::default(),
@@ -198,6 +201,7 @@ impl Runtime {
         if next != Nanos::MAX {
             self.fire_timers();
         }
+        self.shared.resume_yielded();
         if self.shared.has_ready() {
             self.poll_ready(READY_PER_TURN);
         }
@@ -321,7 +325,16 @@ impl Drop for Runtime {
 impl Shared {
     #[inline]
     fn has_ready(&self) -> bool {
-        !self.ready.borrow().is_empty()
+        !self.ready.borrow().is_empty() || !self.yielded.borrow().is_empty()
+    }
+
+    /// Moves the futures that have yielded to the ready queue.
+    #[inline]
+    fn resume_yielded(&self) {
+        let mut yielded = self.yielded.borrow_mut();
+        if !yielded.is_empty() {
+            self.ready.borrow_mut().extend(yielded.drain(..).map(Ready::Woken));
+        }
     }
 
     #[inline]
@@ -356,6 +369,16 @@ impl Handle {
     /// Waits for a length of time.
     pub fn sleep(&self, length: Duration) -> Sleep<'_> {
         self.sleep_until(self.now().saturating_add(nanos(length)))
+    }
+
+    /// Has the future that is being polled polled again after the loop has looked at its sockets and timers: for a future
+    /// that has more to do at once than others should wait for.
+    pub fn yield_turn(&self) {
+        let mut yielded = self.0.yielded.borrow_mut();
+        // An event of its socket may have had it polled in between.
+        if !yielded.contains(&self.current()) {
+            yielded.push(self.current());
+        }
     }
 
     pub(crate) fn connect_queue(&self) -> &ConnectQueue {

@@ -1,7 +1,11 @@
 //! Calls of a real server of grpc-go, which `cargo xtask test` has built: messages, errors, time-outs, TLS.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde_json::Value;
 
@@ -68,6 +72,76 @@ fn a_grpc_server_answers_messages_in_json_over_shared_connections() {
     let trial = &report["trials"][0];
     assert_eq!(trial["status"], "complete", "{trial}");
     assert_eq!((&trial["transactions"], &trial["errors"]), (&3000.into(), &Value::Array(vec![])));
+}
+
+#[test]
+fn a_message_with_parts_is_another_one_in_each_call_of_a_grpc_server() {
+    let (sandbox, server) = (Sandbox::new(), Server::start(&["--fail-on=1"]));
+    let bench = |message: &str, clients: &str| {
+        let message = format!("--option=message={message}");
+        let mut command = bench(&sandbox, &server.url("127.0.0.1", "SayHello"), &[]);
+        let output = command.args([&message, clients, "--events=900"]).output().unwrap();
+        crate::sandbox::json(&output)["trials"][0].clone()
+    };
+    // The server refuses the message of client 1 alone, and dyno's round trips before the load are of client 0.
+    let trial = bench("{\"msg\": \"${:client_id}\"}", "--clients=2");
+    let count = |name: &str| trial[name].as_u64().unwrap();
+    assert!(count("transactions") > 0 && count("failed_transactions") > 0, "{trial}");
+    let errors = trial["errors"].as_array().unwrap();
+    assert_eq!((errors.len(), &errors[0]["code"]), (1, &"UNKNOWN".into()), "{errors:?}");
+    // One client sends both texts, of which the server refuses one; of the next two it refuses neither.
+    let trial = bench("{\"msg\": \"${random(1, 2)}\"}", "--clients=1");
+    let count = |name: &str| trial[name].as_u64().unwrap();
+    assert!(count("transactions") > 0 && count("failed_transactions") > 0, "{trial}");
+    let trial = bench("{\"msg\": \"${random(2, 3)}\"}", "--clients=2");
+    assert_eq!((&trial["transactions"], &trial["errors"]), (&900.into(), &Value::Array(vec![])));
+}
+
+/// Counts the connections to a server on their way through it.
+fn counted(port: u16) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (own, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let counter = Arc::clone(&count);
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            counter.fetch_add(1, Ordering::Relaxed);
+            let client = client.unwrap();
+            let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            for (mut from, mut to) in
+                [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)]
+            {
+                thread::spawn(move || {
+                    let _ = io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(Shutdown::Both);
+                });
+            }
+        }
+    });
+    (own, count)
+}
+
+#[test]
+fn a_server_is_asked_for_its_types_once_in_a_run() {
+    const PROTO: &str = "syntax = \"proto3\";\npackage helloworld;\n\
+        service Greeter { rpc SayHello(Hello) returns (Hello); }\nmessage Hello { string msg = 1; }\n";
+    let (sandbox, server) = (Sandbox::new(), Server::start(&[]));
+    sandbox.file("greeter.proto", PROTO);
+    let connections = |workload: &str| {
+        let (port, count) = counted(server.port);
+        let plan = format!(
+            "[systems.greeter]\nkind = \"grpc\"\nurl = \"grpc://127.0.0.1:{port}/helloworld.Greeter/SayHello\"\n\
+             [workloads.calls]\nkind = \"rpc\"\nconnections = 2\n{workload}\n\
+             [load]\nclients = [2, 4, 8]\nevents = 100\nwarm_up = 0\n"
+        );
+        sandbox.file("plan.toml", &plan);
+        let report = report(&mut sandbox.dyno(["run", "plan.toml", "--format=json"]));
+        assert_eq!(report["trials"].as_array().unwrap().len(), 3);
+        count.load(Ordering::Relaxed)
+    };
+    let message = "message = '{\"msg\": \"hello\"}'";
+    let without = connections(&format!("{message}\nproto = \"greeter.proto\""));
+    assert_eq!(connections(message), without + 1);
+    assert_eq!(connections("text = \"\""), without + 1);
 }
 
 #[test]

@@ -171,7 +171,8 @@ impl Peer {
     }
 }
 
-fn frame_of(id: u32, header: &[u8], body: &[u8]) -> Vec<u8> {
+/// An answer of tRPC.
+pub(crate) fn frame_of(id: u32, header: &[u8], body: &[u8]) -> Vec<u8> {
     // Field 3 is the id, in the three bytes that dyno's ids have.
     let mut field = vec![0x18, id as u8 | 0x80, (id >> 7) as u8 | 0x80, (id >> 14) as u8 & 0x7f];
     field.extend_from_slice(header);

@@ -32,6 +32,7 @@ mod own_server;
 mod peers_sql;
 mod record_faults;
 mod rpc_faults;
+mod rpc_tls;
 mod sandbox;
 mod secrets;
 mod seek;

@@ -2,15 +2,15 @@
 
 use std::future::{Future, poll_fn};
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
-use net::{Clock, Handle, Runtime};
+use net::{Clock, Handle, Runtime, Signal};
 
 use super::answer::Answer;
 use super::state::{Calls, Outgoing};
@@ -32,23 +32,32 @@ fn run<T: 'static, F: Future<Output = T> + 'static>(
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let peer = thread::spawn(move || peer(listener));
-    let method = Method::parse("a.B/C");
-    let service = Service::resolve(protocol, &format!("{}://{address}", protocol.name())).unwrap();
-    let call = Call {
-        method,
-        metadata: Vec::new(),
-        content_type: ContentType::Bytes,
-        caller: String::new(),
-        answer_bytes: 4,
-    };
-    let timeouts = Timeouts { query: Some(query), ..Timeouts::default() };
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
-    let connection = Connection::new(&handle, &Arc::new(service), &call.into(), timeouts, (0, 2));
+    let connection = connection(&handle, protocol, address, (query, 4));
     let result = runtime.block_on(client(handle, connection)).unwrap();
     drop(runtime);
     peer.join().unwrap();
     result
+}
+
+/// A connection of two slots with this time-out and answers of this length.
+fn connection(
+    handle: &Handle,
+    protocol: Protocol,
+    address: SocketAddr,
+    (query, answer_bytes): (Duration, usize),
+) -> Connection {
+    let service = Service::resolve(protocol, &format!("{}://{address}", protocol.name())).unwrap();
+    let call = Call {
+        method: Method::parse("a.B/C"),
+        metadata: Vec::new(),
+        content_type: ContentType::Bytes,
+        caller: String::new(),
+        answer_bytes,
+    };
+    let timeouts = Timeouts { query: Some(query), ..Timeouts::default() };
+    Connection::new(handle, &Arc::new(service), &call.into(), timeouts, (0, 2))
 }
 
 /// Reads a frame of tRPC and returns its answer; `None` when the client has closed.
@@ -240,6 +249,73 @@ fn the_answer_to_a_call_that_was_dropped_is_dropped_too() {
         two.call(b"x").await.unwrap();
         two.call(b"x").await.unwrap();
     });
+}
+
+/// Answers one request of four bytes, then waits until the client closes.
+fn answer_once(listener: &TcpListener, answer: &[u8], written: &mpsc::Sender<()>) {
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.read_exact(&mut [0; 4]).unwrap();
+    stream.write_all(answer).unwrap();
+    written.send(()).unwrap();
+    let _ = stream.read(&mut [0]);
+}
+
+#[test]
+fn a_long_answer_does_not_hold_up_the_other_connections_of_the_loop() {
+    // The kernel takes it whole, and it is more than one turn reads.
+    const LONG_BYTES: usize = 1 << 20;
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [slow, fast] = [0, 1].map(|place: usize| listeners[place].local_addr().unwrap());
+    let [long, short] = listeners;
+    let (told, written) = mpsc::channel();
+    let (begin, begun) = mpsc::channel::<()>();
+    let of_long = told.clone();
+    let peers = [
+        thread::spawn(move || answer_once(&long, &[1; LONG_BYTES], &of_long)),
+        thread::spawn(move || {
+            begun.recv().unwrap();
+            answer_once(&short, &[2; 4], &told);
+        }),
+    ];
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let tcp = Protocol::Tcp { announces: false };
+    let slow = connection(&handle, tcp, slow, (LONG, LONG_BYTES));
+    let fast = connection(&handle, tcp, fast, (LONG, 4));
+    let is_first = runtime.block_on(async move {
+        let (mut slow, mut fast) = (slow.slot(0), fast.slot(0));
+        slow.connect().await.unwrap();
+        fast.connect().await.unwrap();
+        let (mut long, mut short) = (Box::pin(slow.call(b"long")), Box::pin(fast.call(b"shrt")));
+        let mut results = [None, None];
+        let (requests_left, mut polls) = (Signal::new(&handle), 0);
+        let is_first = poll_fn(|context| {
+            polls += 1;
+            if polls == 2 {
+                // The loop stands still until the kernel has both answers, the long one first.
+                written.recv().unwrap();
+                begin.send(()).unwrap();
+                written.recv().unwrap();
+            }
+            poll_into(&mut results[0], long.as_mut(), context);
+            poll_into(&mut results[1], short.as_mut(), context);
+            if requests_left.poll_wait().is_pending() && polls == 1 {
+                requests_left.wake();
+            }
+            match &results {
+                [None, None] => Poll::Pending,
+                [long, _] => Poll::Ready(long.is_none()),
+            }
+        })
+        .await;
+        if is_first {
+            assert_eq!((results[1].take(), long.await), (Some(Ok(())), Ok(())));
+        }
+        is_first
+    });
+    assert!(is_first.unwrap(), "the short answer waited for the long one");
+    drop(runtime);
+    peers.into_iter().for_each(|peer| peer.join().unwrap());
 }
 
 fn answered(calls: &mut Calls, id: u32) -> Result<Option<usize>, String> {

@@ -10,6 +10,8 @@ use super::answer::{Answer, Malformed, ServiceError};
 
 /// The first bytes of each frame.
 const MAGIC: [u8; 2] = [0x09, 0x30];
+/// The first bytes of an alert of TLS (RFC 8446, section 5.1): what a server with TLS says to a client without.
+const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 /// The length of the part of a frame that is not protobuf.
 const HEAD: usize = 16;
 /// The longest frame that servers accept and send.
@@ -191,6 +193,11 @@ fn read(bytes: &[u8]) -> Result<Option<(Answer, usize, usize)>, Malformed> {
 #[cold]
 fn no_magic(bytes: &[u8]) -> Malformed {
     let first = &bytes[..bytes.len().min(2)];
+    if first == TLS_ALERT {
+        return Malformed(
+            "the server answered with an alert of TLS: it wants TLS (ssl_mode)".to_owned(),
+        );
+    }
     Malformed(format!("a frame that begins with {first:02x?}, not with {MAGIC:02x?}: is it tRPC?"))
 }
 
@@ -384,6 +391,7 @@ mod tests {
         let texts = [
             wrong(b"HTTP/1.1 400"),
             wrong(b"H"),
+            wrong(b"\x15\x03\x03\0\x02\x02\x46"),
             wrong(b"\x09\x30\x01\x02\0\0\0\x10\0\0\0\0\x40\x74\x01\0"),
             wrong(b"\x09\x30\0\0\xff\xff\xff\xff\0\0\0\0\x40\x74\x01\0"),
             wrong(b"\x09\x30\0\0\0\0\0\x0f\0\0\0\0\x40\x74\x01\0"),
@@ -393,6 +401,7 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @"
         a frame that begins with [48, 54], not with [09, 30]: is it tRPC?
         a frame that begins with [48], not with [09, 30]: is it tRPC?
+        the server answered with an alert of TLS: it wants TLS (ssl_mode)
         a frame of type 1 where unary answers are due
         a frame of 4294967295 bytes with a header of 16; at most 10485760 are allowed
         a frame of 15 bytes with a header of 16; at most 10485760 are allowed

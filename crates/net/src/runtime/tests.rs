@@ -1,6 +1,6 @@
 //! Timers, futures that are spawned while the loop runs, and the end of a loop.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
@@ -86,6 +86,26 @@ fn a_spawned_future_may_spawn_others_and_the_loop_waits_for_its_own_alone() {
         1,
         "the loop has dropped the future that it did not wait for"
     );
+}
+
+#[test]
+fn a_future_that_yields_is_polled_once_in_each_turn() {
+    let (mut runtime, handle) = simulated();
+    let polls = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&polls);
+    runtime.spawn(std::future::poll_fn(move |_| {
+        seen.set(seen.get() + 1);
+        handle.yield_turn();
+        handle.yield_turn();
+        Poll::Pending
+    }));
+    let mut turns = 0;
+    let ended = runtime.run(|| {
+        turns += 1;
+        (turns <= 5).then_some(Nanos::MAX)
+    });
+    ended.unwrap();
+    assert_eq!(polls.get(), 6, "once before the first turn, and once in each of five");
 }
 
 #[test]

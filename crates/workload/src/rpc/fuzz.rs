@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::template::{DrawnBody, Template};
+use super::template::{DrawnText, Template};
 
 fuzzing::targets! {
     rpc_template: template, from templates;
@@ -11,22 +11,22 @@ fuzzing::targets! {
 /// A template without parts is its own text, and the draws of a seed are the same each time.
 fn template(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(template) = Template::parse(&text) else {
+    let Ok(template) = Template::parse("template", &text) else {
         assert!(text.contains("${"), "a text without parts is refused");
         return;
     };
     let has_parts = template.draws() > 0;
     let template = Arc::new(template);
     let draw = || {
-        let mut body = DrawnBody::new(&template, 3, 4);
-        body.draw();
-        body.draw();
-        body.bytes().map(<[u8]>::to_vec)
+        let mut drawn = DrawnText::new(&template, 3, 4);
+        drawn.draw();
+        drawn.draw();
+        drawn.text().map(str::to_owned)
     };
     let drawn = draw();
     assert_eq!(draw(), drawn);
     if !has_parts {
-        assert_eq!(drawn, Ok(text.replace("$${", "${").into_bytes()));
+        assert_eq!(drawn, Ok(text.replace("$${", "${")));
     }
 }
 

@@ -1,34 +1,38 @@
 //! Bodies that are messages in JSON: their types are those of a `.proto` file, or of the server's reflection.
 
-use std::cell::Cell;
+use std::fmt;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
-use driver::Timeouts;
-use driver::rpc::{Call, Protocol, Schema, SchemaFault, Service, UnaryMethod};
-use engine::{Stop, worker_pool};
+use driver::rpc::{Schema, UnaryMethod};
 use measure::Failure;
 use plan::OptionReader;
 
+use super::payload::Payload;
+use super::template::{DrawnText, Template};
 use crate::options::{Text, text};
-use crate::parallel::{interrupted, unsuitable};
+use crate::parallel::unsuitable;
 
 pub(super) const MESSAGE: Text = text(
     "message",
     "",
-    "body of requests: a protobuf message in JSON; its type is that of `proto`, or gRPC's server reflection tells it",
+    "body of requests: a protobuf message in JSON, with ${expression} parts as in `template`; its type is that of \
+     `proto`, or gRPC's server reflection tells it",
 );
 pub(super) const PROTO: Text =
     text("proto", "", "`.proto` file of the service; gRPC: server reflection if absent");
 pub(super) const PROTO_PATH: Text =
     text("proto_path", "", "folders of the imports of `proto`, besides its own");
 
+/// The most characters of a message that is shown.
+const SHOWN_CHARACTERS_MAX: usize = 200;
+
 /// A message, and where its type is from.
 #[derive(Clone, Debug)]
 pub(super) struct JsonMessage {
-    json: String,
+    json: Arc<Template>,
     /// The types of a `.proto` file; `None` for those that the server tells.
-    schema: Option<Schema>,
+    pub(super) schema: Option<Schema>,
 }
 
 impl JsonMessage {
@@ -44,6 +48,7 @@ impl JsonMessage {
             }
             return None;
         };
+        let json = Template::read(reader, MESSAGE.name, &json).into();
         let schema = proto.map(|file| Schema::read(&file, &includes)).transpose();
         let schema = schema.unwrap_or_else(|fault| {
             let help = "correct it, or name the folders of its imports with `proto_path`";
@@ -53,91 +58,91 @@ impl JsonMessage {
         Some(Self { json, schema })
     }
 
-    /// The body of requests of these calls.
+    /// The bodies of requests to a method: encoded here if all are the same, and otherwise checked by a sample.
     ///
     /// # Errors
-    /// When the method is not known or is a streaming one, when the message is not of its type, or when the server does
-    /// not tell the types.
-    pub(super) fn body(
-        &self,
-        service: &Service,
-        call: &Call,
-        timeouts: Timeouts,
-    ) -> Result<Vec<u8>, Failure> {
-        let method = match (&self.schema, service.protocol) {
-            (Some(schema), _) => unary_method(schema, call),
-            (None, Protocol::Grpc) => unary_method(&reflected(service, call, timeouts)?, call),
-            (None, Protocol::Trpc | Protocol::Tcp { .. }) => {
-                return Err(unsuitable(
-                    "the type of `message` is not known: name the service's `.proto` file with `proto`",
-                ));
-            }
-        };
-        let body = method.and_then(|method| method.request(&self.json));
-        body.map_err(|fault| unsuitable(fault.to_string()))
+    /// When the message is not of the method's input type.
+    pub(super) fn payload(&self, method: UnaryMethod) -> Result<Payload, Failure> {
+        let mut json = DrawnText::new(&self.json, 0, 0);
+        if self.json.draws() == 0 {
+            json.draw();
+            let body = method.request(json.text().map_err(unsuitable)?);
+            let body = body.map_err(|fault| unsuitable(fault.to_string()))?;
+            return Ok(Payload::Fixed(body.into(), "of a message in JSON"));
+        }
+        let mut sample = DrawnMessage::new(json, method.clone());
+        sample.draw();
+        sample.bytes().map_err(unsuitable)?;
+        Ok(Payload::Message(Arc::clone(&self.json), method))
     }
 }
 
-/// Refuses a method that a server tells to be a streaming one. What it does not tell may be right.
-///
-/// # Errors
-/// For a streaming method.
-pub(super) fn check_unary(
-    service: &Service,
-    call: &Call,
-    timeouts: Timeouts,
-) -> Result<(), Failure> {
-    if service.protocol != Protocol::Grpc {
-        return Ok(());
-    }
-    match reflected(service, call, timeouts).map(|schema| unary_method(&schema, call)) {
-        Ok(Err(fault @ SchemaFault::Streaming(_))) => Err(unsuitable(fault.to_string())),
-        _ => Ok(()),
+impl fmt::Display for JsonMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.json.draws() {
+            0 => write!(f, "a message in JSON"),
+            _ => write!(f, "a message in JSON with {}", self.json.draws_in_words()),
+        }
     }
 }
 
-fn unary_method(schema: &Schema, call: &Call) -> Result<UnaryMethod, SchemaFault> {
-    match &call.method {
-        Some(method) => schema.unary_method(method),
-        None => Err(SchemaFault::Proto("no method is named".to_owned())),
-    }
+/// The message of one client's current request.
+pub(super) struct DrawnMessage {
+    json: DrawnText,
+    method: UnaryMethod,
+    /// The encoded message, or why there is none.
+    body: Result<Vec<u8>, String>,
 }
 
-/// The types that the server tells.
-fn reflected(service: &Service, call: &Call, timeouts: Timeouts) -> Result<Schema, Failure> {
-    let told = Rc::new(Cell::new(None));
-    let kept = Rc::clone(&told);
-    let (service, call) = (service.clone(), call.clone());
-    worker_pool::run_one(&Stop::new(), move |handle| {
-        Box::pin(async move {
-            kept.set(Some(service.reflect(&handle, &call, timeouts).await?));
-            Ok(())
-        })
-    })?;
-    told.take().ok_or_else(interrupted)
+impl DrawnMessage {
+    pub(super) fn new(json: DrawnText, method: UnaryMethod) -> Self {
+        Self { json, method, body: Ok(Vec::new()) }
+    }
+
+    /// Draws and encodes the next message.
+    pub(super) fn draw(&mut self) {
+        self.json.draw();
+        self.body = self.json.text().and_then(|json| {
+            self.method.request(json).map_err(|fault| {
+                let shown: String = json.chars().take(SHOWN_CHARACTERS_MAX).collect();
+                format!("{fault}; the message is {shown}")
+            })
+        });
+    }
+
+    /// The encoded message.
+    ///
+    /// # Errors
+    /// The expression that has no value, or why the message is none of its type.
+    pub(super) fn bytes(&self) -> Result<&[u8], String> {
+        self.body.as_deref().map_err(Clone::clone)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use driver::rpc::{ContentType, Method};
+    use driver::Timeouts;
+    use driver::rpc::{Call, ContentType, Method, Protocol, Service};
     use plan::Options;
 
+    use super::super::payload::Body;
+    use super::super::types::ReflectedTypes;
     use super::*;
 
     const PROTO_TEXT: &str = "syntax = \"proto3\";\npackage a;\n\
         service Greeter { rpc Say(Hello) returns (Hello); rpc Chat(stream Hello) returns (stream Hello); }\n\
         message Hello { string text = 1; }\n";
 
-    fn body(options: &str, protocol: Protocol, method: &str) -> String {
+    fn payload(options: &str, protocol: Protocol, method: &str) -> Result<Payload, String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.proto"), PROTO_TEXT).unwrap();
         let options = Options::parse(options).unwrap();
         let mut reader = options.reader();
         let message = JsonMessage::read(&mut reader, folder.path());
         if let Err(problems) = reader.finish() {
-            return problems[0].message.clone();
+            return Err(problems[0].message.clone());
         }
         let service = Service { protocol, addresses: Vec::new(), method: None, tls: None };
         let call = Call {
@@ -147,29 +152,60 @@ mod tests {
             caller: String::new(),
             answer_bytes: 1,
         };
-        match message.unwrap().body(&service, &call, Timeouts::default()) {
-            Ok(body) => format!("{:?}", body.escape_ascii().to_string()),
-            Err(failure) => failure.message.clone(),
-        }
+        let (message, types) = (message.unwrap(), ReflectedTypes::default());
+        let method = types.method_of(&message, (&service, &call), Timeouts::default());
+        let payload = method.and_then(|method| message.payload(method));
+        payload.map_err(|failure| failure.message.clone())
+    }
+
+    fn next(body: &mut Body) -> Result<Vec<u8>, String> {
+        body.draw();
+        body.bytes().map(<[u8]>::to_vec)
     }
 
     #[test]
     fn a_message_of_a_proto_file_is_the_body() {
         let options = "message = '{\"text\": \"hello\"}'\nproto = \"a.proto\"";
         for protocol in [Protocol::Grpc, Protocol::Trpc] {
-            assert_eq!(body(options, protocol, "a.Greeter/Say"), "\"\\\\n\\\\x05hello\"");
+            let payload = payload(options, protocol, "a.Greeter/Say").unwrap();
+            assert!(matches!(&payload, Payload::Fixed(..)), "it is encoded once: {payload}");
+            assert_eq!(next(&mut payload.body(0, 1)).unwrap(), b"\n\x05hello");
         }
     }
 
     #[test]
+    fn a_message_with_parts_is_drawn_and_encoded_for_each_request() {
+        let message = "{\"text\": \"${:client_id}-${template('@@')}$${\"}";
+        let options = format!("message = '''{message}'''\nproto = \"a.proto\"");
+        let payload = payload(&options, Protocol::Grpc, "a.Greeter/Say").unwrap();
+        let of = |seed| {
+            let mut body = payload.body(7, seed);
+            [next(&mut body).unwrap(), next(&mut body).unwrap()]
+        };
+        let [first, second] = of(1);
+        assert_eq!((first.len(), &first[..4], &first[6..]), (8, &b"\n\x067-"[..], &b"${"[..]));
+        assert_ne!(first, second);
+        assert_eq!(of(1), [first.clone(), second]);
+        assert_ne!(of(2)[0], first);
+    }
+
+    #[test]
+    fn a_drawn_message_that_is_not_of_its_type_is_shown() {
+        let options = "message = '{\"text\": ${least(:client_id, 3)}}'\nproto = \"a.proto\"";
+        let told = payload(options, Protocol::Grpc, "a.Greeter/Say").unwrap_err();
+        assert!(told.ends_with("at line 1 column 10; the message is {\"text\": 0}"), "{told}");
+    }
+
+    #[test]
     fn what_is_wrong_with_a_message_is_told() {
-        let grpc = |options, method| body(options, Protocol::Grpc, method);
+        let told = |options, protocol, method| payload(options, protocol, method).unwrap_err();
+        let grpc = |options, method| told(options, Protocol::Grpc, method);
         let texts = [
             grpc("message = '{\"test\": 1}'\nproto = \"a.proto\"", "a.Greeter/Say"),
             grpc("message = '{}'\nproto = \"a.proto\"", "a.Greeter/Chat"),
             grpc("message = '{}'\nproto = \"a.proto\"", "a.Greeter/Sya"),
             grpc("proto = \"a.proto\"", "a.Greeter/Say"),
-            body("message = '{}'", Protocol::Trpc, "a.Greeter/Say"),
+            told("message = '{}'", Protocol::Trpc, "a.Greeter/Say"),
         ];
         insta::assert_snapshot!(texts.join("\n"), @"
         the message does not fit `a.Hello`, the input of a.Greeter/Say: unrecognized field name 'test' at line 1 column 7

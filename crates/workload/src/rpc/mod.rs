@@ -8,6 +8,7 @@ mod message;
 mod payload;
 mod settings;
 mod template;
+mod types;
 mod workload;
 
 pub(crate) use settings::OPTIONS;

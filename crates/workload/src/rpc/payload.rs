@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use driver::rpc::UnaryMethod;
 use plan::OptionReader;
 
-use super::message::MESSAGE;
-use super::template::{DrawnBody, Template};
+use super::message::{DrawnMessage, MESSAGE};
+use super::template::{DrawnText, Template};
 use crate::options::{Number, Text, number_without_default, text};
 
 pub(super) const TEXT: Text = text("text", "", "body of requests: a text");
@@ -30,14 +31,17 @@ const HELLO: &[u8] = b"\x0a\x05hello";
 pub(super) enum Payload {
     /// The same for every request, and what it was made from.
     Fixed(Arc<[u8]>, &'static str),
-    /// Drawn for each request.
+    /// A text that is drawn for each request.
     Template(Arc<Template>),
+    /// A message in JSON that is drawn and encoded for each request.
+    Message(Arc<Template>, UnaryMethod),
 }
 
 /// The body of one client's current request.
 pub(super) enum Body {
     Fixed(Arc<[u8]>),
-    Drawn(Box<DrawnBody>),
+    Drawn(Box<DrawnText>),
+    Message(Box<DrawnMessage>),
 }
 
 impl Payload {
@@ -46,7 +50,11 @@ impl Payload {
         match self {
             Self::Fixed(body, _) => Body::Fixed(Arc::clone(body)),
             Self::Template(template) => {
-                Body::Drawn(Box::new(DrawnBody::new(template, index, seed)))
+                Body::Drawn(Box::new(DrawnText::new(template, index, seed)))
+            }
+            Self::Message(template, method) => {
+                let json = DrawnText::new(template, index, seed);
+                Body::Message(Box::new(DrawnMessage::new(json, method.clone())))
             }
         }
     }
@@ -56,20 +64,23 @@ impl Body {
     /// Draws the body of the next request.
     #[inline]
     pub(super) fn draw(&mut self) {
-        if let Self::Drawn(body) = self {
-            body.draw();
+        match self {
+            Self::Fixed(_) => {}
+            Self::Drawn(text) => text.draw(),
+            Self::Message(message) => message.draw(),
         }
     }
 
     /// Its bytes.
     ///
     /// # Errors
-    /// The expression that has no value.
+    /// The expression that has no value, or why the message that was drawn is none of its type.
     #[inline]
     pub(super) fn bytes(&self) -> Result<&[u8], String> {
         match self {
             Self::Fixed(body) => Ok(body),
-            Self::Drawn(body) => body.bytes(),
+            Self::Drawn(text) => text.text().map(str::as_bytes),
+            Self::Message(message) => message.bytes(),
         }
     }
 }
@@ -78,10 +89,10 @@ impl fmt::Display for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(body, from) => write!(f, "{} bytes {from}", body.len()),
-            Self::Template(template) => match template.draws() {
-                1 => write!(f, "text with 1 part that is drawn for each request"),
-                parts => write!(f, "text with {parts} parts that are drawn for each request"),
-            },
+            Self::Template(template) => write!(f, "text with {}", template.draws_in_words()),
+            Self::Message(template, _) => {
+                write!(f, "a message in JSON with {}", template.draws_in_words())
+            }
         }
     }
 }
@@ -93,7 +104,7 @@ pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Payload {
     let hex = reader.text(HEX.name).map(|hex| {
         let bytes = read_hex(&hex).unwrap_or_else(|| {
             let help = "write two digits for each byte, such as \"0a0568656c6c6f\"; parts in ${} are \
-                        for `template`";
+                        for `template` and `message`";
             reader.reject(HEX.name, "`hex` is not hexadecimal", help);
             Vec::new()
         });
@@ -108,14 +119,9 @@ pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Payload {
     });
     let size = SIZE.read_given(reader);
     let size = size.map(|size| Payload::Fixed(vec![0; size as usize].into(), "of zeros"));
-    let template = reader.text(TEMPLATE.name).map(|text| {
-        let template = Template::parse(&text).unwrap_or_else(|wrong| {
-            let message = format!("{}:{}: {}", TEMPLATE.name, wrong.line, wrong.message);
-            reader.reject(TEMPLATE.name, message, wrong.help);
-            Template::default()
-        });
-        Payload::Template(template.into())
-    });
+    let template = reader.text(TEMPLATE.name);
+    let template = template.map(|text| Template::read(reader, TEMPLATE.name, &text));
+    let template = template.map(|template| Payload::Template(template.into()));
     let mut given = [text, hex, file, template, size].into_iter().flatten();
     let first = given.next();
     if given.next().is_some() || first.is_some() && reader.is_given(MESSAGE.name) {

@@ -1,7 +1,9 @@
-//! Bodies that are drawn for each request: texts with `${expression}` parts.
+//! Texts with `${expression}` parts that are drawn for each request: bodies, or messages in JSON.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+
+use plan::OptionReader;
 
 use crate::expression::{
     CLIENT_ID, Cell, Diagnostic, Expression, Scope, Token, Variables, append_template, parse,
@@ -13,8 +15,12 @@ use crate::random::Random;
 const CLIENT: &str = "client_id";
 
 /// A text with `${expression}` parts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Template(Vec<Part>);
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Template {
+    /// The option that gives it, for messages.
+    option: &'static str,
+    parts: Vec<Part>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
@@ -24,11 +30,20 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a template. `$${` stands for the text `${`.
+    /// Reads the template that an option gives, and reports what is wrong with it.
+    pub(super) fn read(reader: &mut OptionReader<'_>, option: &'static str, text: &str) -> Self {
+        Self::parse(option, text).unwrap_or_else(|wrong| {
+            let message = format!("{option}:{}: {}", wrong.line, wrong.message);
+            reader.reject(option, message, wrong.help);
+            Self { option, parts: Vec::new() }
+        })
+    }
+
+    /// Reads the template of an option. `$${` stands for the text `${`.
     ///
     /// # Errors
     /// The first part that is no expression, with its line.
-    pub(super) fn parse(text: &str) -> Result<Self, Diagnostic> {
+    pub(super) fn parse(option: &'static str, text: &str) -> Result<Self, Diagnostic> {
         let (mut parts, mut literal) = (Vec::new(), String::new());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -50,27 +65,36 @@ impl Template {
         }
         literal.push_str(rest);
         parts.push(Part::Text(literal));
-        Ok(Self(parts))
+        Ok(Self { option, parts })
     }
 
     /// How many parts are drawn.
     pub(super) fn draws(&self) -> usize {
-        self.0.iter().filter(|part| matches!(part, Part::Drawn(..))).count()
+        self.parts.iter().filter(|part| matches!(part, Part::Drawn(..))).count()
+    }
+
+    /// How many parts are drawn, in words.
+    pub(super) fn draws_in_words(&self) -> String {
+        match self.draws() {
+            1 => "1 part that is drawn for each request".to_owned(),
+            parts => format!("{parts} parts that are drawn for each request"),
+        }
     }
 
     /// Appends the text with other draws.
-    fn append(&self, variables: &mut Variables, body: &mut String) -> Result<(), String> {
-        for part in &self.0 {
+    fn append(&self, variables: &mut Variables, drawn: &mut String) -> Result<(), String> {
+        for part in &self.parts {
             match part {
-                Part::Text(text) => body.push_str(text),
+                Part::Text(text) => drawn.push_str(text),
                 Part::Drawn(Expression::Template(pattern), _) => {
-                    append_template(pattern, &mut variables.random, body);
+                    append_template(pattern, &mut variables.random, drawn);
                 }
                 Part::Drawn(expression, line) => {
                     let computed = variables.compute(expression);
-                    let cell = computed.map_err(|wrong| format!("template:{line}: {wrong}"))?;
+                    let cell =
+                        computed.map_err(|wrong| format!("{}:{line}: {wrong}", self.option))?;
                     // A text takes everything.
-                    let _ = write!(body, "{cell}");
+                    let _ = write!(drawn, "{cell}");
                 }
             }
         }
@@ -99,37 +123,37 @@ fn expression(text: &str, line: usize) -> Result<Expression, Diagnostic> {
     parse(text, &Scope::from([(CLIENT.to_owned(), Expression::Slot(CLIENT_ID))]), line)
 }
 
-/// The body of one client's current request.
-pub(super) struct DrawnBody {
+/// The text of one client's current request.
+pub(super) struct DrawnText {
     template: Arc<Template>,
     variables: Variables,
-    body: String,
-    /// Why there is no body.
+    text: String,
+    /// Why there is no text.
     trouble: Option<String>,
 }
 
-impl DrawnBody {
-    /// The bodies of client `index` of a load whose clients draw from this seed.
+impl DrawnText {
+    /// The texts of client `index` of a load whose clients draw from this seed.
     pub(super) fn new(template: &Arc<Template>, index: usize, seed: u64) -> Self {
         let random = Random::of_part(seed, &[index as u64]);
         let slots = vec![Cell::Int(index as i64)];
         let variables = Variables { slots, random };
-        Self { template: Arc::clone(template), variables, body: String::new(), trouble: None }
+        Self { template: Arc::clone(template), variables, text: String::new(), trouble: None }
     }
 
-    /// Draws the next body, into the memory of the last one.
+    /// Draws the next text, into the memory of the last one.
     pub(super) fn draw(&mut self) {
-        self.body.clear();
-        self.trouble = self.template.append(&mut self.variables, &mut self.body).err();
+        self.text.clear();
+        self.trouble = self.template.append(&mut self.variables, &mut self.text).err();
     }
 
-    /// The body that was drawn.
+    /// The text that was drawn.
     ///
     /// # Errors
     /// The expression that has no value, such as a division by 0.
-    pub(super) fn bytes(&self) -> Result<&[u8], String> {
+    pub(super) fn text(&self) -> Result<&str, String> {
         match &self.trouble {
-            None => Ok(self.body.as_bytes()),
+            None => Ok(&self.text),
             Some(trouble) => Err(trouble.clone()),
         }
     }
@@ -140,10 +164,11 @@ mod tests {
     use super::*;
 
     fn bodies(text: &str, index: usize, seed: u64, count: usize) -> Vec<String> {
-        let mut body = DrawnBody::new(&Arc::new(Template::parse(text).unwrap()), index, seed);
+        let template = Arc::new(Template::parse("template", text).unwrap());
+        let mut drawn = DrawnText::new(&template, index, seed);
         let mut draw = || {
-            body.draw();
-            String::from_utf8(body.bytes().unwrap().to_vec()).unwrap()
+            drawn.draw();
+            drawn.text().unwrap().to_owned()
         };
         (0..count).map(|_| draw()).collect()
     }
@@ -178,7 +203,7 @@ mod tests {
     #[test]
     fn errors_name_their_line_and_the_remedy() {
         let wrong = |text: &str| {
-            let Diagnostic { line, message, help } = Template::parse(text).unwrap_err();
+            let Diagnostic { line, message, help } = Template::parse("template", text).unwrap_err();
             format!("{line}: {message} ({help})")
         };
         let texts = [
@@ -194,9 +219,9 @@ mod tests {
 
     #[test]
     fn an_expression_without_a_value_is_told_with_its_line() {
-        let template = Template::parse("x\n${1 / random(0, 0)}").unwrap();
-        let mut body = DrawnBody::new(&Arc::new(template), 0, 1);
-        body.draw();
-        assert_eq!(body.bytes(), Err("template:2: division by 0".to_owned()));
+        let template = Template::parse("message", "x\n${1 / random(0, 0)}").unwrap();
+        let mut drawn = DrawnText::new(&Arc::new(template), 0, 1);
+        drawn.draw();
+        assert_eq!(drawn.text(), Err("message:2: division by 0".to_owned()));
     }
 }

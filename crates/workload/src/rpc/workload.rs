@@ -11,9 +11,9 @@ use net::FixedSizes;
 use plan::{Problem, WorkloadPlan};
 
 use super::load::RpcLoad;
-use super::message::check_unary;
 use super::payload::Payload;
 use super::settings::Settings;
+use super::types::ReflectedTypes;
 use crate::LoadKey;
 use crate::parallel::unsuitable;
 
@@ -21,6 +21,7 @@ use crate::parallel::unsuitable;
 #[derive(Clone, Debug)]
 pub struct Rpc {
     settings: Settings,
+    types: ReflectedTypes,
 }
 
 impl Rpc {
@@ -32,12 +33,16 @@ impl Rpc {
     /// # Errors
     /// Every wrong option, with its place.
     pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Self, Vec<Problem>> {
-        Ok(Self { settings: Settings::read(&plan.options, folder)? })
+        Ok(Self::new(Settings::read(&plan.options, folder)?))
     }
 
     /// Requests of one size to a server of the fixed-size protocol, over so many connections.
     pub fn of_sizes(sizes: FixedSizes, connections: usize) -> Self {
-        Self { settings: Settings::of_sizes(sizes, connections) }
+        Self::new(Settings::of_sizes(sizes, connections))
+    }
+
+    fn new(settings: Settings) -> Self {
+        Self { settings, types: ReflectedTypes::default() }
     }
 
     /// Describes the calls in one line.
@@ -50,7 +55,7 @@ impl Rpc {
             None => "a connection for each client".to_owned(),
         };
         let payload = match message {
-            Some(_) => "a message in JSON".to_owned(),
+            Some(message) => message.to_string(),
             None => payload.to_string(),
         };
         format!("{method}bodies of {payload}, {connections}")
@@ -121,11 +126,10 @@ impl Rpc {
     ) -> Result<Payload, Failure> {
         match &self.settings.message {
             Some(message) => {
-                let body = message.body(service, call, timeouts)?;
-                Ok(Payload::Fixed(body.into(), "of a message in JSON"))
+                message.payload(self.types.method_of(message, (service, call), timeouts)?)
             }
             None => {
-                check_unary(service, call, timeouts)?;
+                self.types.check_unary(service, call, timeouts)?;
                 Ok(self.settings.payload.clone())
             }
         }

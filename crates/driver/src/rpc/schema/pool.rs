@@ -19,7 +19,7 @@ pub struct Schema {
 }
 
 /// A method with one request and one answer, and the types of these messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnaryMethod(MethodDescriptor);
 
 impl Schema {
