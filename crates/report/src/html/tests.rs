@@ -145,6 +145,11 @@ fn markup_in_names_is_escaped() {
     let page = html(&Digest::new(&run));
     check_well_formed(&page);
     assert_eq!(page.matches("<script").count(), 1, "the page's own script");
+    let mut run = sample::compared();
+    run.trials.iter_mut().for_each(|trial| trial.header.system.push_str(evil));
+    let page = html(&Digest::new(&run));
+    check_well_formed(&page);
+    assert_eq!(page.matches("<script").count(), 1, "names on an axis are escaped too");
 }
 
 #[test]

@@ -36,7 +36,8 @@ const TEXT_GAP: f64 = 6.0;
 impl Chart {
     /// The plot with its legend as a figure of HTML. `id` is unique on the page.
     pub(crate) fn html(&self, id: &str) -> String {
-        let labels = self.labels();
+        let drawing = Drawing::of(self);
+        let labels = drawing.labels();
         let mut out = format!(
             "<figure{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
             if self.size.is_wide { " class=\"wide\"" } else { "" },
@@ -44,7 +45,7 @@ impl Chart {
             escape(&self.subtitle)
         );
         out.push_str(&self.legend());
-        let svg = self.svg(id, &labels.svg);
+        let svg = drawing.svg(id, &labels.svg);
         match self.size.is_wide {
             true => out.push_str(&format!("<div class=\"scroll\">\n{svg}</div>\n")),
             false => out.push_str(&svg),
@@ -88,59 +89,76 @@ impl Chart {
         out.push_str("</ul>\n");
         out
     }
+}
+
+/// A chart with the texts of its ticks, and the edges of its area, which follow from them.
+pub(super) struct Drawing<'c> {
+    pub(super) chart: &'c Chart,
+    x_ticks: Vec<(f64, String)>,
+    y_ticks: Vec<(f64, String)>,
+    /// After the label and the longest tick of the y axis.
+    pub(super) left: f64,
+    /// Leaves space for half of the last tick's text.
+    right: f64,
+}
+
+impl<'c> Drawing<'c> {
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        let (x_ticks, y_ticks) = (chart.x.ticks(), chart.y.ticks());
+        let longest = y_ticks.iter().map(|(_, text)| text.chars().count()).max();
+        let left = LABEL + longest.unwrap_or_default() as f64 * CHARACTER;
+        let last = x_ticks.last().map_or(0, |(_, text)| text.chars().count());
+        let margin = (last as f64 * CHARACTER / 2.0).max(8.0) + 4.0;
+        let mut drawing = Self { chart, x_ticks, y_ticks, left, right: 0.0 };
+        drawing.right = drawing.width() - margin;
+        drawing
+    }
 
     fn svg(&self, id: &str, labels: &str) -> String {
-        let (width, height) = (self.width(), self.size.height);
+        let (width, height) = (self.width(), self.chart.size.height);
         let mut out = format!(
             "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}, {}\" \
              aria-describedby=\"{id}-d\"{}>\n<desc id=\"{id}-d\">{}</desc>\n",
-            escape(&self.title),
-            escape(&self.subtitle),
-            self.axes_attributes(TOP, height - BOTTOM),
-            escape(&self.description)
+            escape(&self.chart.title),
+            escape(&self.chart.subtitle),
+            self.chart.axes_attributes(TOP, height - BOTTOM),
+            escape(&self.chart.description)
         );
-        self.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
+        self.chart.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
         out.push_str(&self.axes());
         let mut places = Vec::new();
-        for series in &self.series {
-            let attributes = self.series_attributes(series, &mut places);
+        for series in &self.chart.series {
+            let attributes = self.chart.series_attributes(series, &mut places);
             out.push_str(&format!("<g{attributes}>\n{}</g>\n", self.line(series)));
         }
         out.push_str(labels);
-        self.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
+        self.chart.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
         out.push_str("</svg>\n");
         out
     }
 
     pub(super) fn width(&self) -> f64 {
-        if self.size.is_wide { WIDTH_WIDE } else { WIDTH }
+        if self.chart.size.is_wide { WIDTH_WIDE } else { WIDTH }
     }
 
-    /// Left edge of the plot: after the label and the longest tick of the y axis.
-    pub(super) fn left(&self) -> f64 {
-        let longest = self.y.ticks().iter().map(|(_, text)| text.chars().count()).max();
-        LABEL + longest.unwrap_or_default() as f64 * CHARACTER
-    }
-
-    /// Right edge of the plot: leaves space for half of the last tick's text.
-    fn right(&self) -> f64 {
-        let last = self.x.ticks().last().map_or(0, |(_, text)| text.chars().count());
-        self.width() - (last as f64 * CHARACTER / 2.0).max(8.0) - 4.0
+    /// Lower edge of the area.
+    fn bottom(&self) -> f64 {
+        self.chart.size.height - BOTTOM
     }
 
     pub(super) fn x(&self, value: f64) -> f64 {
-        self.left() + self.x.place(value) * (self.right() - self.left())
+        self.left + self.chart.x.place(value) * (self.right - self.left)
     }
 
     pub(super) fn y(&self, value: f64) -> f64 {
-        let bottom = self.size.height - BOTTOM;
-        bottom - self.y.place(value) * (bottom - TOP)
+        let bottom = self.bottom();
+        bottom - self.chart.y.place(value) * (bottom - TOP)
     }
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
         // Short spans have a minimum width to stay visible.
-        let (width, height) = ((to - from).max(1.0), self.size.height - BOTTOM - TOP);
+        let (width, height) = ((to - from).max(1.0), self.bottom() - TOP);
         format!(
             "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{}</title></rect>\n",
@@ -150,10 +168,10 @@ impl Chart {
     }
 
     fn axes(&self) -> String {
-        let (left, right, bottom) = (self.left(), self.right(), self.size.height - BOTTOM);
+        let (left, right, bottom) = (self.left, self.right, self.bottom());
         let mut out = String::new();
-        for (value, text) in self.y.ticks() {
-            let y = self.y(value);
+        for (value, text) in &self.y_ticks {
+            let (y, text) = (self.y(*value), escape(text));
             let _ = writeln!(
                 out,
                 "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>\
@@ -163,13 +181,13 @@ impl Chart {
             );
         }
         let mut last_end = f64::NEG_INFINITY;
-        for (value, text) in self.x.ticks() {
-            let x = self.x(value);
+        for (value, text) in &self.x_ticks {
+            let x = self.x(*value);
             let _ = write!(out, "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>");
             let half = text.chars().count() as f64 * CHARACTER / 2.0;
             if x - half - last_end >= TEXT_GAP {
                 last_end = x + half;
-                let y = bottom + 18.0;
+                let (y, text) = (bottom + 18.0, escape(text));
                 let _ = writeln!(
                     out,
                     "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
@@ -184,9 +202,9 @@ impl Chart {
              <text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" \
              text-anchor=\"middle\">{}</text>\n",
             f64::midpoint(left, right),
-            self.size.height - 6.0,
-            escape(&self.x.label),
-            escape(&self.y.label)
+            self.chart.size.height - 6.0,
+            escape(&self.chart.x.label),
+            escape(&self.chart.y.label)
         );
         out
     }
@@ -194,7 +212,7 @@ impl Chart {
     /// A bar for each dot of a series that has bars.
     fn column(&self, series: &Series, dot: &Dot, width: f64) -> String {
         let (left, right) = (self.x(dot.x - width / 2.0), self.x(dot.x + width / 2.0));
-        let (top, bottom) = (self.y(dot.y), self.size.height - BOTTOM);
+        let (top, bottom) = (self.y(dot.y), self.bottom());
         let note = dot.note.as_ref().map(|note| format!("<title>{}</title>", escape(note)));
         format!(
             "<g>{}<rect class=\"marker c{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>\n",
@@ -265,7 +283,7 @@ impl Chart {
 
     fn mark(&self, mark: &Mark) -> String {
         let x = self.x(mark.x);
-        let bottom = self.size.height - BOTTOM;
+        let bottom = self.bottom();
         format!(
             "<g class=\"mark\"><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
             escape(&mark.note),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::chart::{Arrow, Chart, Dot, Series};
-use super::draw::CHARACTER;
+use super::chart::{Arrow, Dot, Series};
+use super::draw::{CHARACTER, Drawing};
 use crate::table::escape;
 
 /// Height of a text, and half the width of a marker.
@@ -58,13 +58,13 @@ struct Spot {
     area: Area,
 }
 
-impl Chart {
+impl Drawing<'_> {
     /// Every text next to a point, the cheapest place first found around it; without those that would cover another.
     pub(super) fn labels(&self) -> Labels {
-        let lines: Vec<Vec<(f64, f64)>> = self.series.iter().map(|it| self.places(it)).collect();
+        let lines: Vec<Vec<(f64, f64)>> = self.chart.series.iter().map(|it| self.places(it)).collect();
         let mut taken: Vec<Area> = Vec::new();
         let mut labels = Labels { svg: String::new(), left_out: 0 };
-        for (series, places) in self.series.iter().zip(&lines) {
+        for (series, places) in self.chart.series.iter().zip(&lines) {
             for (dot, (x, y)) in series.dots.iter().zip(places) {
                 let Some(text) = &dot.label else { continue };
                 let spots = spots(*x, self.top_of(dot, *y), *y, text);
@@ -102,9 +102,9 @@ impl Chart {
     fn cost(&self, spot: &Spot, taken: &[Area], lines: &[Vec<(f64, f64)>]) -> u32 {
         let area = &spot.area;
         let texts = taken.iter().filter(|other| other.meets(area)).count() as u32;
-        let is_out = area.left < self.left() || area.right > self.width() || area.top < 0.0;
+        let is_out = area.left < self.left || area.right > self.width() || area.top < 0.0;
         let mut cost = texts * COST_TEXT + u32::from(is_out) * COST_EDGE;
-        for (series, places) in self.series.iter().zip(lines) {
+        for (series, places) in self.chart.series.iter().zip(lines) {
             if series.has_markers {
                 let markers = places.iter().filter(|place| marker(**place).meets(area));
                 cost += markers.count() as u32 * COST_MARKER;
@@ -152,7 +152,7 @@ fn crosses(ends: &[(f64, f64)], area: &Area) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::{Axis, Scale, Size, Unit};
+    use crate::svg::{Axis, Chart, Scale, Size, Unit};
 
     /// Latencies that double with the clients at a throughput that stays the same.
     fn saturated() -> Chart {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn levels_at_saturation_do_not_cover_each_other() {
         let chart = saturated();
-        let labels = chart.labels();
+        let labels = Drawing::of(&chart).labels();
         assert_eq!(labels.left_out, 0);
         let number = |text: &str, name: &str| -> f64 {
             let rest = text.split_once(&format!(" {name}=\"")).unwrap().1;
@@ -208,7 +208,7 @@ mod tests {
         for dot in &mut chart.series[1].dots {
             (dot.x, dot.y) = (200.0, 1e6);
         }
-        let left_out = chart.labels().left_out;
+        let left_out = Drawing::of(&chart).labels().left_out;
         assert!((1..8).contains(&left_out), "{left_out}");
         assert!(chart.html("x").contains(&format!("{left_out} labels have no room")));
     }
