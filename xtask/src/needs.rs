@@ -26,6 +26,11 @@ pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
 pub(crate) const H2LOAD: Need = Need { program: "h2load", package: "nghttp2-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
+/// The browser in which a test opens a report.
+pub(crate) const CHROMIUM: Need = Need { program: "chromium", package: "chromium" };
+/// For the text of a report on paper.
+pub(crate) const PDFTOTEXT: Need = Need { program: "pdftotext", package: "poppler-utils" };
+
 /// Other folders of programs: those of servers, and that of Go's own archive.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];
 

@@ -1,7 +1,7 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
 use analysis::{Comparison, ROUNDS_MIN, RoundFigure, Significance, Summary, compare, over_points};
-use record::VariantRecord;
+use record::{Identity, VariantRecord};
 
 use crate::digest::{Digest, Point, load_text};
 use crate::number::{TimeUnit, count, number, percentile_name};
@@ -262,6 +262,39 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
+    /// The facts of the variants' identities that are not the same for all of them: a row for each, a column for each
+    /// variant.
+    pub(crate) fn differences(&self) -> Table {
+        let systems = self.digest.systems();
+        let facts = |name: &&str| {
+            let system = self.points(name).first().map(|point| point.system);
+            let known = systems.iter().find(|(name, _)| Some(*name) == system);
+            known.map_or(Vec::new(), |(_, identity)| facts(identity))
+        };
+        let of_variants: Vec<Vec<(&str, &str)>> = self.names.iter().map(facts).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in of_variants.iter().flatten() {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        let mut table = Table::new().words("setting");
+        for name in &self.names {
+            table = table.words(*name);
+        }
+        for name in names {
+            let value = |facts: &Vec<(&str, &str)>| {
+                let fact = facts.iter().find(|(known, _)| *known == name);
+                fact.map_or("-", |(_, value)| value).to_owned()
+            };
+            let values: Vec<String> = of_variants.iter().map(value).collect();
+            if values.iter().any(|value| *value != values[0]) {
+                table.row([vec![name.to_owned()], values].concat());
+            }
+        }
+        table
+    }
+
     /// Products with versions and storage of all variants.
     pub(crate) fn under_test(&self) -> String {
         self.digest.under_test()
@@ -277,6 +310,22 @@ impl<'d, 'a> Group<'d, 'a> {
         };
         format!("{}: times as much as {}{crashed}", self.of, self.baseline())
     }
+}
+
+/// The caption of the table of differences.
+pub(crate) const DIFFERENCES: &str = "What distinguishes the variants";
+
+/// What is known of a system, by name; nothing of one that was not reached.
+fn facts(identity: &Identity) -> Vec<(&str, &str)> {
+    let own = [
+        ("product", Some(identity.product.as_str())),
+        ("version", Some(identity.version.as_str())),
+        ("storage", Some(identity.storage.as_str())),
+        ("build", identity.build.as_deref()),
+    ];
+    let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let settings = identity.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    own.chain(settings).filter(|(_, value)| !value.is_empty()).collect()
 }
 
 /// A row of the table.
@@ -334,6 +383,40 @@ mod tests {
         assert_eq!(groups.len(), 1);
         assert_eq!(groups[0].names, ["v1", "v3"]);
         insta::assert_snapshot!(format!("{}\n\n{}", groups[0].caption(), groups[0].table().text()));
+    }
+
+    #[test]
+    fn what_distinguishes_variants_stands_beside_their_verdict() {
+        let mut run = sample::variants();
+        let procs = |number: &str| vec![("GOMAXPROCS".to_owned(), number.to_owned())];
+        for trial in &mut run.trials {
+            let is_v1 = trial.header.system == "tidb.v1";
+            let identity = &mut trial.header.identity;
+            identity.product = "Database".to_owned();
+            identity.version = "8.5.0".to_owned();
+            identity.storage = "memory".to_owned();
+            identity.settings = procs(if is_v1 { "1" } else { "2" });
+            let shared = ("txn_mode".to_owned(), "pessimistic".to_owned());
+            identity.settings.push(shared);
+            if !is_v1 {
+                identity.settings.push(("arguments".to_owned(), "-P 1".to_owned()));
+            }
+        }
+        let digest = Digest::new(&run);
+        let group = &groups(&digest)[0];
+        insta::assert_snapshot!(group.differences().text(), @r"
+        setting     v1  v3
+        GOMAXPROCS  1   2
+        arguments   -   -P 1
+        ");
+        let page = crate::html(&digest);
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+        assert!(place("times as much as v1<") < place(DIFFERENCES));
+        assert!(place(DIFFERENCES) < place("<h2>Plots"));
+        for view in [crate::terminal(&digest), crate::markdown(&digest)] {
+            let beside = view.split_once(DIFFERENCES).unwrap().1;
+            assert!(beside.contains("GOMAXPROCS"), "{view}");
+        }
     }
 
     /// The variants under a rate, which both achieve: v3 answers in eleven times the time of v1.

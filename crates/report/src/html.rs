@@ -1,4 +1,5 @@
-//! The report as one self-contained page: no script, no font, no other file.
+//! The report as one self-contained page: no other file, and no script but the few lines that show the values of plots
+//! at the pointer. Without it, the page has the same content.
 
 mod bars;
 mod charts;
@@ -6,6 +7,7 @@ mod compared;
 mod frame;
 mod over_time;
 mod sought;
+mod spectrum;
 mod watch;
 
 use record::Run;
@@ -13,6 +15,7 @@ use record::Run;
 use crate::digest::{Digest, Trial, caption, trials_planned};
 use crate::finding::{groups, sentence};
 use crate::number::several;
+use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
     calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
@@ -20,6 +23,7 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("html/style.css");
+const SCRIPT: &str = include_str!("html/values.js");
 
 /// Trials are shown open up to this number.
 const OPEN_TRIALS_MAX: usize = 2;
@@ -57,7 +61,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&trials(digest));
     out.push_str(&environment_section(digest));
     out.push_str(&again(digest.run));
-    out.push_str("</main>\n</body>\n</html>\n");
+    out.push_str(&format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
     out
 }
 
@@ -175,14 +179,9 @@ fn plots(digest: &Digest<'_>) -> String {
     for (at, workload) in digest.workloads().into_iter().enumerate() {
         let mut charts = charts::of_workload(digest, workload);
         charts.extend(bars::of_workload(digest, workload));
-        let figures: String = charts
-            .iter()
-            .enumerate()
-            .map(|(chart_at, chart)| chart.html(&format!("w{at}-{chart_at}")))
-            .collect();
-        if !figures.is_empty() {
-            let name = escape(workload);
-            body.push_str(&format!("<h3>{name}</h3>\n<div class=\"plots\">\n{figures}</div>\n"));
+        if !charts.is_empty() {
+            let figures = figures(&charts, &format!("w{at}"));
+            body.push_str(&format!("<h3>{}</h3>\n{figures}", escape(workload)));
         }
     }
     section("plots", "Plots", &body)
@@ -318,10 +317,9 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     if !findings.is_empty() {
         out.push_str(&format!("<ul class=\"care\">\n{findings}</ul>\n"));
     }
-    let figures = over_time::of_trial(digest, trial);
-    let figures = figures.iter().enumerate();
-    let figures: String = figures.map(|(f, chart)| chart.html(&format!("t{at}-{f}"))).collect();
-    out.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+    let charts = over_time::of_trial(digest, trial);
+    out.push_str(&figures(&charts.first, &format!("t{at}")));
+    out.push_str(&folded_figures(&charts.more, &format!("m{at}"), trial));
     let caption = caption(&title, &under_test);
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
@@ -364,14 +362,36 @@ fn plans(trial: &Trial<'_>) -> String {
 /// Panels of the servers' metrics, and the reasons for those that are missing.
 fn own_metrics(trial: &Trial<'_>, at: usize) -> String {
     let panels = crate::panels::of_trial(trial);
-    let figures = over_time::of_servers(trial, &panels);
-    let figures = figures.iter().enumerate();
-    let figures: String = figures.map(|(f, chart)| chart.html(&format!("s{at}-{f}"))).collect();
+    let charts = over_time::of_servers(trial, &panels);
+    let figures = folded_figures(&charts, &format!("s{at}"), trial);
     let absent: String = panels.absent.iter().map(|text| paragraph(text)).collect();
     if figures.is_empty() && absent.is_empty() {
         return String::new();
     }
-    format!("<h3>What the servers report</h3>\n<div class=\"plots\">\n{figures}</div>\n{absent}")
+    format!("<h3>What the servers report</h3>\n{figures}{absent}")
+}
+
+/// Plots side by side.
+fn figures(charts: &[Chart], id: &str) -> String {
+    let charts = charts.iter().enumerate();
+    let figures: String = charts.map(|(at, chart)| chart.html(&format!("{id}-{at}"))).collect();
+    format!("<div class=\"plots\">\n{figures}</div>\n")
+}
+
+/// Plots of a trial that are collapsed, with their names; empty when there are none.
+fn folded_figures(charts: &[Chart], id: &str, trial: &Trial<'_>) -> String {
+    if charts.is_empty() {
+        return String::new();
+    }
+    let trial = format!("{}: ", trial.name());
+    let names = charts.iter().map(|chart| chart.title.strip_prefix(&trial).unwrap_or(&chart.title));
+    let names: Vec<&str> = names.collect();
+    format!(
+        "<details><summary>{}: {}</summary>\n{}</details>\n",
+        several(charts.len() as u64, "more plot", "more plots"),
+        escape(&names.join("; ")),
+        figures(charts, id)
+    )
 }
 
 fn environment_section(digest: &Digest<'_>) -> String {

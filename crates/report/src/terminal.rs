@@ -38,6 +38,11 @@ pub fn terminal(digest: &Digest<'_>) -> String {
         out.push_str(
             "\nBeside each ratio are the geometric means that it is made of; above are medians.\n",
         );
+        let differences = group.differences();
+        if !differences.is_empty() {
+            let title = comparison::DIFFERENCES;
+            out.push_str(&format!("\n{title}:\n\n{}\n", differences.text()));
+        }
         group.notes().iter().for_each(|text| out.push_str(&format!("{text}\n")));
     }
     let mut watched = watch::lines(digest);

@@ -29,6 +29,7 @@ mod mariadb;
 mod open_files;
 mod open_loop;
 mod own_server;
+mod page;
 mod peers_sql;
 mod record_faults;
 mod rpc_faults;

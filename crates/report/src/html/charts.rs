@@ -1,25 +1,19 @@
 //! The plots over a whole run: one of each kind for each workload.
 
-use analysis::Summary;
-use measure::LatencyHistogram;
-
 use crate::digest::{Digest, Point, load_text};
-use crate::number::{bounded, count, latency, number, percentile_name, several};
+use crate::number::{bounded, count, latency, number, percentile_name};
 use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Size, Unit};
 
 /// Sizes of the plots over a whole run.
 const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
-const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
+pub(super) const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
 
 /// More lines than this cannot be distinguished.
-const LINES_MAX: usize = 8;
+pub(super) const LINES_MAX: usize = 8;
 
 /// An error bar ends at this multiple of its value: the wide interval of two repetitions would otherwise
 /// squeeze all dots to the bottom.
 const HIGHEST_BAR: f64 = 4.0;
-
-/// Steps along the percentile axis.
-const SPECTRUM_STEPS: u32 = 96;
 
 /// Every plot of one workload for which the run has figures.
 pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
@@ -35,24 +29,27 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
         .collect()
 }
 
-struct Context<'d, 'a> {
-    digest: &'d Digest<'a>,
-    workload: &'d str,
+/// The points of one workload.
+pub(super) struct Context<'d, 'a> {
+    pub(super) digest: &'d Digest<'a>,
+    pub(super) workload: &'d str,
     /// The workload's points with figures; in a sweep over rates, only those with the most clients.
-    points: Vec<&'d Point<'a>>,
-    sweep: Sweep,
+    pub(super) points: Vec<&'d Point<'a>>,
+    pub(super) sweep: Sweep,
+    /// How many points have fewer clients than those.
+    with_fewer_clients: usize,
 }
 
 /// The load parameter that varies between the points of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sweep {
+pub(super) enum Sweep {
     Clients,
     /// The rate that an open loop offers.
     Rate,
 }
 
 impl Sweep {
-    fn of(self, point: &Point<'_>) -> f64 {
+    pub(super) fn of(self, point: &Point<'_>) -> f64 {
         match self {
             Self::Clients => point.clients as f64,
             Self::Rate => point.offered_per_s,
@@ -94,11 +91,25 @@ impl<'d, 'a> Context<'d, 'a> {
         let first = points.first().map(|point| point.offered_per_s);
         let is_swept = points.iter().any(|point| Some(point.offered_per_s) != first);
         let sweep = if is_swept { Sweep::Rate } else { Sweep::Clients };
+        let all = points.len();
         if sweep == Sweep::Rate {
             let most = points.iter().map(|point| point.clients).max();
             points.retain(|point| Some(point.clients) == most);
         }
-        Self { digest, workload, points, sweep }
+        let with_fewer_clients = all - points.len();
+        Self { digest, workload, points, sweep, with_fewer_clients }
+    }
+
+    /// A remark with what the plots of this workload leave out.
+    pub(super) fn remark(&self, sentences: impl IntoIterator<Item = String>) -> String {
+        let fewer = (self.with_fewer_clients > 0).then(|| {
+            format!(
+                "Points with fewer clients are left out, {} of them; the table of results has them.",
+                self.with_fewer_clients
+            )
+        });
+        let all: Vec<String> = sentences.into_iter().chain(fewer).collect();
+        all.join(" ")
     }
 
     /// Throughput against clients or the offered rate; `None` for a single point.
@@ -119,7 +130,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            remark: arrows(&series),
+            remark: self.remark(symbols(&series)),
             x: self.sweep.axis(dots().map(|dot| dot.x)),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -152,7 +163,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput of {clients}", self.workload),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            remark: arrows(&series),
+            remark: self.remark(symbols(&series)),
             x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -222,7 +233,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: latency against throughput", self.workload),
             subtitle: self.digest.under_test(),
             description: format!(
-                "Each step along a line is one {}, written above the highest percentile.",
+                "Each step along a line is one {}, written beside the highest percentile.",
                 self.sweep.step()
             ),
             x: Axis::new(
@@ -231,7 +242,7 @@ impl<'d, 'a> Context<'d, 'a> {
                 Unit::Number,
                 dots().map(|dot| dot.x),
             ),
-            remark: arrows(&series),
+            remark: self.remark(symbols(&series).into_iter().chain(self.other_percentiles())),
             y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
             series,
             shades: Vec::new(),
@@ -252,6 +263,18 @@ impl<'d, 'a> Context<'d, 'a> {
         [all.first().copied(), high.or(all.last().copied())].into_iter().flatten().collect()
     }
 
+    /// Which percentiles are not shown; `None` when all are.
+    fn other_percentiles(&self) -> Option<String> {
+        let shown = self.shown_percentiles();
+        let all = self.digest.run.header.percentiles.iter().copied();
+        let (shown, others): (Vec<f64>, Vec<f64>) = all.partition(|it| shown.contains(it));
+        let names = |of: &[f64]| of.iter().map(|it| percentile_name(*it)).collect::<Vec<_>>();
+        (!others.is_empty()).then(|| {
+            let (shown, others) = (names(&shown).join(", "), names(&others).join(", "));
+            format!("Shown: {shown}. The table of results also has {others}.")
+        })
+    }
+
     fn percentile_dots(&self, system: &str, percent: f64, has_label: bool) -> Vec<Dot> {
         let dots = self.points_of(system).filter_map(|point| {
             let rate = self.digest.estimate(point, |summary| summary.transactions_per_s)?.median;
@@ -259,8 +282,11 @@ impl<'d, 'a> Context<'d, 'a> {
                 self.digest.bounded(point, |summary| summary.latency.percentile(percent))?;
             let clients = load_of(point);
             let name = percentile_name(percent);
+            let system =
+                if self.systems().count() > 1 { format!("{system}, ") } else { String::new() };
             Some(Dot {
                 label: has_label.then(|| self.sweep.text(point)),
+                place: Some(format!("{} ({system}{clients})", number(rate))),
                 note: Some(format!(
                     "{clients}: {name} {} at {} per s",
                     bounded(latency(value.median), is_bound),
@@ -273,70 +299,8 @@ impl<'d, 'a> Context<'d, 'a> {
         dots.filter(|dot| dot.y > 0.0).collect()
     }
 
-    /// The percentile spectrum of transactions. With several systems, colour stands for the system and dash for
-    /// the level. In an open loop, service times are drawn as well as response times.
-    fn spectrum(&self) -> Option<Chart> {
-        let points = self.spectrum_points();
-        let is_single = self.systems().count() == 1;
-        let mut levels: Vec<f64> = points.iter().map(|point| self.sweep.of(point)).collect();
-        levels.sort_by(f64::total_cmp);
-        levels.dedup();
-        let mut lines = Vec::new();
-        for point in &points {
-            let load = load_of(point);
-            let level = levels.iter().position(|level| *level == self.sweep.of(point));
-            let level = level.unwrap_or(0);
-            let system = self.systems().find(|(_, name)| *name == point.system);
-            let colour = if is_single { level } else { system.map_or(0, |(colour, _)| colour) };
-            let name = if is_single { load } else { format!("{}, {load}", point.system) };
-            let latencies = self.digest.latencies(point);
-            if point.rate.is_none() {
-                lines.push(Spectrum { name, colour, dash: level, latencies });
-                continue;
-            }
-            let dash = if is_single { 0 } else { 2 * level };
-            let service = format!("{name}: service");
-            let response = format!("{name}: response");
-            lines.push(Spectrum { name: response, colour, dash, latencies });
-            let latencies = self.digest.service(point);
-            lines.push(Spectrum { name: service, colour, dash: dash + 1, latencies });
-        }
-        let title = format!("{}: latency by percentile", self.workload);
-        let counted = || points.iter().flat_map(|point| &point.counted);
-        let trials = || counted().map(|at| &self.digest.trials[*at]);
-        let mut remarks: Vec<String> =
-            unanswered(trials().map(|trial| &trial.summary)).into_iter().collect();
-        if points.iter().any(|point| point.counted.len() > 1) {
-            remarks.push(
-                "The lines are of all repetitions that count, taken together; the tables have medians over them."
-                    .to_owned(),
-            );
-        }
-        let chart = spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)?;
-        Some(Chart { remark: remarks.join(" "), ..chart })
-    }
-
-    /// All levels when they are few enough, else the lowest, middle and highest, else only the highest.
-    fn spectrum_points(&self) -> Vec<&'d Point<'a>> {
-        let levels = self.levels();
-        let some = match levels.as_slice() {
-            [first, .., last] => vec![*first, levels[levels.len() / 2], *last],
-            few => few.to_vec(),
-        };
-        let last: Vec<f64> = levels.last().copied().into_iter().collect();
-        let of = |levels: &[f64]| -> Vec<&'d Point<'a>> {
-            let has = |point: &&&'d Point<'a>| levels.contains(&self.sweep.of(point));
-            self.points.iter().filter(has).copied().collect()
-        };
-        let choices = [of(&levels), of(&some), of(&last)];
-        let is_open = self.points.iter().any(|point| point.rate.is_some());
-        let most = if is_open { LINES_MAX / 2 } else { LINES_MAX };
-        let few = choices.into_iter().find(|points| points.len() <= most);
-        few.unwrap_or_else(|| of(&last).into_iter().take(most).collect())
-    }
-
     /// Systems that have points here, each with the colour that it has on the whole page.
-    fn systems(&self) -> impl Iterator<Item = (usize, &'a str)> {
+    pub(super) fn systems(&self) -> impl Iterator<Item = (usize, &'a str)> {
         let all = self.digest.systems().into_iter().enumerate();
         all.map(|(colour, (name, _))| (colour, name))
             .filter(|(_, name)| self.points.iter().any(|point| point.system == *name))
@@ -349,7 +313,7 @@ impl<'d, 'a> Context<'d, 'a> {
         points.into_iter()
     }
 
-    fn levels(&self) -> Vec<f64> {
+    pub(super) fn levels(&self) -> Vec<f64> {
         let mut levels: Vec<f64> = self.points.iter().map(|point| self.sweep.of(point)).collect();
         levels.sort_by(f64::total_cmp);
         levels.dedup();
@@ -357,92 +321,21 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 }
 
-fn load_of(point: &Point<'_>) -> String {
+pub(super) fn load_of(point: &Point<'_>) -> String {
     load_text(point.clients, point.rate)
 }
 
-/// What the arrows of a plot mean; empty when it has none.
-fn arrows(series: &[Series]) -> String {
+/// What the bars and arrows of a plot mean.
+fn symbols(series: &[Series]) -> Vec<String> {
     let dots = || series.iter().flat_map(|line| &line.dots);
     let has = |arrow| dots().any(|dot| dot.arrow == Some(arrow));
     let meanings = [
-        (Arrow::Value, "An arrow: this or more, because transactions were never answered."),
+        (dots().any(|dot| dot.error.is_some()), "Bars: 95 % intervals."),
+        (has(Arrow::Value), "An arrow: this or more, because transactions were never answered."),
         (
-            Arrow::ErrorBar,
+            has(Arrow::ErrorBar),
             "An arrow at the end of a bar: the 95 % interval goes on; the table of results has its end.",
         ),
     ];
-    let meanings = meanings.into_iter().filter(|(arrow, _)| has(*arrow)).map(|(_, text)| text);
-    meanings.collect::<Vec<_>>().join(" ")
-}
-
-/// That a spectrum leaves out what was never answered; `None` when nothing was.
-pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Option<String> {
-    let missing: u64 = trials.map(|summary| summary.latency.unanswered).sum();
-    (missing > 0).then(|| {
-        format!(
-            "Without {} that were never answered: their latencies are not known, so the true lines lie higher. The \
-             tables have lower bounds.",
-            several(missing, "transaction", "transactions")
-        )
-    })
-}
-
-/// One line of a percentile spectrum.
-pub(crate) struct Spectrum {
-    pub(crate) name: String,
-    pub(crate) colour: usize,
-    pub(crate) dash: usize,
-    pub(crate) latencies: LatencyHistogram,
-}
-
-/// Latency by percentile of several histograms; `None` when all are empty.
-pub(crate) fn spectrum(
-    title: String,
-    subtitle: String,
-    lines: &[Spectrum],
-    size: Size,
-) -> Option<Chart> {
-    let series: Vec<Series> = lines
-        .iter()
-        .filter(|line| !line.latencies.is_empty())
-        .map(|line| Series {
-            dash: line.dash,
-            ..Series::line(&line.name, line.colour, spectrum_dots(&line.latencies))
-        })
-        .collect();
-    let dots = || series.iter().flat_map(|line| &line.dots);
-    dots().next()?;
-    Some(Chart {
-        title,
-        subtitle,
-        description: "Each line rises from the fastest to the slowest; every step to the right on \
-                      the axis leaves a tenth of the values above."
-            .to_owned(),
-        x: Axis::new("percentile", Scale::Percentile, Unit::Percent, dots().map(|dot| dot.x)),
-        y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
-        series,
-        remark: String::new(),
-        shades: Vec::new(),
-        bands: Vec::new(),
-        marks: Vec::new(),
-        size,
-    })
-}
-
-/// Points at even distances on the axis, up to the percentile of the last value.
-fn spectrum_dots(histogram: &LatencyHistogram) -> Vec<Dot> {
-    let far = (histogram.count() as f64).ln();
-    let mut dots: Vec<Dot> = (0..=SPECTRUM_STEPS)
-        .map(|step| {
-            let percent =
-                (1.0 - (-far * f64::from(step) / f64::from(SPECTRUM_STEPS)).exp()) * 100.0;
-            Dot::at(percent, histogram.percentile_ns(percent) as f64)
-        })
-        .filter(|dot| dot.y > 0.0)
-        .collect();
-    if let Some(last) = dots.last_mut() {
-        last.y = histogram.max_ns() as f64;
-    }
-    dots
+    meanings.into_iter().filter(|(is_here, _)| *is_here).map(|(_, text)| text.to_owned()).collect()
 }

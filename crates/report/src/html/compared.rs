@@ -2,8 +2,8 @@
 
 use analysis::Comparison;
 
-use super::{paragraph, section, table};
-use crate::comparison::{Figure, Group, NOTE, groups};
+use super::{figures, paragraph, section, table};
+use crate::comparison::{DIFFERENCES, Figure, Group, NOTE, groups};
 use crate::digest::{Digest, Point, load_text};
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 
@@ -16,12 +16,9 @@ pub(crate) fn compared(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for (at, group) in groups(digest).iter().enumerate() {
         let charts = digest.workloads().into_iter().filter_map(|workload| chart(group, workload));
-        let figures: String = charts
-            .enumerate()
-            .map(|(chart_at, chart)| chart.html(&format!("v{at}-{chart_at}")))
-            .collect();
-        body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+        body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("v{at}")));
         body.push_str(&table(&group.table(), &group.caption()));
+        body.push_str(&table(&group.differences(), DIFFERENCES));
         body.push_str(&paragraph(NOTE));
         group.notes().iter().for_each(|text| body.push_str(&paragraph(text)));
     }
@@ -53,7 +50,7 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
         let (low, high) = dot.error.unwrap_or((dot.y, dot.y));
         [low, high, dot.y]
     });
-    let y = Axis::ratios(format!("times as much as {}", group.baseline()), values);
+    let y = Axis::ratios(format!("ratio to {}, log scale", group.baseline()), values);
     let ends = [-0.5, loads.len() as f64 - 0.5].map(|place| Dot::at(place, 1.0));
     let baseline = Series::line(format!("{}: 1", group.baseline()), 0, ends.to_vec());
     series.insert(0, Series { dash: 1, ..baseline });
@@ -81,10 +78,12 @@ fn dot(place: f64, figure: Figure, found: Comparison) -> Dot {
     let interval = (ratio.rounds > 1).then_some((ratio.low, ratio.high));
     let spread = interval
         .map_or(String::new(), |(low, high)| format!(", 95 % interval {low:.3} to {high:.3}"));
+    let told = format!("{:.3}{spread}: {}", ratio.ratio, figure.verdict(found.verdict));
     Dot {
         error: interval,
         label: Some(format!("{:.3}", ratio.ratio)),
-        note: Some(format!("{:.3}{spread}: {}", ratio.ratio, figure.verdict(found.verdict))),
+        note: Some(told.clone()),
+        value: Some(told),
         ..Dot::at(place, ratio.ratio)
     }
 }

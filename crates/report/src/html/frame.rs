@@ -21,6 +21,8 @@ pub(crate) struct Frame<'d, 'a> {
     pub(crate) steps: Vec<MergedIntervals<'a>>,
     /// End of the last step, s.
     pub(crate) end: f64,
+    /// Intervals in one step.
+    pub(crate) merged: usize,
 }
 
 impl<'d, 'a> Frame<'d, 'a> {
@@ -28,7 +30,8 @@ impl<'d, 'a> Frame<'d, 'a> {
     pub(crate) fn of(trial: &'d Trial<'a>) -> Option<Self> {
         let steps = steps(&trial.record.intervals);
         let end = steps.last()?.to;
-        Some(Self { trial, steps, end })
+        let merged = merged(trial.record.intervals.len());
+        Some(Self { trial, steps, end, merged })
     }
 
     /// A plot over the trial's time, with its warm-up, outages and failures.
@@ -96,9 +99,14 @@ pub(crate) struct MergedIntervals<'a> {
 
 /// The intervals; neighbours are merged when there are more than the plot can show.
 fn steps(intervals: &[IntervalRecord]) -> Vec<MergedIntervals<'_>> {
-    let each = intervals.len().div_ceil(POINTS_MAX).max(1);
+    let each = merged(intervals.len());
     let same_phase = intervals.chunk_by(|one, next| one.phase == next.phase);
     same_phase.flat_map(|phase| phase.chunks(each)).filter_map(step).collect()
+}
+
+/// How many of so many intervals are one step.
+fn merged(intervals: usize) -> usize {
+    intervals.div_ceil(POINTS_MAX).max(1)
 }
 
 fn step(intervals: &[IntervalRecord]) -> Option<MergedIntervals<'_>> {

@@ -3,8 +3,8 @@
 use measure::LatencyHistogram;
 
 use crate::digest::{Digest, Trial};
-use crate::html::charts::{Spectrum, spectrum, unanswered};
 use crate::html::frame::Frame;
+use crate::html::spectrum::{Spectrum, spectrum, unanswered};
 use crate::html::watch;
 use crate::number::percentile_name;
 use crate::panels::Panels;
@@ -17,13 +17,29 @@ const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
 
-/// When each client ran what, throughput, latency, figures of hosts, and the percentile spectrum of each operation.
-pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
-    let Some(frame) = Frame::of(trial) else { return Vec::new() };
+/// The plots of one trial.
+#[derive(Debug, Default)]
+pub(crate) struct TrialCharts {
+    /// When each client ran what, throughput, latency, the percentile spectrum of each operation, and the CPU of each
+    /// host.
+    pub(crate) first: Vec<Chart>,
+    /// The other figures of hosts and of the connections of dyno.
+    pub(crate) more: Vec<Chart>,
+}
+
+/// The plots of one trial; none without intervals.
+pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> TrialCharts {
+    let Some(frame) = Frame::of(trial) else { return TrialCharts::default() };
     let percentiles = &digest.run.header.percentiles;
-    let load = [Some(throughput(&frame)), latency(&frame, percentiles)].into_iter().flatten();
-    let lanes = turns::lanes(trial, frame.end).into_iter();
-    lanes.chain(load).chain(watch::of_trial(&frame)).chain(operations(trial)).collect()
+    let load = [
+        turns::lanes(trial, frame.end),
+        Some(throughput(&frame)),
+        latency(&frame, percentiles),
+        operations(trial),
+    ];
+    let load = load.into_iter().flatten();
+    let hosts = watch::of_trial(&frame);
+    TrialCharts { first: load.chain(hosts.first).collect(), more: hosts.more }
 }
 
 /// Plots of the metrics of a trial's servers.
@@ -51,11 +67,21 @@ fn throughput(frame: &Frame<'_, '_>) -> Chart {
         Unit::Number,
         dots.iter().chain(&offered).map(|dot| dot.y),
     );
+    let places = dots.iter().map(|dot| dot.x).collect::<Vec<_>>();
     let mut series = vec![Series::line("throughput", 0, dots)];
     if !offered.is_empty() {
+        let offered = with_places(&offered, &places);
         series.push(Series { dash: 1, ..Series::line("offered", 1, offered) });
     }
-    frame.chart("throughput over time", y, series)
+    with_merged(frame, frame.chart("throughput over time", y, series))
+}
+
+/// Adds to a plot of the load how many intervals are one point.
+fn with_merged(frame: &Frame<'_, '_>, mut chart: Chart) -> Chart {
+    if frame.merged > 1 {
+        chart.say(format!("Each point is {} intervals together.", frame.merged));
+    }
+    chart
 }
 
 /// The offered rate over time: the first rate in the warm-up, then its steps.
@@ -76,6 +102,20 @@ fn offered(frame: &Frame<'_, '_>) -> Vec<Dot> {
         dots.push(Dot::at(at, open.rate.last_per_s()));
         dots.push(Dot::at(frame.end, open.rate.last_per_s()));
     }
+    dots
+}
+
+/// A line of corners with points at more places, so that its values can be read there.
+fn with_places(corners: &[Dot], places: &[f64]) -> Vec<Dot> {
+    let mut dots = Vec::new();
+    for ends in corners.windows(2) {
+        let (from, to) = (&ends[0], &ends[1]);
+        dots.push(from.clone());
+        let inside = places.iter().filter(|place| (from.x..to.x).contains(*place));
+        let slope = (to.y - from.y) / (to.x - from.x);
+        dots.extend(inside.map(|place| Dot::at(*place, from.y + slope * (place - from.x))));
+    }
+    dots.extend(corners.last().cloned());
     dots
 }
 
@@ -101,27 +141,47 @@ fn latency(frame: &Frame<'_, '_>, percentiles: &[f64]) -> Option<Chart> {
     let values = || series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
     values().next()?;
     let y = Axis::new("latency", Scale::Log10, Unit::Latency, values());
-    Some(frame.chart("latency over time", y, series))
+    let mut chart = with_merged(frame, frame.chart("latency over time", y, series));
+    if shown.len() < percentiles.len() {
+        let more = percentiles[shown.len()..].iter().map(|it| percentile_name(*it));
+        let more = more.collect::<Vec<_>>().join(", ");
+        chart.say(format!("Not drawn: {more}; the table of operations has them."));
+    }
+    Some(chart)
 }
 
 /// The percentile spectrum of each operation, of the latencies that the tables have.
 fn operations(trial: &Trial<'_>) -> Option<Chart> {
     let header = &trial.record.header;
     let operations = header.operations.iter().zip(trial.record.due());
-    let mut lines = Vec::new();
-    for (at, (operation, tally)) in operations.enumerate() {
-        let line = |name: String, latencies: LatencyHistogram| Spectrum {
-            name,
-            colour: at,
-            dash: at,
-            latencies,
-        };
-        lines.push(line(operation.name.clone(), tally.latencies()));
-        let service = line(format!("{}: service time", operation.name), tally.service);
-        lines.push(Spectrum { dash: at + 1, ..service });
-    }
+    let named = operations.flat_map(|(operation, tally)| {
+        let service = format!("{}: service time", operation.name);
+        [(operation.name.clone(), tally.latencies()), (service, tally.service)]
+    });
+    let lines: Vec<Spectrum> = named
+        .filter(|(_, latencies)| !latencies.is_empty())
+        .enumerate()
+        .map(|(at, (name, latencies))| Spectrum { name, colour: at, dash: at, latencies })
+        .collect();
     let title = format!("{}: latency by percentile", trial.name());
     let chart = spectrum(title, header.identity.title(), &lines, WHOLE_ROW)?;
     let remark = unanswered(std::iter::once(&trial.summary)).unwrap_or_default();
     Some(Chart { remark, ..chart })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offered_rate_has_a_value_wherever_throughput_has_one() {
+        // 10 a second, rising from 10 to 30 between 2 s and 4 s, then 50.
+        let corners =
+            [(0.0, 10.0), (2.0, 10.0), (2.0, 10.0), (4.0, 30.0), (4.0, 50.0), (5.0, 50.0)];
+        let corners = corners.map(|(x, y)| Dot::at(x, y));
+        let dots = with_places(&corners, &[0.5, 2.5, 3.5, 4.5]);
+        let at = |place: f64| dots.iter().find(|dot| dot.x == place).unwrap().y;
+        assert_eq!([at(0.5), at(2.5), at(3.5), at(4.5)], [10.0, 15.0, 25.0, 50.0]);
+        assert_eq!(dots.len(), corners.len() + 4);
+    }
 }

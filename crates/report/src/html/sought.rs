@@ -3,9 +3,9 @@
 use analysis::JudgedProbe;
 use measure::{BoundedFigure, SeekBound};
 
-use super::{folded, paragraph, section, table};
+use super::{figures, folded, paragraph, section, table};
 use crate::digest::Digest;
-use crate::number::number;
+use crate::number::{number, several};
 use crate::seek::{NOTE, Sought, all, name, probes};
 use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
 
@@ -26,11 +26,7 @@ pub(crate) fn sought(digest: &Digest<'_>) -> String {
         body.push_str(&paragraph(&format!("{name}: {}", sought.sentences())));
         let bounds = sought.record.bounds.iter().enumerate();
         let charts = bounds.filter_map(|(place, bound)| chart(sought, &name, place, bound));
-        let figures: String = charts
-            .enumerate()
-            .map(|(chart_at, chart)| chart.html(&format!("k{at}-{chart_at}")))
-            .collect();
-        body.push_str(&format!("<div class=\"plots\">\n{figures}</div>\n"));
+        body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("k{at}")));
         body.push_str(&folded(&probes(sought), &format!("Probes of {name}")));
     }
     section("capacity", "Capacity", &body)
@@ -94,11 +90,7 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
         title: format!("{name_of}: {figure} of each probe"),
         subtitle: sought.under_test(),
         description: sought.sentences(),
-        remark: if all_bounded(&known, place) {
-            String::new()
-        } else {
-            "An arrow: transactions that did not succeed reach this figure, so it has no upper bound.".to_owned()
-        },
+        remark: remark(&known, place),
         x,
         y,
         series,
@@ -109,21 +101,31 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
     })
 }
 
-fn all_bounded(probes: &[&JudgedProbe], place: usize) -> bool {
-    probes.iter().all(|probe| probe.figures[place].is_finite())
+/// What an arrow means, and which probes are not drawn.
+fn remark(probes: &[&JudgedProbe], place: usize) -> String {
+    let values = || probes.iter().map(|probe| probe.figures[place]);
+    let arrow = values().any(|value| !value.is_finite()).then(|| {
+        "An arrow: transactions that did not succeed reach this figure, so it has no upper bound."
+            .to_owned()
+    });
+    let zeros = values().filter(|value| *value <= 0.0).count() as u64;
+    let zeros = (zeros > 0).then(|| {
+        let probes = several(zeros, "probe", "probes");
+        format!("Not drawn, because the axis has no zero: {probes} with 0.")
+    });
+    arrow.into_iter().chain(zeros).collect::<Vec<_>>().join(" ")
 }
 
 fn dot(probe: &JudgedProbe, value: f64, highest: f64, scale: f64) -> Dot {
     let is_bounded = value.is_finite();
     let shown = if is_bounded { value } else { highest };
+    let (load, rate) = (number(probe.load), number(probe.transactions_per_s));
+    let kept = if probe.is_kept { "kept" } else { "broken" };
     Dot {
         arrow: (!is_bounded).then_some(Arrow::Value),
-        note: Some(format!(
-            "load {}: {} per s, {}",
-            number(probe.load),
-            number(probe.transactions_per_s),
-            if probe.is_kept { "kept" } else { "broken" }
-        )),
+        note: Some(format!("load {load}: {rate} per s, {kept}")),
+        place: Some(format!("{rate} (load {load}, {kept})")),
+        value: (!is_bounded).then(|| "no upper bound".to_owned()),
         ..Dot::at(probe.transactions_per_s, shown * scale)
     }
 }

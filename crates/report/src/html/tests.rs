@@ -17,6 +17,9 @@ fn check_well_formed(page: &str) -> Vec<String> {
     let style_end = body.find("</style>").unwrap();
     let style_start = body.find("<style>").unwrap() + "<style>".len();
     let body = format!("{}{}", &body[..style_start], &body[style_end..]);
+    let script = format!("<script>\n{SCRIPT}</script>\n");
+    assert_eq!(body.matches(&script).count(), 1, "the page's own script");
+    let body = body.replace(&script, "");
     for piece in body.split('<').skip(1) {
         let (tag, text) = piece.split_once('>').unwrap_or_else(|| panic!("open tag: <{piece}"));
         assert!(!text.contains('>'), "unescaped text: {text}");
@@ -144,7 +147,12 @@ fn markup_in_names_is_escaped() {
     }
     let page = html(&Digest::new(&run));
     check_well_formed(&page);
-    assert!(!page.contains("<script"));
+    assert_eq!(page.matches("<script").count(), 1, "the page's own script");
+    let mut run = sample::compared();
+    run.trials.iter_mut().for_each(|trial| trial.header.system.push_str(evil));
+    let page = html(&Digest::new(&run));
+    check_well_formed(&page);
+    assert_eq!(page.matches("<script").count(), 1, "names on an axis are escaped too");
 }
 
 #[test]
@@ -214,7 +222,7 @@ fn the_spectrum_of_a_trial_has_the_latencies_of_its_tables() {
     let digest = Digest::new(&run);
     let trial = &digest.trials[0];
     let charts = over_time::of_trial(&digest, trial);
-    let spectrum = charts.last().unwrap();
+    let spectrum = charts.first.last().unwrap();
     let highest = |line: usize| spectrum.series[line].dots.last().unwrap().y;
     for (line, operation) in trial.summary.operations.iter().enumerate() {
         assert_eq!(highest(line), operation.latency.max_ns as f64, "{}", operation.name);
@@ -235,7 +243,8 @@ fn every_plot_over_the_time_of_one_client_has_its_transactions_as_bands() {
     let digest = Digest::new(&run);
     let trial = &digest.trials[0];
     let end = frame::Frame::of(trial).unwrap().end;
-    let over_time = over_time::of_trial(&digest, trial).into_iter();
+    let over_time = over_time::of_trial(&digest, trial);
+    let over_time = over_time.first.into_iter().chain(over_time.more);
     let over_time = over_time.filter(|chart| chart.x == Axis::seconds(end));
     let panel = DrawnPanel {
         source: "store".to_owned(),
@@ -258,4 +267,109 @@ fn every_plot_over_the_time_of_one_client_has_its_transactions_as_bands() {
         .filter(|at| charts[*at].bands.iter().all(|band| band.lane.is_some()))
         .collect();
     assert_eq!(with_lanes, [0, charts.len() - 2], "above the trial's plots and the servers'");
+}
+
+/// Two systems at eight numbers of clients.
+fn many_levels() -> Run {
+    let mut run = sample::run();
+    let firsts: Vec<_> = [0, 4].map(|at| run.trials[at].clone()).into();
+    run.trials.clear();
+    for first in &firsts {
+        for level in 0..8 {
+            let mut trial = first.clone();
+            trial.header.clients = 1 << level;
+            run.trials.push(trial);
+        }
+    }
+    run
+}
+
+#[test]
+fn plots_that_leave_something_out_say_what() {
+    let run = many_levels();
+    let digest = Digest::new(&run);
+    let charts = charts::of_workload(&digest, "oltp_point_select");
+    let remark = |what: &str| {
+        let title = format!("oltp_point_select: {what}");
+        charts.iter().find(|chart| chart.title == title).unwrap().remark.as_str()
+    };
+    assert_eq!(remark("throughput against clients"), "");
+    let percentiles = "Shown: p50, p99. The table of results also has p95, p99.9.";
+    assert_eq!(remark("latency against throughput"), percentiles);
+    assert_eq!(
+        remark("latency by percentile"),
+        "Shown are 6 of 16 points: 1 client; 16 clients; 128 clients. The table of results has percentiles of all."
+    );
+    let page = html(&digest);
+    keep("levels.html", &page);
+    assert!(page.contains(percentiles));
+}
+
+#[test]
+fn a_sweep_over_rates_counts_the_points_with_fewer_clients() {
+    let mut run = sample::open();
+    run.trials[0].header.clients = 2;
+    let page = html(&Digest::new(&run));
+    assert!(page.contains("Points with fewer clients are left out, 1 of them;"));
+}
+
+#[test]
+fn twelve_operations_have_twelve_kinds_of_lines() {
+    let mut run = sample::run();
+    run.trials.truncate(1);
+    let trial = &mut run.trials[0];
+    let kind = measure::OperationKind::Transaction;
+    trial.header.operations =
+        (1..=12).map(|at| measure::Operation::new(format!("o{at}"), kind)).collect();
+    trial.total = measure::Tally::new(12);
+    trial.end.as_mut().unwrap().edges = measure::Edges::new(12);
+    for at in 0..12 {
+        trial.total.success(measure::OperationId(at), kind, 1_000_000 * (u64::from(at) + 1));
+    }
+    let digest = Digest::new(&run);
+    let page = html(&digest);
+    keep("operations.html", &page);
+    let mut figures = page.split("<figure");
+    let spectrum = figures.find(|it| it.contains("1 client: latency by percentile")).unwrap();
+    let spectrum = spectrum.split_once("aria-label").unwrap().1;
+    let lines: std::collections::BTreeSet<(&str, &str)> = spectrum
+        .split("<path class=\"line ")
+        .skip(1)
+        .map(|line| {
+            let line = line.split_once("/>").unwrap().0;
+            let dash = line.split_once("stroke-dasharray=").map_or("", |(_, dash)| dash);
+            (line.split('"').next().unwrap(), dash)
+        })
+        .collect();
+    assert_eq!(lines.len(), 12, "{lines:?}");
+}
+
+#[test]
+fn plots_of_hosts_are_folded_but_for_the_one_that_shows_the_limit() {
+    let page = html(&Digest::new(&sample::watched()));
+    keep("watched.html", &page);
+    check_well_formed(&page);
+    let trial = page.split("<details class=\"trial\"").nth(1).unwrap();
+    let (open, folded) = trial.split_once("<details><summary>").unwrap();
+    let titles = |part: &str| -> Vec<String> {
+        let titles = part.split("<figcaption>").skip(1);
+        let name = |title: &str| title.split("<small>").next().unwrap().to_owned();
+        titles.map(name).map(|it| it.rsplit(": ").next().unwrap().to_owned()).collect()
+    };
+    let first = ["throughput over time", "latency over time", "latency by percentile"];
+    assert_eq!(titles(open)[..3], first);
+    assert_eq!(titles(open)[3..], ["CPU by process of pioneer"]);
+    let folded = folded.split_once("</details>").unwrap().0;
+    let names = titles(folded);
+    assert!(names.contains(&"TCP segments of dyno&#39;s connections".to_owned()), "{names:?}");
+    let summary = format!("{} more plots: {}</summary>", names.len(), names.join("; "));
+    assert!(folded.starts_with(&summary), "{folded}");
+}
+
+#[test]
+fn lines_that_are_zero_throughout_are_named() {
+    let page = html(&Digest::new(&sample::watched()));
+    assert!(page.contains(
+        "Zero throughout: kernel, interrupts, waiting for disks, taken by the hypervisor."
+    ));
 }

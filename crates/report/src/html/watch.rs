@@ -4,6 +4,7 @@ use analysis::{ConnectionFigure, HostFigure, ProcessFigure, SampleWindow, thin};
 use measure::{Host, Side};
 
 use crate::html::frame::Frame;
+use crate::html::over_time::TrialCharts;
 use crate::panels::DrawnPanel;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
 use crate::watch::figure::axis;
@@ -15,22 +16,28 @@ const POINTS_MAX: usize = 120;
 const MB: f64 = 1e6;
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Every plot of every host of a trial for which there are figures.
-pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> Vec<Chart> {
-    let hosts = frame.trial.hosts();
-    let of_hosts = hosts.iter().flat_map(|host| of_host(frame, host));
-    of_hosts.chain(segments(frame)).collect()
+/// Every plot of every host of a trial for which there are figures. First are those that tell whether a host was the
+/// limit: the CPU by process or, where no process is known, as a whole.
+pub(crate) fn of_trial(frame: &Frame<'_, '_>) -> TrialCharts {
+    let mut charts = TrialCharts::default();
+    for host in &frame.trial.hosts() {
+        let mut of_host = of_host(frame, host).into_iter();
+        charts.first.extend(of_host.next());
+        charts.more.extend(of_host);
+    }
+    charts.more.extend(segments(frame));
+    charts
 }
 
 /// A plot of a server's metrics.
 pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &DrawnPanel) -> Chart {
     let (label, unit) = axis(panel.quantity);
-    let lines = panel.lines.iter().enumerate();
-    let series: Vec<Series> = lines
-        .map(|(at, (name, sample_windows))| {
-            Line::new(name.clone(), sample_windows.clone()).in_units_of(unit).series(at)
-        })
+    let lines: Vec<Line> = panel
+        .lines
+        .iter()
+        .map(|(name, windows)| Line::new(name.clone(), windows.clone()).in_units_of(unit))
         .collect();
+    let series = all_series(&lines);
     let values = series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
     let y = Axis::new(label, Scale::Linear, Unit::Number, values);
     let more = match panel.left_out {
@@ -41,7 +48,9 @@ pub(crate) fn panel(frame: &Frame<'_, '_>, panel: &DrawnPanel) -> Chart {
         [only] => format!(", {}", only.name),
         _ => String::new(),
     };
-    frame.chart(&format!("{}{only}{more}", panel.title()), y, series)
+    let mut chart = frame.chart(&format!("{}{only}{more}", panel.title()), y, series);
+    chart.say(merged(&lines));
+    chart
 }
 
 /// The segments of dyno's connections: those with data, and those that only acknowledge.
@@ -60,8 +69,8 @@ fn segments(frame: &Frame<'_, '_>) -> Option<Chart> {
 
 fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
     [
-        cpu(frame, host),
         processes(frame, host),
+        cpu(frame, host),
         runnable(frame, host),
         switches(frame, host),
         memory(frame, host),
@@ -122,8 +131,8 @@ fn chart(
     lines: Vec<Line>,
     at_least: f64,
 ) -> Option<Chart> {
-    let lines: Vec<Line> = lines.into_iter().filter(Line::is_something).collect();
-    let series: Vec<Series> = lines.iter().enumerate().map(|(at, line)| line.series(at)).collect();
+    let (lines, rest): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(Line::is_something);
+    let series = all_series(&lines);
     if series.is_empty() {
         return None;
     }
@@ -134,7 +143,27 @@ fn chart(
         [only] if !what.starts_with(&only.name) => format!(", {}", only.name),
         _ => String::new(),
     };
-    Some(frame.chart(&format!("{what}{only}"), y, series))
+    let mut chart = frame.chart(&format!("{what}{only}"), y, series);
+    let zero = rest.iter().filter(|line| !line.sample_windows.is_empty());
+    let zero: Vec<&str> = zero.map(|line| line.name.as_str()).collect();
+    if !zero.is_empty() {
+        chart.say(format!("Zero throughout: {}.", zero.join(", ")));
+    }
+    chart.say(merged(&lines));
+    Some(chart)
+}
+
+fn all_series(lines: &[Line]) -> Vec<Series> {
+    lines.iter().enumerate().map(|(at, line)| line.series(at)).collect()
+}
+
+/// That a point stands for several samples; empty when each is one.
+fn merged(lines: &[Line]) -> String {
+    let most = lines.iter().map(|line| line.sample_windows.len()).max().unwrap_or_default();
+    match most.div_ceil(POINTS_MAX) {
+        0 | 1 => String::new(),
+        each => format!("Each point is {each} samples together."),
+    }
 }
 
 /// The title of a host's plot.
@@ -158,7 +187,10 @@ fn cpu(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
 
 fn processes(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
     let threads = host.cpu_threads as f64;
-    let lines = each_process(host, ProcessFigure::Cpu);
+    let mut lines = each_process(host, ProcessFigure::Cpu);
+    if !lines.is_empty() {
+        lines.push(Line::of(host, "all programs", HostFigure::CpuBusy));
+    }
     chart(frame, &of("CPU by process", host), "CPU threads", lines, threads)
 }
 

@@ -1,7 +1,7 @@
 //! Drawing the bands of a chart.
 
-use super::chart::{Band, Chart};
-use super::draw::{BOTTOM, TOP};
+use super::chart::Band;
+use super::draw::{Drawing, TOP};
 use crate::table::escape;
 
 /// Width of one letter of a label.
@@ -9,12 +9,12 @@ const LETTER: f64 = 6.2;
 /// The part of a lane that its bands fill.
 const FILLED: f64 = 0.8;
 
-impl Chart {
+impl Drawing<'_> {
     /// A band with its label, where that fits: above the plot, or in its lane.
     pub(super) fn band(&self, band: &Band) -> String {
         let (from, to) = (self.x(band.from), self.x(band.to));
         let (top, bottom, text) = match band.lane {
-            None => (TOP, self.size.height - BOTTOM, TOP - 6.0),
+            None => (TOP, self.bottom(), TOP - 6.0),
             Some(lane) => {
                 let middle = self.y(lane);
                 (self.y(lane + FILLED / 2.0), self.y(lane - FILLED / 2.0), middle + 4.0)

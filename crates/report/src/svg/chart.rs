@@ -38,7 +38,7 @@ pub(crate) struct Size {
 pub(crate) struct Series {
     /// Its name in the legend.
     pub(crate) name: String,
-    /// Index of colour and marker, from 0.
+    /// Index of colour and marker, from 0. Colours repeat with another dash pattern.
     pub(crate) colour: usize,
     /// Index of the dash pattern, from 0 (solid).
     pub(crate) dash: usize,
@@ -62,8 +62,12 @@ pub(crate) struct Dot {
     pub(crate) arrow: Option<Arrow>,
     /// Text next to the point.
     pub(crate) label: Option<String>,
-    /// Tooltip.
+    /// Tooltip where scripts do not run.
     pub(crate) note: Option<String>,
+    /// Its place in the tooltip, when that is not the value on the x axis.
+    pub(crate) place: Option<String>,
+    /// Its value in the tooltip, when that is not the value on the y axis with the error bar.
+    pub(crate) value: Option<String>,
 }
 
 /// What goes on upwards from where it is drawn.
@@ -159,6 +163,17 @@ impl BandFill {
 pub(crate) struct Mark {
     pub(crate) x: f64,
     pub(crate) note: String,
+}
+
+impl Chart {
+    /// Adds a sentence to the remark.
+    pub(crate) fn say(&mut self, sentence: impl AsRef<str>) {
+        let sentence = sentence.as_ref();
+        if !self.remark.is_empty() && !sentence.is_empty() {
+            self.remark.push(' ');
+        }
+        self.remark.push_str(sentence);
+    }
 }
 
 impl Series {

@@ -1,34 +1,43 @@
 //! Drawing a chart.
 
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter, Write};
 
 use super::chart::{Arrow, Chart, Dot, Mark, Series, Shade, ShadeKind};
+use crate::number::several;
 use crate::table::escape;
 
 /// Width of a plot in its own units; the page scales it to its column.
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 560.0;
 /// Width of a plot that takes a whole row: two plots with the gap and edges between them.
-const WIDTH_WIDE: f64 = 1_335.0;
+const WIDTH_WIDE: f64 = 1_180.0;
 pub(super) const TOP: f64 = 22.0;
-pub(super) const BOTTOM: f64 = 42.0;
+const BOTTOM: f64 = 42.0;
 
 /// Space for the label of the y axis.
 const LABEL: f64 = 32.0;
-/// Space for one character of a tick.
-const CHARACTER: f64 = 6.8;
+/// Space for one character of a tick, in the larger type of narrow windows and of print.
+pub(super) const CHARACTER: f64 = 8.6;
 
 /// Number of markers and colours before they repeat.
-pub(crate) const COLOURS: usize = 8;
+const COLOURS: usize = 8;
 
 /// Dash patterns, the first solid.
-const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
+const DASHES: [&str; 8] = ["", "7 4", "2 3", "9 3 2 3", "14 4", "4 4", "9 3 2 3 2 3", "14 4 4 4"];
 
-/// Ticks of the x axis closer than this lose their text.
-const TEXT_SPACE: f64 = 34.0;
+/// A colour that comes again has the dash pattern this many places on: a series and its neighbour in dash keep theirs.
+const DASH_SHIFT: usize = 2;
+
+/// What is drawn of a line with one point.
+const ONE_POINT: &str = "h3";
+
+/// Ticks of the x axis whose texts are closer than this lose theirs.
+const TEXT_GAP: f64 = 6.0;
 
 impl Chart {
     /// The plot with its legend as a figure of HTML. `id` is unique on the page.
     pub(crate) fn html(&self, id: &str) -> String {
+        let drawing = Drawing::of(self);
+        let labels = drawing.labels();
         let mut out = format!(
             "<figure{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
             if self.size.is_wide { " class=\"wide\"" } else { "" },
@@ -36,9 +45,17 @@ impl Chart {
             escape(&self.subtitle)
         );
         out.push_str(&self.legend());
-        out.push_str(&self.svg(id));
-        if !self.remark.is_empty() {
-            out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&self.remark)));
+        let svg = drawing.svg(id, &labels.svg);
+        match self.size.is_wide {
+            true => out.push_str(&format!("<div class=\"scroll\">\n{svg}</div>\n")),
+            false => out.push_str(&svg),
+        }
+        let left_out = several(labels.left_out as u64, "label has", "labels have");
+        let left_out = format!("{left_out} no room in the plot; the tables have all points.");
+        let left_out = if labels.left_out > 0 { &left_out } else { "" };
+        let remark = format!("{} {left_out}", self.remark);
+        if !remark.trim().is_empty() {
+            out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(remark.trim())));
         }
         out.push_str("</figure>\n");
         out
@@ -72,55 +89,77 @@ impl Chart {
         out.push_str("</ul>\n");
         out
     }
+}
 
-    fn svg(&self, id: &str) -> String {
-        let (width, height) = (self.width(), self.size.height);
+/// A chart with the texts of its ticks, and the edges of its area, which follow from them.
+pub(super) struct Drawing<'c> {
+    pub(super) chart: &'c Chart,
+    x_ticks: Vec<(f64, String)>,
+    y_ticks: Vec<(f64, String)>,
+    /// After the label and the longest tick of the y axis.
+    pub(super) left: f64,
+    /// Leaves space for half of the last tick's text.
+    right: f64,
+}
+
+impl<'c> Drawing<'c> {
+    pub(super) fn of(chart: &'c Chart) -> Self {
+        let (x_ticks, y_ticks) = (chart.x.ticks(), chart.y.ticks());
+        let longest = y_ticks.iter().map(|(_, text)| text.chars().count()).max();
+        let left = LABEL + longest.unwrap_or_default() as f64 * CHARACTER;
+        let last = x_ticks.last().map_or(0, |(_, text)| text.chars().count());
+        let margin = (last as f64 * CHARACTER / 2.0).max(8.0) + 4.0;
+        let mut drawing = Self { chart, x_ticks, y_ticks, left, right: 0.0 };
+        drawing.right = drawing.width() - margin;
+        drawing
+    }
+
+    fn svg(&self, id: &str, labels: &str) -> String {
+        let (width, height) = (self.width(), self.chart.size.height);
         let mut out = format!(
-            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}, {}</title>\n\
-             <desc id=\"{id}-d\">{}</desc>\n",
-            escape(&self.title),
-            escape(&self.subtitle),
-            escape(&self.description)
+            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}, {}\" \
+             aria-describedby=\"{id}-d\"{}>\n<desc id=\"{id}-d\">{}</desc>\n",
+            escape(&self.chart.title),
+            escape(&self.chart.subtitle),
+            self.chart.axes_attributes(TOP, height - BOTTOM),
+            escape(&self.chart.description)
         );
-        self.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
+        self.chart.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
         out.push_str(&self.axes());
-        self.bands.iter().for_each(|band| out.push_str(&self.band(band)));
-        self.series.iter().for_each(|series| out.push_str(&self.line(series)));
-        self.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
+        self.chart.bands.iter().for_each(|band| out.push_str(&self.band(band)));
+        let mut places = Vec::new();
+        for series in &self.chart.series {
+            let attributes = self.chart.series_attributes(series, &mut places);
+            out.push_str(&format!("<g{attributes}>\n{}</g>\n", self.line(series)));
+        }
+        out.push_str(labels);
+        self.chart.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
         out.push_str("</svg>\n");
         out
     }
 
-    fn width(&self) -> f64 {
-        if self.size.is_wide { WIDTH_WIDE } else { WIDTH }
+    pub(super) fn width(&self) -> f64 {
+        if self.chart.size.is_wide { WIDTH_WIDE } else { WIDTH }
     }
 
-    /// Left edge of the plot: after the label and the longest tick of the y axis.
-    fn left(&self) -> f64 {
-        let longest = self.y.ticks().iter().map(|(_, text)| text.chars().count()).max();
-        LABEL + longest.unwrap_or_default() as f64 * CHARACTER
-    }
-
-    /// Right edge of the plot: leaves space for half of the last tick's text.
-    fn right(&self) -> f64 {
-        let last = self.x.ticks().last().map_or(0, |(_, text)| text.chars().count());
-        self.width() - (last as f64 * CHARACTER / 2.0).max(8.0) - 4.0
+    /// Lower edge of the area.
+    pub(super) fn bottom(&self) -> f64 {
+        self.chart.size.height - BOTTOM
     }
 
     pub(super) fn x(&self, value: f64) -> f64 {
-        self.left() + self.x.place(value) * (self.right() - self.left())
+        self.left + self.chart.x.place(value) * (self.right - self.left)
     }
 
     pub(super) fn y(&self, value: f64) -> f64 {
-        let bottom = self.size.height - BOTTOM;
-        bottom - self.y.place(value) * (bottom - TOP)
+        let bottom = self.bottom();
+        bottom - self.chart.y.place(value) * (bottom - TOP)
     }
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
         // Short spans have a minimum width to stay visible.
-        let (width, height) = ((to - from).max(1.0), self.size.height - BOTTOM - TOP);
+        let (width, height) = ((to - from).max(1.0), self.bottom() - TOP);
         format!(
             "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{}</title></rect>\n",
@@ -130,10 +169,10 @@ impl Chart {
     }
 
     fn axes(&self) -> String {
-        let (left, right, bottom) = (self.left(), self.right(), self.size.height - BOTTOM);
+        let (left, right, bottom) = (self.left, self.right, self.bottom());
         let mut out = String::new();
-        for (value, text) in self.y.ticks() {
-            let y = self.y(value);
+        for (value, text) in &self.y_ticks {
+            let (y, text) = (self.y(*value), escape(text));
             let _ = writeln!(
                 out,
                 "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>\
@@ -142,13 +181,14 @@ impl Chart {
                 y + 4.0
             );
         }
-        let mut last_text = f64::NEG_INFINITY;
-        for (value, text) in self.x.ticks() {
-            let x = self.x(value);
+        let mut last_end = f64::NEG_INFINITY;
+        for (value, text) in &self.x_ticks {
+            let x = self.x(*value);
             let _ = write!(out, "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>");
-            if x - last_text >= TEXT_SPACE {
-                last_text = x;
-                let y = bottom + 18.0;
+            let half = text.chars().count() as f64 * CHARACTER / 2.0;
+            if x - half - last_end >= TEXT_GAP {
+                last_end = x + half;
+                let (y, text) = (bottom + 18.0, escape(text));
                 let _ = writeln!(
                     out,
                     "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
@@ -163,9 +203,9 @@ impl Chart {
              <text class=\"label\" transform=\"translate(13 {middle:.1}) rotate(-90)\" \
              text-anchor=\"middle\">{}</text>\n",
             f64::midpoint(left, right),
-            self.size.height - 6.0,
-            escape(&self.x.label),
-            escape(&self.y.label)
+            self.chart.size.height - 6.0,
+            escape(&self.chart.x.label),
+            escape(&self.chart.y.label)
         );
         out
     }
@@ -173,7 +213,7 @@ impl Chart {
     /// A bar for each dot of a series that has bars.
     fn column(&self, series: &Series, dot: &Dot, width: f64) -> String {
         let (left, right) = (self.x(dot.x - width / 2.0), self.x(dot.x + width / 2.0));
-        let (top, bottom) = (self.y(dot.y), self.size.height - BOTTOM);
+        let (top, bottom) = (self.y(dot.y), self.bottom());
         let note = dot.note.as_ref().map(|note| format!("<title>{}</title>", escape(note)));
         format!(
             "<g>{}<rect class=\"marker c{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/></g>\n",
@@ -193,10 +233,14 @@ impl Chart {
         let mut path = String::new();
         for (at, dot) in series.dots.iter().enumerate() {
             let command = if at == 0 { 'M' } else { 'L' };
-            let _ = write!(path, "{command}{:.1} {:.1}", self.x(dot.x), self.y(dot.y));
+            let _ = write!(path, "{command}{} {}", Tenth(self.x(dot.x)), Tenth(self.y(dot.y)));
+        }
+        if series.dots.len() == 1 {
+            // A line of one point is not visible.
+            path.push_str(ONE_POINT);
         }
         let mut out = String::new();
-        if series.has_line {
+        if series.has_line && !series.dots.is_empty() {
             out.push_str(&stroke(series, &path));
             out.push('\n');
         }
@@ -235,27 +279,26 @@ impl Chart {
             let note = note.unwrap_or_default();
             let _ = writeln!(out, "<g>{note}{}</g>", marker(series.colour, x, y));
         }
-        if let Some(label) = &dot.label {
-            let y = dot.error.map_or(y, |(_, high)| self.y(high).min(y));
-            let y = if dot.arrow == Some(Arrow::Value) { y - 12.0 } else { y };
-            let _ = writeln!(
-                out,
-                "<text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                y - 9.0,
-                escape(label)
-            );
-        }
         out
     }
 
     fn mark(&self, mark: &Mark) -> String {
         let x = self.x(mark.x);
-        let bottom = self.size.height - BOTTOM;
+        let bottom = self.bottom();
         format!(
-            "<g><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
+            "<g class=\"mark\"><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
             escape(&mark.note),
             cross(x, TOP + 2.0)
         )
+    }
+}
+
+/// A coordinate to a tenth, without a zero at its end.
+struct Tenth(f64);
+
+impl Display for Tenth {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", (self.0 * 10.0).round() / 10.0)
     }
 }
 
@@ -267,7 +310,8 @@ fn legend_item(drawing: &str, name: &str) -> String {
 }
 
 fn stroke(series: &Series, path: &str) -> String {
-    let dash = DASHES[series.dash % DASHES.len()];
+    let dash = series.dash + DASH_SHIFT * (series.colour / COLOURS);
+    let dash = DASHES[dash % DASHES.len()];
     let dash =
         if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
     format!("<path class=\"line c{}\" d=\"{path}\"{dash}/>", series.colour % COLOURS)
@@ -297,4 +341,17 @@ fn marker(colour: usize, x: f64, y: f64) -> String {
         _ => "m-2.5 -5h5v10h-5z",
     };
     format!("<path class=\"marker c{colour}\" d=\"M{x:.1} {y:.1}{shape}\"/>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn thirty_two_lines_have_colours_and_dashes_of_their_own() {
+        let line = |at: usize| Series { dash: at, ..Series::line("", at, Vec::new()) };
+        let strokes: BTreeSet<String> = (0..32).map(|at| stroke(&line(at), "M0 0")).collect();
+        assert_eq!(strokes.len(), 32);
+    }
 }

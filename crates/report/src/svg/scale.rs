@@ -1,6 +1,6 @@
 //! Axes: the position of a value, and the round values that get a tick.
 
-use crate::number::{TimeUnit, number};
+use crate::number::{TimeUnit, latency, number, percent};
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +25,10 @@ pub(crate) enum Unit {
     Number,
     /// Nanoseconds, each tick in the unit that suits it.
     Latency,
-    /// Percentiles.
+    /// Percentiles, and parts of a hundred.
     Percent,
+    /// Seconds on the clock of a trial.
+    Seconds,
 }
 
 /// One axis with its range.
@@ -43,6 +45,9 @@ pub(crate) struct Axis {
 
 /// Approximate number of ticks of an axis.
 const TICKS: f64 = 6.0;
+
+/// Within less than this, a logarithmic axis of ratios has ticks at even steps.
+const NARROW_RATIO: f64 = 3.0;
 
 impl Axis {
     /// An axis whose range includes every value, widened to round ticks. A log axis leaves out values that are
@@ -72,20 +77,21 @@ impl Axis {
         Self { label: label.into(), scale, unit, low, high, ticks, names: Vec::new() }
     }
 
-    /// An axis of ratios around 1 that covers the data, and at least 5 % in both directions.
+    /// A logarithmic axis of ratios that covers the data, and at least 5 % on both sides of 1.
     pub(crate) fn ratios(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
-        let far = values.into_iter().filter(|value| value.is_finite());
-        let farthest = far.map(|value| (value - 1.0).abs()).fold(0.05, f64::max);
-        let (_, reach, steps) = linear(farthest);
-        let below = steps.iter().rev().map(|step| 1.0 - step);
-        let below = below.filter(|tick| (0.0..1.0).contains(tick));
+        let is_ratio = |value: &f64| value.is_finite() && *value > 0.0;
+        let values: Vec<f64> = values.into_iter().filter(is_ratio).collect();
+        let low = values.iter().copied().fold(1.0 / 1.05, f64::min);
+        let high = values.iter().copied().fold(1.05, f64::max);
+        let (low, high, ticks) =
+            if high / low < NARROW_RATIO { steps(low, high) } else { decades(low, high) };
         Self {
             label: label.into(),
-            scale: Scale::Linear,
+            scale: Scale::Log10,
             unit: Unit::Number,
-            low: (1.0 - reach).max(0.0),
-            high: 1.0 + reach,
-            ticks: below.chain(steps.iter().map(|step| 1.0 + step)).collect(),
+            low,
+            high,
+            ticks,
             names: Vec::new(),
         }
     }
@@ -97,7 +103,7 @@ impl Axis {
         Self {
             label: "time, s".to_owned(),
             scale: Scale::Linear,
-            unit: Unit::Number,
+            unit: Unit::Seconds,
             low: 0.0,
             high: end.max(f64::MIN_POSITIVE),
             ticks,
@@ -140,9 +146,25 @@ impl Axis {
         self.ticks.iter().map(|tick| (*tick, self.text(*tick))).collect()
     }
 
+    /// A value as the page's tables show it; empty beside the names of an axis of names.
+    pub(crate) fn show(&self, value: f64) -> String {
+        match (self.scale, self.unit) {
+            (Scale::Names, _) if value.round() < 0.0 => String::new(),
+            (Scale::Names, _) => {
+                self.names.get(value.round() as usize).cloned().unwrap_or_default()
+            }
+            (Scale::Log2, _) => round(value),
+            (Scale::Percentile, _) => percentile(value),
+            (_, Unit::Number) => number(value),
+            (_, Unit::Latency) => latency(value),
+            (_, Unit::Percent) => percent(value / 100.0),
+            (_, Unit::Seconds) => format!("{}", (value * 1e3).round() / 1e3),
+        }
+    }
+
     fn text(&self, value: f64) -> String {
         match self.unit {
-            Unit::Number => round(value),
+            Unit::Number | Unit::Seconds => round(value),
             Unit::Latency => {
                 let unit = TimeUnit::for_value(value);
                 format!("{} {}", round(value / unit.ns()), unit.name())
@@ -159,6 +181,22 @@ fn round(value: f64) -> String {
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
     text
+}
+
+/// A percentile, to three digits of what is above it.
+fn percentile(value: f64) -> String {
+    // A little more, so that a power of ten that is not exact in binary has its own digits.
+    let above = (100.0 - value).clamp(1e-6, 100.0) * 1.000_001;
+    let decimals = (2.0 - above.log10().floor()).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Ticks at round steps around both ends.
+fn steps(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
+    let step = round_step((high - low) / TICKS);
+    let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
+    let ticks = (first as usize..=last as usize).map(|tick| tick as f64 * step).collect();
+    (first * step, last * step, ticks)
 }
 
 /// From zero to the next round step.
@@ -255,13 +293,34 @@ mod tests {
     }
 
     #[test]
-    fn ratios_lie_around_one() {
+    fn ratios_are_as_far_from_one_as_their_inverses() {
         let axis = Axis::ratios("times", [0.98, 1.11]);
-        assert_eq!(texts(&axis).first().map(String::as_str), Some("0.88"));
-        assert!((axis.place(1.0) - 0.5).abs() < 1e-12);
-        assert_eq!(axis.place(9.0), 1.0);
-        assert_eq!(texts(&Axis::ratios("times", [1.0])).len(), 11);
-        assert_eq!(texts(&Axis::ratios("times", [2.6])).first().map(String::as_str), Some("0"));
+        assert_eq!(texts(&axis), ["0.95", "1", "1.05", "1.1", "1.15"]);
+        assert_eq!((axis.place(0.9), axis.place(9.0)), (0.0, 1.0));
+        assert_eq!(texts(&Axis::ratios("times", [1.0])).len(), 7);
+        let wide = Axis::ratios("times", [0.036, 0.0, f64::NAN]);
+        assert_eq!(texts(&wide), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"]);
+        let far = |value: f64| wide.place(value) - wide.place(1.0);
+        assert!((far(0.5) + far(2.0)).abs() < 1e-12, "half and twice are equally far");
+        assert!(wide.place(0.036) > 0.1, "it does not hug the end: {}", wide.place(0.036));
+    }
+
+    #[test]
+    fn values_are_shown_as_in_tables() {
+        let numbers = Axis::new("tps", Scale::Linear, Unit::Number, [2_000.0]);
+        assert_eq!(numbers.show(1_234.4), "1,234");
+        let latencies = Axis::new("latency", Scale::Log10, Unit::Latency, [1e6]);
+        assert_eq!(latencies.show(12_340_000.0), "12.3 ms");
+        let errors = Axis::new("errors, %", Scale::Log10, Unit::Percent, [1.0]);
+        assert_eq!(errors.show(0.12), "0.1 %");
+        let clients = Axis::new("clients", Scale::Log2, Unit::Number, [8.0]);
+        assert_eq!(clients.show(8.0), "8");
+        let percentiles = Axis::new("percentile", Scale::Percentile, Unit::Percent, [99.0]);
+        let shown = [0.0, 50.0, 99.9, 99.98764].map(|value| percentiles.show(value));
+        assert_eq!(shown, ["0", "50.0", "99.900", "99.9876"]);
+        assert_eq!(Axis::seconds(60.0).show(12.5), "12.5");
+        let names = Axis::names("system", vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!([-0.5, 0.2, 0.9, 1.5].map(|at| names.show(at)), ["", "a", "b", ""]);
     }
 
     #[test]

@@ -1,0 +1,37 @@
+"use strict";
+document.querySelectorAll("details").forEach((details) => (details.open = true));
+const tip = document.querySelector(".tip");
+const numbers = (text) => text.match(/-?[\d.]+/g).map(Number);
+
+// Corners of lines; centres of markers and the tops of bars.
+function corners(series) {
+  const line = series.querySelector(".line");
+  if (line) return (line.getAttribute("d").match(/[ML][^MLh]+/g) ?? []).map(numbers);
+  return [...series.querySelectorAll(".marker")].map((marker) => {
+    const { x, y, width } = marker.getBBox();
+    return marker.tagName === "rect" ? [x + width / 2, y] : numbers(marker.getAttribute("d"));
+  });
+}
+
+function shownAt(svg, [x, y]) {
+  const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+  svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: at.x, clientY: at.y }));
+  const rows = [...tip.querySelectorAll("tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent));
+  return tip.hidden ? null : { place: tip.querySelector("b").textContent, values: Object.fromEntries(rows) };
+}
+
+const told = [...document.querySelectorAll("figure")].map((figure) => {
+  const svg = figure.querySelector("svg[data-area]");
+  const shapes = [...svg.querySelectorAll("g[data-n] .line, g[data-n] .marker")].map((shape) => shape.getBBox());
+  // All of a short line, some of a long one.
+  const points = [...svg.querySelectorAll("g[data-n]")].flatMap((series) => {
+    const all = corners(series);
+    return all.filter((_, at) => all.length < 12 || at % 16 === 0 || at + 1 === all.length);
+  });
+  return {
+    title: figure.querySelector("figcaption").firstChild.textContent,
+    drawn: shapes.filter(({ width, height }) => width + height > 0).length,
+    shown: points.map((point) => shownAt(svg, point)).filter(Boolean),
+  };
+});
+document.getElementById("told").textContent = JSON.stringify(told);
