@@ -78,8 +78,8 @@ pub(crate) fn lanes(trial: &Trial<'_>, end: f64) -> Option<Chart> {
     let names = (1..=shown).rev().map(|client| format!("client {client}")).collect();
     let left_out = clients - shown;
     let remark = if left_out > 0 {
-        let more = several(left_out as u64, "client has", "clients have");
-        format!("{left_out} more {more} no lane.")
+        let more = several(left_out as u64, "more client has", "more clients have");
+        format!("{more} no lane.")
     } else {
         String::new()
     };

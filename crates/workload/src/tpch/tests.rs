@@ -317,9 +317,6 @@ fn answers_without_a_known_one_are_compared_between_systems() {
     assert_eq!(only.name, "Q1");
     let told = only.broken().unwrap();
     assert!(told.starts_with("unlike one: 5 rows instead of 4; row "), "{told}");
-    // Another repetition has other parameters, which no system has answered so far.
-    second.load_key.repetition = 1;
-    assert_eq!(check(&second), []);
 }
 
 #[test]
@@ -356,9 +353,9 @@ fn queries_that_do_not_exist_are_refused() {
         let problems = try_workload("tpch", options, std::path::Path::new("/")).err().unwrap();
         format!("{}: {}", problems[0].message, problems[0].help.clone().unwrap_or_default())
     };
-    assert_eq!(told("queries = \"1,23\""), "@");
+    assert_eq!(told("queries = \"1,23\""), "`queries` is 23, out of range: allowed: 1 to 22");
     assert_eq!(told("queries = [1, 6, 1]"), "`queries` has 1 twice: give each once");
-    assert_eq!(told("queries = \"Q1\""), "@");
+    assert_eq!(told("queries = \"Q1\""), "`queries` is \"Q1\", not a whole number: allowed: 1 to 22");
     assert_eq!(
         told("queries = [1]\norder = \"ascending\""),
         "`order` does not go with `queries`, which run in their own order: leave one of them out"
