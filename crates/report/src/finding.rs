@@ -36,6 +36,13 @@ pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     groups
 }
 
+/// The findings of one trial, grouped by kind, in their order; the places are their figures.
+pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Group> {
+    let mut groups = Vec::new();
+    trial.findings.iter().for_each(|finding| add(&mut groups, finding, figures(finding)));
+    groups
+}
+
 /// Adds a finding to the group with the same headline.
 fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
     let (headline, meaning, _) = words(finding.code);

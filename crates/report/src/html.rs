@@ -13,7 +13,7 @@ mod watch;
 use record::Run;
 
 use crate::digest::{Digest, Trial, caption, trials_planned};
-use crate::finding::{groups, sentence};
+use crate::finding::{Group, groups, of_trial};
 use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
@@ -153,25 +153,44 @@ fn results(digest: &Digest<'_>) -> String {
 fn warnings(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for group in groups(digest) {
-        let places: String =
-            group.places.iter().map(|place| format!("<li>{}</li>\n", escape(place))).collect();
-        let list = format!("<ul>\n{places}</ul>\n");
-        let folded = if group.places.len() > OPEN_PLACES_MAX {
-            let count = group.places.len();
-            format!("<details><summary>{count} places</summary>\n{list}</details>\n")
-        } else {
-            list
-        };
         body.push_str(&format!(
-            "<li><strong>{}</strong>: {}.\n{folded}</li>\n",
+            "<li><strong>{}</strong>: {}.\n{}</li>\n",
             escape(group.headline),
-            escape(group.meaning)
+            escape(group.meaning),
+            places(&group)
         ));
     }
     if body.is_empty() {
         return String::new();
     }
     section("care", "Read with care", &format!("<ul class=\"care\">\n{body}</ul>\n"))
+}
+
+/// The places of a group of findings, collapsed when they are many.
+fn places(group: &Group) -> String {
+    let places: String =
+        group.places.iter().map(|place| format!("<li>{}</li>\n", escape(place))).collect();
+    let list = format!("<ul>\n{places}</ul>\n");
+    match group.places.len() {
+        count if count > OPEN_PLACES_MAX => {
+            format!("<details><summary>{count} places</summary>\n{list}</details>\n")
+        }
+        _ => list,
+    }
+}
+
+/// The findings of one trial.
+fn findings(trial: &Trial<'_>) -> String {
+    let mut body = String::new();
+    for group in of_trial(trial) {
+        let (headline, meaning) = (escape(group.headline), escape(group.meaning));
+        body.push_str(&match group.places.as_slice() {
+            [only] if only.is_empty() => format!("<li>{headline}: {meaning}.</li>\n"),
+            [only] => format!("<li>{headline} ({}): {meaning}.</li>\n", escape(only)),
+            _ => format!("<li>{headline}: {meaning}.\n{}</li>\n", places(&group)),
+        });
+    }
+    if body.is_empty() { body } else { format!("<ul class=\"care\">\n{body}</ul>\n") }
 }
 
 fn plots(digest: &Digest<'_>) -> String {
@@ -311,12 +330,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     if let Some(reason) = trial.reason() {
         out.push_str(&format!("<p class=\"reason\">{}</p>\n", escape(reason)));
     }
-    let findings = trial.findings.iter().map(sentence);
-    let findings: String =
-        findings.map(|sentence| format!("<li>{}</li>\n", escape(&sentence))).collect();
-    if !findings.is_empty() {
-        out.push_str(&format!("<ul class=\"care\">\n{findings}</ul>\n"));
-    }
+    out.push_str(&findings(trial));
     let charts = over_time::of_trial(digest, trial);
     out.push_str(&figures(&charts.first, &format!("t{at}")));
     out.push_str(&folded_figures(&charts.more, &format!("m{at}"), trial));

@@ -373,3 +373,22 @@ fn lines_that_are_zero_throughout_are_named() {
         "Zero throughout: kernel, interrupts, waiting for disks, taken by the hypervisor."
     ));
 }
+
+#[test]
+fn many_findings_of_one_kind_do_not_bury_the_plots_of_a_trial() {
+    let mut run = sample::run();
+    run.trials.truncate(1);
+    let trial = &mut run.trials[0];
+    let kind = measure::OperationKind::Transaction;
+    trial.header.operations =
+        (1..=22).map(|at| measure::Operation::new(format!("Q{at}"), kind)).collect();
+    trial.total = measure::Tally::new(22);
+    trial.end.as_mut().unwrap().edges = measure::Edges::new(22);
+    (0..22).for_each(|at| trial.total.success(measure::OperationId(at), kind, 1_000_000));
+    let page = html(&Digest::new(&run));
+    check_well_formed(&page);
+    let (_, trial) = page.split_once("<details class=\"trial\"").unwrap();
+    let (findings, _) = trial.split_once("<figure").unwrap();
+    assert_eq!(findings.matches("High percentiles rest on few values").count(), 1, "{findings}");
+    assert!(findings.contains("<summary>23 places</summary>"), "{findings}");
+}

@@ -61,7 +61,8 @@ struct Spot {
 impl Drawing<'_> {
     /// Every text next to a point, the cheapest place first found around it; without those that would cover another.
     pub(super) fn labels(&self) -> Labels {
-        let lines: Vec<Vec<(f64, f64)>> = self.chart.series.iter().map(|it| self.places(it)).collect();
+        let lines: Vec<Vec<(f64, f64)>> =
+            self.chart.series.iter().map(|it| self.places(it)).collect();
         let mut taken: Vec<Area> = Vec::new();
         let mut labels = Labels { svg: String::new(), left_out: 0 };
         for (series, places) in self.chart.series.iter().zip(&lines) {
