@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+/// The folder of all results, unless another one is given.
+pub(crate) const RESULTS: &str = "results";
+
 /// Benchmarks databases and RPC services: starts the system under test or connects to it, loads data, offers load,
 /// records every count and latency, and writes reports.
 #[derive(Debug, Parser)]
@@ -74,7 +77,7 @@ pub(crate) enum Format {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OutputArgs {
     /// Folder for results; each run gets its own subfolder.
-    #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", default_value = RESULTS, value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
     /// Format of the report on standard output; progress is printed on standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -249,7 +252,7 @@ pub(crate) struct UpArgs {
     /// Only fetch or build what the start needs, such as the server.
     #[arg(long)]
     pub(crate) build_only: bool,
-    /// List running detached systems.
+    /// List the systems that `dyno up` keeps up, and detached ones that have ended by themselves.
     #[arg(long, exclusive = true)]
     pub(crate) list: bool,
     /// The entry of a detached system, which this process keeps.
@@ -316,17 +319,23 @@ pub(crate) struct EchoArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReportArgs {
     /// The folder of a run, or the folder of all results (its newest run is reported).
-    #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
+    #[arg(default_value = RESULTS, value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
     /// Format of the report on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Report one trial alone, by its number from 1; prints it, and writes files only with `--out`.
+    #[arg(long, value_name = "N")]
+    pub(crate) trial: Option<usize>,
+    /// Folder for the files of the report [default: the folder of the run].
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListArgs {
     /// Folder of all results.
-    #[arg(default_value = "results", value_hint = ValueHint::DirPath)]
+    #[arg(default_value = RESULTS, value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
 }
 

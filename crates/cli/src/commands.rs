@@ -10,6 +10,7 @@ mod echo;
 mod experiment;
 mod generate;
 mod list;
+mod option_names;
 mod report;
 mod run;
 mod subject;

@@ -66,6 +66,11 @@ impl DetachedSystem {
         })
     }
 
+    /// Its product with its version.
+    pub(crate) fn title(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
     /// Whether its process is still running.
     pub(crate) fn is_alive(&self) -> bool {
         began(self.pid) == Some(self.began)

@@ -4,6 +4,7 @@ mod args;
 mod command_line;
 mod commands;
 mod detached;
+mod foreign_options;
 mod output;
 mod progress;
 mod signals;
@@ -16,7 +17,8 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let args = match command_line::arguments() {
-        Ok(arguments) => args::Args::parse_from(arguments),
+        Ok(arguments) => args::Args::try_parse_from(arguments)
+            .unwrap_or_else(|wrong| foreign_options::explain(wrong).exit()),
         Err(cause) => return commands::report_error(&cause.into()),
     };
     match commands::dispatch(args) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::{Interval, Operation, Phase};
-use record::TrialStatus;
-use report::{latency, number};
+use record::{TrialStatus, TrialWriter};
+use report::{latency, number, trial_headline};
 use runner::{Event, RunListener};
 use system::ProgressEvent;
 
@@ -38,7 +38,6 @@ pub(crate) struct ProgressDisplay {
     /// Load time of the trials before this one.
     spent: Duration,
     trial_planned: Option<Duration>,
-    last_rate: String,
     /// The step whose stages are shown: a start of a system, or work on data.
     stages: Option<StageDisplay>,
     /// Whether the phases of the data are shown by their stages.
@@ -72,7 +71,6 @@ impl ProgressDisplay {
             trial_planned: planned
                 .zip(trials)
                 .map(|(all, trials)| all / u32::try_from(trials.max(1)).unwrap_or(1)),
-            last_rate: String::new(),
             stages: None,
             shows_phases: false,
             folder: None,
@@ -135,7 +133,7 @@ impl ProgressDisplay {
         let tally = &interval.tally;
         let seconds = interval.seconds().max(f64::MIN_POSITIVE);
         let latencies = tally.transaction_latencies(operations);
-        self.last_rate = format!(
+        let mut rate = format!(
             "{} tps, {} qps, p99 {}",
             number(tally.transactions as f64 / seconds),
             number(tally.queries.total() as f64 / seconds),
@@ -143,10 +141,10 @@ impl ProgressDisplay {
         );
         let errors: u64 = tally.errors.values().map(|counts| counts.total()).sum();
         if errors > 0 {
-            self.last_rate.push_str(&format!(", {} errors/s", number(errors as f64 / seconds)));
+            rate.push_str(&format!(", {} errors/s", number(errors as f64 / seconds)));
         }
         let left = self.time_left(Duration::from_nanos(interval.end_ns));
-        self.bar.set_message(format!("{} {}{left}", interval.phase.name(), self.last_rate));
+        self.bar.set_message(format!("{} {rate}{left}", interval.phase.name()));
     }
 
     fn time_left(&self, into_trial: Duration) -> String {
@@ -172,13 +170,16 @@ impl ProgressDisplay {
         }
     }
 
-    fn end_trial(&mut self, status: &TrialStatus) {
+    fn end_trial(&mut self, status: &TrialStatus, record: Option<&TrialWriter>) {
         self.stages = None;
         self.spent += self.trial_planned.unwrap_or_default();
         let head = self.head();
         match status {
             TrialStatus::Complete => {
-                self.line(&format!("{head}: last interval {}", self.last_rate));
+                let record = record.and_then(|record| record.read_back().ok());
+                // A record that cannot be read is told of when the report is made.
+                let figures = record.as_ref().map(trial_headline).unwrap_or_default();
+                self.line(&format!("{head}: {figures}"));
             }
             TrialStatus::Interrupted => self.line(&format!("{head}: interrupted")),
             TrialStatus::Failed(reason) => self.line(&format!("{head}: failed: {reason}")),
@@ -222,7 +223,6 @@ impl RunListener for ProgressDisplay {
             Event::TrialBegins { index, title } => {
                 self.trial = index;
                 title.clone_into(&mut self.title);
-                self.last_rate.clear();
             }
             Event::PhaseBegins { phase, planned } => {
                 if self.shows_phases {
@@ -236,7 +236,7 @@ impl RunListener for ProgressDisplay {
             }
             Event::Progress(ProgressEvent::Note(text)) => self.line(text),
             Event::Interval { interval, operations } => self.interval(interval, operations),
-            Event::TrialEnds { status } => self.end_trial(status),
+            Event::TrialEnds { status, record } => self.end_trial(status, record),
         }
     }
 }

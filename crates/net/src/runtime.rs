@@ -332,9 +332,7 @@ impl Shared {
     #[inline]
     fn resume_yielded(&self) {
         let mut yielded = self.yielded.borrow_mut();
-        if !yielded.is_empty() {
-            self.ready.borrow_mut().extend(yielded.drain(..).map(Ready::Woken));
-        }
+        self.ready.borrow_mut().extend(yielded.drain(..).map(Ready::Woken));
     }
 
     #[inline]

@@ -171,6 +171,22 @@ impl Options {
         Problem { span, message, help: Some(help.into()) }
     }
 
+    /// The keys that lead to what is written at a place of the text.
+    pub(crate) fn path_at(&self, offset: usize) -> Option<Vec<String>> {
+        let is_at = |span: &Option<Range<usize>>| {
+            span.as_ref().is_some_and(|span| span.start <= offset && offset < span.end)
+        };
+        self.entries.iter().find_map(|entry| {
+            let inner = match &entry.placed.value {
+                Value::Table(table) => table.path_at(offset),
+                _ => None,
+            };
+            let is_here = is_at(&entry.key_span) || is_at(&entry.placed.span);
+            let rest = inner.or_else(|| is_here.then(Vec::new))?;
+            Some(std::iter::once(entry.key.clone()).chain(rest).collect())
+        })
+    }
+
     /// Separates the keys that the plan itself has read from the options.
     pub(crate) fn consume(mut self, keys: &[&str]) -> Self {
         let is_ours = |entry: &Entry| keys.contains(&entry.key.as_str());

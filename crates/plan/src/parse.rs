@@ -85,6 +85,16 @@ impl Plan {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(source: Source) -> Result<Self, Problems> {
+        let (plan, problems) = Self::examine(source)?;
+        if problems.is_empty() { Ok(plan) } else { Err(Problems::new(&plan.source, problems)) }
+    }
+
+    /// Reads a plan's text as far as it can be read, for the rooms that have problems of their own to add. Where there
+    /// is a problem the plan has a default, or lacks a part.
+    ///
+    /// # Errors
+    /// When the text is not TOML.
+    pub fn examine(source: Source) -> Result<(Self, Vec<Problem>), Problems> {
         let root = match Options::parse(&source.text) {
             Ok(root) => root,
             Err(problem) => return Err(Problems::new(&source, vec![problem])),
@@ -92,7 +102,7 @@ impl Plan {
         let source = Arc::new(source);
         let mut problems = Vec::new();
         let plan = read_plan(&root, &source, &mut problems);
-        if problems.is_empty() { Ok(plan) } else { Err(Problems::new(&source, problems)) }
+        Ok((plan, problems))
     }
 }
 

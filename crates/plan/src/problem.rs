@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use crate::{Source, scrub};
+use crate::{Options, Source, scrub};
 
 /// One problem, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Problems {
     /// The plan's text with the places marked, plain.
     pub rendered: String,
     source: Source,
+    /// For each problem the option of the command line that has set the value, if it is known.
+    options: Vec<Option<String>>,
 }
 
 /// Whether text for a person has colours.
@@ -57,13 +59,28 @@ impl Problems {
             problem.help = problem.help.take().map(|help| scrub::scrub(&help));
         }
         let source = source.scrubbed();
-        let rendered = render(&source, &problems, Color::Never);
-        Self { problems, rendered, source }
+        let options = vec![None; problems.len()];
+        let rendered = render(&source, (&problems, &options), Color::Never);
+        Self { problems, rendered, source, options }
+    }
+
+    /// The same problems, shown at the options of the command line that have set the values: nobody has written the
+    /// lines that a command line becomes. `option` names the option by the keys that lead to the value in the plan.
+    #[must_use]
+    pub fn at_options(mut self, option: impl Fn(&[&str]) -> Option<String>) -> Self {
+        let Ok(root) = Options::parse(&self.source.text) else { return self };
+        let named = |problem: &Problem| {
+            let path = root.path_at(problem.span.as_ref()?.start)?;
+            option(&path.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        self.options = self.problems.iter().map(named).collect();
+        self.rendered = render(&self.source, (&self.problems, &self.options), Color::Never);
+        self
     }
 
     /// The plan's text with the places marked.
     pub fn render(&self, color: Color) -> String {
-        render(&self.source, &self.problems, color)
+        render(&self.source, (&self.problems, &self.options), color)
     }
 }
 
@@ -75,25 +92,37 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-fn render(source: &Source, problems: &[Problem], color: Color) -> String {
+fn render(
+    source: &Source,
+    (problems, options): (&[Problem], &[Option<String>]),
+    color: Color,
+) -> String {
     let renderer = match color {
         Color::Never => Renderer::plain(),
         Color::Always => Renderer::styled(),
     };
-    let one = |problem| render_one(&renderer, source, problem);
-    problems.iter().map(one).collect::<Vec<_>>().join("\n\n")
+    let one = |(problem, option): (_, &Option<String>)| {
+        render_one(&renderer, source, problem, option.as_deref())
+    };
+    problems.iter().zip(options).map(one).collect::<Vec<_>>().join("\n\n")
 }
 
-fn render_one(renderer: &Renderer, source: &Source, problem: &Problem) -> String {
+fn render_one(
+    renderer: &Renderer,
+    source: &Source,
+    problem: &Problem,
+    option: Option<&str>,
+) -> String {
     let title = Level::ERROR.primary_title(problem.message.as_str());
-    let mut group = match &problem.span {
-        Some(span) => {
+    let mut group = match (&problem.span, option) {
+        (_, Some(option)) => title.element(Origin::path(option)),
+        (Some(span), None) => {
             let marked = AnnotationKind::Primary.span(one_line(&source.text, span));
             title.element(
                 Snippet::source(source.text.as_str()).path(source.name.as_str()).annotation(marked),
             )
         }
-        None => title.element(Origin::path(source.name.as_str())),
+        (None, None) => title.element(Origin::path(source.name.as_str())),
     };
     if let Some(help) = &problem.help {
         group = group.element(Level::HELP.message(help.as_str()));

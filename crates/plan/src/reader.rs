@@ -327,13 +327,15 @@ impl<'a> OptionReader<'a> {
     ) -> Option<T> {
         let key = &entry.key;
         let shown = scrub::scrub_setting(key, &placed.value.to_string());
+        let meant = seen.is_none().then(|| count_meant(&placed.value)).flatten();
         let message = match seen {
             Some(number) if allowed.contains(&number) => return Some(number),
             Some(number) => format!("`{key}` is {number}, out of range"),
             None => format!("`{key}` is {shown}, not {wanted}"),
         };
-        let (message, help) =
-            (entry.told(message), Some(format!("allowed: {}", show_range(allowed))));
+        let meant = meant.map_or(String::new(), |count| format!("did you mean `{count}`? "));
+        let help = Some(format!("{meant}allowed: {}", show_range(allowed)));
+        let message = entry.told(message);
         self.problems.push(Problem { span: placed.span.clone(), message, help });
         None
     }
@@ -351,6 +353,7 @@ impl<'a> OptionReader<'a> {
         for placed in &items {
             let Some(number) = self.accept_at(entry, placed, read(&placed.value), allowed, wanted)
             else {
+                self.suggest_list(&placed.value);
                 continue;
             };
             if numbers.contains(&number) {
@@ -364,6 +367,15 @@ impl<'a> OptionReader<'a> {
             self.reject(name, format!("`{name}` is empty"), "give at least one");
         }
         (!numbers.is_empty()).then_some(numbers)
+    }
+
+    /// Adds to the last problem, which is about this value of a list, the list that it means.
+    fn suggest_list(&mut self, value: &Value) {
+        let Value::Text(text) = value else { return };
+        if let (Some(list), Some(problem)) = (units::list_meant(text), self.problems.last_mut()) {
+            let help = problem.help.take().unwrap_or_default();
+            problem.help = Some(format!("a list has each number: `{list}`; {help}"));
+        }
     }
 
     /// Reports a value of the wrong kind.
@@ -395,6 +407,14 @@ fn show_range<T: Display>(allowed: &RangeInclusive<T>) -> String {
         format!("{least} or more")
     } else {
         format!("{least} to {most}")
+    }
+}
+
+/// The number that a value which is none means.
+fn count_meant(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => units::count_meant(text),
+        _ => None,
     }
 }
 

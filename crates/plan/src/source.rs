@@ -22,7 +22,8 @@ impl Source {
     /// Reads a plan's file.
     ///
     /// # Errors
-    /// The reason why it cannot be read, with the nearest plan in the same folder.
+    /// The reason why it cannot be read, with the plans in the same folder, the nearest name first, or in the folder that
+    /// it is.
     pub fn read(path: &Path) -> Result<Self, Problems> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -32,8 +33,12 @@ impl Source {
         match fs::read_to_string(path) {
             Ok(text) => Ok(Self { name, text, folder }),
             Err(error) => {
-                let message = format!("cannot read this plan: {error}");
-                let help = plans_beside(path, &folder);
+                let (message, help) = match path.is_dir() {
+                    true => ("this is a folder, not a plan".to_owned(), plans_within(path)),
+                    false => {
+                        (format!("cannot read this plan: {error}"), plans_beside(path, &folder))
+                    }
+                };
                 let source = Self { name, text: String::new(), folder };
                 Err(Problems::new(&source, vec![Problem { span: None, message, help }]))
             }
@@ -87,16 +92,37 @@ fn is_name_letter(letter: char) -> bool {
     letter.is_alphanumeric() || "_-.+".contains(letter)
 }
 
-/// Help for a plan that cannot be read: the plans in its folder.
+/// Help for a plan that is not there: the plans in its folder, the nearest name first.
 fn plans_beside(path: &Path, folder: &Path) -> Option<String> {
-    let mut plans: Vec<String> = fs::read_dir(folder)
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
-        .filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()))
-        .collect();
-    plans.sort_unstable();
-    let names: Vec<&str> = plans.iter().map(String::as_str).collect();
+    let plans = plans_in(folder);
+    let names: Vec<&str> = plans.iter().filter_map(|plan| plan.file_name()?.to_str()).collect();
     let wanted = path.file_name()?.to_str()?;
     (!names.is_empty()).then(|| spelling::help_for(wanted, &names).replace("allowed:", "here are:"))
+}
+
+/// Help for a folder in the place of a plan: the plans in it, as they are to be typed.
+fn plans_within(folder: &Path) -> Option<String> {
+    let plans: Vec<String> =
+        plans_in(folder).iter().map(|plan| plan.display().to_string()).collect();
+    (!plans.is_empty()).then(|| format!("in it are: {}", plans.join(", ")))
+}
+
+/// The plans in a folder, in the order of their names.
+fn plans_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut plans: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|it| is_plan(it)).collect();
+    plans.sort_unstable();
+    plans
+}
+
+/// Whether a file is of TOML and has a system or a workload, as other TOML files have not.
+fn is_plan(file: &Path) -> bool {
+    const KEYS: [&str; 4] = ["system", "systems", "workload", "workloads"];
+    if file.extension().is_none_or(|extension| extension != "toml") {
+        return false;
+    }
+    let Ok(text) = fs::read_to_string(file) else { return false };
+    let document = text.parse::<toml_edit::DocumentMut>();
+    document.is_ok_and(|document| KEYS.iter().any(|key| document.contains_key(key)))
 }

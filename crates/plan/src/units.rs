@@ -40,6 +40,33 @@ pub fn parse_count(text: &str) -> Option<u64> {
     scaled(number, unit, COUNTS)
 }
 
+/// The whole number that a text with another unit means: `100k` for `100kb`; `None` when it means none.
+pub(crate) fn count_meant(text: &str) -> Option<String> {
+    let (number, unit) = split(text.trim());
+    let (factor, rest) = match unit.trim_start().split_at_checked(1)? {
+        ("k" | "K", rest) => ("k", rest),
+        ("m" | "M", rest) => ("M", rest),
+        ("g" | "G", rest) => ("G", rest),
+        _ => return None,
+    };
+    let meant = format!("{number}{factor}");
+    let is_unit = ["", "b", "ib"].contains(&rest.to_lowercase().as_str());
+    (is_unit && parse_count(&meant).is_some()).then_some(meant)
+}
+
+/// The list that a range means, each number twice the one before: `1,2,4,8` for `1..8`; `None` when it is no range.
+pub(crate) fn list_meant(text: &str) -> Option<String> {
+    const LENGTH_MAX: u64 = 1 << 20;
+    let (from, to) = text.split_once("..").or_else(|| text.split_once('-'))?;
+    let (from, to) = (parse_count(from)?, parse_count(to.trim_start_matches('='))?);
+    if from == 0 || from >= to || to / from > LENGTH_MAX {
+        return None;
+    }
+    let numbers = std::iter::successors(Some(from), |number| number.checked_mul(2));
+    let numbers = numbers.take_while(|number| *number < to).chain([to]);
+    Some(numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(","))
+}
+
 /// A length of time: `500ms`, `5s`, `2m`, `1h30m`, `1.5s`. A bare number has no meaning but `0`.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
@@ -132,6 +159,33 @@ mod tests {
         }
         for text in ["", "k", "-1", "1.5", "1.", "_1", "1_", "4 tables", "1e3", "99999999999999G"] {
             assert_eq!(parse_count(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_and_lists_that_are_meant() {
+        for (text, meant) in [
+            ("100kb", Some("100k")),
+            ("2 MB", Some("2M")),
+            ("1.5mib", Some("1.5M")),
+            ("3m", Some("3M")),
+            ("1..8", None),
+            ("k", None),
+            ("1.5", None),
+            ("100 kilo", None),
+        ] {
+            assert_eq!(count_meant(text).as_deref(), meant, "{text}");
+        }
+        for (text, meant) in [
+            ("1..8", Some("1,2,4,8")),
+            ("1..=6", Some("1,2,4,6")),
+            ("3-20", Some("3,6,12,20")),
+            ("0..8", None),
+            ("8..1", None),
+            ("1..18446744073709551615", None),
+            ("8", None),
+        ] {
+            assert_eq!(list_meant(text).as_deref(), meant, "{text}");
         }
     }
 

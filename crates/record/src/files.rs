@@ -31,7 +31,11 @@ pub(crate) fn replace(
         }
         fs::rename(&temporary, path)
     };
-    write().map_err(|cause| RecordError::io("write", path, cause))?;
+    write().map_err(|cause| {
+        // Half a file is of no use, and takes room on a full disk.
+        let _ = fs::remove_file(&temporary);
+        RecordError::io("write", path, cause)
+    })?;
     match path.parent() {
         Some(folder) if durability == Durability::Disk => sync_folder(folder),
         _ => Ok(()),

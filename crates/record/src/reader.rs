@@ -26,20 +26,6 @@ pub struct RunSummary {
     pub ended: Option<Timestamp>,
     /// How it ended.
     pub status: RunStatus,
-    /// Number of planned trials.
-    pub trials_planned: usize,
-}
-
-impl RunSummary {
-    /// Number of trials that have completed so far: not failed, crashed, interrupted or cut short. Reads a file
-    /// of each trial; trials whose file cannot be read are not counted.
-    pub fn trials_complete(&self) -> usize {
-        let folders = fs::read_dir(self.folder.join("trials")).into_iter().flatten().flatten();
-        folders
-            .filter_map(|entry| trial_file(&entry.path()).ok().flatten())
-            .filter(|(_, file)| file.is_complete())
-            .count()
-    }
 }
 
 /// The runs below a results folder.
@@ -82,17 +68,37 @@ impl Run {
     /// # Errors
     /// When the folder contains no run, a newer dyno wrote it, or a file in it is damaged.
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
-        // The lock is checked first: a run that ends in between then reads as complete.
-        let is_written = is_written(folder);
-        let file = run_file(folder)?;
-        let plan = read_optional(&folder.join("plan.toml"))?.unwrap_or_default();
-        let plan_text = String::from_utf8_lossy(&plan).into_owned();
-        let status = file.status(is_written);
-        let ended = file.ended();
-        let header = file.into_header(plan_text);
-        let trials = trials(&folder.join("trials"))?;
-        Ok(Self { folder: folder.to_path_buf(), header, trials, status, ended })
+        read_run(folder, Extent::Whole)
     }
+
+    /// Reads a run without what was watched of hosts and servers, which may be most of it.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_unwatched(folder: &Path) -> Result<Self, RecordError> {
+        read_run(folder, Extent::Unwatched)
+    }
+}
+
+/// How much of a trial is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    /// Without what was watched of hosts and servers.
+    Unwatched,
+}
+
+fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
+    // The lock is checked first: a run that ends in between then reads as complete.
+    let is_written = is_written(folder);
+    let file = run_file(folder)?;
+    let plan = read_optional(&folder.join("plan.toml"))?.unwrap_or_default();
+    let plan_text = String::from_utf8_lossy(&plan).into_owned();
+    let status = file.status(is_written);
+    let ended = file.ended();
+    let header = file.into_header(plan_text);
+    let trials = trials(&folder.join("trials"), extent)?;
+    Ok(Run { folder: folder.to_path_buf(), header, trials, status, ended })
 }
 
 fn run_file(folder: &Path) -> Result<RunFile, RecordError> {
@@ -118,7 +124,7 @@ fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, RecordError> {
     }
 }
 
-fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
+fn trials(folder: &Path, extent: Extent) -> Result<Vec<TrialRecord>, RecordError> {
     let failed = |cause: io::Error| RecordError::io("read", folder, cause);
     let mut trials = Vec::new();
     match fs::read_dir(folder) {
@@ -127,7 +133,7 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
         Err(cause) => return Err(failed(cause)),
         Ok(entries) => {
             for entry in entries {
-                trials.extend(trial(&entry.map_err(failed)?.path())?);
+                trials.extend(trial(&entry.map_err(failed)?.path(), extent)?);
             }
         }
     }
@@ -135,20 +141,16 @@ fn trials(folder: &Path) -> Result<Vec<TrialRecord>, RecordError> {
     Ok(trials)
 }
 
-/// The trial.json of a trial and its path; `None` when the run was cut before the file was written.
-fn trial_file(folder: &Path) -> Result<Option<(PathBuf, TrialFile)>, RecordError> {
+/// A trial; `None` when the run was cut before its trial.json was written.
+fn trial(folder: &Path, extent: Extent) -> Result<Option<TrialRecord>, RecordError> {
     let path = folder.join("trial.json");
     let Some(bytes) = read_optional(&path)? else { return Ok(None) };
-    let file = wire::parse(&path, &bytes)?;
-    Ok(Some((path, file)))
-}
-
-/// A trial; `None` when the run was cut before its trial.json was written.
-fn trial(folder: &Path) -> Result<Option<TrialRecord>, RecordError> {
-    let Some((path, file)) = trial_file(folder)? else { return Ok(None) };
+    let file: TrialFile = wire::parse(&path, &bytes)?;
     let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
     add_intervals(&mut record, folder)?;
-    record.watched = watched(folder)?;
+    if extent == Extent::Whole {
+        record.watched = watched(folder)?;
+    }
     Ok(Some(record))
 }
 

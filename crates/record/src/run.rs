@@ -73,7 +73,8 @@ pub enum RunStatus {
     Complete,
     /// The user ended the run.
     Interrupted,
-    /// The run could not continue; with the reason.
+    /// The run could not continue, with the reason; or trials have failed, and the reason is empty: each of them has its
+    /// own.
     Failed(String),
     /// The run is still being written.
     Running,
@@ -96,6 +97,18 @@ pub struct Run {
     pub ended: Option<Timestamp>,
 }
 
+impl Run {
+    /// How many trials the run was to have; the results of a seek decide that.
+    pub fn trials_planned(&self) -> usize {
+        if self.header.seek.is_some() { self.trials.len() } else { self.header.trials_planned }
+    }
+
+    /// How many trials ran to their end.
+    pub fn trials_done(&self) -> usize {
+        self.trials.iter().filter(|trial| trial.is_done()).count()
+    }
+}
+
 impl RunStatus {
     /// Its name in files and tables.
     pub fn name(&self) -> &'static str {
@@ -111,7 +124,7 @@ impl RunStatus {
     /// The reason of the failure.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Failed(reason) => Some(reason),
+            Self::Failed(reason) if !reason.is_empty() => Some(reason),
             _ => None,
         }
     }

@@ -292,6 +292,15 @@ impl TrialRecord {
         self.intervals.push(IntervalRecord::new(interval, &self.header.operations));
     }
 
+    /// Whether the trial ran to its end. A probe whose load was too high for the system has done so.
+    pub fn is_done(&self) -> bool {
+        match self.end.as_ref().map(|end| &end.status) {
+            Some(TrialStatus::Complete) => true,
+            Some(TrialStatus::Failed(_)) => self.header.probe.is_some(),
+            _ => false,
+        }
+    }
+
     /// The measured intervals.
     pub fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)

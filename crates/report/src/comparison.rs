@@ -308,7 +308,7 @@ impl<'d, 'a> Group<'d, 'a> {
             1 => "; 1 trial of it crashed".to_owned(),
             more => format!("; {} trials of it crashed", count(more as u64)),
         };
-        format!("{}: times as much as {}{crashed}", self.of, self.baseline())
+        format!("{}: ratios to variant {}{crashed}", self.of, self.baseline())
     }
 }
 

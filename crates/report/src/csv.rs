@@ -24,7 +24,7 @@ pub fn csv(digest: &Digest<'_>) -> String {
     out
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
+pub(crate) fn line(cells: impl Iterator<Item = String>) -> String {
     let quoted: Vec<String> = cells.map(|cell| quote(&cell)).collect();
     format!("{}\r\n", quoted.join(","))
 }

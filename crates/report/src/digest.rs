@@ -224,7 +224,7 @@ impl<'a> Digest<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(record: &'a TrialRecord, percentiles: &[f64], usable: Option<u32>) -> Self {
+    pub(crate) fn new(record: &'a TrialRecord, percentiles: &[f64], usable: Option<u32>) -> Self {
         let end = record.end.as_ref();
         let clients = end.map_or(&[][..], |end| &end.clients);
         let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
@@ -383,18 +383,13 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
 fn run_facts(run: &Run) -> RunFacts<'_> {
     let environment = &run.header.environment;
     RunFacts {
-        trials_planned: trials_planned(run),
+        trials_planned: run.trials_planned(),
         trials: run.trials.len(),
         governor: environment.cpu.governor.as_deref(),
         threads: environment.cpu.threads,
         load_average: environment.load_average.map(|[last_minute, ..]| last_minute),
         is_older: run.trials.iter().any(is_older),
     }
-}
-
-/// How many trials the run was to have; the results of a seek decide that.
-pub(crate) fn trials_planned(run: &Run) -> usize {
-    if run.header.seek.is_some() { run.trials.len() } else { run.header.trials_planned }
 }
 
 /// Whether a trial was measured to its end and its record does not tell what crosses the edges of the measured window.

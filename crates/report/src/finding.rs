@@ -184,9 +184,12 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
              [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
         ),
-        Code::Cut => {
-            ("The trial was cut", "dyno or the machine went down; the last interval is missing", "")
-        }
+        Code::Cut => (
+            "The trial was cut",
+            "its end is missing in the record: dyno or the machine went down, or the disk was full; the last interval \
+             may be missing too",
+            "",
+        ),
         Code::Interrupted => {
             ("The trial was interrupted", "its window is shorter than planned", "")
         }

@@ -12,7 +12,7 @@ mod watch;
 
 use record::Run;
 
-use crate::digest::{Digest, Trial, caption, trials_planned};
+use crate::digest::{Digest, Trial, caption};
 use crate::finding::{Group, groups, of_trial};
 use crate::number::several;
 use crate::svg::Chart;
@@ -83,8 +83,8 @@ fn head(digest: &Digest<'_>) -> String {
         escape(digest.title()),
         escape(&digest.under_test()),
         escape(&reason),
-        run.trials.len(),
-        several(trials_planned(run) as u64, "trial", "trials"),
+        run.trials_done(),
+        several(run.trials_planned() as u64, "trial", "trials"),
         failed_trials,
         run.header.started,
         escape(&run.header.dyno.version),

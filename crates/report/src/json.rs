@@ -194,7 +194,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "workload_kind": header.workload.kind,
         "clients": header.clients,
         "client_cpus": header.load.cpus,
-        "repetition": header.repetition,
+        "repetition": header.repetition + 1,
         "status": trial.status(),
         "reason": trial.reason(),
         "measure_started": end.and_then(|end| end.measure_started).map(|time| time.to_string()),

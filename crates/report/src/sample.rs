@@ -56,6 +56,7 @@ pub(crate) fn failed() -> Run {
         end: Some(TrialEnd::failed("nothing listens there")),
         header,
     };
+    run.status = RunStatus::Failed(String::new());
     run
 }
 

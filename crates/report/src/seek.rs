@@ -389,7 +389,7 @@ fn one_json(sought: &Sought<'_, '_>) -> Value {
     json!({
         "system": system,
         "workload": workload,
-        "repetition": repetition,
+        "repetition": repetition + 1,
         "outcome": match sought.outcome {
             SeekOutcome::Found(_) => "found",
             SeekOutcome::BelowRange => "below-range",

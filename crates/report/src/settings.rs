@@ -2,7 +2,7 @@
 
 use record::{Disk, Run};
 
-use crate::digest::{Digest, trials_planned};
+use crate::digest::Digest;
 use crate::number::{memory, number};
 use crate::table::Table;
 
@@ -142,6 +142,6 @@ pub(crate) fn run(run: &Run) -> Table {
     fact("plan", format!("{} ({})", header.plan_name, header.plan_origin));
     fact("seed", header.seed.to_string());
     fact("dyno", format!("{} {}", header.dyno.version, header.dyno.build).trim().to_owned());
-    fact("trials", format!("{} of {} planned", run.trials.len(), trials_planned(run)));
+    fact("trials", format!("{} of {} planned", run.trials_done(), run.trials_planned()));
     table
 }

@@ -1,11 +1,15 @@
-//! The statistics of one trial in the format of sysbench, with its two decimals and milliseconds.
+//! The statistics of one trial in the format of sysbench, with its milliseconds and two decimals; times below a
+//! millisecond have four, because the statements of an embedded database take microseconds.
 
 use measure::OperationKind;
 
 use crate::digest::Trial;
 
-fn ms(value_ns: f64) -> f64 {
-    value_ns / 1e6
+fn ms(value_ns: f64) -> String {
+    match value_ns / 1e6 {
+        ms if ms > 0.0 && ms < 1.0 => format!("{ms:.4}"),
+        ms => format!("{ms:.2}"),
+    }
 }
 
 /// The block of text; `percentile` is shown with min, avg and max.
@@ -51,7 +55,7 @@ fn latencies(trial: &Trial<'_>, percentile: Option<f64>) -> String {
     let mut out = String::from("\nLatency (ms):\n");
     let mut line = |name: &str, (value_ns, is_bound): (f64, bool)| {
         let more = if is_bound { " or more" } else { "" };
-        out.push_str(&format!("    {:<36} {:.2}{more}\n", format!("{name}:"), ms(value_ns)));
+        out.push_str(&format!("    {:<36} {}{more}\n", format!("{name}:"), ms(value_ns)));
     };
     line("min", (latency.min_ns as f64, false));
     line("avg", latency.mean());
@@ -79,4 +83,15 @@ pub(crate) fn transaction_names(trial: &Trial<'_>) -> String {
         .map(|operation| operation.name.as_str())
         .collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_microseconds_are_not_shown_as_nothing() {
+        let shown = [0.0, 2_345.0, 999_900.0, 1e6, 12_345_678.0].map(ms);
+        assert_eq!(shown, ["0.00", "0.0023", "0.9999", "1.00", "12.35"]);
+    }
 }

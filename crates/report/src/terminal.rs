@@ -1,8 +1,8 @@
 //! The summary at the end of a run, for a terminal.
 
-use record::RunStatus;
+use std::path::Path;
 
-use crate::digest::{Digest, trials_planned};
+use crate::digest::Digest;
 use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::{ceiling, comparison, generator, operations, rules, seek, settings, tables, watch};
@@ -10,8 +10,9 @@ use crate::{ceiling, comparison, generator, operations, rules, seek, settings, t
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
 
-/// The summary of a run: systems under test, figures, findings, and where the reports are.
-pub fn terminal(digest: &Digest<'_>) -> String {
+/// The summary of a run: systems under test, figures, findings, and where the record and the page are; `page` is `None`
+/// when none was written.
+pub fn summary(digest: &Digest<'_>, page: Option<&Path>) -> String {
     let run = digest.run;
     let mut out = format!("{}\n{}\n\n", digest.title(), status_line(digest));
     let no_failures = |head: &str, cells: &[&str]| {
@@ -59,12 +60,17 @@ pub fn terminal(digest: &Digest<'_>) -> String {
         out.push_str("\nRead with care:\n");
         findings.iter().for_each(|group| out.push_str(&finding(group)));
     }
-    let folder = run.folder.display();
-    out.push_str(&format!(
-        "\nrecord  {folder}\nreport  {}\n",
-        run.folder.join("report.html").display()
-    ));
+    out.push_str(&format!("\nrecord  {}\n", run.folder.display()));
+    if let Some(page) = page {
+        out.push_str(&format!("report  {}\n", page.display()));
+    }
     out
+}
+
+/// The summary of a run whose page is beside its record.
+#[cfg(test)]
+pub(crate) fn terminal(digest: &Digest<'_>) -> String {
+    summary(digest, Some(&digest.run.folder.join("report.html")))
 }
 
 /// The capacities that were sought, in a table and in sentences; empty in a run with fixed loads.
@@ -114,13 +120,10 @@ fn status_line(digest: &Digest<'_>) -> String {
     let run = digest.run;
     let began = &run.header.started;
     let took = run.ended.map(|ended| ended.duration_since(*began).unsigned_abs());
-    let status = match &run.status {
-        RunStatus::Complete => "complete".to_owned(),
-        RunStatus::Failed(reason) => format!("failed: {reason}"),
-        other => other.name().to_owned(),
-    };
+    let reason = run.status.reason().map_or(String::new(), |reason| format!(": {reason}"));
+    let status = format!("{}{reason}", run.status.name());
     let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
-    let (done, planned) = (run.trials.len(), trials_planned(run));
+    let (done, planned) = (run.trials_done(), run.trials_planned());
     format!(
         "{status}{took}, {done} of {}{}",
         several(planned as u64, "trial", "trials"),
@@ -141,8 +144,17 @@ fn finding(group: &Group) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::RunStatus;
+
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn a_page_that_was_not_written_is_not_named() {
+        let run = sample::run();
+        let told = summary(&Digest::new(&run), None);
+        assert!(told.ends_with(&format!("\nrecord  {}\n", run.folder.display())), "{told}");
+    }
 
     #[test]
     fn a_run_in_a_terminal() {
@@ -182,9 +194,9 @@ mod tests {
         let run = sample::variants();
         let text = terminal(&Digest::new(&run));
         let head = text.lines().nth(1).unwrap();
-        assert!(head.ends_with("12 of 12 trials, 1 crashed"), "{head}");
+        assert!(head.ends_with("11 of 12 trials, 1 crashed"), "{head}");
         assert!(
-            crate::html(&Digest::new(&run)).contains("12 of 12 trials<strong>, 1 crashed</strong>")
+            crate::html(&Digest::new(&run)).contains("11 of 12 trials<strong>, 1 crashed</strong>")
         );
     }
 
@@ -196,7 +208,7 @@ mod tests {
         run.trials.truncate(1);
         run.trials[0].end = None;
         let text = terminal(&Digest::new(&run));
-        assert!(text.contains("cut, 1 of 8 trials"), "{text}");
+        assert!(text.contains("cut, 0 of 8 trials"), "{text}");
         assert!(text.contains("- Trials are missing"), "{text}");
         assert!(text.contains("- The trial was cut"), "{text}");
     }

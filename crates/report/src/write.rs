@@ -36,7 +36,11 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> 
     let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
     match written {
         Ok(()) => Ok(path),
-        Err(cause) => Err(ReportError { path, cause }),
+        Err(cause) => {
+            // Half a page is of no use, and takes room on a full disk.
+            let _ = fs::remove_file(&temporary);
+            Err(ReportError { path, cause })
+        }
     }
 }
 
@@ -55,6 +59,15 @@ mod tests {
         names.sort();
         let views = ["report-watch.csv", "report.csv", "report.html", "report.json", "report.md"];
         assert_eq!(names, views);
+    }
+
+    #[test]
+    fn a_view_that_cannot_be_written_leaves_no_file_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("report-watch.csv")).unwrap();
+        let error = write_all(&Digest::new(&sample::run()), folder.path()).unwrap_err();
+        assert!(error.to_string().contains("report-watch.csv: "), "{error}");
+        assert!(!folder.path().join("report-watch.csv.tmp").exists());
     }
 
     #[test]

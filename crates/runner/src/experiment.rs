@@ -5,7 +5,7 @@ use std::time::Duration;
 use analysis::ROUNDS_MIN;
 use driver::rpc::{Protocol, Service};
 use measure::Rules;
-use plan::{Limit, LoadPlan, Plan, Problem, Problems, Trial, WorkloadPlan};
+use plan::{Limit, LoadPlan, Plan, Problem, Problems, Source, Trial, WorkloadPlan};
 use system::{Offer, System};
 use workload::{Rpc, Workload};
 
@@ -54,12 +54,25 @@ impl TrialWorkload {
 }
 
 impl Experiment {
+    /// Reads a plan with every system and workload in it.
+    ///
+    /// # Errors
+    /// Every error in them, with its place in the plan.
+    pub fn read(source: Source) -> Result<Self, Problems> {
+        let (plan, problems) = Plan::examine(source)?;
+        Self::complete(plan, problems)
+    }
+
     /// Reads every system and workload of `plan`.
     ///
     /// # Errors
     /// Every error in them, with its place in the plan.
-    pub fn check(mut plan: Plan) -> Result<Self, Problems> {
-        let mut problems = Vec::new();
+    pub fn check(plan: Plan) -> Result<Self, Problems> {
+        Self::complete(plan, Vec::new())
+    }
+
+    /// Reads the systems and workloads of a plan that has these problems.
+    fn complete(mut plan: Plan, mut problems: Vec<Problem>) -> Result<Self, Problems> {
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
         let workloads =
@@ -284,8 +297,6 @@ fn left_over(plan: &Plan, systems: &[Box<dyn System>]) -> Vec<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use plan::Source;
-
     use super::*;
 
     /// Checks a plan with these lines of `[load]` and these options of its workloads.
@@ -300,6 +311,28 @@ mod tests {
 
     fn load(load: &str, options: &str) -> LoadPlan {
         check(load, &[options]).unwrap().plan.load
+    }
+
+    #[test]
+    fn mistakes_of_the_plan_its_systems_and_its_workloads_are_told_at_once() {
+        let text = "[systems.maria]\nkind = \"marriadb\"\n[systems.lite]\nkind = \"sqlite\"\njornal = \"wal\"\n\
+                    [workloads.reads]\nkind = \"sysbench/oltp_reed\"\n[load]\nclient = 4\n";
+        let source = Source { name: "x".to_owned(), text: text.to_owned(), folder: ".".into() };
+        let Err(problems) = Experiment::read(source) else { panic!("it is wrong") };
+        let told = |problem: &Problem| {
+            let place = problem.span.clone().map(|span| &text[span]);
+            format!("{}: {}", place.unwrap_or("nowhere"), problem.message)
+        };
+        let all: Vec<String> = problems.problems.iter().map(told).collect();
+        assert_eq!(
+            all,
+            [
+                "\"marriadb\": `marriadb` is no kind of system",
+                "jornal: unknown key `jornal`",
+                "\"sysbench/oltp_reed\": unknown workload `sysbench/oltp_reed`",
+                "client: unknown key `client`",
+            ]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use measure::{Interval, Operation, Phase};
-use record::{Identity, TrialStatus};
+use record::{Identity, TrialStatus, TrialWriter};
 use system::ProgressEvent;
 
 /// An event of a run.
@@ -56,6 +56,8 @@ pub enum Event<'a> {
     TrialEnds {
         /// How it ended.
         status: &'a TrialStatus,
+        /// Its record; `None` when its load could not begin.
+        record: Option<&'a TrialWriter>,
     },
 }
 

@@ -81,6 +81,7 @@ impl Experiment {
         let status = match (&result, stop.is_asked()) {
             (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
             (_, true) => RunStatus::Interrupted,
+            _ if failed_trials > 0 => RunStatus::Failed(String::new()),
             _ => RunStatus::Complete,
         };
         let writer = if trials.is_none() { writer.with_trials_planned(begun) } else { writer };
@@ -251,7 +252,8 @@ impl<'a> Sequence<'a> {
             TrialStatus::Complete | TrialStatus::Interrupted => false,
         };
         self.failed_trials += usize::from(is_failed);
-        listener.on_event(Event::TrialEnds { status: &status });
+        let record = self.last.as_ref().filter(|_| is_started);
+        listener.on_event(Event::TrialEnds { status: &status, record });
         Ok((status, is_started))
     }
 

@@ -5,6 +5,7 @@ mod system_handle;
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use driver::Password;
 use nix::sched::CpuSet;
+use nix::sys::signal::Signal;
 
 use crate::account::Account;
 use crate::copy::replace_folder;
@@ -169,11 +171,17 @@ impl Daemon {
     /// Why the server has exited, with the last lines of its log; `None` while it runs.
     pub fn exited(&self) -> Option<String> {
         let status = self.process.exit_status()?;
-        Some(format!(
-            "{} ended by itself ({status}); the end of its log:\n{}",
-            self.recipe.name(),
-            log_tail(&self.server_folder.log())
-        ))
+        let name = self.recipe.name();
+        Some(match status.signal() {
+            // It cannot log that, so the end of its log is about something else.
+            Some(signal) if signal == Signal::SIGKILL as i32 => format!(
+                "{name} ended by itself ({status}): another process killed it, or the kernel did for lack of memory"
+            ),
+            _ => {
+                let said = log_tail(&self.server_folder.log());
+                format!("{name} ended by itself ({status}); the end of its log:\n{said}")
+            }
+        })
     }
 
     /// Starts the server again on its ports and its data, after it has exited or was killed.

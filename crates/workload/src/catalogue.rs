@@ -110,10 +110,11 @@ pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec
     {
         return Ok(Box::new(Ycsb::read(preset, &plan.options, folder)?));
     }
-    Err(vec![unknown(kind)])
+    Err(vec![unknown(plan)])
 }
 
-fn unknown(kind: &str) -> Problem {
+fn unknown(plan: &WorkloadPlan) -> Problem {
+    let kind = plan.kind.as_str();
     let all = catalogue();
     let kinds: Vec<&str> = all.iter().map(|info| info.kind.as_str()).collect();
     let nearest = plan::nearest(kind, &kinds).or_else(|| {
@@ -126,7 +127,7 @@ fn unknown(kind: &str) -> Problem {
         Some(nearest) => format!("did you mean `{nearest}`? `dyno workloads` lists all"),
         None => "`dyno workloads` lists all; a file of your own ends in .sql".to_owned(),
     };
-    Problem { span: None, message: format!("unknown workload `{kind}`"), help: Some(help) }
+    plan.options.problem("kind", format!("unknown workload `{kind}`"), help)
 }
 
 #[cfg(test)]

@@ -86,8 +86,12 @@ const RULES: &[Rule] = &[
     ),
     rule(PRINTS, ROOMS, "only report and cli print: return a value")
         .except(&["crates/cli/", "crates/report/"]),
-    rule(&["process::exit"], ROOMS, "only cli ends the process: return an error")
-        .except(&["crates/cli/"]),
+    rule(
+        &["process::exit(", "process::exit;"],
+        ROOMS,
+        "only cli ends the process: return an error",
+    )
+    .except(&["crates/cli/"]),
     rule(
         &["#[allow(", "#![allow("],
         EVERYWHERE,

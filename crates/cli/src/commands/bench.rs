@@ -10,7 +10,7 @@ use super::subject::{self, Pairs, bare_seconds, given};
 use crate::args::BenchArgs;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
-    experiment::run(plan::compose(&draft(args)?), &args.output)
+    experiment::run(plan::compose(&draft(args)?), Some(&args.subject), &args.output)
 }
 
 fn draft(args: &BenchArgs) -> Result<Draft> {

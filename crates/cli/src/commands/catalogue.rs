@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
+use super::WrongArgument;
 use crate::table;
 
 /// Something with a name, a summary and options.
@@ -54,13 +55,24 @@ fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The names that an unknown one may mean: the nearest, those that it is a part of, or all.
+fn suggestion(name: &str, names: &[&str]) -> String {
+    if let Some(near) = plan::nearest(name, names) {
+        return format!("did you mean {near:?}?");
+    }
+    let word = name.to_lowercase();
+    let holding: Vec<&str> = names.iter().copied().filter(|it| it.contains(&word)).collect();
+    match holding.is_empty() || word.is_empty() {
+        true => format!("there are {}", names.join(", ")),
+        false => format!("did you mean one of {}?", holding.join(", ")),
+    }
+}
+
 fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-        match plan::nearest(name, &names) {
-            Some(near) => bail!("no {what} is called {name:?}; did you mean {near:?}?"),
-            None => bail!("no {what} is called {name:?}; there are {}", names.join(", ")),
-        }
+        let message = format!("no {what} is called {name:?}; {}", suggestion(name, &names));
+        return Err(WrongArgument(message).into());
     };
     let rows: Vec<Vec<String>> = entry.options.iter().map(|option| option.to_vec()).collect();
     let options = table::render(&["option", "default", "meaning"], &rows);

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use measure::{Condition, ConditionResult};
-use plan::{Draft, Plan};
+use plan::Draft;
 use runner::{DataOutcome, DataTask, Experiment};
 
+use super::option_names::OptionNames;
 use super::subject::{self, given};
 use crate::args::{DataArgs, PrepareArgs};
 use crate::progress::ProgressDisplay;
@@ -29,7 +30,8 @@ pub(crate) fn clean_up(args: &DataArgs) -> Result<ExitCode> {
 fn run(draft: &Draft, args: &DataArgs, task: DataTask) -> Result<ExitCode> {
     let source = plan::compose(draft).with_overrides(&args.overrides)?;
     super::hide_secrets(&source);
-    let experiment = Experiment::check(Plan::parse(source)?)?;
+    let names = OptionNames { subject: Some(&args.subject), overrides: &args.overrides };
+    let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
     let stop = signals::listen().context("cannot listen for signals")?;
     let mut progress = ProgressDisplay::of_data(args.quiet);
     let done = experiment.run_data_task(task, &stop, &mut progress);

@@ -13,12 +13,11 @@ pub(crate) fn run(args: &DownArgs) -> Result<ExitCode> {
         if args.system.as_ref().is_some_and(|system| *system != detached.kind) {
             continue;
         }
-        let head = detached.text.lines().next().unwrap_or_default();
         if detached.is_alive() {
             detached.stop()?;
-            text.push_str(&format!("stopped: {head}\n"));
+            text.push_str(&format!("stopped: {}\n", detached.title()));
         } else {
-            text.push_str(&format!("had already ended: {head}\n"));
+            text.push_str(&format!("had already ended: {}\n", detached.title()));
             text.push_str(&detached::log_of(&entry));
         }
         detached::remove(&entry);

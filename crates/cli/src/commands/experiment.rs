@@ -1,30 +1,44 @@
 //! From a plan's text to a run and its report; shared by `run` and `bench`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::{Dyno, Run, RunStatus};
-use report::{Digest, several};
+use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
-use crate::args::OutputArgs;
+use super::option_names::OptionNames;
+use crate::args::{Format, OutputArgs, SubjectArgs};
 use crate::progress::ProgressDisplay;
-use crate::table;
 use crate::{command_line, signals};
 
-/// Checks a plan, runs it, writes the report and prints the requested view.
-pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
+/// Checks a plan, runs it, writes the report and prints the requested view. `subject` has the options that the plan was
+/// made of, if it was.
+pub(crate) fn run(
+    source: Source,
+    subject: Option<&SubjectArgs>,
+    output: &OutputArgs,
+) -> Result<ExitCode> {
     let source = match &output.seek {
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
     };
     let source = source.with_overrides(&output.overrides)?;
     super::hide_secrets(&source);
-    let experiment = Experiment::check(Plan::parse(source)?)?;
+    let names = OptionNames { subject, overrides: &output.overrides };
+    let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
     if output.dry_run {
-        super::print(&plan::scrub(&dry_run(&experiment)))?;
+        let planned = planned(&experiment);
+        let text = match output.format {
+            Format::Text => planned.text(),
+            Format::Json => planned.json(),
+            Format::Markdown => planned.markdown(),
+            Format::Csv => planned.csv(),
+        };
+        super::print(&plan::scrub(&text))?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::listen().context("cannot listen for signals")?;
@@ -38,16 +52,28 @@ pub(crate) fn run(source: Source, output: &OutputArgs) -> Result<ExitCode> {
     };
     let outcome = experiment.run(&options, &stop, &mut progress);
     progress.finish();
-    if outcome.is_err()
-        && let Some(folder) = &progress.folder
-        && let Ok(run) = Run::open(folder)
-    {
-        // The measurements so far still get a report; the error that ended the run is more important.
-        let _ = report::write_all(&Digest::new(&run), folder);
-    }
-    let outcome = outcome?;
-    super::report::show(&Run::open(&outcome.folder)?, output.format)?;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(cause) => {
+            show_broken_off(progress.folder.as_ref(), &cause, output.format);
+            return Err(cause);
+        }
+    };
+    super::report::show(&Run::open(&outcome.folder)?, output.format, Some(&outcome.folder))?;
     Ok(exit_code(&outcome))
+}
+
+/// Shows the measurements of a run that could not go on. The error that ended it is more important than those of the
+/// report.
+fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, format: Format) {
+    let Some((folder, mut run)) = folder.and_then(|it| Some((it, Run::open(it).ok()?))) else {
+        return;
+    };
+    if matches!(run.status, RunStatus::Cut | RunStatus::Running) {
+        // Not even the reason could be written.
+        run.status = RunStatus::Failed(plan::scrub(&format!("{cause:#}")));
+    }
+    let _ = super::report::show(&run, format, Some(folder));
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {
@@ -65,44 +91,39 @@ fn build() -> String {
 }
 
 /// The trials and how long they take.
-fn dry_run(experiment: &Experiment) -> String {
+fn planned(experiment: &Experiment) -> Planned {
     let plan = experiment.plan();
-    let rows: Vec<Vec<String>> = plan
+    let trials: Vec<PlannedTrial> = plan
         .trials()
         .iter()
-        .map(|trial| {
-            vec![
-                (trial.index + 1).to_string(),
-                plan.systems[trial.system].name.clone(),
-                plan.workloads[trial.workload].name.clone(),
-                clients(plan, *trial),
-                rate(plan, *trial),
-                (trial.repetition + 1).to_string(),
-            ]
+        .map(|trial| PlannedTrial {
+            number: trial.index + 1,
+            system: plan.systems[trial.system].name.clone(),
+            workload: plan.workloads[trial.workload].name.clone(),
+            clients: clients(plan, *trial),
+            rate: rate(plan, *trial),
+            repetition: trial.repetition + 1,
         })
         .collect();
-    let mut text =
-        table::render(&["trial", "system", "workload", "clients", "rate", "repetition"], &rows);
-    text.push('\n');
-    for (index, workload) in plan.workloads.iter().enumerate() {
-        text.push_str(&format!("{}: {}\n", workload.name, experiment.describe_workload(index)));
+    let named = plan.workloads.iter().enumerate();
+    let count = several(trials.len() as u64, "trial", "trials");
+    let duration = match (&plan.seek, plan.estimate()) {
+        (Some(seek), _) => sought(seek, trials.len()),
+        (None, Some(load)) => {
+            let load = show_duration(rounded(load));
+            format!("{count}, {load} of load, and the time to prepare the data")
+        }
+        (None, None) => format!("{count}, as long as their events take"),
+    };
+    Planned {
+        workloads: named
+            .map(|(index, workload)| (workload.name.clone(), experiment.describe_workload(index)))
+            .collect(),
+        notes: experiment.notes(),
+        load: plan.estimate().filter(|_| plan.seek.is_none()),
+        duration,
+        trials,
     }
-    for note in experiment.notes() {
-        text.push_str(&format!("{note}\n"));
-    }
-    let trials = several(rows.len() as u64, "trial", "trials");
-    if let Some(seek) = &plan.seek {
-        text.push_str(&sought(seek, rows.len()));
-        return text;
-    }
-    text.push_str(&match plan.estimate() {
-        Some(load) => format!(
-            "\n{trials}, {} of load, and the time to prepare the data\n",
-            show_duration(rounded(load))
-        ),
-        None => format!("\n{trials}, as long as their events take\n"),
-    });
-    text
 }
 
 /// The clients of a trial, or the range in which they are sought.
@@ -113,11 +134,11 @@ fn clients(plan: &Plan, trial: Trial) -> String {
     }
 }
 
-/// The rate of a trial, or the range in which it is sought.
-fn rate(plan: &Plan, trial: Trial) -> String {
+/// The rate of a trial, or the range in which it is sought; `None` in a closed loop.
+fn rate(plan: &Plan, trial: Trial) -> Option<String> {
     match &plan.seek {
-        Some(seek) if seek.is_open() => format!("{} to {}/s", seek.from, seek.to),
-        _ => plan.rate(trial).map_or("closed loop".to_owned(), |rate| rate.to_string()),
+        Some(seek) if seek.is_open() => Some(format!("{} to {}/s", seek.from, seek.to)),
+        _ => plan.rate(trial).map(|rate| rate.to_string()),
     }
 }
 
@@ -125,7 +146,7 @@ fn rate(plan: &Plan, trial: Trial) -> String {
 fn sought(seek: &SeekPlan, seeks: usize) -> String {
     let bounds: Vec<String> = seek.bounds.iter().map(ToString::to_string).collect();
     format!(
-        "\n{} for the highest load that keeps {}: at most {} probes of {} each, and a trial of {} that confirms it\n",
+        "{} for the highest load that keeps {}: at most {} probes of {} each, and a trial of {} that confirms it",
         several(seeks as u64, "seek", "seeks"),
         bounds.join(", "),
         seek.probes,

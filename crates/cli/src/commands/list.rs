@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use record::RunSummary;
+use anyhow::{Result, bail};
+use record::{Run, RunSummary};
 
-use crate::args::ListArgs;
+use crate::args::{ListArgs, RESULTS};
 use crate::table;
 
 /// The runs below a folder, the oldest first. Prints a message for each run that cannot be read, with the reason.
@@ -22,6 +22,10 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     let runs = readable(&args.out)?;
     if runs.is_empty() {
         let out = args.out.display();
+        // The default folder is made by the first run.
+        if !args.out.exists() && args.out != Path::new(RESULTS) {
+            bail!("{out} does not exist; name the folder of results, the `--out` of a run");
+        }
         let text = if args.out.join("run.json").exists() {
             format!("{out} is a run: `dyno report {out}` shows it\n")
         } else {
@@ -30,21 +34,33 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let rows: Vec<Vec<String>> = runs
-        .iter()
-        .map(|run| {
-            vec![
-                run.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-                run.plan_name.clone(),
-                run.status.name().to_owned(),
-                format!("{} of {}", run.trials_complete(), run.trials_planned),
-                run.folder.display().to_string(),
-            ]
-        })
-        .collect();
-    super::print(&table::render(
-        &["started", "plan", "status", "trials complete", "folder"],
-        &rows,
-    ))?;
+    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
+    let head = ["started", "plan", "status", "trials", "best tps", "its p99", "folder"];
+    super::print(&table::render(&head, &rows))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run with its best figures, as far as its trials can be read.
+fn row(summary: &RunSummary) -> Vec<String> {
+    let run = Run::open_unwatched(&summary.folder);
+    let (trials, best) = match &run {
+        Ok(run) => {
+            let trials = format!("{} of {}", run.trials_done(), run.trials_planned());
+            (trials, report::best_trial(run))
+        }
+        Err(cause) => {
+            super::print_error(&format!("no figures of {}: {cause}", summary.folder.display()));
+            ("-".to_owned(), None)
+        }
+    };
+    let [tps, p99] = best.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
+    vec![
+        summary.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        summary.plan_name.clone(),
+        summary.status.name().to_owned(),
+        trials,
+        tps,
+        p99,
+        summary.folder.display().to_string(),
+    ]
 }

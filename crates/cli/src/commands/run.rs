@@ -9,5 +9,5 @@ use super::experiment;
 use crate::args::RunArgs;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
-    experiment::run(Source::read(&args.plan)?, &args.output)
+    experiment::run(Source::read(&args.plan)?, None, &args.output)
 }

@@ -114,23 +114,31 @@ fn keep_up(
     }
     let login = write_login(running, &up.scratch)?;
     let text = describe(running, login.as_deref());
-    match entry {
-        Some(entry) => DetachedSystem::of_this_process(kind, login, &text)?.write(entry)?,
+    let kept = DetachedSystem::of_this_process(kind, login.clone(), &text);
+    let is_detached = entry.is_some();
+    let entry = match entry {
+        Some(entry) => {
+            kept?.write(entry)?;
+            Some(entry.to_owned())
+        }
         None => {
             let text = with_password(&text, login.as_deref());
             super::print(&format!("{text}Ctrl-C stops it and removes its data.\n"))?;
+            // Without a folder for entries, `dyno up --list` does not know of it.
+            let entry = detached::new_entry(kind);
+            entry.and_then(|entry| kept?.write(&entry).map(|()| entry)).ok()
         }
-    }
+    };
     while !stop.is_asked() {
         if let Some(why) = running.exited() {
+            // The entry of a detached system stays, because its user has not seen the reason yet.
+            entry.filter(|_| !is_detached).iter().for_each(|entry| detached::remove(entry));
             bail!(why);
         }
         thread::sleep(POLL_PERIOD);
     }
     up.running.stop()?;
-    if let Some(entry) = entry {
-        detached::remove(entry);
-    }
+    entry.iter().for_each(|entry| detached::remove(entry));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -242,9 +250,13 @@ fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
 
 fn list() -> Result<ExitCode> {
     let mut text = String::new();
-    for (_, detached) in detached::all()? {
+    for (entry, detached) in detached::all()? {
         if detached.is_alive() {
             text.push_str(&detached.text);
+        } else {
+            let why = detached::log_of(&entry);
+            let title = detached.title();
+            text.push_str(&format!("{title}\n  has ended; `dyno down` removes this entry\n{why}"));
         }
     }
     if text.is_empty() {

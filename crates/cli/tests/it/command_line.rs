@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::sandbox::{Sandbox, both};
+use crate::sandbox::{Sandbox, both, json};
 
 #[test]
 fn a_misspelt_key_is_shown_in_its_place_with_the_right_spelling() {
@@ -52,6 +52,140 @@ fn an_unreachable_server_fails_the_run_with_a_remedy() {
     let message = sandbox.fail(1, args);
     assert!(message.contains("127.0.0.1:1"), "{message}");
     assert!(message.contains("nothing listens there"), "{message}");
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    let row: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().skip(4).collect();
+    assert_eq!(row[..6], ["failed", "0", "of", "1", "-", "-"], "{listed}");
+    let run = sandbox.runs().remove(0);
+    for (format, status) in [("json", "\"status\": \"failed\""), ("text", "failed in ")] {
+        let output = sandbox.dyno(["report", "--format", format]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(status) && !text.contains("complete"), "{text}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("<span class=\"status failed\">failed</span>"));
+    assert!(!page.contains(">complete<"), "nothing of it is complete");
+}
+
+/// Two trials of a simulated system.
+const TWO_TRIALS: &str = "[systems.simulated]\nservice_times = [\"2ms\"]\nstalls = [{ at = \"500ms\", for = \"500ms\" }]\n[workloads.simulated]\n\
+                          [load]\nclients = [1, 2]\ntime = \"3500ms\"\nwarm_up = 0\n";
+
+/// The figures of each trial in the progress, without the separators of thousands.
+fn progress_of(stderr: &[u8]) -> Vec<String> {
+    let text = String::from_utf8(stderr.to_vec()).unwrap().replace(',', "");
+    let lines = text.lines().filter(|line| line.contains(" tps "));
+    lines.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect()
+}
+
+#[test]
+fn the_progress_ends_with_the_figures_of_the_whole_trial() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", TWO_TRIALS);
+    let output = sandbox.succeed(["run", "plan.toml", "--format=json"]);
+    let report = json(&output);
+    let told = progress_of(&output.stderr);
+    assert_eq!(told.len(), 2, "{told:?}");
+    for (trial, told) in report["trials"].as_array().unwrap().iter().zip(told) {
+        let figure = trial["transactions_per_s"].as_f64().unwrap();
+        assert!(told.starts_with(&format!("{figure:.0} tps ")), "{told}: {trial}");
+    }
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    let best = report["trials"].as_array().unwrap().iter();
+    let best = best.map(|trial| trial["transactions_per_s"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert!(listed.contains(&format!(" complete  2 of 2  {best:.0} ")), "{listed}");
+}
+
+#[test]
+fn one_trial_is_reported_by_its_number() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", TWO_TRIALS);
+    let all = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
+    let run = sandbox.runs().remove(0);
+    let files = || fs::read_to_string(run.join("report.json")).unwrap();
+    let before = files();
+    let one = json(&sandbox.succeed(["report", "--trial=2", "--format=json"]));
+    assert_eq!(one["trials"].as_array().unwrap()[..], all["trials"].as_array().unwrap()[1..]);
+    assert_eq!(files(), before, "the reports of the run have all of its trials");
+    let output = sandbox.succeed(["report", "--trial=2", "--out=second"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("plan, trial 2\ncomplete") && text.contains("1 of 1 trial"), "{text}");
+    assert!(text.ends_with("\nreport  second/report.html\n"), "{text}");
+    assert!(sandbox.path().join("second/report.csv").exists());
+    let message = sandbox.fail(2, ["report", "--trial=3"]);
+    assert!(message.contains("there is no trial 3: the record has 2, from 1"), "{message}");
+}
+
+#[test]
+fn a_folder_of_results_that_is_not_there_is_an_error() {
+    let sandbox = Sandbox::new();
+    let message = sandbox.fail(1, ["list", "nowhere"]);
+    assert!(message.contains("nowhere does not exist"), "{message}");
+    sandbox.succeed(["list"]);
+}
+
+#[test]
+fn a_wrong_value_of_an_option_is_told_at_the_option() {
+    let sandbox = Sandbox::new();
+    let place = |arguments: [&str; 2]| {
+        let told =
+            sandbox.fail(2, ["bench", "sysbench/oltp_read_write", arguments[0], arguments[1]]);
+        assert!(!told.contains("command line"), "nobody has written its lines: {told}");
+        let line = told.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
+        line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    for (arguments, option) in [
+        (["--clients", "0"], "--clients"),
+        (["--warm-up", "soon"], "--warm-up"),
+        (["--table-size", "many"], "--table-size"),
+        (["--option", "range_size=x"], "--option range_size"),
+        (["--option", "rnage_size=1"], "--option rnage_size"),
+        (["--system-option", "journal=off"], "--system-option journal"),
+        (["--system", "sqlit"], "--system sqlit"),
+        (["--set", "load.interval=0s"], "--set load.interval=0s"),
+        (["--seek", "p99 < many"], "--seek"),
+    ] {
+        assert_eq!(place(arguments), option);
+    }
+    let told = sandbox.fail(2, ["bench", "sysbench/oltp_reed"]);
+    assert!(told.contains("--> sysbench/oltp_reed\n"), "{told}");
+    sandbox.file("plan.toml", TWO_TRIALS);
+    let told = sandbox.fail(2, ["run", "plan.toml", "--set", "load.clients=0"]);
+    assert!(told.contains("--> --set load.clients=0\n"), "{told}");
+}
+
+#[test]
+fn options_of_other_load_generators_and_numbers_with_units_are_understood() {
+    let sandbox = Sandbox::new();
+    let told = |arguments: [&str; 2]| {
+        sandbox.fail(2, ["bench", "sysbench/oltp_read_write", arguments[0], arguments[1]])
+    };
+    let threads = told(["--threads", "4"]);
+    assert!(threads.contains("give --clients") && !threads.contains("-- --threads"), "{threads}");
+    let size = told(["--table-size", "100kb"]);
+    assert!(size.contains("did you mean `100k`?"), "{size}");
+    let clients = told(["--clients", "1..8"]);
+    assert!(clients.contains("a list has each number: `1,2,4,8`"), "{clients}");
+    let system = told(["--system", "127.0.0.1:3306"]);
+    assert!(system.contains("mysql://USER@127.0.0.1:3306/DATABASE"), "{system}");
+    let program = told(["--system", "tidb:/nope"]);
+    assert!(program.contains("there is no program /nope"), "{program}");
+}
+
+#[test]
+fn a_dry_run_has_the_format_that_is_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", TWO_TRIALS);
+    let dry = |format: &str| sandbox.succeed(["run", "plan.toml", "--dry-run", "--format", format]);
+    let planned = json(&dry("json"));
+    let clients: Vec<_> =
+        planned["trials"].as_array().unwrap().iter().map(|trial| &trial["clients"]).collect();
+    assert_eq!((clients, &planned["load_s"]), (vec![&1.into(), &2.into()], &7.0.into()));
+    let table = String::from_utf8(dry("csv").stdout).unwrap();
+    assert_eq!(table.lines().nth(2), Some("2,simulated,simulated,2,,1"), "{table}");
+    let markdown = String::from_utf8(dry("markdown").stdout).unwrap();
+    assert!(markdown.starts_with("| trial | system"), "{markdown}");
+    assert!(!sandbox.path().join("results").exists());
 }
 
 #[test]
@@ -78,8 +212,11 @@ fn workloads_and_systems_explain_themselves() {
         let one = String::from_utf8(sandbox.succeed([what, name]).stdout).unwrap();
         assert!(one.contains(option), "{one}");
     }
-    let message = sandbox.fail(1, ["systems", "sqlit"]);
-    assert!(message.contains("sqlite"), "{message}");
+    let message = sandbox.fail(2, ["systems", "sqlit"]);
+    assert!(message.contains("did you mean \"sqlite\"?"), "{message}");
+    let message = sandbox.fail(2, ["workloads", "oltp"]);
+    let expected = "did you mean one of sysbench/oltp_point_select, sysbench/oltp_read_only, ";
+    assert!(message.contains(expected) && !message.contains("ycsb"), "{message}");
 }
 
 /// A short load without a server.

@@ -78,7 +78,9 @@ fn a_full_disk_at_the_end_of_a_phase_is_reported() {
     let text = failed(&dyno.finish());
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
-    let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
+    let output = sandbox.dyno(["report", "results", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "a run that failed is no success");
+    let report = json(&output);
     assert_eq!(report["status"], "failed");
     assert!(report["reason"].as_str().unwrap().contains("no space is left"), "{report}");
 }
@@ -90,6 +92,7 @@ fn a_full_disk_ends_the_run_and_keeps_the_record() {
     let script = format!(
         "mkdir results && mount -t tmpfs -o size=256k tmpfs results || exit 77
         {dyno} {} --warm-up=100ms; code=$?
+        find results -name '*.tmp' -o -name report.html
         mount -o remount,size=16m results
         {dyno} list
         {dyno} report results --format=json > report.json
@@ -103,7 +106,11 @@ fn a_full_disk_ends_the_run_and_keeps_the_record() {
     let text = failed(&output);
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
-    let listed = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (summary, listed) = said.split_once("\nstarted ").expect("the list follows");
+    assert!(summary.contains("failed: ") && summary.contains("no space is left"), "{summary}");
+    assert!(summary.contains("oltp_point_select") && summary.contains("\nrecord  "), "{summary}");
+    assert!(!summary.contains("report.html") && !summary.contains(".tmp"), "{summary}");
     assert!(listed.contains(" failed "), "there was room for the run's end: {listed}");
     let report = fs::read_to_string(sandbox.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();

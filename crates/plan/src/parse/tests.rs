@@ -836,6 +836,24 @@ fn a_plan_that_is_not_there() {
     assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
 }
 
+#[test]
+fn a_folder_in_the_place_of_a_plan_is_answered_with_the_plans_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    file("second.toml", "system = \"sqlite\"\n");
+    file("first.toml", "[workloads.a]\n");
+    file("clippy.toml", "msrv = \"1.90\"\n");
+    file("broken.toml", "[");
+    let problem = Plan::read(folder.path()).unwrap_err().problems.remove(0);
+    assert_eq!(problem.message, "this is a folder, not a plan");
+    let shown = folder.path().display();
+    let expected = format!("in it are: {shown}/first.toml, {shown}/second.toml");
+    assert_eq!(problem.help, Some(expected));
+    let problem =
+        Plan::read(&folder.path().join("zzzzzzzzzz.toml")).unwrap_err().problems.remove(0);
+    assert_eq!(problem.help.unwrap(), "here are: first.toml, second.toml");
+}
+
 /// A text similar to a valid plan: some bytes removed, some inserted.
 fn mutated() -> impl Strategy<Value = String> {
     let chunks = "[a-z0-9=\\[\\]\\{\\}\"'.,\n#é_:/@ -]{0,6}";

@@ -56,7 +56,7 @@ impl RunFile {
         let (status, reason) = match status {
             RunStatus::Complete => (StatusName::Complete, None),
             RunStatus::Interrupted => (StatusName::Interrupted, None),
-            RunStatus::Failed(reason) => (StatusName::Failed, Some(plan::scrub(reason))),
+            RunStatus::Failed(_) => (StatusName::Failed, status.reason().map(plan::scrub)),
             RunStatus::Running | RunStatus::Cut => (StatusName::Running, None),
         };
         let RunHeader { dyno, environment, .. } = header.clone();
@@ -124,7 +124,6 @@ impl RunFile {
             started: self.started,
             ended: self.ended,
             status: self.status(is_written),
-            trials_planned: self.trials_planned,
         }
     }
 }

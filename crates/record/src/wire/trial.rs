@@ -184,11 +184,6 @@ impl From<&TrialEnd> for EndFile {
 }
 
 impl TrialFile {
-    /// Whether the trial completed.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.end.as_ref().is_some_and(|end| end.status == StatusName::Complete)
-    }
-
     /// The trial without its intervals, or a description of the error.
     pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();

@@ -103,7 +103,7 @@ type Cell = fn(&Row<'_>) -> String;
 
 /// The first columns of every row.
 const LEAD: [(&str, Cell); 17] = [
-    ("trial", |row| row.header().index.to_string()),
+    ("trial", |row| (row.header().index + 1).to_string()),
     ("system", |row| row.header().system.clone()),
     ("product", |row| row.header().identity.product.clone()),
     ("version", |row| row.header().identity.version.clone()),
@@ -111,7 +111,7 @@ const LEAD: [(&str, Cell); 17] = [
     ("workload", |row| row.header().workload.name.clone()),
     ("kind", |row| row.header().workload.kind.clone()),
     ("clients", |row| row.header().clients.to_string()),
-    ("repetition", |row| row.header().repetition.to_string()),
+    ("repetition", |row| (row.header().repetition + 1).to_string()),
     ("status", |row| row.trial.status().to_owned()),
     ("operation", |row| row.of(|_| TOTAL.to_owned(), |it| it.name.clone())),
     ("operation_kind", |row| row.of(|_| "transaction", |it| kind_name(it.kind))),

@@ -23,11 +23,11 @@ type Cell = fn(&Row<'_>) -> String;
 
 /// Each head with the function that fills its cells.
 const COLUMNS: [(&str, Cell); 14] = [
-    ("trial", |row| row.trial.index.to_string()),
+    ("trial", |row| (row.trial.index + 1).to_string()),
     ("system", |row| row.trial.system.clone()),
     ("workload", |row| row.trial.workload.name.clone()),
     ("clients", |row| row.trial.clients.to_string()),
-    ("repetition", |row| row.trial.repetition.to_string()),
+    ("repetition", |row| (row.trial.repetition + 1).to_string()),
     ("of", |row| row.line.subject.name().to_owned()),
     ("source", |row| row.line.source.clone()),
     ("part", |row| row.line.part.clone()),

@@ -31,6 +31,7 @@ fn started(kind: &str, options: &str) -> Running {
 #[test]
 fn an_unknown_kind_gets_the_nearest_name() {
     insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is no kind of system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("127.0.0.1:3306", ""), @"`127.0.0.1:3306` is no kind of system | say what speaks there: mysql://USER@127.0.0.1:3306/DATABASE for a database, grpc://127.0.0.1:3306/SERVICE/METHOD, trpc://127.0.0.1:3306/SERVICE/METHOD or tcp://127.0.0.1:3306 for a service");
     insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is no kind of system | there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
 }
 

@@ -45,7 +45,7 @@ fn dropping_a_server_stops_it() {
 }
 
 #[test]
-fn a_killed_server_is_reported_with_status_and_log() {
+fn a_killed_server_is_reported_without_the_lines_of_its_log() {
     let scratch = tempfile::tempdir().unwrap();
     let server = start(Settings::default(), scratch.path()).unwrap();
     nix::sys::signal::kill(
@@ -59,8 +59,10 @@ fn a_killed_server_is_reported_with_status_and_log() {
             None => thread::sleep(POLL_PERIOD),
         }
     };
-    assert!(why.contains("signal: 9 (SIGKILL)"), "{why}");
-    assert!(why.contains("ready for connections"), "{why}");
+    assert_eq!(
+        why,
+        "MariaDB ended by itself (signal: 9 (SIGKILL)): another process killed it, or the kernel did for lack of memory"
+    );
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! The options of other load generators, and what dyno calls them: for those who type what they are used to.
+//!
+//! Source: the help of sysbench 1.0, pgbench 17, go-ycsb 1.0, go-tpc 1.0, wrk 4 and wrk2.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// An option of other load generators.
+struct Foreign {
+    name: &'static str,
+    /// Who calls it so.
+    of: &'static str,
+    /// What to give dyno.
+    ours: &'static str,
+}
+
+const fn foreign(name: &'static str, of: &'static str, ours: &'static str) -> Foreign {
+    Foreign { name, of, ours }
+}
+
+/// A name that means different things has several lines.
+const OPTIONS: &[Foreign] = &[
+    foreign("--threads", "sysbench, go-ycsb, go-tpc and wrk", "--clients (event loops: --workers)"),
+    foreign("--connections", "wrk", "--clients"),
+    foreign("--client", "pgbench", "--clients"),
+    foreign("--jobs", "pgbench", "--workers"),
+    foreign("--duration", "wrk", "--time"),
+    foreign("--max-time", "sysbench 0.4", "--time"),
+    foreign("--max-requests", "sysbench 0.4", "--events"),
+    foreign("--transactions", "pgbench", "--events, which counts those of all clients"),
+    foreign("--count", "go-tpc", "--events"),
+    foreign("--warmup-time", "sysbench 1.1", "--warm-up"),
+    foreign("--report-interval", "sysbench", "--interval"),
+    foreign("--progress", "pgbench", "--interval"),
+    foreign("--percentile", "sysbench", "--percentiles"),
+    foreign("--latency", "wrk", "nothing: dyno always shows percentiles"),
+    foreign("--histogram", "sysbench", "nothing: report.html has the distribution"),
+    foreign("--timeout", "wrk", "--query-timeout"),
+    foreign("--target", "go-ycsb", "--rate"),
+    foreign("--scale", "pgbench", "--define scale=N, or a size by --option"),
+    foreign("--warehouses", "go-tpc", "--option warehouses=N"),
+    foreign("--parts", "go-tpc", "--option partitions=N"),
+    foreign("--file", "pgbench", "the SQL file as the workload: dyno bench FILE.sql"),
+    foreign("--protocol", "pgbench", "--ps on or --ps off"),
+    foreign("--db-ps-mode", "sysbench", "--ps on or --ps off"),
+    foreign("--rand-seed", "sysbench", "--seed"),
+    foreign("--random-seed", "pgbench", "--seed"),
+    foreign("--rand-type", "sysbench", "--option rand_type=NAME"),
+    foreign("--prop", "go-ycsb", "--option NAME=VALUE"),
+    foreign("--property_file", "go-ycsb", "--option properties=FILE"),
+    foreign("--db-driver", "sysbench", "--system"),
+    foreign("--driver", "go-tpc", "--system"),
+    foreign("--host", "pgbench and go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--mysql-host", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--mysql-port", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--mysql-user", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign(
+        "--mysql-password",
+        "sysbench",
+        "the environment variable MYSQL_PWD, or a password in --system",
+    ),
+    foreign("--mysql-db", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--mysql-socket", "sysbench", "--system mysql://USER@/DATABASE?socket=PATH"),
+    foreign("--dropdata", "go-tpc", "--existing replace, or --cleanup"),
+    foreign("-c", "pgbench", "--clients"),
+    foreign("-c", "wrk", "--clients"),
+    foreign("-j", "pgbench", "--workers"),
+    foreign("-T", "pgbench", "--time"),
+    foreign("-T", "go-tpc", "--clients"),
+    foreign("-t", "pgbench", "--events"),
+    foreign("-t", "wrk", "--workers"),
+    foreign("-d", "wrk", "--time"),
+    foreign("-R", "pgbench and wrk2", "--rate"),
+    foreign("-s", "pgbench", "--define scale=N, or a size by --option"),
+    foreign("-P", "pgbench", "--interval"),
+    foreign("-P", "go-ycsb", "--option properties=FILE"),
+    foreign("-P", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("-p", "go-ycsb", "--option NAME=VALUE"),
+    foreign("-f", "pgbench", "the SQL file as the workload: dyno bench FILE.sql"),
+    foreign("-M", "pgbench", "--ps on or --ps off"),
+    foreign("-H", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("-U", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+];
+
+/// Adds dyno's name of an unknown option that other load generators have, in the place of guesses by its spelling.
+pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let tips = tips(typed);
+    if !tips.is_empty() {
+        error.remove(ContextKind::SuggestedArg);
+        let tips = tips.into_iter().map(Into::into).collect();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// What to type in the place of an option.
+fn tips(typed: &str) -> Vec<String> {
+    let name = typed.split('=').next().unwrap_or_default();
+    let same = |known: &&Foreign| known.name == name;
+    let known = OPTIONS.iter().filter(same);
+    known.map(|it| format!("for {name} of {} give {}", it.of, it.ours)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::args::Args;
+
+    #[test]
+    fn options_of_other_load_generators_lead_to_ours() {
+        let told = |option: &str| {
+            let typed = ["dyno", "bench", "sysbench/oltp_point_select", option, "4"];
+            explain(Args::try_parse_from(typed).unwrap_err()).to_string()
+        };
+        insta::assert_snapshot!(told("--threads"));
+        insta::assert_snapshot!(told("-T"));
+        let duration = told("--duration");
+        assert!(duration.contains("give --time") && !duration.contains("--option"), "{duration}");
+        let unknown = told("--colour");
+        assert!(unknown.contains("unexpected argument '--colour'"), "{unknown}");
+    }
+
+    #[test]
+    fn every_option_that_is_named_exists_and_no_foreign_one_does() {
+        let mut command = Args::command();
+        let bench = command.find_subcommand_mut("bench").unwrap();
+        let ours: Vec<String> = bench
+            .get_arguments()
+            .filter_map(|it| it.get_long())
+            .map(|it| format!("--{it}"))
+            .collect();
+        let short: Vec<String> = bench
+            .get_arguments()
+            .filter_map(|it| it.get_short())
+            .map(|it| format!("-{it}"))
+            .collect();
+        for it in OPTIONS {
+            let named = it.ours.split([' ', ',', '(', ')', ':']).filter(|it| it.starts_with("--"));
+            for named in named {
+                assert!(ours.iter().any(|own| own == named), "{}: {named}", it.name);
+            }
+            let name = it.name.to_owned();
+            assert!(!ours.contains(&name) && !short.contains(&name), "{name} is one of dyno's");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The trials of a plan before they run: the views of `--dry-run`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::csv::line;
+use crate::table::{Table, escape_markdown};
+
+/// The trials of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// In the order in which they would run; of a seek, one for each.
+    pub trials: Vec<PlannedTrial>,
+    /// The name and the description of each workload.
+    pub workloads: Vec<(String, String)>,
+    /// Remarks on the plan.
+    pub notes: Vec<String>,
+    /// How long they take, in a sentence.
+    pub duration: String,
+    /// The load of all trials; `None` when it is not known.
+    pub load: Option<Duration>,
+}
+
+/// A trial, or a seek.
+#[derive(Clone, Debug)]
+pub struct PlannedTrial {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The name of its system.
+    pub system: String,
+    /// The name of its workload.
+    pub workload: String,
+    /// How many clients, or the range in which they are sought.
+    pub clients: String,
+    /// The rate, or the range in which it is sought; `None` in a closed loop.
+    pub rate: Option<String>,
+    /// From 1.
+    pub repetition: u32,
+}
+
+/// The names of the columns.
+const HEADS: [&str; 6] = ["trial", "system", "workload", "clients", "rate", "repetition"];
+
+impl PlannedTrial {
+    fn cells(&self, closed: &str) -> [String; 6] {
+        [
+            self.number.to_string(),
+            self.system.clone(),
+            self.workload.clone(),
+            self.clients.clone(),
+            self.rate.clone().unwrap_or_else(|| closed.to_owned()),
+            self.repetition.to_string(),
+        ]
+    }
+}
+
+impl Planned {
+    /// A table and sentences, for a terminal.
+    pub fn text(&self) -> String {
+        let lines: String = self.lines().map(|line| format!("{line}\n")).collect();
+        format!("{}\n{lines}\n{}\n", self.table().text(), self.duration)
+    }
+
+    /// The same in Markdown.
+    pub fn markdown(&self) -> String {
+        let lines: String =
+            self.lines().map(|line| format!("{}\n\n", escape_markdown(&line))).collect();
+        format!("{}\n{lines}{}\n", self.table().markdown(), escape_markdown(&self.duration))
+    }
+
+    /// A row for each trial; the rate of a closed loop is empty.
+    pub fn csv(&self) -> String {
+        let heads = line(HEADS.into_iter().map(str::to_owned));
+        let rows = self.trials.iter().map(|trial| line(trial.cells("").into_iter()));
+        std::iter::once(heads).chain(rows).collect()
+    }
+
+    /// One object.
+    pub fn json(&self) -> String {
+        let number = |text: &String| {
+            text.parse::<u64>().map_or_else(|_| Value::from(text.as_str()), Value::from)
+        };
+        let trial = |trial: &PlannedTrial| {
+            json!({
+                "number": trial.number,
+                "system": trial.system,
+                "workload": trial.workload,
+                "clients": number(&trial.clients),
+                "rate": trial.rate,
+                "repetition": trial.repetition,
+            })
+        };
+        let workload = |(name, description): &(String, String)| json!({ "name": name, "description": description });
+        let value = json!({
+            "format": "dyno-planned-trials",
+            "version": 1,
+            "trials": self.trials.iter().map(trial).collect::<Vec<_>>(),
+            "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
+            "notes": self.notes,
+            "load_s": self.load.map(|load| load.as_secs_f64()),
+        });
+        format!("{value:#}\n")
+    }
+
+    fn table(&self) -> Table {
+        let [number, system, workload, clients, rate, repetition] = HEADS;
+        let table = Table::new().words(number).words(system).words(workload);
+        let mut table = table.words(clients).words(rate).words(repetition);
+        self.trials.iter().for_each(|trial| table.row(trial.cells("closed loop").into()));
+        table
+    }
+
+    /// What the workloads do, and the remarks.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let workloads = self.workloads.iter();
+        let workloads = workloads.map(|(name, description)| format!("{name}: {description}"));
+        workloads.chain(self.notes.iter().cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_the_same_trials() {
+        let trial = |number, clients: &str, rate: Option<&str>| PlannedTrial {
+            number,
+            system: "lite".to_owned(),
+            workload: "reads".to_owned(),
+            clients: clients.to_owned(),
+            rate: rate.map(str::to_owned),
+            repetition: 1,
+        };
+        let planned = Planned {
+            trials: vec![trial(1, "8", None), trial(2, "1 to 64", Some("500/s"))],
+            workloads: vec![("reads".to_owned(), "reads one row".to_owned())],
+            notes: vec!["a remark".to_owned()],
+            duration: "2 trials, 22s of load".to_owned(),
+            load: Some(Duration::from_secs(22)),
+        };
+        let all = [
+            planned.text(),
+            planned.markdown(),
+            planned.csv().replace("\r\n", "\n"),
+            planned.json(),
+        ];
+        insta::assert_snapshot!(all.join("----\n"));
+    }
+}
