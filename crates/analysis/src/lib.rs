@@ -51,7 +51,7 @@ pub use open_loop::OpenSummary;
 pub use ratio::{Ratio, paired_ratio};
 pub use rules::{ScoreSummary, ShareSummary, composite};
 pub use seek::{
-    Capacity, JudgedProbe, NextProbe, ProbeFacts, Seek, SeekOutcome, Step, assess,
+    BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, Step, assess,
     transactions_needed,
 };
 pub use servers::{KnownServers, cpu_of_server, known_servers};

@@ -107,6 +107,15 @@ impl LatencyHistogram {
         counts.value_at_quantile(quantile).min(counts.max())
     }
 
+    /// How many values are above a limit. A bin of the histogram that reaches beyond the limit counts whole, as it does
+    /// for [`LatencyHistogram::percentile_ns`]: the percentile is within a limit just when no more values are above
+    /// that limit than may be above the percentile.
+    pub fn count_above_ns(&self, limit_ns: f64) -> u64 {
+        let bins = self.as_hdr().iter_recorded();
+        let above = bins.filter(|bin| bin.value_iterated_to() as f64 > limit_ns);
+        above.map(|bin| bin.count_at_value()).sum()
+    }
+
     /// The arithmetic mean in nanoseconds; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
         self.as_hdr().mean()
@@ -148,6 +157,29 @@ mod tests {
         let histogram = of(1..=1_000);
         for (percent, exact) in [(0.0, 1), (0.1, 1), (50.0, 500), (99.9, 999), (100.0, 1_000)] {
             assert_eq!(histogram.percentile_ns(percent), exact, "p{percent}");
+        }
+    }
+
+    #[test]
+    fn values_above_a_limit_are_counted() {
+        // 1 to 1,000 are exact at three digits.
+        let histogram = of(1..=1_000);
+        for (limit_ns, above) in [(0.0, 1_000), (1.0, 999), (990.5, 10), (999.0, 1), (1_000.0, 0)] {
+            assert_eq!(histogram.count_above_ns(limit_ns), above, "above {limit_ns}");
+        }
+        assert_eq!(LatencyHistogram::new().count_above_ns(0.0), 0);
+    }
+
+    #[test]
+    fn a_percentile_is_within_a_limit_just_when_few_enough_values_are_above_it() {
+        let histogram = of((1..=2_000_u64).map(|i| i * i * 7_919));
+        for step in (1..400_u64).step_by(13) {
+            let limit_ns = (step * step * 197_969) as f64 + 0.5;
+            for (percent, most_above) in [(50.0, 1_000), (90.0, 200), (99.0, 20), (99.9, 2)] {
+                let is_within = histogram.percentile_ns(percent) as f64 <= limit_ns;
+                let is_few = histogram.count_above_ns(limit_ns) <= most_above;
+                assert_eq!(is_within, is_few, "p{percent} and {limit_ns} ns");
+            }
         }
     }
 

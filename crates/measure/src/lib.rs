@@ -45,7 +45,7 @@ pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
 pub use query_plan::QueryPlan;
 pub use rules::{Formula, LatencyLimit, Rules, Score, Share};
-pub use seek::{BoundedFigure, SeekBound, SeekOver, SeekRange};
+pub use seek::{BoundedFigure, ProbeFacts, SeekBound, SeekOver, SeekRange};
 pub use server_kind::{
     INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
     ServerKind, SharedLoad,

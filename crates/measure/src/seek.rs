@@ -1,6 +1,8 @@
-//! The bounds that a seek keeps: the figures of a trial, and how large each may be.
+//! The bounds that a seek keeps: the figures of a trial, and how large each may be; and what it needs of a trial.
 
 use serde::{Deserialize, Serialize};
+
+use crate::{Edges, Operation, Tally, TrialStatus};
 
 /// A bound on the transactions of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +74,25 @@ impl SeekRange {
     fn within(&self, load: f64) -> f64 {
         load.max(self.from).min(self.to)
     }
+}
+
+/// What a seek needs to know of a finished trial.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeFacts<'a> {
+    /// Its load: clients, or arrivals a second.
+    pub load: f64,
+    /// Whether it is a longer trial that confirms the capacity.
+    pub is_confirming: bool,
+    /// The operations of its workload.
+    pub operations: &'a [Operation],
+    /// All that ended in the measured window.
+    pub total: &'a Tally,
+    /// What crosses the edges of the window.
+    pub edges: &'a Edges,
+    /// Length of the window, s.
+    pub seconds: f64,
+    /// How it ended.
+    pub status: &'a TrialStatus,
 }
 
 fn to_four_digits(load: f64) -> f64 {

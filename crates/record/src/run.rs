@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{SeekBound, SeekRange};
+use measure::{ProbeFacts, SeekBound, SeekOver, SeekRange, TrialStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::nanos;
@@ -55,6 +55,33 @@ pub struct SeekRecord {
     /// Measured time of a trial that confirms the result.
     #[serde(rename = "confirm_time_ns", with = "nanos")]
     pub confirm_time: Duration,
+}
+
+impl SeekRecord {
+    /// The load of a trial, as the seek varies it: clients, or arrivals a second.
+    pub fn load(&self, trial: &TrialRecord) -> f64 {
+        match self.range.over {
+            SeekOver::Clients => trial.header.clients as f64,
+            SeekOver::Rate => trial.header.load.open.as_ref().map_or(0.0, |open| open.rate_per_s),
+        }
+    }
+
+    /// What the seek needs to know of a trial: the run decides on the next load by it, and a report repeats that. `None`
+    /// for a trial that did not run to its end, or could not begin: it has no operations, and shows nothing of the
+    /// system under load.
+    pub fn facts<'a>(&self, trial: &'a TrialRecord) -> Option<ProbeFacts<'a>> {
+        let probe = trial.header.probe?;
+        let end = trial.end.as_ref().filter(|end| end.status != TrialStatus::Interrupted)?;
+        (!trial.header.operations.is_empty()).then(|| ProbeFacts {
+            load: self.load(trial),
+            is_confirming: probe.is_confirming,
+            operations: &trial.header.operations,
+            total: &trial.total,
+            edges: &end.edges,
+            seconds: trial.seconds(),
+            status: &end.status,
+        })
+    }
 }
 
 /// Version and build of a dyno.

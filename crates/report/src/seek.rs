@@ -1,7 +1,7 @@
 //! Seeks: the capacity of each system under each workload, how sure it is, and the probes that it comes from.
 
-use analysis::{Capacity, Code, JudgedProbe, ProbeFacts, Seek, SeekOutcome, assess};
-use measure::{BoundedFigure, Edges, SeekBound, SeekOver, TrialStatus};
+use analysis::{Capacity, Code, JudgedProbe, Seek, SeekOutcome, assess};
+use measure::{BoundedFigure, SeekBound, SeekOver};
 use record::{Run, SeekRecord, TrialRecord};
 use serde_json::{Value, json};
 
@@ -11,9 +11,10 @@ use crate::table::Table;
 
 /// What the capacity and its interval mean.
 pub(crate) const NOTE: &str = "The capacity is the throughput at the highest load that keeps the bounds, with a 95 % \
-                               interval from a line through the probes near it. Transactions that failed, timed out \
-                               or were never answered count as infinitely slow. Confirmed is the throughput of the \
-                               longer trial at the highest load that kept the bounds.";
+                               interval from a curve through the shares of transactions above the bounds in the \
+                               probes near it. Transactions that failed, timed out or were never answered count as \
+                               infinitely slow. Confirmed is the throughput of the longer trial at the highest load \
+                               that kept the bounds.";
 
 /// One seek: the probes of a system under a workload.
 pub(crate) struct Sought<'d, 'a> {
@@ -27,28 +28,7 @@ pub(crate) struct Sought<'d, 'a> {
 /// its end.
 pub(crate) fn judged(run: &Run, trial: &TrialRecord) -> Option<JudgedProbe> {
     let seek = run.header.seek.as_ref()?;
-    let probe = trial.header.probe?;
-    let end = trial.end.as_ref().filter(|end| end.status != TrialStatus::Interrupted)?;
-    let none = Edges::default();
-    let is_over = !trial.header.operations.is_empty();
-    let facts = ProbeFacts {
-        load: load(seek, trial),
-        is_confirming: probe.is_confirming,
-        operations: &trial.header.operations,
-        total: &trial.total,
-        edges: if is_over { &end.edges } else { &none },
-        seconds: trial.seconds(),
-        status: &end.status,
-    };
-    // A trial without operations could not begin: it shows nothing of the system under load.
-    is_over.then(|| assess(&seek.bounds, &facts))
-}
-
-fn load(seek: &SeekRecord, trial: &TrialRecord) -> f64 {
-    match seek.range.over {
-        SeekOver::Clients => trial.header.clients as f64,
-        SeekOver::Rate => trial.header.load.open.as_ref().map_or(0.0, |open| open.rate_per_s),
-    }
+    Some(assess(&seek.bounds, &seek.facts(trial)?))
 }
 
 /// Whether a finding is what probes are for: their load is above the capacity now and then, and they are short.
@@ -333,7 +313,7 @@ pub(crate) fn probes(sought: &Sought<'_, '_>) -> Table {
             number_of.to_string(),
             match sought.record.range.over {
                 SeekOver::Clients => header.clients.to_string(),
-                SeekOver::Rate => number(load(sought.record, trial.record)),
+                SeekOver::Rate => number(sought.record.load(trial.record)),
             },
             number(trial.summary.transactions_per_s),
         ];
@@ -427,7 +407,7 @@ fn probe_json(sought: &Sought<'_, '_>, trial: &Trial<'_>) -> Value {
     let probe = trial.probe.as_ref();
     json!({
         "trial": trial.record.header.index,
-        "load": load(sought.record, trial.record),
+        "load": sought.record.load(trial.record),
         "confirming": trial.record.header.probe.is_some_and(|probe| probe.is_confirming),
         "transactions_per_s": trial.summary.transactions_per_s,
         "figures": probe.map(figures),

@@ -215,22 +215,18 @@ impl<'a> Sequence<'a> {
     fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
         let mut next = source.next(None)?;
         while let Some(sourced) = next.filter(|_| !self.stop.is_asked()) {
-            let (status, is_started) = self.step(&sourced, listener)?;
+            let is_started = self.step(&sourced, listener)?;
             if self.stop.is_asked() {
                 break;
             }
             let record = self.last.as_ref().filter(|_| is_started);
-            next = source.next(Some(FinishedTrial { status: &status, record }))?;
+            next = source.next(Some(FinishedTrial { record }))?;
         }
         Ok(())
     }
 
-    /// Runs one trial. Returns how it ended, and whether its load began.
-    fn step(
-        &mut self,
-        sourced: &SourcedTrial,
-        listener: &mut dyn RunListener,
-    ) -> Result<(TrialStatus, bool)> {
+    /// Runs one trial. Returns whether its load began.
+    fn step(&mut self, sourced: &SourcedTrial, listener: &mut dyn RunListener) -> Result<bool> {
         let SourcedTrial { trial, note } = sourced;
         let mut title = test_bed::title(&self.experiment.plan, *trial);
         if !note.is_empty() {
@@ -254,7 +250,7 @@ impl<'a> Sequence<'a> {
         self.failed_trials += usize::from(is_failed);
         let record = self.last.as_ref().filter(|_| is_started);
         listener.on_event(Event::TrialEnds { status: &status, record });
-        Ok((status, is_started))
+        Ok(is_started)
     }
 
     /// Runs a trial. The outer error ends the run; the inner one ends the trial before it began.

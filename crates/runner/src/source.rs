@@ -3,11 +3,11 @@
 use std::time::Duration;
 use std::vec;
 
-use analysis::{JudgedProbe, NextProbe, ProbeFacts, Seek, Step, assess, transactions_needed};
+use analysis::{NextProbe, Seek, Step, assess, transactions_needed};
 use anyhow::Result;
-use measure::{BoundedFigure, Edges, SeekBound, SeekOver, SeekRange, TrialStatus};
+use measure::{BoundedFigure, SeekBound, SeekOver, SeekRange};
 use plan::{BoundFigure, Over, Plan, SeekPlan, SeekTrial, Trial};
-use record::{SeekRecord, TrialRecord, TrialWriter};
+use record::{SeekRecord, TrialWriter};
 
 /// A probe is planned for so many times the transactions that its bounds need, because throughput varies.
 const MORE_THAN_NEEDED: f64 = 1.2;
@@ -24,8 +24,6 @@ pub(crate) trait TrialSource {
 /// A trial that has run.
 #[derive(Clone, Copy)]
 pub(crate) struct FinishedTrial<'a> {
-    /// How it ended.
-    pub(crate) status: &'a TrialStatus,
     /// Its record; `None` when its load could not begin.
     pub(crate) record: Option<&'a TrialWriter>,
 }
@@ -141,24 +139,11 @@ impl Seeks {
     /// The seek after a trial; `None` when it is over, as when a load could not begin.
     fn continued(&self, current: Current, finished: FinishedTrial<'_>) -> Result<Option<Current>> {
         let Some(writer) = finished.record else { return Ok(None) };
-        let Current { mut seek, place, asked, number } = current;
-        let judged = self.assess(&writer.read_back()?, asked, finished.status);
-        let next = seek.next(Some(judged));
+        let Current { mut seek, place, number, .. } = current;
+        let trial = writer.read_back()?;
+        let Some(facts) = self.record.facts(&trial) else { return Ok(None) };
+        let next = seek.next(Some(assess(&self.record.bounds, &facts)));
         Ok(next.map(|asked| Current { seek, place, asked, number: number + 1 }))
-    }
-
-    fn assess(&self, trial: &TrialRecord, asked: NextProbe, status: &TrialStatus) -> JudgedProbe {
-        let none = Edges::default();
-        let facts = ProbeFacts {
-            load: asked.load,
-            is_confirming: asked.step == Step::Confirm,
-            operations: &trial.header.operations,
-            total: &trial.total,
-            edges: trial.end.as_ref().map_or(&none, |end| &end.edges),
-            seconds: trial.seconds(),
-            status,
-        };
-        assess(&self.record.bounds, &facts)
     }
 }
 
@@ -230,8 +215,7 @@ mod tests {
     fn a_list_goes_on_whatever_the_results_are() {
         let plan = plan("");
         let mut source = of(&plan);
-        let crashed = TrialStatus::Crashed("gone".to_owned());
-        let finished = Some(FinishedTrial { status: &crashed, record: None });
+        let finished = Some(FinishedTrial { record: None });
         let mut next = || source.next(finished).unwrap().map(|it| (it.trial.clients, it.note));
         assert_eq!([next(), next()], [1, 2].map(|clients| Some((clients, String::new()))));
         assert_eq!(next(), None);
@@ -245,8 +229,7 @@ mod tests {
         let first = source.next(None).unwrap().unwrap();
         assert_eq!((first.trial.clients, first.note.as_str()), (2, "probe 1"));
         assert_eq!(first.trial.seek.map(|seek| seek.number), Some(0));
-        let failed = TrialStatus::Failed("no such table".to_owned());
-        let finished = Some(FinishedTrial { status: &failed, record: None });
+        let finished = Some(FinishedTrial { record: None });
         assert!(source.next(finished).unwrap().is_none());
         assert_eq!(trials_max(&plan), 53);
     }

@@ -4,15 +4,15 @@ use std::io;
 use std::time::Duration;
 
 use analysis::{
-    Finding, JudgedProbe, Measured, NextProbe, Offered, ProbeFacts, Slice, Step, Summary, assess,
-    check, summarize,
+    Finding, JudgedProbe, Measured, NextProbe, Offered, Slice, Step, Summary, assess, check,
+    summarize,
 };
 use anyhow::Context;
 use engine::{
     Load, LoadEnd, OfferedLoad, Outcome, Pacing, Simulated, SimulatedChance, Stop, TrialObserver,
     Workers, offer,
 };
-use measure::{Interval, Phase, Rules, SeekBound, Tally, TrialStatus, Watched};
+use measure::{Interval, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched};
 use plan::{Limit, SimulatedSystem};
 
 /// The load of a simulated trial.

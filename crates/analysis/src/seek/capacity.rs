@@ -1,24 +1,18 @@
-//! The capacity from a straight line through the probes near it.
+//! The capacity from the probes near it.
 
 use measure::SeekRange;
 
 use crate::seek::JudgedProbe;
+use crate::seek::crossing::{Crossing, Shown};
+use crate::seek::curve::{CONFIDENCE, PROBES_MIN};
 use crate::student::critical_t;
 
 /// Probes count whose load is within so many spreads of the centre, by the logarithm.
 const WINDOW: f64 = 1.5;
-/// The spread is chosen so that the excess at its ends is about this far from 0.
-const EXCESS_AT_SPREAD: f64 = 0.4;
 const SPREAD_MIN: f64 = 0.02;
 const SPREAD_MAX: f64 = 0.25;
-/// The curve is not quite a line, so an interval is never narrower than this part of the load in either direction.
-const HALF_WIDTH_MIN: f64 = 0.01;
-/// Student's quantile of this probability makes intervals that have the truth in 95 % of seeks: later loads depend on
-/// earlier results, and the excess does not vary alike on both sides of the bound. Found by simulation
-/// (benchmarks/statistics.md).
-const CONFIDENCE: f64 = 0.97;
-/// Fewer probes make no interval.
-const PROBES_MIN: usize = 4;
+/// An estimate may lie this far beyond the range, by the logarithm.
+const BEYOND_RANGE: f64 = 0.01;
 
 /// The highest load that keeps the bounds, and the throughput at that load, each with a 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +29,7 @@ pub struct Capacity {
     pub per_s_low: f64,
     /// Upper end of its interval.
     pub per_s_high: f64,
-    /// Number of probes that the line goes through.
+    /// Number of probes near the capacity, from which it is.
     pub probes: usize,
 }
 
@@ -53,52 +47,44 @@ impl Focus {
         Self { centre, spread: 0.12 }
     }
 
-    /// A place nearer to where the fit through the probes crosses the bound, and a spread that suits its slope and its
-    /// scatter.
+    /// A place nearer to where the probes cross the bounds, and a spread that suits their rise and their scatter.
     pub(super) fn refined(self, range: &SeekRange, probes: &[JudgedProbe]) -> Self {
         let mut focus = self;
         for _ in 0..3 {
-            let Some(line) = focus.line(range, probes, |probe| probe.excess) else { break };
-            if line.slope <= 0.0 {
-                // The scatter hides the slope: the crossing lies where the bounds are kept less, or more, often.
-                let step = if line.mean_y > 0.0 { -focus.spread } else { focus.spread };
-                focus = Self { centre: focus.centre + step, spread: SPREAD_MAX };
+            let near = focus.near(range, probes);
+            if near.len() < PROBES_MIN {
                 break;
             }
+            let shown = shown(&near);
+            let Some(crossing) = lowest(&shown) else {
+                // The scatter hides the rise: the crossing lies where the bounds are kept less, or more, often.
+                let is_kept = shown.iter().all(|it| it.is_kept);
+                let step = if is_kept { focus.spread } else { -focus.spread };
+                focus = Self { centre: focus.centre + step, spread: SPREAD_MAX };
+                break;
+            };
             let far = 2.0 * focus.spread;
-            let scatter = line.scatter / line.slope;
-            let spread = (EXCESS_AT_SPREAD / line.slope).max(scatter);
             focus = Self {
-                centre: line.crossing().max(focus.centre - far).min(focus.centre + far),
-                spread: spread.clamp(SPREAD_MIN, SPREAD_MAX).max(focus.spread / 2.0),
+                centre: crossing.x.max(focus.centre - far).min(focus.centre + far),
+                spread: crossing.spread.clamp(SPREAD_MIN, SPREAD_MAX).max(focus.spread / 2.0),
             };
         }
         let ends = [range.from, range.to].map(f64::ln);
         Self { centre: focus.centre.max(ends[0]).min(ends[1]), ..focus }
     }
 
-    /// The capacity by the probes around the focus; `None` when they do not show that the excess rises with the load,
-    /// or cross the bound outside of the range.
+    /// The capacity by the probes around the focus; `None` when they do not show that the share above a bound rises with
+    /// the load, or cross it outside of the range.
     pub(super) fn capacity(self, range: &SeekRange, probes: &[JudgedProbe]) -> Option<Capacity> {
-        let line = self.line(range, probes, |probe| probe.excess)?;
-        let (low, high) = line.interval_of_crossing()?;
-        let estimate = line.crossing();
-        let within = range.from.ln() - HALF_WIDTH_MIN..=range.to.ln() + HALF_WIDTH_MIN;
+        let near = self.near(range, probes);
+        let (estimate, low, high) = crossing(&shown(&near))?;
+        let within = range.from.ln() - BEYOND_RANGE..=range.to.ln() + BEYOND_RANGE;
         if !within.contains(&estimate) {
             return None;
         }
-        let ends =
-            [estimate, low.min(estimate - HALF_WIDTH_MIN), high.max(estimate + HALF_WIDTH_MIN)];
-        let [load, load_low, load_high] = ends.map(|log| range.load(log.exp()));
+        let [load, load_low, load_high] = [estimate, low, high].map(|log| range.load(log.exp()));
         let (per_s, per_s_low, per_s_high) = if range.is_whole() {
-            let rates =
-                self.line(range, probes, |probe| probe.transactions_per_s.max(1e-9).ln())?;
-            let at = |load: f64| rates.at(load.ln());
-            let half = rates.half_width_at(load.ln())?;
-            let all = [load, load_low, load_high].map(at);
-            let least = all.into_iter().fold(f64::INFINITY, f64::min) - half;
-            let most = all.into_iter().fold(f64::NEG_INFINITY, f64::max) + half;
-            (all[0].exp(), least.exp(), most.exp())
+            throughput(&near, [load, load_low, load_high])?
         } else {
             (load, load_low, load_high)
         };
@@ -109,24 +95,67 @@ impl Focus {
             per_s,
             per_s_low,
             per_s_high,
-            probes: line.count,
+            probes: near.len(),
         })
     }
 
-    fn line(
-        self,
-        range: &SeekRange,
-        probes: &[JudgedProbe],
-        y: impl Fn(&JudgedProbe) -> f64,
-    ) -> Option<Line> {
+    /// This place, or if it shows no capacity, the first wider one that does.
+    pub(super) fn wide_enough(self, range: &SeekRange, probes: &[JudgedProbe]) -> Self {
+        let widths = std::iter::successors(Some(self.spread), |spread| Some(spread * 1.5));
+        let wider = widths.take_while(|spread| *spread <= SPREAD_MAX);
+        let mut wider = wider.map(|spread| Self { spread, ..self });
+        wider.find(|focus| focus.capacity(range, probes).is_some()).unwrap_or(self)
+    }
+
+    fn near<'a>(self, range: &SeekRange, probes: &'a [JudgedProbe]) -> Vec<&'a JudgedProbe> {
         // Whole numbers may be farther apart than the window.
         let next = if range.is_whole() { 1.01 / self.centre.exp() } else { 0.0 };
         let window = (WINDOW * self.spread).max(next.ln_1p()) + 1e-9;
-        let near = probes.iter().filter(|probe| !probe.is_confirming && !probe.is_coarse);
-        let near = near.filter(|probe| (probe.load.ln() - self.centre).abs() <= window);
-        let points: Vec<(f64, f64)> = near.map(|probe| (probe.load.ln(), y(probe))).collect();
-        Line::through(&points)
+        let short = probes.iter().filter(|probe| !probe.is_confirming && !probe.is_coarse);
+        short.filter(|probe| (probe.load.ln() - self.centre).abs() <= window).collect()
     }
+}
+
+/// What the probes show of each bound.
+fn shown(near: &[&JudgedProbe]) -> Vec<Shown> {
+    let bounds = near.first().map_or(0, |probe| probe.shares.len());
+    let of_bound = |at: usize| {
+        let shares = near.iter().filter_map(|it| Some((it.load.ln(), *it.shares.get(at)?)));
+        Shown::of(&shares.collect::<Vec<_>>())
+    };
+    (0..bounds).map(of_bound).collect()
+}
+
+fn lowest(shown: &[Shown]) -> Option<Crossing> {
+    let crossings = shown.iter().filter_map(|it| it.crossing);
+    crossings.min_by(|one, other| one.x.total_cmp(&other.x))
+}
+
+/// The load at which the first of the bounds begins to break, and its interval: all bounds are kept below the lowest of
+/// their crossings. Where several are near to each other, the interval has the lowest of both ends. `None` when a bound
+/// that may be the first has no interval.
+fn crossing(shown: &[Shown]) -> Option<(f64, f64, f64)> {
+    let told = || shown.iter().filter_map(|it| it.crossing.and_then(|at| Some((at.x, at.ends?))));
+    let least =
+        |of: fn(&(f64, (f64, f64))) -> f64| told().map(|it| of(&it)).fold(f64::INFINITY, f64::min);
+    let (x, low, high) = (least(|it| it.0), least(|it| it.1.0), least(|it| it.1.1));
+    let is_behind = |it: &Shown| match it.crossing {
+        Some(Crossing { ends: Some(_), .. }) => true,
+        Some(crossing) => it.is_kept && crossing.x > x,
+        None => it.is_kept,
+    };
+    (x.is_finite() && shown.iter().all(is_behind)).then_some((x, low, high))
+}
+
+/// The throughput at the first of these loads, and the ends of its interval over all of them.
+fn throughput(near: &[&JudgedProbe], loads: [f64; 3]) -> Option<(f64, f64, f64)> {
+    let point = |it: &&JudgedProbe| (it.load.ln(), it.transactions_per_s.max(1e-9).ln());
+    let line = Line::through(&near.iter().map(point).collect::<Vec<_>>())?;
+    let half = line.half_width_at(loads[0].ln())?;
+    let all = loads.map(|load| line.at(load.ln()));
+    let least = all.into_iter().fold(f64::INFINITY, f64::min) - half;
+    let most = all.into_iter().fold(f64::NEG_INFINITY, f64::max) + half;
+    Some((all[0].exp(), least.exp(), most.exp()))
 }
 
 /// A line by least squares.
@@ -167,37 +196,11 @@ impl Line {
         self.mean_y + self.slope * (x - self.mean_x)
     }
 
-    /// Where the line is 0.
-    fn crossing(&self) -> f64 {
-        self.mean_x - self.mean_y / self.slope
-    }
-
-    fn t(&self) -> Option<f64> {
-        critical_t(CONFIDENCE, self.count - 2)
-    }
-
     /// Half the width of the interval of the line's height at x.
     fn half_width_at(&self, x: f64) -> Option<f64> {
         let away = (x - self.mean_x).powi(2) / self.squares_x;
-        Some(self.t()? * self.scatter * (1.0 / self.count as f64 + away).sqrt())
-    }
-
-    /// The interval of the x at which the line is 0; `None` when the slope may be 0, so that it has no ends.
-    ///
-    /// Source: E. C. Fieller, Some problems in interval estimation, Journal of the Royal Statistical Society B 16
-    /// (1954).
-    fn interval_of_crossing(&self) -> Option<(f64, f64)> {
-        let t = self.t()?;
-        let variance = self.scatter * self.scatter;
-        let g = t * t * variance / (self.slope * self.slope * self.squares_x);
-        if self.slope <= 0.0 || g >= 0.99 {
-            return None;
-        }
-        let away = self.crossing() - self.mean_x;
-        let under = variance * ((1.0 - g) / self.count as f64 + away * away / self.squares_x);
-        let half = t / self.slope * under.sqrt() / (1.0 - g);
-        let middle = self.mean_x + away / (1.0 - g);
-        Some((middle - half, middle + half))
+        let t = critical_t(CONFIDENCE, self.count - 2)?;
+        Some(t * self.scatter * (1.0 / self.count as f64 + away).sqrt())
     }
 }
 
@@ -205,25 +208,40 @@ impl Line {
 mod tests {
     use super::*;
 
-    /// Source: the condition that Fieller's ends solve, (y(x))^2 = t^2 s^2 (1/n + (x - mean)^2 / Sxx), with
-    /// t(0.97, 2) = 5.643 (from the distribution function of two degrees of freedom, 1/2 + t / (2 sqrt(2 + t^2))).
-    #[test]
-    fn fiellers_ends_are_where_the_interval_of_the_line_touches_zero() {
-        let line = Line::through(&[(0.0, -1.0), (1.0, -0.45), (2.0, 0.55), (3.0, 1.0)]).unwrap();
-        assert!((line.slope - 0.7).abs() < 1e-12);
-        assert!((line.t().unwrap() - 5.643).abs() < 0.001);
-        assert!((line.crossing() - (1.5 - 0.025 / 0.7)).abs() < 1e-12);
-        let (low, high) = line.interval_of_crossing().unwrap();
-        assert!(low < line.crossing() && line.crossing() < high);
-        for end in [low, high] {
-            assert!((line.at(end).abs() - line.half_width_at(end).unwrap()).abs() < 1e-9);
-        }
+    fn shown(x: f64, ends: Option<(f64, f64)>, is_kept: bool) -> Shown {
+        Shown { crossing: Some(Crossing { x, ends, spread: 0.1 }), is_kept }
     }
 
     #[test]
-    fn a_line_that_may_be_level_has_no_interval() {
-        let level = Line::through(&[(0.0, 0.1), (1.0, -0.2), (2.0, 0.2), (3.0, -0.05)]).unwrap();
-        assert_eq!(level.interval_of_crossing(), None);
+    fn the_first_bound_that_breaks_is_the_capacity() {
+        let latency = shown(5.0, Some((4.9, 5.1)), true);
+        let never = Shown { crossing: None, is_kept: true };
+        assert_eq!(crossing(&[latency, never]), Some((5.0, 4.9, 5.1)));
+        let errors = shown(5.05, Some((4.8, 5.3)), true);
+        assert_eq!(crossing(&[latency, errors]), Some((5.0, 4.8, 5.1)));
+        let far = shown(6.0, None, true);
+        assert_eq!(crossing(&[far, latency]), Some((5.0, 4.9, 5.1)));
+        assert_eq!(crossing(&[never, far]), None);
+    }
+
+    #[test]
+    fn a_bound_that_may_break_first_hides_the_capacity() {
+        let latency = shown(5.0, Some((4.9, 5.1)), true);
+        let broken = Shown { crossing: None, is_kept: false };
+        assert_eq!(crossing(&[latency, broken]), None);
+        assert_eq!(crossing(&[latency, shown(4.95, None, true)]), None);
+        assert_eq!(crossing(&[latency, shown(5.5, None, false)]), None);
+    }
+
+    /// With t(0.98, 2) = 6.965 (from the distribution function of two degrees of freedom, 1/2 + t / (2 sqrt(2 + t^2))) and
+    /// residuals of 0.025, -0.125, 0.175 and -0.075, whose squares add up to 0.0525.
+    #[test]
+    fn a_line_has_the_interval_of_least_squares() {
+        let line = Line::through(&[(0.0, -1.0), (1.0, -0.45), (2.0, 0.55), (3.0, 1.0)]).unwrap();
+        assert!((line.slope - 0.7).abs() < 1e-12 && (line.at(1.5) - 0.025).abs() < 1e-12);
+        let scatter = (0.0525_f64 / 2.0).sqrt();
+        assert!((line.scatter - scatter).abs() < 1e-12, "{line:?}");
+        assert!((line.half_width_at(1.5).unwrap() - 6.965 * scatter / 2.0).abs() < 0.001);
         assert!(Line::through(&[(0.0, 0.0); 5]).is_none());
         assert!(Line::through(&[(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]).is_none());
     }

@@ -1,31 +1,11 @@
-//! What a probe shows of the bounds: each bounded figure, and how far it is from its bound.
+//! What a probe shows of the bounds: each bounded figure, and the share of its transactions above the bound.
 
 use measure::{
-    BoundedFigure, Edges, LatencyHistogram, Operation, SeekBound, Tally, TrialStatus,
-    of_transactions,
+    BoundedFigure, LatencyHistogram, ProbeFacts, SeekBound, TrialStatus, of_transactions,
 };
 
 /// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
-
-/// What was measured in a probe.
-#[derive(Clone, Copy, Debug)]
-pub struct ProbeFacts<'a> {
-    /// Its load: clients, or arrivals a second.
-    pub load: f64,
-    /// Whether it is a longer trial that confirms the capacity.
-    pub is_confirming: bool,
-    /// The operations of its workload.
-    pub operations: &'a [Operation],
-    /// All that ended in the measured window.
-    pub total: &'a Tally,
-    /// What crosses the edges of the window.
-    pub edges: &'a Edges,
-    /// Length of the window, s.
-    pub seconds: f64,
-    /// How it ended.
-    pub status: &'a TrialStatus,
-}
 
 /// A finished probe.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,14 +19,27 @@ pub struct JudgedProbe {
     /// The bounded figures in the order of the bounds: ns, or a part of 1. A latency is infinite when transactions
     /// that did not succeed reach it.
     pub figures: Vec<f64>,
-    /// Over the bounds the largest of `1 - bound / figure`, -1 to 1: 0 at the bound, 1 when it is out of reach.
-    pub excess: f64,
+    /// What lies above each bound, in the order of the bounds.
+    pub shares: Vec<BoundShare>,
     /// Whether every bound was kept.
     pub is_kept: bool,
-    /// Whether a bounded percentile has too few values above it, so that the excess depends mostly on chance.
+    /// Whether a bounded percentile has too few values above it, so that it depends mostly on chance.
     pub is_coarse: bool,
     /// Whether the server crashed.
     pub is_crashed: bool,
+}
+
+/// How much of a probe is above a bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundShare {
+    /// The part of the transactions that are slower than the bound of a percentile, or that did not succeed, where this
+    /// is bounded, 0 to 1. A mean and a maximum have no such part: theirs is `figure / (figure + bound)`, which is
+    /// a half at the bound.
+    pub above: f64,
+    /// The part that may be above: 0.01 for a 99th percentile.
+    pub allowed: f64,
+    /// How many transactions this is a part of.
+    pub transactions: f64,
 }
 
 /// Assesses a probe by the bounds. A transaction that failed, timed out or was never answered counts as one of infinite
@@ -61,13 +54,16 @@ pub fn assess(bounds: &[SeekBound], probe: &ProbeFacts<'_>) -> JudgedProbe {
     let figures: Vec<f64> =
         bounds.iter().map(|bound| figure(bound.figure, &succeeded, lost)).collect();
     let is_complete = *probe.status == TrialStatus::Complete;
-    let excesses = bounds.iter().zip(&figures).map(|(bound, figure)| excess(bound.most, *figure));
     let is_kept = is_complete && bounds.iter().zip(&figures).all(|(it, figure)| *figure <= it.most);
+    let shares = bounds.iter().zip(&figures).map(|(bound, figure)| {
+        let share = share(bound, *figure, &succeeded, lost);
+        if is_complete { share } else { BoundShare { above: 1.0, ..share } }
+    });
     JudgedProbe {
         load: probe.load,
         is_confirming: probe.is_confirming,
         transactions_per_s: crate::latency::per(probe.total.transactions as f64, probe.seconds),
-        excess: if is_complete { excesses.fold(-1.0, f64::max) } else { 1.0 },
+        shares: shares.collect(),
         figures,
         is_kept,
         is_coarse: is_complete && is_coarse(bounds, succeeded.count() + lost),
@@ -93,10 +89,23 @@ fn figure(figure: BoundedFigure, succeeded: &LatencyHistogram, lost: u64) -> f64
     }
 }
 
-/// Near saturation a response time is about the reciprocal of the capacity that is left. So this is nearly a straight
-/// line over the load there, which the logarithm of the response time is not, and it has an end where that has none.
-fn excess(most: f64, figure: f64) -> f64 {
-    if figure <= 0.0 { -1.0 } else { (1.0 - most / figure).max(-1.0) }
+/// The share above a bound with this figure; all of it when nothing was measured.
+fn share(bound: &SeekBound, figure: f64, succeeded: &LatencyHistogram, lost: u64) -> BoundShare {
+    let all = succeeded.count() + lost;
+    let transactions = all.max(1) as f64;
+    let (above, allowed) = match bound.figure {
+        BoundedFigure::Percentile(percent) if all > 0 => {
+            let above = succeeded.count_above_ns(bound.most) + lost;
+            (above as f64 / transactions, (100.0 - percent) / 100.0)
+        }
+        BoundedFigure::Percentile(percent) => (1.0, (100.0 - percent) / 100.0),
+        BoundedFigure::Errors => (figure, bound.most),
+        BoundedFigure::Mean | BoundedFigure::Max if figure.is_finite() => {
+            (figure / (figure + bound.most), 0.5)
+        }
+        BoundedFigure::Mean | BoundedFigure::Max => (1.0, 0.5),
+    };
+    BoundShare { above, allowed, transactions }
 }
 
 fn is_coarse(bounds: &[SeekBound], transactions: u64) -> bool {
@@ -114,7 +123,7 @@ pub fn transactions_needed(bounds: &[SeekBound]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use measure::{OperationId, OperationKind};
+    use measure::{Edges, Operation, OperationId, OperationKind, Tally};
 
     use super::*;
 
@@ -152,8 +161,8 @@ mod tests {
         assert!(probe.is_kept && !probe.is_coarse);
         assert!((probe.figures[0] / (5.0 * MS) - 1.0).abs() < 1e-3, "{probe:?}");
         assert_eq!((probe.figures[1], probe.transactions_per_s), (0.0, 200.0));
-        // 1 - 10 ms / 5 ms, and errors as far from their bound as can be.
-        assert!((probe.excess + 1.0).abs() < 2e-3, "{probe:?}");
+        let share = |allowed| BoundShare { above: 0.0, allowed, transactions: 2_000.0 };
+        assert_eq!(probe.shares, [share(0.01), share(0.001)]);
     }
 
     #[test]
@@ -163,21 +172,47 @@ mod tests {
         assert!(judged(&[P99], 20, 0, &complete).is_kept);
         for (failed, unanswered) in [(21, 0), (0, 21)] {
             let probe = judged(&[P99], failed, unanswered, &complete);
-            assert_eq!((probe.figures[0], probe.excess), (f64::INFINITY, 1.0));
+            let all = 2_000 + unanswered;
+            assert_eq!(probe.figures, [f64::INFINITY]);
+            assert_eq!(probe.shares[0].above, 21.0 / all as f64);
             assert!(!probe.is_kept, "{probe:?}");
         }
         let mean = SeekBound { figure: BoundedFigure::Mean, most: 10.0 * MS };
-        assert!(!judged(&[mean], 1, 0, &complete).is_kept);
+        let probe = judged(&[mean], 1, 0, &complete);
+        assert_eq!((probe.is_kept, probe.shares[0].above), (false, 1.0));
         let probe = judged(&[ERRORS], 4, 0, &complete);
         assert_eq!((probe.figures[0], probe.is_kept), (0.002, false));
-        assert!((probe.excess - 0.5).abs() < 1e-9, "{probe:?}");
+        assert_eq!((probe.shares[0].above, probe.shares[0].allowed), (0.002, 0.001));
     }
 
     #[test]
     fn a_failed_trial_breaks_the_bounds_whatever_its_figures() {
         let probe = judged(&[P99], 0, 0, &TrialStatus::Failed("overloaded".to_owned()));
-        assert_eq!((probe.is_kept, probe.excess, probe.is_crashed), (false, 1.0, false));
+        assert_eq!((probe.is_kept, probe.is_crashed), (false, false));
+        assert_eq!((probe.shares[0].above, probe.shares[0].transactions), (1.0, 2_000.0));
         assert!(judged(&[P99], 0, 0, &TrialStatus::Crashed(String::new())).is_crashed);
+    }
+
+    #[test]
+    fn transactions_slower_than_the_bound_are_counted() {
+        // All 1,990 that succeeded took 5 ms, and 10 failed.
+        for (most_ms, above) in [(4.0, 1.0), (6.0, 0.005)] {
+            let bound = SeekBound { most: most_ms * MS, ..P99 };
+            let share = judged(&[bound], 10, 0, &TrialStatus::Complete).shares[0];
+            assert_eq!((share.above, share.transactions), (above, 2_000.0));
+        }
+    }
+
+    #[test]
+    fn the_share_of_a_mean_or_a_maximum_is_a_half_at_the_bound() {
+        for figure in [BoundedFigure::Mean, BoundedFigure::Max] {
+            for (most_ms, above) in [(5.0, 0.5), (15.0, 0.25), (1.25, 0.8)] {
+                let bound = SeekBound { figure, most: most_ms * MS };
+                let share = judged(&[bound], 0, 0, &TrialStatus::Complete).shares[0];
+                assert!((share.above - above).abs() < 1e-3, "{bound:?}: {share:?}");
+                assert_eq!(share.allowed, 0.5);
+            }
+        }
     }
 
     #[test]

@@ -206,8 +206,11 @@ impl Seek {
         let is_round = place.is_multiple_of(PLACES.len());
         let focus =
             if is_round && place > 0 { focus.refined(&self.range, &self.probes) } else { focus };
+        let is_exhausted = self.is_exhausted();
+        // The last probes may have made the place so narrow that too few of the others lie in it.
+        let focus = if is_exhausted { focus.wide_enough(&self.range, &self.probes) } else { focus };
         self.focus = Some(focus);
-        if self.is_exhausted() || (is_round && self.is_known(focus, place)) {
+        if is_exhausted || (is_round && self.is_known(focus, place)) {
             let load = focus.capacity(&self.range, &self.probes).map(|capacity| capacity.load_low);
             let left = CONFIRMING_MAX;
             self.stage = load.map_or(Stage::Done, |load| Stage::Confirm { load, left });

@@ -1,5 +1,7 @@
 //! Views of seeks.
 
+use measure::TrialStatus;
+
 use super::*;
 use crate::sample;
 

@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use measure::SeekOver;
 
 use super::*;
+use crate::seek::judged::BoundShare;
 
 /// The 99th percentile in services of a queue with exponential services and Poisson arrivals, before the server is
 /// idle: an exponential response time with rate 1 - load, all in units of the service. Source: Kleinrock, Queueing
@@ -12,7 +13,7 @@ use super::*;
 struct Queue {
     bound: f64,
     capacity: f64,
-    /// Standard deviation of the logarithm of each probe's percentile.
+    /// Standard deviation of the logarithm of each probe's percentile, nearly.
     noise: f64,
     state: u64,
 }
@@ -37,15 +38,19 @@ impl Queue {
 
     fn probe(&mut self, next: NextProbe) -> JudgedProbe {
         let load = next.load;
-        let is_overloaded = load >= 1_000.0;
-        let exact = if is_overloaded { 1e9 } else { 100_f64.ln() / (1_000.0 - load) };
-        let seen = exact * (self.noise * self.normal()).exp();
+        // An exponential response time is above the bound in this part of the transactions.
+        let exact = (-self.bound * (1_000.0 - load)).exp().min(1.0);
+        // A percentile that is a little off is a share that is ln 100 times as far off. The mean stays as it is.
+        let deviation = self.noise * 100_f64.ln();
+        let factor = (deviation * self.normal() - deviation * deviation / 2.0).exp();
+        let above = (exact * factor).min(1.0);
+        let seen = self.bound * 100_f64.ln() / above.recip().ln();
         JudgedProbe {
             load,
             is_confirming: next.step == Step::Confirm,
             transactions_per_s: load.min(1_000.0),
             figures: vec![seen],
-            excess: (1.0 - self.bound / seen).max(-1.0),
+            shares: vec![BoundShare { above, allowed: 0.01, transactions: 5.0 * load }],
             is_kept: seen <= self.bound,
             is_coarse: false,
             is_crashed: false,
@@ -108,17 +113,18 @@ fn with_15_percent_of_noise_intervals_have_the_capacity_and_the_median_error_is_
     assert!(covered >= 186, "{covered} of 200, 93 %");
 }
 
-/// So many clients on one server: nobody waits for more than the others, so the bound is a number of clients, and the
-/// throughput is the server's.
+/// So many clients on one server: nobody waits for more than the others, so the bound is a number of clients up to
+/// which all transactions keep it, and above which none does, and the throughput is the server's.
 fn clients(next: NextProbe, most: f64) -> JudgedProbe {
-    let excess = (1.0 - most / next.load).max(-1.0);
+    let is_kept = next.load <= most;
+    let above = if is_kept { 0.0 } else { 1.0 };
     JudgedProbe {
         load: next.load,
         is_confirming: next.step == Step::Confirm,
         transactions_per_s: 1_000.0,
         figures: vec![next.load],
-        excess,
-        is_kept: excess <= 0.0,
+        shares: vec![BoundShare { above, allowed: 0.01, transactions: 5_000.0 }],
+        is_kept,
         is_coarse: false,
         is_crashed: false,
     }
@@ -241,11 +247,12 @@ fn no_sequence_of_results_makes_the_search_go_on_for_ever_or_leave_its_range() {
         let range = SeekRange { over, from: 3.0, to: 70.0, ..RANGE };
         let seek = run(range, |next| {
             assert!((3.0..=70.0).contains(&next.load), "{next:?}");
-            let excess = 2.0 * chance.uniform() - 1.0;
+            let above = (chance.uniform() * 20.0 - 10.0).exp().min(1.0);
             let is_coarse = chance.uniform() < 0.1;
             let is_crashed = chance.uniform() < 0.01;
             let probe = clients(next, 10.0);
-            JudgedProbe { excess, is_kept: excess <= 0.0, is_coarse, is_crashed, ..probe }
+            let shares = vec![BoundShare { above, ..probe.shares[0] }];
+            JudgedProbe { shares, is_kept: above <= 0.01, is_coarse, is_crashed, ..probe }
         });
         assert!(seek.probes().len() <= 53);
         if let SeekOutcome::Found(capacity) = seek.outcome() {
