@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::own_server::wait_until;
 use crate::sandbox::{Sandbox, both};
-use crate::{server, tidb as tidb_tests, tpcc, tpch, ycsb};
+use crate::{server, tidb as tidb_tests, tpcc, ycsb};
 
 /// A server that logs every statement.
 struct Logged {
@@ -230,33 +230,12 @@ fn tpcc_tables_are_the_same(server: &Logged) {
     assert_eq!(hinted.count(), 16, "of both tools all but HISTORY, which has no key");
 }
 
-fn tpch_columns_are_the_same(server: &Logged) {
-    let sandbox = Sandbox::new();
-    tpch::their(&sandbox, "prepare", &server.database("tpch_theirs"), &["--sf=0"]);
-    sandbox.succeed(["generate", "tpch", "-o", "scale=0.001", "--out", "files", "--quiet"]);
-    let schema = fs::read_to_string(sandbox.path().join("files/schema.sql")).unwrap();
-    server.database("tpch_ours");
-    server.sql(&format!("USE tpch_ours; {schema}"));
-    // go-tpc also allows NULL in the comments of REGION and NATION, and has no index but the primary key.
-    let columns = |database: &str| {
-        server.sql(&format!(
-            "SELECT TABLE_NAME, LOWER(COLUMN_NAME), COLUMN_TYPE, COLUMN_KEY = 'PRI' \
-             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{database}' \
-             ORDER BY TABLE_NAME, ORDINAL_POSITION"
-        ))
-    };
-    let ours = columns("tpch_ours");
-    assert_eq!(ours, columns("tpch_theirs"));
-    assert_eq!(ours.lines().count(), 61, "the columns of clause 1.4");
-}
-
 fn compare_all(server: &Logged) {
     sysbench_tables_are_the_same(server);
     oltp_insert_leaves_ids_to_the_table_as_sysbench_does(server);
     the_ycsb_table_is_made_by_the_same_statement(server);
     long_ycsb_fields_are_stored_whole(server);
     tpcc_tables_are_the_same(server);
-    tpch_columns_are_the_same(server);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn ours(sandbox: &Sandbox, url: &str, arguments: &[&str]) -> Value {
 }
 
 /// Runs go-tpc on the database of a URL, and returns what it prints.
-pub(crate) fn their(sandbox: &Sandbox, verb: &str, url: &str, arguments: &[&str]) -> String {
+fn their(sandbox: &Sandbox, verb: &str, url: &str, arguments: &[&str]) -> String {
     let login = server::login(url);
     let mut command = Command::new(tpcc::go_tpc());
     command.args(["tpch", verb, "-H", &login.host, "-P", &login.port, "-D", &login.database]);
