@@ -8,8 +8,8 @@ pub struct Timeouts {
     /// From the first packet to the end of the login.
     pub connect: Duration,
     /// For the answer to each statement; `None` waits forever. A statement that takes longer fails with
-    /// [`measure::ErrorClass::Timeout`] and makes its session unusable, because the answer may still arrive. An embedded
-    /// database ends it between two steps of its work.
+    /// [`measure::ErrorClass::Timeout`] and makes its session unusable, because the answer may still arrive. An
+    /// embedded database ends it between two steps of its work.
     pub query: Option<Duration>,
 }
 

@@ -23,8 +23,8 @@ pub struct OfferedLoad {
     pub warm_up: Duration,
     /// When the measured load ends.
     pub limit: Limit,
-    /// Whether transactions last so differently that a time without an end of one says nothing about the system: it is
-    /// no stall, and the last of a limited number of transactions may take as long as it needs.
+    /// Whether transactions last so differently that a time without an end of one says nothing about the system: it
+    /// is no stall, and the last of a limited number of transactions may take as long as it needs.
     pub has_uneven_turns: bool,
     /// Whether the times of each transaction are kept: for loads with few of them.
     pub keeps_turns: bool,

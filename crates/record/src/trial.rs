@@ -157,7 +157,8 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
-    /// When each transaction ran, in the order of their starts; empty unless the workload has so few that each is kept.
+    /// When each transaction ran, in the order of their starts; empty unless the workload has so few that each is
+    /// kept.
     pub turns: Vec<TimedTurn>,
     /// What crosses the edges of the measured window.
     pub edges: Edges,

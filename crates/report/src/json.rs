@@ -248,11 +248,9 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }
-    if let Some(turns) = turns::json(trial) {
-        value["turns"] = turns;
-    }
-    if let Some(loaded) = loading::json(trial, percentiles) {
-        value["loaded"] = loaded;
+    let parts = [("turns", turns::json(trial)), ("loaded", loading::json(trial, percentiles))];
+    for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
+        value[key] = part;
     }
     value
 }

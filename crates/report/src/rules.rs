@@ -107,8 +107,8 @@ pub(crate) fn unchecked(trial: &Trial<'_>) -> Option<(&'static str, String)> {
     is_unchecked(trial).then(|| ("conditions on the data", NOT_CHECKED.to_owned()))
 }
 
-/// Number of conditions, on answers or on data, that hold after every trial, and after how many trials the data was not
-/// checked.
+/// Number of conditions, on answers or on data, that hold after every trial, and after how many trials the data was
+/// not checked.
 fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, on_answers: bool) -> String {
     let trials: Vec<&Trial<'_>> = trials.filter(|trial| has_rules(trial)).collect();
     let unchecked = trials.iter().filter(|trial| !on_answers && is_unchecked(trial)).count();

@@ -80,8 +80,8 @@ pub(crate) fn watched() -> Run {
     run
 }
 
-/// A watched run of one trial that has kept the times of its transactions: each client runs Q1 in the first second and Q2
-/// in the next, and that of the last client fails.
+/// A watched run of one trial that has kept the times of its transactions: each client runs Q1 in the first second
+/// and Q2 in the next, and that of the last client fails.
 pub(crate) fn kept_turns(clients: usize) -> Run {
     let mut run = watched();
     run.trials.truncate(1);

@@ -1,5 +1,5 @@
-//! When each transaction of a trial ran, for workloads with so few of them that each is kept: as bands in the plots over
-//! time, as a plot with a lane for each client, as a table and as JSON.
+//! When each transaction of a trial ran, for workloads with so few of them that each is kept: as bands in the plots
+//! over time, as a plot with a lane for each client, as a table and as JSON.
 
 use measure::TimedTurn;
 use serde_json::{Value, json};

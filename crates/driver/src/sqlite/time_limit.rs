@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Error};
 
-/// SQLite asks once for about so many instructions of its virtual machine, which take less than a millisecond, whether
-/// to go on. Most statements end before: they need no reading of the clock.
+/// SQLite asks once for about so many instructions of its virtual machine, which take less than a millisecond,
+/// whether to go on. Most statements end before: they need no reading of the clock.
 const INSTRUCTIONS: i32 = 10_000;
 
-/// Interrupts statements that take longer than a time-out. Waits for a lock or for the disk are no instructions: they end
-/// by themselves, a wait for a lock by the busy time-out.
+/// Interrupts statements that take longer than a time-out. Waits for a lock or for the disk are no instructions:
+/// they end by themselves, a wait for a lock by the busy time-out.
 pub(super) struct TimeLimit {
     /// Whether a statement has begun since SQLite last asked.
     is_new: Arc<AtomicBool>,

@@ -49,7 +49,8 @@ fn unscored(settings: &Settings, clients: usize) -> Vec<String> {
             "scale {scale} is none of the specification's, which are 1, 10, 30, 100 and so on (clause 4.1.3.1)"
         )),
         Some((_, least)) if clients > 1 && streams < *least => missing.push(format!(
-            "a throughput test at scale {scale} has {least} streams of queries or more (clause 5.3.4), and this load {}",
+            "a throughput test at scale {scale} has {least} streams of queries or more (clause 5.3.4), and this \
+             load {}",
             if streams == 1 { "one".to_owned() } else { streams.to_string() }
         )),
         Some(_) => {}
@@ -147,8 +148,8 @@ mod tests {
         let told = missing("", 1);
         assert_eq!(
             told,
-            "the parameters were those of the validation (`parameters = \"random\"` draws them); the refresh functions \
-             did not run (`refresh = true`)"
+            "the parameters were those of the validation (`parameters = \"random\"` draws them); the refresh \
+             functions did not run (`refresh = true`)"
         );
         let told = missing(&format!("scale = 2\n{WHOLE}"), 1);
         assert!(told.starts_with("scale 2 is none of the specification's"), "{told}");

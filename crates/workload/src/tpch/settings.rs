@@ -131,8 +131,8 @@ impl Settings {
         self.has_known_answers() && !self.checks_streams()
     }
 
-    /// Whether the answers of `clients` clients are compared between systems: those that have no known answer, on data
-    /// that no refresh stream changes at the same time.
+    /// Whether the answers of `clients` clients are compared between systems: those that have no known answer, on
+    /// data that no refresh stream changes at the same time.
     pub(super) fn compares_systems(&self, clients: usize) -> bool {
         self.has_check && !self.checks_streams() && (!self.has_refresh || clients == 1)
     }

@@ -355,7 +355,10 @@ fn queries_that_do_not_exist_are_refused() {
     };
     assert_eq!(told("queries = \"1,23\""), "`queries` is 23, out of range: allowed: 1 to 22");
     assert_eq!(told("queries = [1, 6, 1]"), "`queries` has 1 twice: give each once");
-    assert_eq!(told("queries = \"Q1\""), "`queries` is \"Q1\", not a whole number: allowed: 1 to 22");
+    assert_eq!(
+        told("queries = \"Q1\""),
+        "`queries` is \"Q1\", not a whole number: allowed: 1 to 22"
+    );
     assert_eq!(
         told("queries = [1]\norder = \"ascending\""),
         "`order` does not go with `queries`, which run in their own order: leave one of them out"

@@ -1,5 +1,5 @@
-//! Verdicts on the answers to queries: compared with the known ones or, where none are known, with those of the system
-//! that was asked first.
+//! Verdicts on the answers to queries: compared with the known ones or, where none are known, with those of the
+//! system that was asked first.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
