@@ -1,5 +1,5 @@
-//! The HTML report in a real browser, headless Chromium: no error, every plot drawn, the values at the pointer those of the
-//! record, and nothing folded missing on paper.
+//! The HTML report in a real browser, headless Chromium: no error, every plot drawn, the values at the pointer those
+//! of the record, and nothing folded missing on paper.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -156,8 +156,8 @@ pub(crate) fn spectrum(
     })
 }
 
-/// Points at even distances on the axis, `far` from its beginning to its end, up to the percentile of the last value. The
-/// places are those of the other lines, but for the last.
+/// Points at even distances on the axis, `far` from its beginning to its end, up to the percentile of the last value.
+/// The places are those of the other lines, but for the last.
 fn spectrum_dots(histogram: &LatencyHistogram, far: f64) -> Vec<Dot> {
     let last_percent = (1.0 - 1.0 / histogram.count() as f64) * 100.0;
     let steps = (0..SPECTRUM_STEPS)

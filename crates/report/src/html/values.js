@@ -1,8 +1,8 @@
 "use strict";
-// Shows the values of plots at the pointer, at a touch, and with the arrow keys. The data is in the plots' own attributes:
-// data-x and data-y of a plot are the names of its axes. A series is a group with its name (data-n), and with places
-// (data-x) and values (data-y), one for each corner of its line or each marker. Without data-x it has the places of an
-// earlier series, but for the last one, which is data-last.
+// Shows the values of plots at the pointer, at a touch, and with the arrow keys. The data is in the plots' own
+// attributes: data-x and data-y of a plot are the names of its axes. A series is a group with its name (data-n), and
+// with places (data-x) and values (data-y), one for each corner of its line or each marker. Without data-x it has the
+// places of an earlier series, but for the last one, which is data-last.
 (() => {
   const PLOTS = "svg[data-area]";
   const plots = new Map();

@@ -24,7 +24,7 @@ const COLOURS: usize = 8;
 /// Dash patterns, the first solid.
 const DASHES: [&str; 8] = ["", "7 4", "2 3", "9 3 2 3", "14 4", "4 4", "9 3 2 3 2 3", "14 4 4 4"];
 
-/// A colour that comes again has the dash pattern this many places on: a series and its neighbour in dash keep theirs.
+/// A colour that comes again has the dash pattern this many places on.
 const DASH_SHIFT: usize = 2;
 
 /// What is drawn of a line with one point.

@@ -8,8 +8,8 @@ use crate::table::escape;
 const SEPARATOR: char = '|';
 
 impl Chart {
-    /// The attributes of the plot: names of its axes, top and bottom of its area, and `data-by` where a point is found
-    /// by both coordinates.
+    /// The attributes of the plot: names of its axes, top and bottom of its area, and `data-by` where a point is
+    /// found by both coordinates.
     pub(super) fn axes_attributes(&self, top: f64, bottom: f64) -> String {
         let by = if self.has_measured_places() { " data-by=\"point\"" } else { "" };
         format!(
@@ -24,8 +24,8 @@ impl Chart {
         self.x.scale == Scale::Linear && self.series.iter().any(|series| series.has_markers)
     }
 
-    /// The attributes of a series: its name, and the place and value of each point. Places that are those of an earlier
-    /// series, as far as they go and but for the last, are not repeated.
+    /// The attributes of a series: its name, and the place and value of each point. Places that are those of an
+    /// earlier series, as far as they go and but for the last, are not repeated.
     pub(super) fn series_attributes(&self, series: &Series, known: &mut Vec<String>) -> String {
         let places: Vec<String> = series.dots.iter().map(|dot| self.place(dot)).collect();
         let values: Vec<String> = series.dots.iter().map(|dot| self.value(dot)).collect();
