@@ -71,7 +71,8 @@ impl Problems {
         let Ok(root) = Options::parse(&self.source.text) else { return self };
         let named = |problem: &Problem| {
             let path = root.path_at(problem.span.as_ref()?.start)?;
-            option(&path.iter().map(String::as_str).collect::<Vec<_>>())
+            let option = option(&path.iter().map(String::as_str).collect::<Vec<_>>())?;
+            Some(scrub::scrub(&option))
         };
         self.options = self.problems.iter().map(named).collect();
         self.rendered = render(&self.source, (&self.problems, &self.options), Color::Never);
