@@ -107,9 +107,9 @@ impl LatencyHistogram {
         counts.value_at_quantile(quantile).min(counts.max())
     }
 
-    /// How many values are above a limit. A bin of the histogram that reaches beyond the limit counts whole, as it does
-    /// for [`LatencyHistogram::percentile_ns`]: the percentile is within a limit just when no more values are above
-    /// that limit than may be above the percentile.
+    /// How many values are above a limit. A bin of the histogram that reaches beyond the limit counts whole, as it
+    /// does for [`LatencyHistogram::percentile_ns`]: the percentile is within a limit just when no more values are
+    /// above that limit than may be above the percentile.
     pub fn count_above_ns(&self, limit_ns: f64) -> u64 {
         let bins = self.as_hdr().iter_recorded();
         let above = bins.filter(|bin| bin.value_iterated_to() as f64 > limit_ns);

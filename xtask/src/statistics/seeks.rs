@@ -267,8 +267,8 @@ mod tests {
         assert!(found.covered >= 18, "{found:?}");
     }
 
-    /// One transaction in a hundred is above, over all factors: `E[0.01^(r / f)] = 0.01` with f lognormal by 15 %, where r
-    /// is the part of the server that the load leaves, by what it leaves without noise.
+    /// One transaction in a hundred is above, over all factors: `E[0.01^(r / f)] = 0.01` with f lognormal by 15 %,
+    /// where r is the part of the server that the load leaves, by what it leaves without noise.
     #[test]
     fn the_truth_of_the_model_has_one_transaction_in_a_hundred_above_the_bound() {
         let load = truth(&cases()[0], 0.75, 1).unwrap();

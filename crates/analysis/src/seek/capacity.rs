@@ -73,8 +73,8 @@ impl Focus {
         Self { centre: focus.centre.max(ends[0]).min(ends[1]), ..focus }
     }
 
-    /// The capacity by the probes around the focus; `None` when they do not show that the share above a bound rises with
-    /// the load, or cross it outside of the range.
+    /// The capacity by the probes around the focus; `None` when they do not show that the share above a bound rises
+    /// with the load, or cross it outside of the range.
     pub(super) fn capacity(self, range: &SeekRange, probes: &[JudgedProbe]) -> Option<Capacity> {
         let near = self.near(range, probes);
         let (estimate, low, high) = crossing(&shown(&near))?;
@@ -131,9 +131,9 @@ fn lowest(shown: &[Shown]) -> Option<Crossing> {
     crossings.min_by(|one, other| one.x.total_cmp(&other.x))
 }
 
-/// The load at which the first of the bounds begins to break, and its interval: all bounds are kept below the lowest of
-/// their crossings. Where several are near to each other, the interval has the lowest of both ends. `None` when a bound
-/// that may be the first has no interval.
+/// The load at which the first of the bounds begins to break, and its interval: all bounds are kept below the lowest
+/// of their crossings. Where several are near to each other, the interval has the lowest of both ends. `None` when a
+/// bound that may be the first has no interval.
 fn crossing(shown: &[Shown]) -> Option<(f64, f64, f64)> {
     let told = || shown.iter().filter_map(|it| it.crossing.and_then(|at| Some((at.x, at.ends?))));
     let least =
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(crossing(&[latency, shown(5.5, None, false)]), None);
     }
 
-    /// With t(0.98, 2) = 6.965 (from the distribution function of two degrees of freedom, 1/2 + t / (2 sqrt(2 + t^2))) and
-    /// residuals of 0.025, -0.125, 0.175 and -0.075, whose squares add up to 0.0525.
+    /// With t(0.98, 2) = 6.965 (from the distribution function of two degrees of freedom, 1/2 + t / (2 sqrt(2 + t^2)))
+    /// and residuals of 0.025, -0.125, 0.175 and -0.075, whose squares add up to 0.0525.
     #[test]
     fn a_line_has_the_interval_of_least_squares() {
         let line = Line::through(&[(0.0, -1.0), (1.0, -0.45), (2.0, 0.55), (3.0, 1.0)]).unwrap();

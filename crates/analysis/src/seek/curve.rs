@@ -27,8 +27,8 @@ pub(super) struct Point {
     pub(super) weight: f64,
 }
 
-/// `logit(share) = height + slope (x - middle)`, fitted by quasi-likelihood: only the mean and the variance of a share are
-/// assumed, so that shares may vary by more than chance, as those of neighbours in a queue do.
+/// `logit(share) = height + slope (x - middle)`, fitted by quasi-likelihood: only the mean and the variance of a share
+/// are assumed, so that shares may vary by more than chance, as those of neighbours in a queue do.
 ///
 /// Source: McCullagh and Nelder, Generalized Linear Models, 2nd edition, 1989, sections 4.4.2 (the fit) and 9.2 (the
 /// variance); for shares that are no counts, Papke and Wooldridge, Journal of Applied Econometrics 11 (1996).
@@ -86,9 +86,9 @@ fn share_at(logit: f64) -> f64 {
     1.0 / (1.0 + (-logit).exp())
 }
 
-/// The variance of a share, but for a factor that is the same for all probes. By chance alone it is `share (1 - share)`; it
-/// grows faster with the share, because slow transactions come in groups that are larger under more load. With this
-/// power the simulated seeks err least.
+/// The variance of a share, but for a factor that is the same for all probes. By chance alone it is
+/// `share (1 - share)`; it grows faster with the share, because slow transactions come in groups that are larger under
+/// more load. With this power simulated seeks erred least.
 fn variance(share: f64, allowed: f64) -> f64 {
     let by_chance = |share: f64| share * (1.0 - share);
     let at_bound = by_chance(allowed);
