@@ -34,7 +34,7 @@ pub struct Problems {
     pub problems: Vec<Problem>,
     /// The plan's text with the places marked, plain.
     pub rendered: String,
-    source: Source,
+    source: Box<Source>,
     /// For each problem the option of the command line that has set the value, if it is known.
     options: Vec<Option<String>>,
 }
@@ -61,7 +61,7 @@ impl Problems {
         let source = source.scrubbed();
         let options = vec![None; problems.len()];
         let rendered = render(&source, (&problems, &options), Color::Never);
-        Self { problems, rendered, source, options }
+        Self { problems, rendered, source: Box::new(source), options }
     }
 
     /// The same problems, shown at the options of the command line that have set the values: nobody has written the
