@@ -411,7 +411,7 @@ mod tests {
         ");
         let page = crate::html(&digest);
         let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
-        assert!(place("times as much as v1<") < place(DIFFERENCES));
+        assert!(place("ratio to v1, log scale<") < place(DIFFERENCES));
         assert!(place(DIFFERENCES) < place("<h2>Plots"));
         for view in [crate::terminal(&digest), crate::markdown(&digest)] {
             let beside = view.split_once(DIFFERENCES).unwrap().1;

@@ -44,7 +44,8 @@ fn the_capacity_of_a_simulated_queue_is_that_of_the_formula() {
     assert!(again.contains(seek["text"].as_str().unwrap()), "{again}");
 }
 
-/// Two variants in one run, each at its own limit: so many clients at a server of 10 ms wait so many times 10 ms.
+/// Two systems in one run, each at its own limit: so many clients at a server of 10 ms wait so many times 10 ms. So
+/// seven clients keep 76 ms, with 70 ms, and fifteen do at a server of 5 ms, with 75 ms.
 #[test]
 fn each_system_of_a_plan_is_sought_at_its_own_limit() {
     let sandbox = Sandbox::new();
@@ -53,7 +54,7 @@ fn each_system_of_a_plan_is_sought_at_its_own_limit() {
                 [systems.two]\nkind = \"simulated\"\nservice_times = [\"5ms\"]\n\
                 [seek]\nprobe_time = \"5s\"\nconfirm_time = \"10s\"\n";
     sandbox.file("plan.toml", plan);
-    let mut command = sandbox.dyno(["run", "plan.toml", "--seek", "p90 < 75ms", "--format=json"]);
+    let mut command = sandbox.dyno(["run", "plan.toml", "--seek", "p90 < 76ms", "--format=json"]);
     let report = report(&mut command);
     let seeks = report["seek"]["seeks"].as_array().unwrap();
     for (seek, system, clients, rate) in

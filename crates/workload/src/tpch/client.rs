@@ -95,7 +95,7 @@ impl Stream {
                 }
                 handle.finish(turn, self.load.operation(step));
                 if let Step::Query(query) = step {
-                    self.load.judge(query, handle.index(), rows);
+                    self.load.assess(query, handle.index(), rows);
                 }
             }
             Err(failure) => {

@@ -79,11 +79,11 @@ impl TpchLoad {
         }
     }
 
-    /// Judges the answer to a query of client `index`.
-    pub(super) fn judge(&self, query: usize, index: usize, rows: Vec<Vec<Datum>>) {
+    /// Assesses the answer to a query of client `index`.
+    pub(super) fn assess(&self, query: usize, index: usize, rows: Vec<Vec<Datum>>) {
         if !matches!(self.reference, Reference::Nothing) {
             let question = (query, self.parameters(query, index));
-            self.verdicts.judge(&self.reference, question, texts(rows));
+            self.verdicts.assess(&self.reference, question, texts(rows));
         }
     }
 

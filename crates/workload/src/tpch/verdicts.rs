@@ -43,8 +43,8 @@ struct Verdict {
 }
 
 impl Verdicts {
-    /// Judges an answer.
-    pub(super) fn judge(&self, reference: &Reference, question: Question, rows: Rows) {
+    /// Assesses an answer.
+    pub(super) fn assess(&self, reference: &Reference, question: Question, rows: Rows) {
         let query = question.0;
         match reference {
             Reference::Nothing => {}
