@@ -114,7 +114,7 @@ fn services_are_called_over_tls_as_the_options_say() {
             (open, vec![required.clone()], onlookers),
             (open, vec![ca.clone()], named),
             (open, vec![identity.clone(), ca.clone()], host),
-            (strict, [&[ca.clone()], &own[..]].concat(), named),
+            (strict, [std::slice::from_ref(&ca), &own[..]].concat(), named),
         ] {
             let url = url(protocol, "localhost", port);
             let report = report(&mut bench(&sandbox, &url, options, &system));
@@ -126,7 +126,7 @@ fn services_are_called_over_tls_as_the_options_say() {
             assert_eq!(settings["connection"], connection, "{url} {system:?}");
         }
         let url = url(protocol, "localhost", strict);
-        let told = refusal(&mut bench(&sandbox, &url, options, &[required.clone()]));
+        let told = refusal(&mut bench(&sandbox, &url, options, std::slice::from_ref(&required)));
         assert!(told.contains("the server demands a client certificate"), "{told}");
         assert!(told.contains("ssl-cert=FILE and ssl-key=FILE"), "{told}");
     }
