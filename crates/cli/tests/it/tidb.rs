@@ -318,8 +318,8 @@ fn up_and_down_report_systems_they_cannot_handle() {
     let sandbox = Sandbox::new();
     let nothing = sandbox.fail(1, ["up", "sqlite"]);
     assert!(nothing.contains("`sqlite` has no server to start"), "{nothing}");
-    let missing = sandbox.fail(1, ["up", "tidb:/opt/none/tidb-server"]);
-    assert!(missing.contains("/opt/none/tidb-server is no program that can be run"), "{missing}");
+    let missing = sandbox.fail(2, ["up", "tidb:/opt/none/tidb-server"]);
+    assert!(missing.contains("there is no program /opt/none/tidb-server"), "{missing}");
     let late = sandbox.fail(1, ["up", "tidb:/bin/false", "--detach"]);
     assert!(late.contains("TiDB did not start (exit status: 1)"), "{late}");
     let spelling = sandbox.fail(2, ["up", "tydb"]);
