@@ -188,8 +188,8 @@ pub(crate) struct BenchArgs {
     /// connection is lost [default: 30s].
     #[arg(long, value_name = "DURATION")]
     pub(crate) reconnect_limit: Option<String>,
-    /// Number of event loops among which the clients are divided [default: one for every two cores, or one
-    /// for each of `--client-cpus`].
+    /// Number of event loops among which the clients are divided [default: one for each core, for every two
+    /// beside a service on this machine, or for each of `--client-cpus`].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<String>,
     /// CPUs that the threads of the load may use, such as `1` or `0-3,8` [default: all].

@@ -112,7 +112,8 @@ pub struct LoadPlan {
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
-    /// Event loops that share the clients; by default one for two cores, at least one, or one for each of `cpus`.
+    /// Event loops that share the clients; by default one for each of `cpus`, or as many as suit the system and the
+    /// cores.
     pub workers: Option<usize>,
     /// The CPUs that the threads of the load may use; all when `None`.
     pub cpus: Option<CpuList>,

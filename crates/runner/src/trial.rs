@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use measure::{
     Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Operation, Outage, Phase,
 };
-use plan::{CpuList, LoadPlan, Plan, SystemPlan, Trial, Variant};
+use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
 use record::{
     CallsRecord, ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, ProbeRecord,
     RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
@@ -20,6 +20,7 @@ use system::Access;
 use workload::{LoadKey, LoadProgress};
 
 use crate::cross_check::Check;
+use crate::event_loops;
 use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
 use crate::pacing;
@@ -182,7 +183,7 @@ pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: Durati
             threads: 0,
             think_time: plan.load.think_time,
             interval: plan.load.interval,
-            cpus: load_cpus(&plan.load),
+            cpus: event_loops::cpus(&plan.load),
             open: pacing::record(plan, trial),
             calls: None,
         },
@@ -215,13 +216,14 @@ fn make_offer(
         Access::Simulated { .. } => Workers::Simulated,
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
         Access::Database(_) | Access::Service(_) => {
-            Workers::EventLoops(event_loops(load).min(experiment.connections(trial)))
+            let loops = event_loops::of_load(load, event_loops::beside(access));
+            Workers::EventLoops(loops.min(experiment.connections(trial)))
         }
     };
     OfferedLoad {
         clients: trial.clients,
         workers,
-        cpus: load_cpus(load),
+        cpus: event_loops::cpus(load),
         pacing: pacing::pacing(plan, trial, warm_up),
         warm_up,
         limit: experiment.limit(trial),
@@ -232,27 +234,6 @@ fn make_offer(
         reconnect_limit: load.bounds.reconnect_limit,
         drain_timeout: DRAIN_TIMEOUT,
     }
-}
-
-/// The number of event loops: one for every two cores that this process may use. One handles a hundred thousand
-/// requests a second, and the server under test often runs on the same machine: more loops then take its cores, gain
-/// no throughput and serve clients less evenly (measured at 16 and 64 clients on two cores).
-pub fn default_event_loops() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
-}
-
-/// The number of event loops of a plan. CPUs that it gives to the load get a loop each.
-pub(crate) fn event_loops(load: &LoadPlan) -> usize {
-    let by_default = || match &load.cpus {
-        Some(cpus) => cpus.numbers().count(),
-        None => default_event_loops(),
-    };
-    load.workers.unwrap_or_else(by_default)
-}
-
-/// The CPUs that the threads of the load may use; empty for all.
-pub(crate) fn load_cpus(load: &LoadPlan) -> Vec<usize> {
-    load.cpus.iter().flat_map(CpuList::numbers).collect()
 }
 
 /// Writes the engine's counts to the record, and reports them as progress.
@@ -463,23 +444,5 @@ impl TrialObserver for TrialRecorder<'_, '_> {
 
     fn crash(&mut self) -> Option<String> {
         self.test_bed.exited()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn given_cpus_have_an_event_loop_each_unless_the_plan_says_how_many() {
-        let load = |lines: &str| {
-            let text = format!("system = \"a\"\nworkload = \"b\"\n[load]\n{lines}\n");
-            let folder = std::path::PathBuf::new();
-            Plan::parse(plan::Source { name: "x".to_owned(), text, folder }).unwrap().load
-        };
-        let cpus = load("cpus = \"0,2-4\"");
-        assert_eq!((event_loops(&cpus), load_cpus(&cpus)), (4, vec![0, 2, 3, 4]));
-        assert_eq!(event_loops(&load("cpus = \"0,2-4\"\nworkers = 2")), 2);
-        assert_eq!(load_cpus(&load("")), Vec::<usize>::new());
     }
 }

@@ -10,8 +10,8 @@ use plan::{CeilingPlan, Trial};
 use system::{Access, ProgressEvent};
 
 use crate::ceiling::{CeilingProbe, start_echo};
+use crate::event_loops::{self, is_on_this_machine};
 use crate::test_bed::TestBed;
-use crate::trial::{event_loops, load_cpus};
 use crate::{Event, Experiment, RunListener, progress_listener};
 
 /// The measured queries of a trial and their bytes.
@@ -57,7 +57,8 @@ pub(crate) fn measure(
     let stage = ProgressEvent::stage("measuring the ceiling of the path");
     listener.on_event(Event::Progress(stage));
     let load = &experiment.plan.load;
-    let (workers, cpus) = (event_loops(load), load_cpus(load));
+    let by_default = event_loops::beside_a_service();
+    let (workers, cpus) = (event_loops::of_load(load, by_default), event_loops::cpus(load));
     let (echo, address) = match &plan.to {
         Some(address) => (None, address.clone()),
         None => {
@@ -84,7 +85,7 @@ fn demand_local(access: &Access) -> Result<()> {
     };
     for endpoint in &endpoints {
         match endpoint {
-            Endpoint::Tcp(address) if address.ip().is_loopback() => {}
+            Endpoint::Tcp(_) if is_on_this_machine(endpoint) => {}
             Endpoint::Tcp(address) => bail!(
                 "{address} is another machine, or another way to this one: start `dyno echo --listen \
                  ADDRESS:PORT` there, and set `ceiling.to`"

@@ -1,7 +1,6 @@
 //! The page's tables: a row for each number of connections, or one for each contestant.
 
 use super::Part;
-use super::cases::WATCHED_CONNECTIONS;
 use super::contestant::Contestant::{
     self, Dyno, DynoLocalRows, DynoTrpc, DynoWatching, Floor, Ghz, GoTpc, GoYcsb, H2load, Sysbench,
     TrpcClient,
@@ -41,10 +40,13 @@ const PINNED: Section = Section {
     words: "Server on core 0, client on core 1\n\nClient CPU for a point select, us (in brackets the \
             user part), and throughput. Nothing that speaks the protocol by one system call each way \
             can be below the floor, so what the floor needs of sysbench's CPU is as far as dyno could \
-            come.",
-    contestants: &[Dyno, Floor, Sysbench],
+            come. The others watch nothing; dyno watches host and servers by default, and without that under \
+            `watch = \"off\"`.",
+    contestants: &[Dyno, DynoWatching, Floor, Sysbench],
     cell: |of| format!("{:.2} [{:.2}], {:.1}k/s", of(CpuUs), of(UserUs), of(QueriesPerS) / 1e3),
     ratios: &[
+        ("watching / floor", [DynoWatching, Floor], CpuUs),
+        ("watching / not", [DynoWatching, Dyno], CpuUs),
         ("dyno / floor", [Dyno, Floor], CpuUs),
         ("dyno / sysbench", [Dyno, Sysbench], CpuUs),
         ("floor / sysbench", [Floor, Sysbench], CpuUs),
@@ -153,7 +155,6 @@ fn of_calls(place: &'static str, [tcp, trpc, grpc]: [Part; 3]) -> [Section; 3] {
 pub(super) fn sections(results: &Results) -> String {
     let sections = [
         PINNED.text(results),
-        watching(results),
         SHARED.text(results),
         memory(results),
         prepare(results),
@@ -205,20 +206,6 @@ fn figures(point: Point<'_>, contestant: Contestant) -> impl Fn(Quantity) -> f64
 
 fn shown(point: Point<'_>, pair: [Contestant; 2], quantity: Quantity) -> String {
     point.ratio(pair, quantity).map_or_else(String::new, |ratio| Seen::from(ratio).to_string())
-}
-
-/// What watching the host costs, which dyno does by default and no other.
-fn watching(results: &Results) -> Option<String> {
-    let point = results.at(Part::Pinned, WATCHED_CONNECTIONS);
-    let without = point.ratio([Dyno, DynoWatching], CpuUs)?;
-    let of = figures(point, DynoWatching);
-    Some(format!(
-        "\nThe others watch nothing, so dyno has its watching off here (`watch = \"off\"`). With it, as by \
-         default, a query took {:.2} us [{:.2}] at {WATCHED_CONNECTIONS}; without / with: {}.\n",
-        of(CpuUs),
-        of(UserUs),
-        Seen::from(without)
-    ))
 }
 
 fn memory(results: &Results) -> Option<String> {
