@@ -24,7 +24,7 @@ use anyhow::Result;
 use plan::{Problems, Source};
 
 use crate::args::{Args, Command};
-use crate::output::{print, print_error};
+use crate::output::{output_width, print, print_error, print_message};
 
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;
@@ -56,7 +56,7 @@ pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
         print_error(&problems.to_string());
         return ExitCode::from(USAGE);
     }
-    print_error(&format!("error: {cause:#}"));
+    print_message(&format!("error: {cause:#}"));
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 

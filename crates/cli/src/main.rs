@@ -9,7 +9,6 @@ mod output;
 mod progress;
 mod signals;
 mod stages;
-mod table;
 
 use std::process::ExitCode;
 

@@ -1,20 +1,48 @@
 //! Text for people and programs on standard output and standard error.
 
+use std::env;
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::os::fd::AsFd;
+
 use anyhow::{Context, Result};
+use terminal_size::{Width, terminal_size_of};
+
+/// Text is not laid out for narrower terminals; they break the lines themselves.
+const WIDTH_MIN: usize = 60;
 
 /// A line on standard error, without secrets. If the reader is gone (a closed terminal, `2>&1 | head`), the run
 /// continues nevertheless.
 pub(crate) fn print_error(line: &str) {
-    use std::io::{Write, stderr};
     let _ = writeln!(stderr(), "{}", plan::scrub(line));
+}
+
+/// A message of sentences on standard error, in lines that fit the terminal.
+pub(crate) fn print_message(text: &str) {
+    // A secret that is broken over two lines would not be found.
+    print_error(&report::fold(&plan::scrub(text), line_width(&stderr())));
 }
 
 /// Prints to standard output; a closed pipe, as with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
-    use std::io::{ErrorKind, Write, stdout};
     let mut out = stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
     }
+}
+
+/// The width of the lines on standard output; `None` when lines may have any width.
+pub(crate) fn output_width() -> Option<usize> {
+    line_width(&stdout())
+}
+
+/// `COLUMNS` or the width that the terminal reports; `None` for a file or a pipe, where programs read whole lines.
+fn line_width(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    if !stream.is_terminal() {
+        return None;
+    }
+    let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
+    let reported = || terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns));
+    let width = set.filter(|columns| *columns > 0).or_else(reported)?;
+    Some(width.max(WIDTH_MIN))
 }

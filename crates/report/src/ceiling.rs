@@ -6,19 +6,24 @@ use measure::{Ceiling, CeilingLoad};
 use crate::digest::{Digest, Trial};
 use crate::number::{latency_ns, memory, number, percent, several};
 use crate::table::Table;
+use crate::wrap::fold;
 
-/// A ceiling as text: the path, and a table of its loads.
-pub fn ceiling(ceiling: &Ceiling) -> String {
+/// A ceiling as text: the path, and a table of its loads; with a width, no line is wider.
+pub fn ceiling(ceiling: &Ceiling, width: Option<usize>) -> String {
     let rounds = ceiling.loads.first().map_or(0, |load| load.rounds.len());
     let mut table = Table::new()
         .numbers("in flight on a connection")
+        .group()
         .numbers("requests/s")
         .words("95 % interval")
+        .group()
         .numbers("sent/s")
         .numbers("received/s")
+        .group()
         .numbers("p50")
         .numbers("p99")
         .numbers("p99.9")
+        .group()
         .numbers("client CPU, µs/request")
         .numbers("server CPU, µs/request");
     for load in &ceiling.loads {
@@ -27,14 +32,14 @@ pub fn ceiling(ceiling: &Ceiling) -> String {
         }
     }
     let table = table.without_columns(|_, cells| cells.iter().all(|cell| cell.is_empty()));
-    format!(
-        "echo at {}: {} over {}, {}\n\n{}",
+    let path = format!(
+        "echo at {}: {} over {}, {}",
         ceiling.address,
         sizes(ceiling),
         several(ceiling.connections as u64, "connection", "connections"),
         several(rounds as u64, "round", "rounds"),
-        table.text()
-    )
+    );
+    format!("{}\n\n{}", fold(&path, width), table.text_within(width))
 }
 
 fn row(load: &CeilingLoad, summary: &CeilingSummary) -> Vec<String> {
@@ -94,11 +99,14 @@ pub(crate) const NOTE: &str = "A path is measured by dyno's own load generator a
 pub(crate) fn by_trial(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("trial")
+        .group()
         .numbers("request B")
         .numbers("response B")
         .numbers("queries/s")
+        .group()
         .numbers("path/s, pipelined")
         .numbers("reached")
+        .group()
         .numbers("path/s, one in flight")
         .numbers("reached");
     for trial in &digest.trials {
@@ -151,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_ceiling_as_text() {
-        insta::assert_snapshot!(ceiling(&path()), @"
+        insta::assert_snapshot!(ceiling(&path(), None), @"
         echo at 127.0.0.1:4000: requests of 122 B, responses of 27 B over 16 connections, 3 rounds
 
         in flight on a connection  requests/s  95 % interval    sent/s  received/s      p50      p99    p99.9  client CPU, µs/request  server CPU, µs/request

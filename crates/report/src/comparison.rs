@@ -248,13 +248,13 @@ impl<'d, 'a> Group<'d, 'a> {
         let latencies = rows.iter().filter_map(|row| row.found[1].1);
         let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
         let mut table = Table::new().words("variant").words("workload").words("load");
-        table = table.words("verdict").words("by");
+        table = table.group().words("verdict").words("by");
         for figure in figures {
             let unit = figure.unit_name(unit);
-            table = table.numbers(figure.name()).numbers("95 % interval");
+            table = table.group().numbers(figure.name()).numbers("95 % interval");
             table = table.numbers(&unit).numbers(format!("{unit} of {}", self.baseline()));
         }
-        table = table.numbers("rounds").numbers("crashed");
+        table = table.group().numbers("rounds").numbers("crashed");
         rows.into_iter().for_each(|row| table.row(row.cells(unit)));
         table.without_columns(|head, cells| {
             head == "crashed" && cells.iter().all(|cell| *cell == "0")

@@ -34,6 +34,7 @@ mod terminal;
 mod turns;
 mod watch;
 mod whole;
+mod wrap;
 mod write;
 
 #[cfg(test)]
@@ -48,7 +49,9 @@ pub use json::json;
 pub use markdown::markdown;
 pub use number::{latency, number, several};
 pub use planned::{Planned, PlannedTrial};
+pub use table::Table;
 pub use terminal::summary;
 #[cfg(test)]
 pub(crate) use terminal::terminal;
+pub use wrap::fold;
 pub use write::{ReportError, write_all};

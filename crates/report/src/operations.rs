@@ -25,7 +25,7 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
         &digest.run.header.percentiles,
         unit,
     );
-    table = table.words("began (UTC)").words("ended").remarks();
+    table = table.group().words("began (UTC)").words("ended").remarks();
     let format = time_format(digest, &trials);
     for trial in trials {
         let header = &trial.record.header;
@@ -92,7 +92,7 @@ fn without_empty_time_outs(table: Table) -> Table {
 }
 
 fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table {
-    let mut table = table.words("operation").words("kind").numbers("per s");
+    let mut table = table.words("operation").words("kind").group().numbers("per s").group();
     for name in ["mean", "min"] {
         table = table.numbers(format!("{name} {}", unit.name()));
     }
@@ -101,6 +101,7 @@ fn operation_columns(table: Table, percentiles: &[f64], unit: TimeUnit) -> Table
     }
     table
         .numbers(format!("max {}", unit.name()))
+        .group()
         .numbers("succeeded")
         .numbers("timed out")
         .numbers("failed")

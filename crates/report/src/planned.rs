@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::csv::line;
 use crate::table::{Table, escape_markdown};
+use crate::wrap::fold;
 
 /// The trials of a plan.
 #[derive(Clone, Debug, Default)]
@@ -56,10 +57,11 @@ impl PlannedTrial {
 }
 
 impl Planned {
-    /// A table and sentences, for a terminal.
-    pub fn text(&self) -> String {
+    /// A table and sentences, for a terminal; with a width, no line is wider.
+    pub fn text(&self, width: Option<usize>) -> String {
         let lines: String = self.lines().map(|line| format!("{line}\n")).collect();
-        format!("{}\n{lines}\n{}\n", self.table().text(), self.duration)
+        let table = self.table().text_within(width);
+        fold(&format!("{table}\n{lines}\n{}\n", self.duration), width)
     }
 
     /// The same in Markdown.
@@ -141,7 +143,7 @@ mod tests {
             load: Some(Duration::from_secs(22)),
         };
         let all = [
-            planned.text(),
+            planned.text(None),
             planned.markdown(),
             planned.csv().replace("\r\n", "\n"),
             planned.json(),

@@ -264,10 +264,13 @@ fn show(figure: BoundedFigure, value: f64) -> String {
 pub(crate) fn table(digest: &Digest<'_>, seeks: &[Sought<'_, '_>]) -> Table {
     let mut table = Table::new()
         .words("system, workload")
+        .group()
         .words("bounds")
+        .group()
         .numbers("capacity per s")
         .numbers("95 % interval")
         .numbers("at clients")
+        .group()
         .numbers("confirmed per s")
         .numbers("probes");
     for sought in seeks {

@@ -1,11 +1,15 @@
 //! A table as a value, and its three formats: text, Markdown, HTML.
 
+mod layout;
+
+use unicode_width::UnicodeWidthStr;
+
 /// The column of what to know before the figures of a row are read.
 const REMARKS: &str = "remarks";
 
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+enum Align {
     Left,
     Right,
 }
@@ -18,31 +22,54 @@ const NAMES: &str = " class=\"w\"";
 
 /// Rows of text under column heads.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
-    heads: Vec<(String, Align)>,
+pub struct Table {
+    columns: Vec<Column>,
     rows: Vec<Vec<String>>,
+    /// The group of the columns that are added next.
+    group: usize,
+}
+
+/// The head of a column, and how it is shown.
+#[derive(Clone, Debug, PartialEq)]
+struct Column {
+    head: String,
+    align: Align,
+    /// Columns of a group stay together where a table is broken into several.
+    group: usize,
 }
 
 impl Table {
-    pub(crate) fn new() -> Self {
+    /// A table without columns.
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a column of words.
-    pub(crate) fn words(mut self, head: impl Into<String>) -> Self {
-        self.heads.push((head.into(), Align::Left));
-        self
+    pub fn words(self, head: impl Into<String>) -> Self {
+        self.column(head.into(), Align::Left)
     }
 
     /// Adds a column of numbers.
-    pub(crate) fn numbers(mut self, head: impl Into<String>) -> Self {
-        self.heads.push((head.into(), Align::Right));
+    pub(crate) fn numbers(self, head: impl Into<String>) -> Self {
+        self.column(head.into(), Align::Right)
+    }
+
+    fn column(mut self, head: String, align: Align) -> Self {
+        self.columns.push(Column { head, align, group: self.group });
+        self
+    }
+
+    /// Begins a group of columns. A table that is too wide for its lines is broken into several: each has the columns of
+    /// the first group, which name the rows, and as many other groups as fit. Without groups the first column names the
+    /// rows, and each other column is a group.
+    pub(crate) fn group(mut self) -> Self {
+        self.group += 1;
         self
     }
 
     /// Adds a row; missing cells are empty.
-    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
-        cells.resize(self.heads.len(), String::new());
+    pub fn row(&mut self, mut cells: Vec<String>) {
+        cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
     }
 
@@ -56,51 +83,34 @@ impl Table {
 
     /// Removes the columns for which the condition holds: it gets the head and the cells of a column.
     pub(crate) fn without_columns(mut self, is_out: impl Fn(&str, &[&str]) -> bool) -> Self {
-        for column in (0..self.heads.len()).rev() {
+        for column in (0..self.columns.len()).rev() {
             let cells: Vec<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
-            if is_out(&self.heads[column].0, &cells) {
-                self.heads.remove(column);
+            if is_out(&self.columns[column].head, &cells) {
+                self.columns.remove(column);
                 self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
             }
         }
         self
     }
 
-    /// As text, aligned with spaces.
-    pub(crate) fn text(&self) -> String {
-        let widths = self.widths(|cell| cell.chars().count());
-        let mut out = String::new();
-        let heads: Vec<&str> = self.heads.iter().map(|(head, _)| head.as_str()).collect();
-        for cells in std::iter::once(heads).chain(self.borrowed_rows()) {
-            let padded: Vec<String> = cells
-                .iter()
-                .zip(&self.heads)
-                .zip(&widths)
-                .map(|((cell, (_, align)), width)| pad(cell, *align, *width))
-                .collect();
-            out.push_str(padded.join("  ").trim_end());
-            out.push('\n');
-        }
-        out
-    }
-
     /// As Markdown (GitHub's tables), aligned in the source too.
     pub(crate) fn markdown(&self) -> String {
         let escaped = self.escaped();
-        let widths = escaped.widths(|cell| cell.chars().count().max(3));
+        let columns: Vec<(Align, usize)> = (0..escaped.columns.len())
+            .map(|at| (escaped.columns[at].align, escaped.width(at).max(3)))
+            .collect();
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let mut out = line(
-            escaped.heads.iter().zip(&widths).map(|((head, a), w)| pad(head, *a, *w)).collect(),
-        );
-        let rules = escaped.heads.iter().zip(&widths).map(|((_, align), width)| match align {
+        let padded = |cells: Vec<&String>| {
+            let cells = cells.into_iter().zip(&columns);
+            line(cells.map(|(cell, (align, width))| pad(cell, *align, *width)).collect())
+        };
+        let mut out = padded(escaped.columns.iter().map(|column| &column.head).collect());
+        let rules = columns.iter().map(|(align, width)| match align {
             Align::Left => "-".repeat(*width),
             Align::Right => format!("{}:", "-".repeat(width - 1)),
         });
         out.push_str(&line(rules.collect()));
-        for row in &escaped.rows {
-            let cells = row.iter().zip(&escaped.heads).zip(&widths);
-            out.push_str(&line(cells.map(|((cell, (_, a)), w)| pad(cell, *a, *w)).collect()));
-        }
+        escaped.rows.iter().for_each(|row| out.push_str(&padded(row.iter().collect())));
         out
     }
 
@@ -111,7 +121,7 @@ impl Table {
             out.push_str(&format!("<caption>{}</caption>\n", escape(caption)));
         }
         out.push_str("<thead><tr>");
-        for (head, align) in &self.heads {
+        for Column { head, align, .. } in &self.columns {
             let class = if *align == Align::Right { NUMBERS } else { "" };
             out.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(head)));
         }
@@ -130,18 +140,18 @@ impl Table {
 
     /// The format of each column's cells: numbers, names that stay on one line, or text.
     fn classes(&self) -> Vec<&'static str> {
-        let widths = self.widths(|cell| cell.chars().count());
-        let class = |((_, align), width): (&(String, Align), &usize)| match align {
+        let class = |(at, column): (usize, &Column)| match column.align {
             Align::Right => NUMBERS,
-            Align::Left if *width <= NAME_MAX => NAMES,
+            Align::Left if self.width(at) <= NAME_MAX => NAMES,
             Align::Left => "",
         };
-        self.heads.iter().zip(&widths).map(class).collect()
+        self.columns.iter().enumerate().map(class).collect()
     }
 
     /// Adds the column of what to know before the figures of a row are read.
     pub(crate) fn remarks(self) -> Self {
-        self.words(REMARKS)
+        let table = if self.group > 0 { self.group() } else { self };
+        table.words(REMARKS)
     }
 
     /// Removes that column when no row has a remark.
@@ -150,34 +160,32 @@ impl Table {
         self.without_columns(|head, cells| head == REMARKS && is_empty(cells))
     }
 
-    fn borrowed_rows(&self) -> impl Iterator<Item = Vec<&str>> {
-        self.rows.iter().map(|row| row.iter().map(String::as_str).collect())
+    /// The cells of a column.
+    fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row[column].as_str())
     }
 
-    fn widths(&self, width: impl Fn(&str) -> usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.heads.iter().map(|(head, _)| width(head)).collect();
-        for row in &self.rows {
-            for (widest, cell) in widths.iter_mut().zip(row) {
-                *widest = (*widest).max(width(cell));
-            }
-        }
-        widths
+    /// The width of a column that has its head and each cell on one line.
+    fn width(&self, column: usize) -> usize {
+        let cells = self.cells(column).map(UnicodeWidthStr::width);
+        cells.fold(self.columns[column].head.width(), usize::max)
     }
 
     /// Escapes vertical bars and line ends, which would end a cell in Markdown.
     fn escaped(&self) -> Self {
         let cell = |text: &String| escape_markdown(text).replace('|', "\\|");
-        Self {
-            heads: self.heads.iter().map(|(head, align)| (cell(head), *align)).collect(),
-            rows: self.rows.iter().map(|row| row.iter().map(cell).collect()).collect(),
-        }
+        let mut escaped = self.clone();
+        escaped.columns.iter_mut().for_each(|column| column.head = cell(&column.head));
+        escaped.rows.iter_mut().flatten().for_each(|text| *text = cell(text));
+        escaped
     }
 }
 
 fn pad(cell: &str, align: Align, width: usize) -> String {
+    let spaces = " ".repeat(width.saturating_sub(cell.width()));
     match align {
-        Align::Left => format!("{cell:<width$}"),
-        Align::Right => format!("{cell:>width$}"),
+        Align::Left => format!("{cell}{spaces}"),
+        Align::Right => format!("{spaces}{cell}"),
     }
 }
 

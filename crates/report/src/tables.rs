@@ -18,13 +18,12 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         || digest.points.iter().filter(|point| workload.is_none_or(|name| name == point.workload));
     let trials = || points().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials().map(|trial| trial.summary.latency.mean_ns));
-    let mut table = load_columns(digest, name_columns(workload)).numbers("tps");
+    let mut table = load_columns(digest, name_columns(workload)).group().numbers("tps");
     if digest.is_repeated() {
         table = table.numbers("95 % interval");
     }
-    table =
-        latency_columns(digest, table.numbers("qps"), unit).numbers("failed").numbers("retries");
-    table = table.remarks();
+    table = latency_columns(digest, table.numbers("qps").group(), unit);
+    table = table.group().numbers("failed").numbers("retries").remarks();
     for point in points() {
         let mut row = names(point, workload);
         row.extend(result_cells(digest, point, unit));
@@ -153,7 +152,8 @@ pub(crate) fn service(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let trials = points.iter().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials.map(|trial| service_of(&trial.summary).mean_ns));
     let table = name_columns(workload).numbers("clients").numbers("offered per s");
-    let mut table = latency_columns(digest, table.numbers("in system"), unit).remarks();
+    let table = table.group().numbers("in system").group();
+    let mut table = latency_columns(digest, table, unit).remarks();
     let in_system = |summary: &Summary| summary.open.as_ref().map_or(0.0, |open| open.in_system);
     for point in points {
         let mut row = names(point, workload);

@@ -5,14 +5,16 @@ use std::path::Path;
 use crate::digest::Digest;
 use crate::finding::{Group, groups};
 use crate::number::{duration, several};
+use crate::table::Table;
+use crate::wrap::fold;
 use crate::{ceiling, comparison, generator, operations, rules, seek, settings, tables, watch};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
 
 /// The summary of a run: systems under test, figures, findings, and where the record and the page are; `page` is `None`
-/// when none was written.
-pub fn summary(digest: &Digest<'_>, page: Option<&Path>) -> String {
+/// when none was written. With a width, no line is wider, unless a single word is.
+pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -> String {
     let run = digest.run;
     let mut out = format!("{}\n{}\n\n", digest.title(), status_line(digest));
     let no_failures = |head: &str, cells: &[&str]| {
@@ -20,29 +22,30 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>) -> String {
     };
     let systems = settings::systems(digest);
     if !systems.is_empty() {
-        out.push_str(&format!("{}\n", systems.text()));
+        out.push_str(&format!("{}\n", systems.text_within(width)));
     }
-    out.push_str(&seeks(digest));
+    out.push_str(&seeks(digest, width));
     if digest.trials.is_empty() {
         out.push_str("no trial was begun\n");
     } else if !digest.points.is_empty() {
-        out.push_str(&tables::results(digest, None).without_columns(no_failures).text());
+        let results = tables::results(digest, None).without_columns(no_failures);
+        out.push_str(&results.text_within(width));
         if let Some(note) = tables::repeated_note(digest) {
             out.push_str(&format!("{note}\n"));
         }
-        out.push_str(&service(digest));
-        out.push_str(&operations(digest));
-        out.push_str(&rules_of_workloads(digest));
+        out.push_str(&service(digest, width));
+        out.push_str(&operations(digest, width));
+        out.push_str(&rules_of_workloads(digest, width));
     }
     for group in comparison::groups(digest) {
-        out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text()));
+        out.push_str(&format!("\n{}:\n\n{}", group.caption(), group.table().text_within(width)));
         out.push_str(
             "\nBeside each ratio are the geometric means that it is made of; above are medians.\n",
         );
         let differences = group.differences();
         if !differences.is_empty() {
             let title = comparison::DIFFERENCES;
-            out.push_str(&format!("\n{title}:\n\n{}\n", differences.text()));
+            out.push_str(&format!("\n{title}:\n\n{}\n", differences.text_within(width)));
         }
         group.notes().iter().for_each(|text| out.push_str(&format!("{text}\n")));
     }
@@ -53,7 +56,8 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>) -> String {
     }
     let ceilings = ceiling::by_trial(digest);
     if !ceilings.is_empty() {
-        out.push_str(&format!("\n{}:\n\n{}{}\n", ceiling::TITLE, ceilings.text(), ceiling::NOTE));
+        let table = ceilings.text_within(width);
+        out.push_str(&format!("\n{}:\n\n{table}{}\n", ceiling::TITLE, ceiling::NOTE));
     }
     let findings = groups(digest);
     if !findings.is_empty() {
@@ -64,27 +68,28 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>) -> String {
     if let Some(page) = page {
         out.push_str(&format!("report  {}\n", page.display()));
     }
-    out
+    fold(&out, width)
 }
 
-/// The summary of a run whose page is beside its record.
+/// The summary of a run whose page is beside its record, in lines of any width.
 #[cfg(test)]
 pub(crate) fn terminal(digest: &Digest<'_>) -> String {
-    summary(digest, Some(&digest.run.folder.join("report.html")))
+    summary(digest, Some(&digest.run.folder.join("report.html")), None)
 }
 
 /// The capacities that were sought, in a table and in sentences; empty in a run with fixed loads.
-fn seeks(digest: &Digest<'_>) -> String {
+fn seeks(digest: &Digest<'_>, width: Option<usize>) -> String {
     let seeks = seek::all(digest);
     if seeks.is_empty() {
         return String::new();
     }
     let told = seeks.iter().map(|it| format!("{}: {}\n", it.name(digest), it.sentences()));
-    format!("{}\n{}\n", seek::table(digest, &seeks).text(), told.collect::<String>())
+    let table = seek::table(digest, &seeks).text_within(width);
+    format!("{table}\n{}\n", told.collect::<String>())
 }
 
 /// Service times, shown after the results when there is an open loop.
-fn service(digest: &Digest<'_>) -> String {
+fn service(digest: &Digest<'_>, width: Option<usize>) -> String {
     let table = tables::service(digest, None);
     if table.is_empty() {
         return String::new();
@@ -93,26 +98,27 @@ fn service(digest: &Digest<'_>) -> String {
     format!(
         "\nAbove are response times, from when each transaction was meant to start. \
          Service times, from when it did:\n\n{}{queues}\n",
-        table.text()
+        table.text_within(width)
     )
 }
 
 /// The operations of each transaction, when there are several kinds of transactions.
-fn operations(digest: &Digest<'_>) -> String {
+fn operations(digest: &Digest<'_>, width: Option<usize>) -> String {
     let table = |workload| (workload, operations::in_short(digest, workload));
     let tables = digest.workloads().into_iter().map(table).filter(|(_, table)| !table.is_empty());
-    tables.map(|(name, table)| format!("\nOperations of {name}:\n\n{}", table.text())).collect()
+    let text = |table: &Table| table.text_within(width);
+    tables.map(|(name, table)| format!("\nOperations of {name}:\n\n{}", text(&table))).collect()
 }
 
 /// The workloads' own figures and the conditions on their data, when there are any.
-fn rules_of_workloads(digest: &Digest<'_>) -> String {
+fn rules_of_workloads(digest: &Digest<'_>, width: Option<usize>) -> String {
     let table = rules::table(digest, None);
     let notes = rules::notes(digest, None);
     if table.is_empty() && notes.is_empty() {
         return String::new();
     }
     let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
-    let table = if table.is_empty() { String::new() } else { table.text() };
+    let table = if table.is_empty() { String::new() } else { table.text_within(width) };
     format!("\n{table}{notes}")
 }
 
@@ -152,7 +158,7 @@ mod tests {
     #[test]
     fn a_page_that_was_not_written_is_not_named() {
         let run = sample::run();
-        let told = summary(&Digest::new(&run), None);
+        let told = summary(&Digest::new(&run), None, None);
         assert!(told.ends_with(&format!("\nrecord  {}\n", run.folder.display())), "{told}");
     }
 

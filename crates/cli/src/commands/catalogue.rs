@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use report::{Table, fold};
 
-use super::WrongArgument;
-use crate::table;
+use super::{WrongArgument, output_width};
 
 /// Something with a name, a summary and options.
 struct Entry {
@@ -40,14 +40,10 @@ fn row(name: &str, default: &str, meaning: &str) -> [String; 3] {
 fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {
     let text = match name {
         None => {
-            let rows: Vec<Vec<String>> = entries
-                .iter()
-                .map(|entry| vec![entry.name.clone(), entry.summary.clone()])
-                .collect();
-            format!(
-                "{}\n`dyno {what}s NAME` lists the options of one.\n",
-                table::render(&[what, "what it is"], &rows)
-            )
+            let mut table = Table::new().words(what).words("what it is");
+            entries.iter().for_each(|it| table.row(vec![it.name.clone(), it.summary.clone()]));
+            let table = table.text_within(output_width());
+            format!("{table}\n`dyno {what}s NAME` lists the options of one.\n")
         }
         Some(name) => one(what, entries, name)?,
     };
@@ -74,7 +70,9 @@ fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
         let message = format!("no {what} is called {name:?}; {}", suggestion(name, &names));
         return Err(WrongArgument(message).into());
     };
-    let rows: Vec<Vec<String>> = entry.options.iter().map(|option| option.to_vec()).collect();
-    let options = table::render(&["option", "default", "meaning"], &rows);
-    Ok(format!("{}: {}\n\n{options}", entry.name, entry.summary))
+    let mut options = Table::new().words("option").words("default").words("meaning");
+    entry.options.iter().for_each(|option| options.row(option.to_vec()));
+    let summary = format!("{}: {}", entry.name, entry.summary);
+    let width = output_width();
+    Ok(format!("{}\n\n{}", fold(&summary, width), options.text_within(width)))
 }

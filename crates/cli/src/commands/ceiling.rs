@@ -48,7 +48,7 @@ pub(crate) fn run(args: &CeilingArgs) -> Result<ExitCode> {
     };
     print_error(&format!("measuring for {}", plan::show_duration(plan.length())));
     match probe.measure(&stop) {
-        Ok(ceiling) => super::print(&report::ceiling(&ceiling))?,
+        Ok(ceiling) => super::print(&report::ceiling(&ceiling, super::output_width()))?,
         Err(_) if stop.is_asked() => return Ok(ExitCode::from(signals::INTERRUPTED)),
         Err(cause) => return Err(cause),
     }

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use measure::{Condition, ConditionResult};
 use plan::Draft;
+use report::{Table, fold};
 use runner::{DataOutcome, DataTask, Experiment};
 
 use super::option_names::OptionNames;
 use super::subject::{self, given};
 use crate::args::{DataArgs, PrepareArgs};
 use crate::progress::ProgressDisplay;
-use crate::{signals, table};
+use crate::signals;
 
 pub(crate) fn prepare(args: &PrepareArgs) -> Result<ExitCode> {
     let mut draft = subject::draft(&args.data.subject)?;
@@ -39,7 +40,7 @@ fn run(draft: &Draft, args: &DataArgs, task: DataTask) -> Result<ExitCode> {
     progress.finish();
     match done {
         Ok(outcome) => {
-            super::print(&plan::scrub(&shown(&outcome)))?;
+            super::print(&shown(&outcome, super::output_width()))?;
             let is_broken = outcome.conditions.iter().any(|condition| condition.broken().is_some());
             Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }
@@ -48,18 +49,21 @@ fn run(draft: &Draft, args: &DataArgs, task: DataTask) -> Result<ExitCode> {
     }
 }
 
-/// The result for people: each condition, and a last line on the whole.
-fn shown(outcome: &DataOutcome) -> String {
+/// The result for people, without secrets: each condition, and a last line on the whole.
+fn shown(outcome: &DataOutcome, width: Option<usize>) -> String {
     let DataOutcome { task, workload, conditions, removed } = outcome;
-    match task {
+    let text = match task {
         DataTask::Prepare => format!("prepared: {workload}\n"),
-        DataTask::Check => format!("{}{}\n", table_of(conditions), verdict(workload, conditions)),
+        DataTask::Check => {
+            format!("{}{}\n", table_of(conditions, width), verdict(workload, conditions))
+        }
         DataTask::Cleanup if removed.is_empty() => "there was nothing to remove\n".to_owned(),
         DataTask::Cleanup => removed.iter().map(|what| format!("{what}\n")).collect(),
-    }
+    };
+    fold(&plan::scrub(&text), width)
 }
 
-fn table_of(conditions: &[Condition]) -> String {
+fn table_of(conditions: &[Condition], width: Option<usize>) -> String {
     if conditions.is_empty() {
         return String::new();
     }
@@ -69,10 +73,13 @@ fn table_of(conditions: &[Condition]) -> String {
             ConditionResult::Broken(place) => ("broken", format!(": {place}")),
             ConditionResult::Unknown(reason) => ("unknown", format!(": {reason}")),
         };
-        vec![condition.name.clone(), word.to_owned(), format!("{}{detail}", condition.meaning)]
+        // A secret that is broken over two lines would not be found.
+        let meaning = plan::scrub(&format!("{}{detail}", condition.meaning));
+        vec![condition.name.clone(), word.to_owned(), meaning]
     };
-    let rows: Vec<Vec<String>> = conditions.iter().map(row).collect();
-    format!("{}\n", table::render(&["condition", "result", "meaning"], &rows))
+    let mut table = Table::new().words("condition").words("result").words("meaning");
+    conditions.iter().for_each(|condition| table.row(row(condition)));
+    format!("{}\n", table.text_within(width))
 }
 
 fn verdict(workload: &str, conditions: &[Condition]) -> String {
@@ -116,7 +123,7 @@ mod tests {
             outcome(DataTask::Cleanup),
             cleanup,
         ];
-        let text: String = all.iter().map(shown).collect();
+        let text: String = all.iter().map(|outcome| shown(outcome, None)).collect();
         insta::assert_snapshot!(text, @r"
         prepared: tpcc: 1 warehouse
         the data is in order: tpcc: 1 warehouse

@@ -33,7 +33,7 @@ pub(crate) fn run(
     if output.dry_run {
         let planned = planned(&experiment);
         let text = match output.format {
-            Format::Text => planned.text(),
+            Format::Text => planned.text(super::output_width()),
             Format::Json => planned.json(),
             Format::Markdown => planned.markdown(),
             Format::Csv => planned.csv(),
@@ -106,6 +106,8 @@ fn planned(experiment: &Experiment) -> Planned {
         })
         .collect();
     let named = plan.workloads.iter().enumerate();
+    // A secret that is broken over two lines would not be found.
+    let described = |index| plan::scrub(&experiment.describe_workload(index));
     let count = several(trials.len() as u64, "trial", "trials");
     let duration = match (&plan.seek, plan.estimate()) {
         (Some(seek), _) => sought(seek, trials.len()),
@@ -117,9 +119,9 @@ fn planned(experiment: &Experiment) -> Planned {
     };
     Planned {
         workloads: named
-            .map(|(index, workload)| (workload.name.clone(), experiment.describe_workload(index)))
+            .map(|(index, workload)| (workload.name.clone(), described(index)))
             .collect(),
-        notes: experiment.notes(),
+        notes: experiment.notes().iter().map(|note| plan::scrub(note)).collect(),
         load: plan.estimate().filter(|_| plan.seek.is_none()),
         duration,
         trials,

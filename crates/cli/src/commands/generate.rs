@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use plan::{Draft, DraftPart, Plan, Problems};
 use workload::{Export, LoadProgress};
 
+use super::option_names::at_argument;
 use super::subject::split_all;
 use crate::args::GenerateArgs;
 use crate::signals;
@@ -23,9 +24,10 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
         workloads: vec![DraftPart { kind: args.workload.clone(), options }],
         ..Draft::default()
     };
-    let plan = Plan::parse(plan::compose(&draft))?;
+    let named = |problems| at_argument(problems, &args.workload, &args.options);
+    let plan = Plan::parse(plan::compose(&draft)).map_err(named)?;
     let workload = workload::read(&plan.workloads[0], Path::new("."))
-        .map_err(|problems| Problems::new(&plan.source, problems))?;
+        .map_err(|problems| named(Problems::new(&plan.source, problems)))?;
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     if std::fs::read_dir(&args.out)?.next().is_some() {

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use record::{Run, RunSummary};
+use report::Table;
 
 use crate::args::{ListArgs, RESULTS};
-use crate::table;
 
 /// The runs below a folder, the oldest first. Prints a message for each run that cannot be read, with the reason.
 pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
     let runs = record::list(out)?;
     for (folder, cause) in &runs.unreadable {
-        super::print_error(&format!("skipped {}: {cause}", folder.display()));
+        super::print_message(&format!("skipped {}: {cause}", folder.display()));
     }
     Ok(runs.readable)
 }
@@ -34,9 +34,10 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
-    let head = ["started", "plan", "status", "trials", "best tps", "its p99", "folder"];
-    super::print(&table::render(&head, &rows))?;
+    let heads = ["started", "plan", "status", "trials", "best tps", "its p99", "folder"];
+    let mut table = heads.into_iter().fold(Table::new(), Table::words);
+    runs.iter().for_each(|run| table.row(row(run)));
+    super::print(&table.text_within(super::output_width()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,7 +50,7 @@ fn row(summary: &RunSummary) -> Vec<String> {
             (trials, report::best_trial(run))
         }
         Err(cause) => {
-            super::print_error(&format!("no figures of {}: {cause}", summary.folder.display()));
+            super::print_message(&format!("no figures of {}: {cause}", summary.folder.display()));
             ("-".to_owned(), None)
         }
     };

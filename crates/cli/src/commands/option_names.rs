@@ -40,6 +40,17 @@ impl OptionNames<'_> {
     }
 }
 
+/// The same problems, of a plan that one argument and the `--option`s beside it became.
+pub(super) fn at_argument(problems: Problems, argument: &str, options: &[String]) -> Problems {
+    problems.at_options(|path| {
+        let key = path.get(2..).unwrap_or_default().join(".");
+        Some(match is_among(options, &key) {
+            true => format!("--option {key}"),
+            false => argument.to_owned(),
+        })
+    })
+}
+
 fn flag(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }

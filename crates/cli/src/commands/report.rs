@@ -79,7 +79,7 @@ pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Resul
 /// One view of a run as text; `page` is where the HTML page is.
 fn view(digest: &Digest<'_>, format: Format, page: Option<&Path>) -> String {
     match format {
-        Format::Text => report::summary(digest, page),
+        Format::Text => report::summary(digest, page, super::output_width()),
         Format::Json => report::json(digest),
         Format::Markdown => report::markdown(digest),
         Format::Csv => report::csv(digest),

@@ -16,6 +16,7 @@ use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, RunListener, progress_listener};
 use system::{Access, CACHE_VARIABLE, Running, Scratch, System, private_file};
 
+use super::option_names::at_argument;
 use crate::args::UpArgs;
 use crate::command_line;
 use crate::detached::{self, DetachedSystem};
@@ -95,9 +96,10 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
     let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
     let source = plan::compose(&draft);
     super::hide_secrets(&source);
-    let plan = Plan::parse(source)?;
+    let named = |problems| at_argument(problems, argument, options);
+    let plan = Plan::parse(source).map_err(named)?;
     let system = system::read(&plan.systems[0], &plan.source.folder)
-        .map_err(|problems| Problems::new(&plan.source, problems))?;
+        .map_err(|problems| named(Problems::new(&plan.source, problems)))?;
     Ok((kind, system))
 }
 

@@ -155,6 +155,27 @@ fn a_wrong_value_of_an_option_is_told_at_the_option() {
 }
 
 #[test]
+fn what_is_wrong_with_a_system_to_start_or_data_to_generate_is_told_at_its_argument() {
+    let sandbox = Sandbox::new();
+    let place = |arguments: [&str; 4]| {
+        let told = sandbox.fail(2, arguments);
+        assert!(!told.contains("command line"), "nobody has written its lines: {told}");
+        let line = told.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
+        line.unwrap_or_else(|| panic!("{told}")).to_owned()
+    };
+    for (arguments, named) in [
+        (["up", "tidb:/nope", "--option", "source=path"], "tidb:/nope"),
+        (["up", "tydb", "--option", "source=path"], "tydb"),
+        (["up", "tidb", "--option", "sorce=path"], "--option sorce"),
+        (["up", "tidb", "--option", "cpus=x"], "--option cpus"),
+        (["generate", "tpcc", "--out=files", "--option=warehouses=x"], "--option warehouses"),
+        (["generate", "tpzz", "--out=files", "--option=warehouses=1"], "tpzz"),
+    ] {
+        assert_eq!(place(arguments), named);
+    }
+}
+
+#[test]
 fn options_of_other_load_generators_and_numbers_with_units_are_understood() {
     let sandbox = Sandbox::new();
     let told = |arguments: [&str; 2]| {

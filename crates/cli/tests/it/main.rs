@@ -38,6 +38,7 @@ mod sandbox;
 mod secrets;
 mod seek;
 mod server;
+mod terminal;
 mod tidb;
 mod tidb_cluster;
 mod tls;

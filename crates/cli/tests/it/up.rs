@@ -71,6 +71,47 @@ fn a_detached_server_is_reached_by_a_file_that_only_its_owner_reads() {
 }
 
 #[test]
+fn a_system_in_the_foreground_is_listed_until_it_is_stopped() {
+    let sandbox = Sandbox::new();
+    let listed = || String::from_utf8(sandbox.succeed(["up", "--list"]).stdout).unwrap();
+    assert_eq!(listed(), "no system is up\n");
+    let out = sandbox.path().join("out");
+    let mut up = sandbox.dyno(["up", "mariadb"]);
+    let mut up = up.stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
+    let said = || fs::read_to_string(&out).unwrap();
+    wait_until("it is up", || said().contains("Ctrl-C stops it"));
+    // The entry is written after the text.
+    wait_until("it is listed", || listed() != "no system is up\n");
+    assert_eq!(format!("{}Ctrl-C stops it and removes its data.\n", listed()), said());
+    assert!(is_there(process_in(&listed())));
+    kill(Pid::from_raw(up.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(up.wait().unwrap().success());
+    assert_eq!(listed(), "no system is up\n");
+}
+
+#[test]
+fn a_detached_server_that_died_is_listed_with_the_reason_until_dyno_down() {
+    let sandbox = Sandbox::new();
+    let said = String::from_utf8(sandbox.succeed(["up", "mariadb", "--detach"]).stdout).unwrap();
+    let title = said.lines().next().unwrap();
+    assert!(title.starts_with("MariaDB "), "{said}");
+    let server = process_in(&said);
+    let keeper = parent_of(server);
+    kill(Pid::from_raw(server), Signal::SIGKILL).unwrap();
+    wait_until("its keeper is gone", || !is_there(keeper));
+    let listed = String::from_utf8(sandbox.succeed(["up", "--list"]).stdout).unwrap();
+    let told = format!("{title}\n  has ended; `dyno down` removes this entry\n");
+    assert!(listed.starts_with(&told), "{listed}");
+    let reason = "error: MariaDB ended by itself (signal: 9 (SIGKILL)): another process killed it";
+    assert!(listed.contains(reason), "{listed}");
+    let down = String::from_utf8(sandbox.succeed(["down"]).stdout).unwrap();
+    assert!(down.starts_with(&format!("had already ended: {title}\n")), "{down}");
+    assert!(down.contains(reason), "{down}");
+    let left = String::from_utf8(sandbox.succeed(["up", "--list"]).stdout).unwrap();
+    assert_eq!(left, "no system is up\n");
+}
+
+#[test]
 fn only_a_terminal_is_shown_the_password() {
     let sandbox = Sandbox::new();
     let out = sandbox.path().join("terminal");
