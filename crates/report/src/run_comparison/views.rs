@@ -1,0 +1,32 @@
+//! The comparison as text for a terminal, and as Markdown.
+
+use super::RunComparison;
+use super::blocks::{Block, blocks};
+use crate::table::escape_markdown;
+
+impl RunComparison<'_, '_> {
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let block = |Block { title, table, notes }: Block| {
+            let table =
+                if table.is_empty() { String::new() } else { format!("{}\n", table.text()) };
+            let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
+            let end = if notes.is_empty() { "" } else { "\n" };
+            format!("{title}:\n\n{table}{notes}{end}")
+        };
+        let all: String = blocks(self).into_iter().map(block).collect();
+        format!("{}\n", all.trim_end())
+    }
+
+    /// For a repository or an issue.
+    pub fn markdown(&self) -> String {
+        let block = |Block { title, table, notes }: Block| {
+            let table =
+                if table.is_empty() { String::new() } else { format!("{}\n", table.markdown()) };
+            let notes = notes.iter().map(|note| format!("{}\n\n", escape_markdown(note)));
+            format!("## {title}\n\n{table}{}", notes.collect::<String>())
+        };
+        let all: String = blocks(self).into_iter().map(block).collect();
+        format!("# Comparison\n\n{}\n", all.trim_end())
+    }
+}
