@@ -32,8 +32,8 @@ pub const ROUNDS_MIN: usize = 2;
 /// Whether a ratio differs from 1 by the least difference that matters, or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// The whole 95 % interval lies above 1, and the ratio reaches the least difference. With corrected tests the interval
-    /// of the corrected level does.
+    /// The whole 95 % interval lies above 1, and the ratio reaches the least difference. With corrected tests the
+    /// interval of the corrected level does.
     Higher,
     /// The whole 95 % interval lies below 1, and the ratio reaches the least difference; corrected as above.
     Lower,

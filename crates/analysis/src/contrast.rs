@@ -55,7 +55,8 @@ impl Contrast {
     /// has a single value.
     ///
     /// Source: B. L. Welch, The generalization of Student's problem when several different population variances are
-    /// involved, Biometrika 34 (1947), with the degrees of freedom of F. E. Satterthwaite, Biometrics Bulletin 2 (1946).
+    /// involved, Biometrika 34 (1947), with the degrees of freedom of F. E. Satterthwaite, Biometrics Bulletin 2
+    /// (1946).
     pub fn independent(baseline: &[f64], other: &[f64]) -> Option<Self> {
         let difference = mean(other)? - mean(baseline)?;
         let counts = [baseline.len(), other.len()];
@@ -87,8 +88,8 @@ impl Contrast {
         self.degrees_of_freedom > 0.0
     }
 
-    /// The interval with this confidence, its lower end first; both ends are the difference where nothing is known of the
-    /// spread.
+    /// The interval with this confidence, its lower end first; both ends are the difference where nothing is known of
+    /// the spread.
     pub fn interval(&self, confidence: f64) -> [f64; 2] {
         let critical = quantile((1.0 + confidence) / 2.0, self.degrees_of_freedom);
         let half = critical.map_or(0.0, |critical| critical * self.standard_error);
@@ -124,12 +125,12 @@ impl Contrast {
         }
     }
 
-    /// How many repetitions of each are likely to decide at this level, if the difference and the spread stay as they are:
-    /// with four chances in five they show that a difference of `least` or more is there, or that a smaller one is
-    /// below `least`. `None` when there is no spread, and for more than ten thousand.
+    /// How many repetitions of each are likely to decide at this level, if the difference and the spread stay as they
+    /// are: with four chances in five they show that a difference of `least` or more is there, or that a smaller one
+    /// is below `least`. `None` when there is no spread, and for more than ten thousand.
     ///
-    /// Source: the usual size of a sample for a test of means, such as in NIST/SEMATECH e-Handbook of Statistical Methods,
-    /// section 7.2.2.2, with quantiles of Student's distribution.
+    /// Source: the usual size of a sample for a test of means, such as in NIST/SEMATECH e-Handbook of Statistical
+    /// Methods, section 7.2.2.2, with quantiles of Student's distribution.
     pub fn repetitions_needed(&self, least: f64, level: f64) -> Option<usize> {
         let size = self.difference.abs();
         let (distance, level) =
@@ -226,8 +227,8 @@ mod tests {
         assert_eq!((Contrast::paired(&[]), Contrast::independent(&[], &[1.0])), (None, None));
     }
 
-    /// A standard deviation of 1 and a distance of 0.1. With quantiles of the normal distribution (1.960 + 0.842)^2 x 100
-    /// and (1.645 + 0.842)^2 x 100, 785 and 618; Student's are a little larger.
+    /// A standard deviation of 1 and a distance of 0.1. With quantiles of the normal distribution (1.960 + 0.842)^2 x
+    /// 100 and (1.645 + 0.842)^2 x 100, 785 and 618; Student's are a little larger.
     #[test]
     fn repetitions_that_decide_are_those_of_the_usual_formula() {
         let of = |mean: f64| {

@@ -1,12 +1,12 @@
 //! Corrections for many tests at once.
 
-/// The p-values of several tests, corrected so that the chance of any wrong rejection among them is at most the level that
-/// they are compared with. No more than `true_at_most` of the hypotheses can be true at the same time; with as many as there
-/// are tests this is Holm's method.
+/// The p-values of several tests, corrected so that the chance of any wrong rejection among them is at most the level
+/// that they are compared with. No more than `true_at_most` of the hypotheses can be true at the same time; with as
+/// many as there are tests this is Holm's method.
 ///
-/// Sources: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979);
-/// J. P. Shaffer, Modified sequentially rejective multiple test procedures, Journal of the American Statistical
-/// Association 81 (1986), for hypotheses that cannot all be true.
+/// Sources: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6
+/// (1979); J. P. Shaffer, Modified sequentially rejective multiple test procedures, Journal of the American
+/// Statistical Association 81 (1986), for hypotheses that cannot all be true.
 pub fn corrected(p_values: &[f64], true_at_most: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|one, other| p_values[*one].total_cmp(&p_values[*other]));
@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn hypotheses_that_exclude_each_other_count_once() {
-        // Two pairs, of each of which one is true at most: two times each p-value, where Holm takes four, three, two, one.
+        // Two pairs, of each of which one is true at most: two times the first two p-values, where Holm takes four and
+        // three times.
         let p_values = [0.001, 0.9, 0.02, 0.8];
         assert_near(&corrected(&p_values, 2), &[0.002, 1.0, 0.04, 1.0]);
         assert_near(&corrected(&p_values, 4), &[0.004, 1.0, 0.06, 1.0]);

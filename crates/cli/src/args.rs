@@ -349,7 +349,8 @@ pub(crate) enum ComparisonFormat {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
-    /// The runs to compare with: a folder, one system or variant of it as FOLDER:SYSTEM, or several with commas between.
+    /// The runs to compare with: a folder, one system or variant of it as FOLDER:SYSTEM, or several with commas
+    /// between.
     #[arg(value_name = "BASELINE", value_hint = ValueHint::DirPath)]
     pub(crate) baseline: String,
     /// The runs that are compared, written likewise.
@@ -358,8 +359,8 @@ pub(crate) struct CompareArgs {
     /// The least relative difference that matters: below it a difference is no verdict.
     #[arg(long, value_name = "PERCENT", default_value = "2%")]
     pub(crate) margin: String,
-    /// Threshold with which the candidate fails (exit code 1), such as `p99 > +5%`; may be repeated. Figures are tps, qps,
-    /// mean, p50 and other percentiles, cpu, context_switches, read_kb, written_kb, failed.
+    /// Threshold with which the candidate fails (exit code 1), such as `p99 > +5%`; may be repeated. Figures are tps,
+    /// qps, mean, p50 and other percentiles, cpu, context_switches, read_kb, written_kb, failed.
     #[arg(long = "fail-if", value_name = "THRESHOLD", action = ArgAction::Append)]
     pub(crate) fail_if: Vec<String>,
     /// Fail too when a threshold is not decided.

@@ -96,7 +96,7 @@ impl<'d, 'a> RunComparison<'d, 'a> {
         let mut next = || corrected.next().unwrap_or(1.0);
         for row in self.rows.iter_mut().filter(|row| row.is_judged()) {
             let tests = Tests { difference: next(), equality: next() };
-            row.judge(tests, LEVEL / family as f64);
+            row.set_verdict(tests, LEVEL / family as f64);
         }
         self.crashes.iter_mut().for_each(|row| row.corrected = next());
     }

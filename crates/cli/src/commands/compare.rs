@@ -124,7 +124,8 @@ fn named_run(text: &str) -> Result<NamedRun> {
         return Ok(NamedRun { folder: folder.into(), system });
     }
     let problem = if Path::new(folder).exists() { "is no run" } else { "does not exist" };
-    let hint = "name the folder of a run, or one system of it as RUN:SYSTEM; `dyno list DIR` shows the runs below a folder";
+    let hint = "name the folder of a run, or one system of it as RUN:SYSTEM; `dyno list DIR` shows the runs below \
+                a folder";
     Err(anyhow!(WrongArgument(format!("{folder} {problem}: {hint}"))))
 }
 

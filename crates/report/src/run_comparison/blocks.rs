@@ -17,10 +17,11 @@ pub(super) struct Block {
 }
 
 /// How to read the verdicts.
-const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the geometric mean of the \
-     ratios of rounds that measured both in turn. Faster, slower, more and less: the two-sided test shows a difference, and \
-     the ratio reaches the margin. No difference larger than: two one-sided tests show that it is below the margin; the \
-     number is the larger end of the 90 % interval.";
+const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the \
+                    geometric mean of the ratios of rounds that measured both in turn. Faster, slower, more and \
+                    less: the two-sided test shows a difference, and the ratio reaches the margin. No difference \
+                    larger than: two one-sided tests show that it is below the margin; the number is the larger \
+                    end of the 90 % interval.";
 
 /// All parts, in their order.
 pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
@@ -123,9 +124,9 @@ fn family(compared: &RunComparison<'_, '_>) -> String {
     let margin = percent(compared.criteria.margin);
     let count = several(compared.family() as u64, "verdict", "verdicts");
     format!(
-        "The margin is {margin}. Verdicts are corrected by Holm's method over a family of {count}, all of this comparison: \
-         the chance that any of them is wrong is at most 5 %. Intervals are not corrected: each has the true value with 95 %, \
-         and of many some miss it."
+        "The margin is {margin}. Verdicts are corrected by Holm's method over a family of {count}, all of this \
+         comparison: the chance that any of them is wrong is at most 5 %. Intervals are not corrected: each has \
+         the true value with 95 %, and of many some miss it."
     )
 }
 
@@ -138,8 +139,8 @@ fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
     let mut notes = Vec::new();
     if has(super::found::Unit::Trial) {
         notes.push(
-            "Trials of one run share its data, its server and the state of its machine. What differs from run to run is not \
-             in these intervals: repeat whole runs, or measure both as variants in the same rounds."
+            "Trials of one run share its data, its server and the state of its machine. What differs from run to \
+             run is not in these intervals: repeat whole runs, or measure both as variants in the same rounds."
                 .to_owned(),
         );
     }
@@ -165,8 +166,8 @@ fn crashes(compared: &RunComparison<'_, '_>) -> Option<Block> {
         let p_value = format!("{:.4}", row.corrected);
         table.row(vec![system(row.systems), row.text().to_owned(), p_value, one, other]);
     }
-    let note = "By Fisher's exact test, in the same family as the verdicts above. Figures of a side that crashed are those \
-                of the trials that survived."
+    let note = "By Fisher's exact test, in the same family as the verdicts above. Figures of a side that crashed \
+                are those of the trials that survived."
         .to_owned();
     let is_needed = !table.is_empty();
     is_needed.then(|| Block { title: "Crashes".to_owned(), table, notes: vec![note] })
@@ -188,8 +189,8 @@ fn checks(compared: &RunComparison<'_, '_>) -> Option<Block> {
     }
     let is_single = compared.sides.systems.len() == 1;
     let table = table.without_columns(|head, _| head == "system" && is_single);
-    let note = "The candidate fails where the whole interval is beyond the threshold; where the interval contains it, that is \
-                not decided."
+    let note = "The candidate fails where the whole interval is beyond the threshold; where the interval contains \
+                it, that is not decided."
         .to_owned();
     let is_needed = !table.is_empty();
     is_needed.then(|| Block { title: "Thresholds".to_owned(), table, notes: vec![note] })

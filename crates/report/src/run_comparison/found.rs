@@ -130,8 +130,8 @@ fn of_values(
     Some(found.ok_or_else(reason))
 }
 
-/// The values of all runs, with round numbers that differ between runs and agree between sides. `folders` are those of
-/// all runs.
+/// The values of all runs, with round numbers that differ between runs and agree between sides. `folders` are those
+/// of all runs.
 fn numbered(values: &RunValues<'_>, folders: &[&Path]) -> Vec<RoundFigure> {
     let runs = folders.len() as u32;
     let of_run = |(folder, rounds): &(&Path, Vec<RoundFigure>)| -> Vec<RoundFigure> {

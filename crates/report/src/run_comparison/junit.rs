@@ -1,4 +1,5 @@
-//! The comparison as JUnit XML, which servers of continuous integration show: a case for each threshold and each verdict.
+//! The comparison as JUnit XML, which servers of continuous integration show: a case for each threshold and each
+//! verdict.
 
 use super::blocks::system;
 use super::sides::Matched;

@@ -59,7 +59,7 @@ impl Row {
     }
 
     /// Sets the verdict by corrected tests; `level` is the strictest level that the correction asks for.
-    pub(super) fn judge(&mut self, corrected: Tests, level: f64) {
+    pub(super) fn set_verdict(&mut self, corrected: Tests, level: f64) {
         let Ok(found) = &self.found else { return };
         let verdict = Significance::judged(&found.contrast, self.least, corrected);
         self.corrected = corrected;
@@ -92,7 +92,9 @@ impl Row {
                 format!("no difference larger than {}{unit}", digits(found.largest()))
             }
             Significance::Undecided => match self.needed {
-                Some(needed) => format!("not decided; about {needed} {} would", found.unit.name()),
+                Some(needed) => {
+                    format!("not decided; about {needed} {} would decide", found.unit.name())
+                }
                 None => "not decided".to_owned(),
             },
             Significance::Higher | Significance::Lower => {

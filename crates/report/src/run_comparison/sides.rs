@@ -205,7 +205,8 @@ fn pairs<'a>(points: &[Vec<RunPoint<'_, 'a>>; 2]) -> Result<Vec<[&'a str; 2]>, R
     let pairs: Vec<[&str; 2]> = both.map(|name| [*name, *name]).collect();
     if pairs.is_empty() {
         return Err(Refusal::new(format!(
-            "no system has the same name on both sides; name one of each, as in RUN:SYSTEM (baseline: {}; candidate: {})",
+            "no system has the same name on both sides; name one of each, as in RUN:SYSTEM (baseline: {}; \
+             candidate: {})",
             baseline.join(", "),
             candidate.join(", "),
         )));
