@@ -23,6 +23,7 @@ pub fn corrected(p_values: &[f64], true_at_most: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Contrast, Significance, Tests};
 
     fn assert_near(seen: &[f64], expected: &[f64]) {
         let is_near = |(seen, expected): (&f64, &f64)| (seen - expected).abs() < 1e-12;
@@ -45,5 +46,54 @@ mod tests {
         let p_values = [0.001, 0.9, 0.02, 0.8];
         assert_near(&corrected(&p_values, 2), &[0.002, 1.0, 0.04, 1.0]);
         assert_near(&corrected(&p_values, 4), &[0.004, 1.0, 0.06, 1.0]);
+    }
+
+    /// Values that are normally distributed, by twelve uniform ones of Knuth's MMIX generator (The Art of Computer
+    /// Programming 2, section 3.3.4).
+    fn normal(state: &mut u64) -> f64 {
+        let mut uniform = || {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
+
+    /// Families of six comparisons of 5 and 7 values with different spreads. Three have no difference, three one of
+    /// exactly the least that matters, so that each verdict but one of a difference there is wrong.
+    #[test]
+    fn any_verdict_of_a_family_is_wrong_in_one_of_twenty_at_most() {
+        const FAMILIES: usize = 2_000;
+        const LEAST: f64 = 0.1;
+        let mut state = 1;
+        let mut is_wrong = || {
+            let contrasts: Vec<Contrast> = (0..6)
+                .map(|at| {
+                    let spread = [0.01, 0.05, 0.5][at % 3];
+                    let difference = if at < 3 { 0.0 } else { LEAST };
+                    let baseline: Vec<f64> = (0..5).map(|_| spread * normal(&mut state)).collect();
+                    let other = (0..7).map(|_| difference + 0.5 * spread * normal(&mut state));
+                    Contrast::independent(&baseline, &other.collect::<Vec<_>>()).unwrap()
+                })
+                .collect();
+            let tests = contrasts.iter().map(|it| it.tests(LEAST));
+            let p_values: Vec<f64> = tests.flat_map(|it| [it.difference, it.equality]).collect();
+            let corrected = corrected(&p_values, contrasts.len());
+            let verdicts = contrasts.iter().zip(corrected.chunks(2)).map(|(contrast, pair)| {
+                let tests = Tests { difference: pair[0], equality: pair[1] };
+                Significance::judged(contrast, LEAST, tests)
+            });
+            verdicts.enumerate().any(|(at, verdict)| match verdict {
+                Significance::Higher => at < 3,
+                Significance::Lower => true,
+                Significance::Equal => at >= 3,
+                Significance::Undecided | Significance::TooFewRounds => false,
+            })
+        };
+        let wrong = (0..FAMILIES).filter(|_| is_wrong()).count();
+        // Three standard deviations above 5 %.
+        assert!(wrong <= 100 + 29, "{wrong} of {FAMILIES}");
+        assert!(wrong > 0, "the correction is not so strict that nothing is ever decided");
     }
 }

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_are_read_and_written() {
+    fn thresholds_are_read_and_written() {
         for (text, written) in [
             ("p99 > +5%", "p99 > +5%"),
             (" tps<-3 % ", "tps < -3%"),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_condition_is_explained() {
+    fn a_wrong_threshold_is_explained() {
         for (text, why) in [
             ("p99 5%", "it needs one of"),
             ("p99 > < 5%", "it needs one of"),
