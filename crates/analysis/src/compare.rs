@@ -1,7 +1,8 @@
-//! Whether one variant of a system differs from another, based on rounds that measured both.
+//! Whether one system differs from another, based on rounds that measured both or on independent trials.
 
+use crate::contrast::{Contrast, Tests};
 use crate::moments::mean;
-use crate::ratio::{Ratio, paired_ratio};
+use crate::ratio::{Ratio, independent_ratio, paired_ratio};
 
 /// A figure of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +32,12 @@ pub const ROUNDS_MIN: usize = 2;
 /// Whether a ratio differs from 1 by the least difference that matters, or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// The whole 95 % interval lies above 1, and the ratio reaches the least difference.
+    /// The whole 95 % interval lies above 1, and the ratio reaches the least difference. With corrected tests the
+    /// interval of the corrected level does.
     Higher,
-    /// The whole 95 % interval lies below 1, and the ratio reaches the least difference.
+    /// The whole 95 % interval lies below 1, and the ratio reaches the least difference; corrected as above.
     Lower,
-    /// The whole 90 % interval is nearer to 1 than the least difference: two one-sided tests with 5 % each.
+    /// The whole 90 % interval is nearer to 1 than the least difference: two one-sided tests with 5 % each, or less.
     /// Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
     Equal,
     /// These rounds show neither a difference nor that there is none.
@@ -44,22 +46,33 @@ pub enum Significance {
     TooFewRounds,
 }
 
+/// The chance of a wrong verdict that is accepted.
+pub const LEVEL: f64 = 0.05;
+
 impl Significance {
-    /// With a least difference of 0.01, ratios from 1 / 1.01 to 1.01 are as good as 1.
-    fn of(ratio: &Ratio, least_difference: f64) -> Self {
-        let (least, most) = (1.0 / (1.0 + least_difference), 1.0 + least_difference);
-        if ratio.rounds < ROUNDS_MIN {
-            Self::TooFewRounds
-        } else if ratio.low > 1.0 && ratio.ratio >= most {
+    /// The verdict on a difference. `least` is the least one that matters; of ratios both are logarithms. `tests` are
+    /// those of the contrast, corrected where several are made.
+    pub fn judged(contrast: &Contrast, least: f64, tests: Tests) -> Self {
+        if !contrast.has_interval() {
+            return Self::TooFewRounds;
+        }
+        let is_different = tests.difference < LEVEL;
+        if is_different && contrast.difference >= least {
             Self::Higher
-        } else if ratio.high < 1.0 && ratio.ratio <= least {
+        } else if is_different && contrast.difference <= -least {
             Self::Lower
-        } else if ratio.low_90 > least && ratio.high_90 < most {
+        } else if tests.equality < LEVEL {
             Self::Equal
         } else {
             Self::Undecided
         }
     }
+}
+
+/// The verdict on one ratio alone. With a least difference of 0.01, ratios from 1 / 1.01 to 1.01 are as good as 1.
+fn judged_alone(ratio: &Ratio, least_difference: f64) -> Significance {
+    let least = least_difference.ln_1p();
+    Significance::judged(&ratio.logs, least, ratio.logs.tests(least))
 }
 
 /// The ratio `variant / baseline` over the rounds that have both; `None` when none has.
@@ -85,12 +98,28 @@ pub fn compare(
         ratio,
         variant: geometric_mean(&numerators)?,
         baseline: geometric_mean(&denominators)?,
-        verdict: Significance::of(&ratio, least_difference),
+        verdict: judged_alone(&ratio, least_difference),
+    })
+}
+
+/// The ratio `variant / baseline` over trials that were measured independently of each other; `None` when a side has
+/// none, and when a value is not positive: to leave it out would leave out the slowest.
+pub fn compare_independent(
+    baseline: &[f64],
+    variant: &[f64],
+    least_difference: f64,
+) -> Option<Comparison> {
+    let ratio = independent_ratio(variant, baseline)?;
+    Some(Comparison {
+        ratio,
+        variant: geometric_mean(variant)?,
+        baseline: geometric_mean(baseline)?,
+        verdict: judged_alone(&ratio, least_difference),
     })
 }
 
 /// Of positive values; `None` without any.
-fn geometric_mean(values: &[f64]) -> Option<f64> {
+pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     mean(&logs).map(f64::exp)
 }

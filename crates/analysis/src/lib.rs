@@ -10,10 +10,12 @@ mod chance;
 mod check;
 mod compare;
 mod connections;
+mod contrast;
 mod cost;
 mod estimate;
 mod figure;
 mod finding;
+mod fisher;
 mod generator;
 mod host;
 mod hot;
@@ -28,18 +30,24 @@ mod ratio;
 mod rules;
 mod seek;
 mod servers;
+mod several;
 mod student;
 mod summary;
 mod trend;
 
 pub use ceiling::{CeilingSummary, ceiling};
 pub use check::{RunFacts, check, check_run};
-pub use compare::{Comparison, ROUNDS_MIN, RoundFigure, Significance, compare, over_points};
+pub use compare::{
+    Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, compare_independent,
+    geometric_mean, over_points,
+};
 pub use connections::ConnectionFigure;
+pub use contrast::{Contrast, Tests};
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
+pub use fisher::{Cases, fisher_exact};
 pub use generator::{GeneratorSummary, WorkersSummary};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
@@ -48,12 +56,13 @@ pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;
-pub use ratio::{Ratio, paired_ratio};
+pub use ratio::{Ratio, independent_ratio, paired_ratio};
 pub use rules::{ScoreSummary, ShareSummary, composite};
 pub use seek::{
     BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, Step, assess,
     transactions_needed,
 };
 pub use servers::{KnownServers, cpu_of_server, known_servers};
+pub use several::corrected;
 pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};

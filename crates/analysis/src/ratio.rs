@@ -1,23 +1,33 @@
-//! The ratio of two figures, from rounds in which both were measured.
+//! The ratio of two figures, from rounds in which both were measured or from independent trials.
 
-use crate::moments::mean;
-use crate::student::half_width;
+use crate::contrast::Contrast;
 
-/// A ratio over paired rounds.
+/// A ratio with its intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The geometric mean of the rounds' ratios.
+    /// The quotient of the geometric means; over rounds, the geometric mean of the rounds' ratios.
     pub ratio: f64,
-    /// Lower end of the 95 % interval; equal to the ratio for one round.
+    /// Lower end of the 95 % interval; equal to the ratio where one value has no spread.
     pub low: f64,
-    /// Upper end of the 95 % interval; equal to the ratio for one round.
+    /// Upper end of the 95 % interval.
     pub high: f64,
-    /// Lower end of the 90 % interval; equal to the ratio for one round.
+    /// Lower end of the 90 % interval.
     pub low_90: f64,
-    /// Upper end of the 90 % interval; equal to the ratio for one round.
+    /// Upper end of the 90 % interval.
     pub high_90: f64,
-    /// Number of rounds.
+    /// Number of rounds; of independent trials the smaller of both numbers.
     pub rounds: usize,
+    /// The difference of the logarithms, which all of it is made of.
+    pub logs: Contrast,
+}
+
+impl Ratio {
+    fn of(logs: Contrast) -> Self {
+        let [[low, high], [low_90, high_90]] =
+            [0.95, 0.90].map(|confidence| logs.interval(confidence).map(f64::exp));
+        let rounds = logs.counts[0].min(logs.counts[1]);
+        Self { ratio: logs.difference.exp(), low, high, low_90, high_90, rounds, logs }
+    }
 }
 
 /// The ratio `numerators / denominators` over paired rounds: disturbances of both in a round cancel. The mean
@@ -29,25 +39,26 @@ pub struct Ratio {
 /// mean; Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013, for intervals of
 /// ratios.
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
-    let logs: Option<Vec<f64>> = numerators
-        .iter()
-        .zip(denominators)
+    let pairs = numerators.iter().zip(denominators);
+    let logs: Option<Vec<f64>> = pairs
         .map(|(numerator, denominator)| {
             let log = (numerator / denominator).ln();
             (*numerator > 0.0 && *denominator > 0.0 && log.is_finite()).then_some(log)
         })
         .collect();
-    let logs = logs?;
-    let centre = mean(&logs)?;
-    let [half, half_90] = [0.95, 0.90].map(|part| half_width(part, &logs).unwrap_or(0.0));
-    Some(Ratio {
-        ratio: centre.exp(),
-        low: (centre - half).exp(),
-        high: (centre + half).exp(),
-        low_90: (centre - half_90).exp(),
-        high_90: (centre + half_90).exp(),
-        rounds: logs.len(),
-    })
+    Contrast::paired(&logs?).map(Ratio::of)
+}
+
+/// The ratio `numerators / denominators` of two independent samples, by their geometric means. The interval is Welch's over
+/// the logarithms. `None` without values, or with one that is not positive.
+pub fn independent_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
+    let [numerators, denominators] = [logarithms(numerators)?, logarithms(denominators)?];
+    Contrast::independent(&denominators, &numerators).map(Ratio::of)
+}
+
+fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let log = |value: &f64| (*value > 0.0 && value.is_finite()).then(|| value.ln());
+    values.iter().map(log).collect()
 }
 
 #[cfg(test)]
@@ -78,5 +89,17 @@ mod tests {
         assert_eq!(paired_ratio(&[], &[]), None);
         assert_eq!(paired_ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
         assert_eq!(paired_ratio(&[1.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn independent_samples_have_the_quotient_of_their_geometric_means() {
+        let ratio = independent_ratio(&[2.0, 8.0, 4.0], &[1.0, 4.0]).unwrap();
+        assert!((ratio.ratio - 2.0).abs() < 1e-12);
+        assert_eq!((ratio.rounds, ratio.logs.counts), (2, [2, 3]));
+        assert!((ratio.low * ratio.high - 4.0).abs() < 1e-9, "{ratio:?}");
+        let single = independent_ratio(&[3.0], &[1.0, 1.0]).unwrap();
+        assert_eq!((single.low, single.high), (single.ratio, single.ratio));
+        assert_eq!(independent_ratio(&[1.0, 0.0], &[1.0]), None);
+        assert_eq!(independent_ratio(&[], &[1.0]), None);
     }
 }

@@ -4,21 +4,29 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::moments::standard_deviation;
 
+/// The number below which a value of Student's distribution is with this probability; `None` without degrees of freedom.
+pub(crate) fn quantile(probability: f64, degrees_of_freedom: f64) -> Option<f64> {
+    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom).ok()?;
+    Some(distribution.inverse_cdf(probability))
+}
+
+/// The probability that a value of Student's distribution is `t` or more; 1 without degrees of freedom.
+pub(crate) fn upper_tail(t: f64, degrees_of_freedom: f64) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom);
+    // The distribution is symmetric, and its lower tail is not rounded to 1.
+    distribution.map_or(1.0, |distribution| distribution.cdf(-t))
+}
+
 /// The number t for which a value of Student's distribution is between -t and t with this probability; `None`
 /// without degrees of freedom.
 pub(crate) fn critical_t(confidence: f64, degrees_of_freedom: usize) -> Option<f64> {
-    if degrees_of_freedom == 0 {
-        return None;
-    }
-    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).ok()?;
-    Some(distribution.inverse_cdf((1.0 + confidence) / 2.0))
+    quantile((1.0 + confidence) / 2.0, degrees_of_freedom as f64)
 }
 
 /// The probability that a value of Student's distribution is as far from 0 as `t`, or farther, in either direction; 1
 /// without degrees of freedom.
 pub(crate) fn p_value(t: f64, degrees_of_freedom: usize) -> f64 {
-    let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64);
-    distribution.map_or(1.0, |distribution| 2.0 * distribution.cdf(-t.abs()))
+    (2.0 * upper_tail(t.abs(), degrees_of_freedom as f64)).min(1.0)
 }
 
 /// Half the width of the interval of the mean with this confidence, for values that are a sample of a normal

@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Echo(EchoArgs),
     /// Write the reports of a stored run again, from its record alone.
     Report(ReportArgs),
+    /// Compare stored runs, or variants of them: ratios with intervals, verdicts, and what differs besides.
+    Compare(CompareArgs),
     /// List stored runs.
     List(ListArgs),
     /// Write a workload's data to files for a system's own bulk loader.
@@ -330,6 +332,43 @@ pub(crate) struct ReportArgs {
     /// Folder for the files of the report [default: the folder of the run].
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// A view of a comparison for standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ComparisonFormat {
+    /// Tables for the terminal.
+    Text,
+    /// Tables for documents.
+    Markdown,
+    /// All figures and the codes of all verdicts, for programs.
+    Json,
+    /// A case for each threshold and each verdict, for servers of continuous integration.
+    Junit,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompareArgs {
+    /// The runs to compare with: a folder, one system or variant of it as FOLDER:SYSTEM, or several with commas
+    /// between.
+    #[arg(value_name = "BASELINE", value_hint = ValueHint::DirPath)]
+    pub(crate) baseline: String,
+    /// The runs that are compared, written likewise.
+    #[arg(value_name = "CANDIDATE", value_hint = ValueHint::DirPath)]
+    pub(crate) candidate: String,
+    /// The least relative difference that matters: below it a difference is no verdict.
+    #[arg(long, value_name = "PERCENT", default_value = "2%")]
+    pub(crate) margin: String,
+    /// Threshold with which the candidate fails (exit code 1), such as `p99 > +5%`; may be repeated. Figures are tps,
+    /// qps, mean, p50 and other percentiles, cpu, context_switches, read_kb, written_kb, failed.
+    #[arg(long = "fail-if", value_name = "THRESHOLD", action = ArgAction::Append)]
+    pub(crate) fail_if: Vec<String>,
+    /// Fail too when a threshold is not decided.
+    #[arg(long, requires = "fail_if")]
+    pub(crate) strict: bool,
+    /// Format of the comparison on standard output.
+    #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
+    pub(crate) format: ComparisonFormat,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -3,6 +3,7 @@
 mod bench;
 mod catalogue;
 mod ceiling;
+mod compare;
 mod completions;
 mod data;
 mod down;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Ceiling(args) => ceiling::run(&args),
         Command::Echo(args) => echo::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::List(args) => list::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),

@@ -1,10 +1,12 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{Comparison, ROUNDS_MIN, RoundFigure, Significance, Summary, compare, over_points};
-use record::{Identity, VariantRecord};
+use analysis::{Comparison, ROUNDS_MIN, RoundFigure, compare, over_points};
+use record::VariantRecord;
 
+use crate::compared_figure::Figure;
+use crate::differences;
 use crate::digest::{Digest, Point, load_text};
-use crate::number::{TimeUnit, count, number, percentile_name};
+use crate::number::{TimeUnit, count};
 use crate::table::Table;
 
 /// Variants of one system. The others are compared with the first.
@@ -14,65 +16,6 @@ pub(crate) struct Group<'d, 'a> {
     /// Names of the variants in the order of the plan.
     pub(crate) names: Vec<&'a str>,
     digest: &'d Digest<'a>,
-}
-
-/// A figure that variants are compared by.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Figure {
-    /// Transactions a second.
-    Throughput,
-    /// Latency at this percentile, ns.
-    Latency(f64),
-}
-
-impl Figure {
-    /// `None` for a latency that is only known to be at least so long.
-    fn of(self, summary: &Summary) -> Option<f64> {
-        match self {
-            Self::Throughput => Some(summary.transactions_per_s),
-            Self::Latency(percent) => {
-                let (value, is_bound) = summary.latency.percentile(percent);
-                (!is_bound).then_some(value)
-            }
-        }
-    }
-
-    pub(crate) fn name(self) -> String {
-        match self {
-            Self::Throughput => "throughput".to_owned(),
-            Self::Latency(percent) => percentile_name(percent),
-        }
-    }
-
-    /// Its name in a table with its unit.
-    fn unit_name(self, unit: TimeUnit) -> String {
-        match self {
-            Self::Throughput => "tps".to_owned(),
-            Self::Latency(percent) => format!("{} {}", percentile_name(percent), unit.name()),
-        }
-    }
-
-    fn show(self, value: f64, unit: TimeUnit) -> String {
-        match self {
-            Self::Throughput => number(value),
-            Self::Latency(_) => unit.show(value),
-        }
-    }
-
-    /// The result of a comparison by this figure, in a word or two.
-    pub(crate) fn verdict(self, verdict: Significance) -> &'static str {
-        match (verdict, self) {
-            (Significance::Higher, Self::Throughput) | (Significance::Lower, Self::Latency(_)) => {
-                "faster"
-            }
-            (Significance::Lower, Self::Throughput) | (Significance::Higher, Self::Latency(_)) => {
-                "slower"
-            }
-            (Significance::Equal, _) => "equal",
-            (Significance::Undecided, _) => "undecided",
-            (Significance::TooFewRounds, _) => "one round",
-        }
-    }
 }
 
 /// Every group of variants of the run.
@@ -135,17 +78,8 @@ impl<'d, 'a> Group<'d, 'a> {
         compare(&of(self.baseline())?, &of(name)?, least)
     }
 
-    /// The figure in each complete round; `None` when it is not known in one of them: to leave that round out would
-    /// leave out the slowest.
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Option<Vec<RoundFigure>> {
-        let trials = point.trials.iter().map(|at| &self.digest.trials[*at]);
-        trials
-            .filter(|trial| trial.is_complete())
-            .map(|trial| {
-                let value = figure.of(&trial.summary)?;
-                Some(RoundFigure { round: trial.record.header.repetition, value })
-            })
-            .collect()
+        figure.in_rounds(self.digest, point)
     }
 
     /// Number of a variant's trials in which the server crashed.
@@ -266,33 +200,13 @@ impl<'d, 'a> Group<'d, 'a> {
     /// variant.
     pub(crate) fn differences(&self) -> Table {
         let systems = self.digest.systems();
-        let facts = |name: &&str| {
+        let facts = |name: &str| {
             let system = self.points(name).first().map(|point| point.system);
             let known = systems.iter().find(|(name, _)| Some(*name) == system);
-            known.map_or(Vec::new(), |(_, identity)| facts(identity))
+            known.map_or(Vec::new(), |(_, identity)| differences::facts(identity))
         };
-        let of_variants: Vec<Vec<(&str, &str)>> = self.names.iter().map(facts).collect();
-        let mut names: Vec<&str> = Vec::new();
-        for (name, _) in of_variants.iter().flatten() {
-            if !names.contains(name) {
-                names.push(name);
-            }
-        }
-        let mut table = Table::new().words("setting");
-        for name in &self.names {
-            table = table.words(*name);
-        }
-        for name in names {
-            let value = |facts: &Vec<(&str, &str)>| {
-                let fact = facts.iter().find(|(known, _)| *known == name);
-                fact.map_or("-", |(_, value)| value).to_owned()
-            };
-            let values: Vec<String> = of_variants.iter().map(value).collect();
-            if values.iter().any(|value| *value != values[0]) {
-                table.row([vec![name.to_owned()], values].concat());
-            }
-        }
-        table
+        let columns: Vec<_> = self.names.iter().map(|name| (*name, facts(name))).collect();
+        differences::table(&columns)
     }
 
     /// Products with versions and storage of all variants.
@@ -314,19 +228,6 @@ impl<'d, 'a> Group<'d, 'a> {
 
 /// The caption of the table of differences.
 pub(crate) const DIFFERENCES: &str = "What distinguishes the variants";
-
-/// What is known of a system, by name; nothing of one that was not reached.
-fn facts(identity: &Identity) -> Vec<(&str, &str)> {
-    let own = [
-        ("product", Some(identity.product.as_str())),
-        ("version", Some(identity.version.as_str())),
-        ("storage", Some(identity.storage.as_str())),
-        ("build", identity.build.as_deref()),
-    ];
-    let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let settings = identity.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    own.chain(settings).filter(|(_, value)| !value.is_empty()).collect()
-}
 
 /// A row of the table.
 struct Row {
@@ -372,6 +273,8 @@ pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of w
 
 #[cfg(test)]
 mod tests {
+    use analysis::Significance;
+
     use super::*;
     use crate::sample;
 

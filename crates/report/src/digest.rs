@@ -62,7 +62,11 @@ pub(crate) struct Point<'a> {
 impl<'a> Digest<'a> {
     /// Summarizes every trial of a run.
     pub fn new(run: &'a Run) -> Self {
-        let percentiles = &run.header.percentiles;
+        Self::with_percentiles(run, &run.header.percentiles)
+    }
+
+    /// Summarizes every trial of a run at other percentiles than those of its plan.
+    pub fn with_percentiles(run: &'a Run, percentiles: &[f64]) -> Self {
         let usable = run.header.environment.cpu.usable_threads;
         let of = |record| {
             let probe = crate::seek::judged(run, record);

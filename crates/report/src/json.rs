@@ -5,7 +5,8 @@ use measure::{CpuSpan, GeneratorStall, LatencyHistogram, Outage};
 use record::{Environment, Identity, IntervalRecord, Latencies};
 use serde_json::{Value, json};
 
-use crate::comparison::{self, Figure, Group};
+use crate::compared_figure::Figure;
+use crate::comparison::{self, Group};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding;

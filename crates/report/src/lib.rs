@@ -5,10 +5,12 @@
 
 mod calls;
 mod ceiling;
+mod compared_figure;
 mod comparison;
 mod composite;
 mod cross_check;
 mod csv;
+mod differences;
 mod digest;
 mod finding;
 mod generator;
@@ -24,6 +26,7 @@ mod operations;
 mod panels;
 mod planned;
 mod rules;
+mod run_comparison;
 mod seek;
 mod settings;
 mod statistics;
@@ -49,6 +52,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use number::{latency, number, several};
 pub use planned::{Planned, PlannedTrial};
+pub use run_comparison::{Criteria, Outcome, Refusal, RunComparison, Selection, Threshold};
 pub use table::Table;
 pub use terminal::summary;
 #[cfg(test)]

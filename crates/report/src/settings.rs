@@ -2,6 +2,7 @@
 
 use record::{Disk, Run};
 
+use crate::differences::Facts;
 use crate::digest::Digest;
 use crate::number::{memory, number};
 use crate::table::Table;
@@ -68,12 +69,25 @@ const NOTABLE_FLAGS: [&str; 12] = [
 
 /// The machine.
 pub(crate) fn environment(run: &Run) -> Table {
+    let mut table = Table::new().words("machine").words("value");
+    for (name, value) in environment_facts(run) {
+        table.row(vec![name, value]);
+    }
+    let load = run.header.environment.load_average.map(|load| load.map(number).join(", "));
+    if let Some(load) = load {
+        table.row(vec!["load average at the start".to_owned(), load]);
+    }
+    table
+}
+
+/// What is known of the machine and stays the same from run to run.
+pub(crate) fn environment_facts(run: &Run) -> Facts {
     let environment = &run.header.environment;
     let cpu = &environment.cpu;
-    let mut table = Table::new().words("machine").words("value");
+    let mut facts = Facts::new();
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            table.row(vec![name.to_owned(), value]);
+            facts.push((name.to_owned(), value));
         }
     };
     fact("host", environment.system.hostname.clone());
@@ -92,9 +106,7 @@ pub(crate) fn environment(run: &Run) -> Table {
     for disk in &environment.disks {
         fact(&format!("disk of {}", disk.purpose), Some(disk_text(disk)));
     }
-    let load = environment.load_average.map(|load| load.map(number).join(", "));
-    fact("load average at the start", load);
-    table
+    facts
 }
 
 fn topology(run: &Run) -> Option<String> {

@@ -58,7 +58,7 @@ fn only(run: Run, number: usize) -> Result<Run> {
 }
 
 /// Records of earlier builds do not define their servers' metrics. For these, this build's own definitions are used.
-fn add_server_kinds(run: &mut Run) {
+pub(super) fn add_server_kinds(run: &mut Run) {
     for trial in &mut run.trials {
         if trial.watched.kinds.is_empty() {
             trial.watched.kinds = system::server_kinds();

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests start dyno and other programs as users do")]
 
 mod command_line;
+mod compare;
 mod cross_check;
 mod data;
 mod driver_load;

@@ -3,7 +3,8 @@
 use analysis::Comparison;
 
 use super::{figures, paragraph, section, table};
-use crate::comparison::{DIFFERENCES, Figure, Group, NOTE, groups};
+use crate::compared_figure::Figure;
+use crate::comparison::{DIFFERENCES, Group, NOTE, groups};
 use crate::digest::{Digest, Point, load_text};
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 

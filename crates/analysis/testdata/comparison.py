@@ -1,0 +1,31 @@
+"""Prints what the tests of comparisons expect, by SciPy and statsmodels.
+
+python3 -m venv venv && venv/bin/pip install scipy statsmodels && venv/bin/python comparison.py
+"""
+
+import numpy
+import scipy
+import statsmodels
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_ind, ttost_paired
+
+print("scipy", scipy.__version__, "statsmodels", statsmodels.__version__)
+
+BASELINE = numpy.array([4.61, 4.58, 4.66, 4.63, 4.55])
+OTHER = numpy.array([4.68, 4.70, 4.64, 4.75])
+PAIRED = numpy.array([4.64, 4.60, 4.71, 4.62, 4.61])
+LEAST = 0.1
+
+paired = stats.ttest_rel(PAIRED, BASELINE)
+print("paired", repr(paired.pvalue), paired.confidence_interval(0.95), paired.confidence_interval(0.9))
+print("paired tost", repr(ttost_paired(PAIRED, BASELINE, -LEAST, LEAST)[0]))
+welch = stats.ttest_ind(OTHER, BASELINE, equal_var=False)
+print("welch", repr(welch.pvalue), repr(welch.df), welch.confidence_interval(0.95), welch.confidence_interval(0.9))
+print("welch tost", repr(ttost_ind(OTHER, BASELINE, -LEAST, LEAST, usevar="unequal")[0]))
+
+P_VALUES = [0.01, 0.04, 0.03, 0.005, 0.2, 0.03]
+print("holm", [repr(float(p)) for p in multipletests(P_VALUES, method="holm")[1]])
+
+for table in [[[6, 2], [1, 8]], [[0, 8], [6, 2]], [[3, 3], [3, 3]], [[0, 5], [0, 7]], [[2, 198], [9, 191]]]:
+    print("fisher", table, repr(float(stats.fisher_exact(table)[1])))

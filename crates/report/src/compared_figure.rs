@@ -1,0 +1,175 @@
+//! The figures that systems are compared by: how each is read from a trial, and which direction is better.
+
+use analysis::{CostFigure, RoundFigure, Significance};
+
+use crate::digest::{Digest, Point, Trial};
+use crate::number::{TimeUnit, number, percent, percentile_name};
+use crate::watch::cost::of_servers;
+
+/// A figure that systems are compared by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Figure {
+    /// Transactions a second.
+    Throughput,
+    /// Statements a second.
+    Queries,
+    /// Mean latency, ns.
+    Mean,
+    /// Latency at this percentile, ns.
+    Latency(f64),
+    /// Cost of a query on the servers.
+    Cost(CostFigure),
+    /// Transactions that failed, as a part of all.
+    Failed,
+}
+
+impl Figure {
+    /// Its value in a trial. `None` when it is not known, and for a latency that is only known to be at least so
+    /// long.
+    fn of(self, trial: &Trial<'_>) -> Option<f64> {
+        let summary = &trial.summary;
+        let exact = |(value, is_bound): (f64, bool)| (!is_bound).then_some(value);
+        match self {
+            Self::Throughput => Some(summary.transactions_per_s),
+            Self::Queries => Some(summary.queries_per_s),
+            Self::Mean => exact(summary.latency.mean()),
+            Self::Latency(percent) => exact(summary.latency.percentile(percent)),
+            Self::Cost(figure) => (figure.metric().get)(&of_servers(trial)?),
+            Self::Failed => Some(summary.failure_rate),
+        }
+    }
+
+    /// The figure in each complete round; `None` when it is not known in one of them: to leave that round out would
+    /// leave out the slowest.
+    pub(crate) fn in_rounds(
+        self,
+        digest: &Digest<'_>,
+        point: &Point<'_>,
+    ) -> Option<Vec<RoundFigure>> {
+        let trials = point.trials.iter().map(|at| &digest.trials[*at]);
+        let complete = trials.filter(|trial| trial.is_complete());
+        complete
+            .map(|trial| {
+                let round = trial.record.header.repetition;
+                Some(RoundFigure { round, value: self.of(trial)? })
+            })
+            .collect()
+    }
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Throughput => "throughput".to_owned(),
+            Self::Queries => "queries".to_owned(),
+            Self::Mean => "mean".to_owned(),
+            Self::Latency(percent) => percentile_name(percent),
+            Self::Cost(figure) => format!("{} for a query", figure.metric().label),
+            Self::Failed => "failed".to_owned(),
+        }
+    }
+
+    /// Its name in conditions and for programs.
+    pub(crate) fn key(self) -> String {
+        match self {
+            Self::Throughput => "tps".to_owned(),
+            Self::Queries => "qps".to_owned(),
+            Self::Cost(CostFigure::Cpu) => "cpu".to_owned(),
+            Self::Cost(figure) => figure.metric().key.to_owned(),
+            Self::Mean | Self::Latency(_) | Self::Failed => self.name(),
+        }
+    }
+
+    /// The figure with this [`Figure::key`].
+    pub(crate) fn from_key(key: &str) -> Option<Self> {
+        let costs = CostFigure::ALL.iter().map(|figure| Self::Cost(*figure));
+        let plain = [Self::Throughput, Self::Queries, Self::Mean, Self::Failed].into_iter();
+        plain.chain(costs).find(|figure| figure.key() == key).or_else(|| {
+            let percent: f64 = key.strip_prefix('p')?.parse().ok()?;
+            (percent > 0.0 && percent < 100.0).then_some(Self::Latency(percent))
+        })
+    }
+
+    /// Its name in a table with its unit.
+    pub(crate) fn unit_name(self, unit: TimeUnit) -> String {
+        match self {
+            Self::Mean | Self::Latency(_) => format!("{} {}", self.name(), unit.name()),
+            Self::Throughput => "tps".to_owned(),
+            Self::Queries => "qps".to_owned(),
+            Self::Cost(_) | Self::Failed => self.name(),
+        }
+    }
+
+    pub(crate) fn show(self, value: f64, unit: TimeUnit) -> String {
+        match self {
+            Self::Mean | Self::Latency(_) => unit.show(value),
+            Self::Failed => percent(value),
+            Self::Throughput | Self::Queries | Self::Cost(_) => number(value),
+        }
+    }
+
+    /// A value with its unit, where it has one.
+    pub(crate) fn show_alone(self, value: f64) -> String {
+        match self {
+            Self::Mean | Self::Latency(_) => crate::number::latency(value),
+            _ => self.show(value, TimeUnit::Second),
+        }
+    }
+
+    /// Whether its change is a difference, not a ratio: parts are often zero.
+    pub(crate) fn is_part(self) -> bool {
+        self == Self::Failed
+    }
+
+    /// The result of a comparison by this figure, in a word or two.
+    pub(crate) fn verdict(self, verdict: Significance) -> &'static str {
+        match (verdict, self) {
+            (Significance::Higher, Self::Cost(_) | Self::Failed) => "more",
+            (Significance::Lower, Self::Cost(_) | Self::Failed) => "less",
+            (Significance::Higher, Self::Throughput | Self::Queries)
+            | (Significance::Lower, Self::Latency(_) | Self::Mean) => "faster",
+            (Significance::Lower, Self::Throughput | Self::Queries)
+            | (Significance::Higher, Self::Latency(_) | Self::Mean) => "slower",
+            (Significance::Equal, _) => "equal",
+            (Significance::Undecided, _) => "undecided",
+            (Significance::TooFewRounds, _) => "one round",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_found_by_its_key() {
+        let costs = CostFigure::ALL.iter().map(|figure| Figure::Cost(*figure));
+        let plain = [
+            Figure::Throughput,
+            Figure::Queries,
+            Figure::Mean,
+            Figure::Latency(99.9),
+            Figure::Failed,
+        ];
+        let all: Vec<Figure> = plain.into_iter().chain(costs).collect();
+        for figure in &all {
+            assert_eq!(Figure::from_key(&figure.key()), Some(*figure));
+        }
+        let keys: Vec<String> = all.iter().map(|figure| figure.key()).collect();
+        assert_eq!(
+            keys,
+            [
+                "tps",
+                "qps",
+                "mean",
+                "p99.9",
+                "failed",
+                "cpu",
+                "context_switches",
+                "read_kb",
+                "written_kb"
+            ]
+        );
+        for wrong in ["p0", "p100", "p", "p-1", "pNaN", "throughput", ""] {
+            assert_eq!(Figure::from_key(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The parts of the comparison, as titles, tables and notes: the text and the Markdown are made of them.
+
+use analysis::{Cases, Significance};
+
+use super::crashes::crashed;
+use super::sides::{Matched, RunPoint, SIDES};
+use super::{Row, RunComparison};
+use crate::number::{percent, several};
+use crate::table::Table;
+
+/// A part of the comparison.
+pub(super) struct Block {
+    pub(super) title: String,
+    /// Empty when there is none.
+    pub(super) table: Table,
+    pub(super) notes: Vec<String>,
+}
+
+/// How to read the verdicts.
+const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the \
+                    geometric mean of the ratios of rounds that measured both in turn. Faster, slower, more and \
+                    less: the two-sided test shows a difference, and the ratio reaches the margin. No difference \
+                    larger than: two one-sided tests show that it is below the margin; the number is the larger \
+                    end of the 90 % interval.";
+
+/// All parts, in their order.
+pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
+    let all = [
+        Some(sides(compared)),
+        Some(differences(compared)),
+        Some(verdicts(compared)),
+        crashes(compared),
+        checks(compared),
+        unmatched(compared),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn sides(compared: &RunComparison<'_, '_>) -> Block {
+    let mut table = Table::new().words("side").words("run").words("systems").words("began (UTC)");
+    table = table.words("trials").words("status");
+    for (side, name) in SIDES.iter().enumerate() {
+        for digest in &compared.sides.runs[side] {
+            let run = digest.run;
+            let asked = compared.sides.systems.iter().map(|names| names[side]);
+            let has = |name: &&str| digest.points.iter().any(|point| point.system == *name);
+            let systems: Vec<&str> = asked.filter(has).collect();
+            let of_systems = digest
+                .trials
+                .iter()
+                .filter(|it| systems.contains(&it.record.header.system.as_str()));
+            let complete = of_systems.clone().filter(|it| it.is_complete()).count();
+            table.row(vec![
+                (*name).to_owned(),
+                run.folder.display().to_string(),
+                systems.join(", "),
+                run.header.started.strftime("%Y-%m-%d %H:%M").to_string(),
+                format!("{complete} of {} ended as planned", of_systems.count()),
+                run.status.name().to_owned(),
+            ]);
+        }
+    }
+    Block { title: "Compared".to_owned(), table, notes: Vec::new() }
+}
+
+fn differences(compared: &RunComparison<'_, '_>) -> Block {
+    let mut table = Table::new().words("of").words("fact").words(SIDES[0]).words(SIDES[1]);
+    for it in &compared.differences {
+        table.row([vec![it.of.clone(), it.fact.clone()], it.values.clone()].concat());
+    }
+    let nothing = "Nothing that dyno recorded differs besides.".to_owned();
+    let notes = if table.is_empty() { vec![nothing] } else { Vec::new() };
+    Block { title: "What differs besides".to_owned(), table, notes }
+}
+
+fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
+    let mut table = Table::new().words("system").words("workload").words("load").words("figure");
+    table = table.group().words("verdict").numbers("ratio").numbers("95 % interval").group();
+    table = table.numbers(SIDES[0]).numbers(SIDES[1]).words("repetitions").words("remarks");
+    let mut reasons: Vec<String> = Vec::new();
+    for row in &compared.rows {
+        let place = compared.place(row);
+        let lead =
+            [system(place.systems), place.workload.to_owned(), place.load(), row.figure.name()];
+        let remarks = remarks(place);
+        table.row([lead.to_vec(), vec![row.text()], figures(row), vec![remarks]].concat());
+        if let Err(reason) = &row.found {
+            let reason = format!("{}, {}: {reason}.", place.workload, place.load());
+            reasons.extend((!reasons.contains(&reason)).then_some(reason));
+        }
+    }
+    let is_single = compared.sides.systems.len() == 1;
+    let table = table.without_columns(|head, cells| {
+        head == "system" && is_single || cells.iter().all(|cell| cell.is_empty())
+    });
+    let mut notes = vec![NOTE.to_owned(), family(compared)];
+    notes.extend(units(compared));
+    notes.extend(reasons);
+    Block { title: "Candidate to baseline".to_owned(), table, notes }
+}
+
+/// Ratio, interval, the figure of each side, and the repetitions.
+fn figures(row: &Row) -> Vec<String> {
+    let Ok(found) = &row.found else { return vec![String::new(); 5] };
+    let value = |change: f64| match found.is_part {
+        true => row.change(change),
+        false => format!("{:.3}", 1.0 + change),
+    };
+    let interval = found.contrast.has_interval().then(|| {
+        let [low, high] = found.interval(0.95).map(value);
+        format!("{low} to {high}")
+    });
+    let [baseline, candidate] = found.contrast.counts;
+    let counts = match found.unit {
+        super::found::Unit::Round => format!("{baseline} rounds"),
+        unit => format!("{baseline} and {candidate} {}", unit.name()),
+    };
+    let [one, other] = found.values.map(|value| row.figure.show_alone(value));
+    vec![value(found.change()), interval.unwrap_or_default(), one, other, counts]
+}
+
+/// What is corrected for what.
+fn family(compared: &RunComparison<'_, '_>) -> String {
+    let margin = percent(compared.criteria.margin);
+    let count = several(compared.family() as u64, "verdict", "verdicts");
+    format!(
+        "The margin is {margin}. Verdicts are corrected by Holm's method over a family of {count}, all of this \
+         comparison: the chance that any of them is wrong is at most 5 %. Intervals are not corrected: each has \
+         the true value with 95 %, and of many some miss it."
+    )
+}
+
+/// What the repetitions mean, where it matters.
+fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
+    let has = |wanted: super::found::Unit| {
+        let found = compared.rows.iter().filter_map(|row| row.found.as_ref().ok());
+        found.into_iter().any(|found| found.unit == wanted)
+    };
+    let mut notes = Vec::new();
+    if has(super::found::Unit::Trial) {
+        notes.push(
+            "Trials of one run share its data, its server and the state of its machine. What differs from run to \
+             run is not in these intervals: repeat whole runs, or measure both as variants in the same rounds."
+                .to_owned(),
+        );
+    }
+    if has(super::found::Unit::Run) {
+        notes.push("A run counts once, with the mean of its trials.".to_owned());
+    }
+    let is_short = |row: &Row| row.verdict == Some(Significance::TooFewRounds);
+    if compared.rows.iter().any(is_short) {
+        notes.push(
+            "With one repetition on a side no difference can be shown, however large: set `repetitions` in the plan."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn crashes(compared: &RunComparison<'_, '_>) -> Option<Block> {
+    let mut table = Table::new().words("system").words("verdict").numbers("corrected p");
+    table = table.words(format!("crashed, {}", SIDES[0])).words(format!("crashed, {}", SIDES[1]));
+    let cases = |it: Cases| format!("{} of {} trials", it.failed, it.all);
+    for row in &compared.crashes {
+        let [one, other] = row.cases.map(cases);
+        let p_value = format!("{:.4}", row.corrected);
+        table.row(vec![system(row.systems), row.text().to_owned(), p_value, one, other]);
+    }
+    let note = "By Fisher's exact test, in the same family as the verdicts above. Figures of a side that crashed \
+                are those of the trials that survived."
+        .to_owned();
+    let is_needed = !table.is_empty();
+    is_needed.then(|| Block { title: "Crashes".to_owned(), table, notes: vec![note] })
+}
+
+fn checks(compared: &RunComparison<'_, '_>) -> Option<Block> {
+    let mut table = Table::new().words("fails if").words("system").words("workload").words("load");
+    table = table.words("result").words("change (95 % interval)");
+    for check in &compared.checks {
+        let place = &compared.sides.matched[check.matched];
+        table.row(vec![
+            check.threshold.text(),
+            system(place.systems),
+            place.workload.to_owned(),
+            place.load(),
+            check.result.text().to_owned(),
+            check.detail.clone(),
+        ]);
+    }
+    let is_single = compared.sides.systems.len() == 1;
+    let table = table.without_columns(|head, _| head == "system" && is_single);
+    let note = "The candidate fails where the whole interval is beyond the threshold; where the interval contains \
+                it, that is not decided."
+        .to_owned();
+    let is_needed = !table.is_empty();
+    is_needed.then(|| Block { title: "Thresholds".to_owned(), table, notes: vec![note] })
+}
+
+fn unmatched(compared: &RunComparison<'_, '_>) -> Option<Block> {
+    let all = &compared.sides.unmatched;
+    let note = format!("Only one side has: {}.", all.join("; "));
+    (!all.is_empty()).then(|| Block {
+        title: "Not compared".to_owned(),
+        table: Table::new(),
+        notes: vec![note],
+    })
+}
+
+/// The system of both sides.
+pub(super) fn system([baseline, candidate]: [&str; 2]) -> String {
+    if baseline == candidate { baseline.to_owned() } else { format!("{baseline}, {candidate}") }
+}
+
+/// What to know of a point's trials before its figures are read.
+pub(super) fn remarks(place: &Matched<'_, '_>) -> String {
+    let of_side = |side: usize| {
+        let remark = |it: &RunPoint<'_, '_>| it.digest.remarks(it.point);
+        let remarks = place.points[side].iter().map(remark).filter(|remark| !remark.is_empty());
+        remarks.map(|remark| format!("{}: {remark}", SIDES[side])).collect::<Vec<_>>()
+    };
+    let crashes = [0, 1].map(|side| crashed(place, side).failed > 0);
+    let survivors = match crashes {
+        [false, true] => Some(format!("survivors of the {}", SIDES[1])),
+        [true, false] => Some(format!("survivors of the {}", SIDES[0])),
+        _ => None,
+    };
+    let mut all: Vec<String> = survivors.into_iter().chain(of_side(0)).chain(of_side(1)).collect();
+    all.dedup();
+    all.join("; ")
+}

@@ -1,0 +1,201 @@
+//! One figure of both sides at one point: the change, and how sure it is.
+
+use std::path::Path;
+
+use analysis::{Comparison, Contrast, RoundFigure, compare, compare_independent, geometric_mean};
+
+use super::sides::{Matched, RunPoint, SIDES};
+use crate::compared_figure::Figure;
+
+/// A figure of both sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    /// The difference: of logarithms, or of parts.
+    pub(super) contrast: Contrast,
+    /// The figure of the baseline and that of the candidate: geometric means; of parts, arithmetic ones.
+    pub(super) values: [f64; 2],
+    /// Whether the change is a difference of parts.
+    pub(super) is_part: bool,
+    /// The unit of repetition.
+    pub(super) unit: Unit,
+}
+
+/// What counts as one repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// A round that measured both sides.
+    Round,
+    /// A trial.
+    Trial,
+    /// A run, with the mean of its trials: trials of one run share its data, its server and its machine's state.
+    Run,
+}
+
+impl Unit {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Round => "rounds",
+            Self::Trial => "trials",
+            Self::Run => "runs",
+        }
+    }
+}
+
+impl Found {
+    /// The change of the candidate: relative, or a difference of parts.
+    pub(super) fn change(&self) -> f64 {
+        self.as_change(self.contrast.difference)
+    }
+
+    /// The interval of the change with this confidence.
+    pub(super) fn interval(&self, confidence: f64) -> [f64; 2] {
+        self.contrast.interval(confidence).map(|end| self.as_change(end))
+    }
+
+    fn as_change(&self, difference: f64) -> f64 {
+        if self.is_part { difference } else { difference.exp_m1() }
+    }
+
+    /// The larger end of the 90 % interval, in size.
+    pub(super) fn largest(&self) -> f64 {
+        let [low, high] = self.interval(0.90);
+        low.abs().max(high.abs())
+    }
+}
+
+/// A figure of one side: the values of each run, in its rounds.
+type RunValues<'d> = Vec<(&'d Path, Vec<RoundFigure>)>;
+
+/// The figure of both sides; an error says why it is not compared, `None` that neither side has it.
+pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<Found, String>> {
+    let [baseline, candidate] = [0, 1].map(|side| values(&matched.points[side], figure));
+    let unknown = |side: usize| format!("{} of the {} is not known", figure.name(), SIDES[side]);
+    let from_below = |side: usize| {
+        format!(
+            "{} of the {} is known only from below: transactions were never answered",
+            figure.name(),
+            SIDES[side]
+        )
+    };
+    let missing = match (baseline, candidate) {
+        (Some(baseline), Some(candidate)) => {
+            return of_values(matched, figure, [baseline, candidate]);
+        }
+        (None, None) if matches!(figure, Figure::Cost(_)) => return None,
+        (None, _) => 0,
+        (_, None) => 1,
+    };
+    let is_cost = matches!(figure, Figure::Cost(_));
+    Some(Err(if is_cost { unknown(missing) } else { from_below(missing) }))
+}
+
+fn values<'d>(points: &[RunPoint<'d, '_>], figure: Figure) -> Option<RunValues<'d>> {
+    let of = |it: &RunPoint<'d, '_>| {
+        let rounds = figure.in_rounds(it.digest, it.point)?;
+        Some((it.digest.run.folder.as_path(), rounds))
+    };
+    let all: RunValues<'d> = points.iter().map(of).collect::<Option<_>>()?;
+    Some(all.into_iter().filter(|(_, rounds)| !rounds.is_empty()).collect())
+}
+
+fn of_values(
+    matched: &Matched<'_, '_>,
+    figure: Figure,
+    sides: [RunValues<'_>; 2],
+) -> Option<Result<Found, String>> {
+    for (side, values) in sides.iter().enumerate() {
+        if values.is_empty() {
+            return Some(Err(format!("no trial of the {} ran to its end", SIDES[side])));
+        }
+    }
+    let is_zero = |values: &RunValues<'_>| {
+        values.iter().flat_map(|(_, rounds)| rounds).all(|figure| figure.value == 0.0)
+    };
+    if !figure.is_part() && sides.iter().all(is_zero) {
+        return None;
+    }
+    let found = if matched.is_interleaved() {
+        let points = matched.points[0].iter();
+        let folders: Vec<&Path> = points.map(|it| it.digest.run.folder.as_path()).collect();
+        let rounds = sides.map(|values| numbered(&values, &folders));
+        let values = if figure.is_part() { differences(&rounds) } else { ratios(&rounds) };
+        values.map(|found| Found { unit: Unit::Round, ..found })
+    } else {
+        independent(figure, &sides)
+    };
+    let reason = || match matched.is_interleaved() {
+        true => "there is no round in which both ran to their end".to_owned(),
+        false => "it is zero in a trial, and a ratio to zero is none".to_owned(),
+    };
+    Some(found.ok_or_else(reason))
+}
+
+/// The values of all runs, with round numbers that differ between runs and agree between sides. `folders` are those
+/// of all runs.
+fn numbered(values: &RunValues<'_>, folders: &[&Path]) -> Vec<RoundFigure> {
+    let runs = folders.len() as u32;
+    let of_run = |(folder, rounds): &(&Path, Vec<RoundFigure>)| -> Vec<RoundFigure> {
+        let run = folders.iter().zip(0..).find(|(known, _)| *known == folder).map_or(0, |it| it.1);
+        let rounds = rounds.iter();
+        rounds.map(|it| RoundFigure { round: it.round * runs + run, ..*it }).collect()
+    };
+    values.iter().flat_map(of_run).collect()
+}
+
+fn ratios([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
+    compare(baseline, candidate, 0.0).map(from_ratio)
+}
+
+fn from_ratio(found: Comparison) -> Found {
+    Found {
+        contrast: found.ratio.logs,
+        values: [found.baseline, found.variant],
+        is_part: false,
+        unit: Unit::Trial,
+    }
+}
+
+/// Differences of parts over the rounds that both sides have.
+fn differences([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
+    let pair = |theirs: &RoundFigure| {
+        let base = baseline.iter().find(|base| base.round == theirs.round)?;
+        Some([base.value, theirs.value])
+    };
+    let pairs: Vec<[f64; 2]> = candidate.iter().filter_map(pair).collect();
+    let differences: Vec<f64> = pairs.iter().map(|[base, theirs]| theirs - base).collect();
+    let side = |side: usize| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>();
+    let values = [arithmetic_mean(&side(0)), arithmetic_mean(&side(1))];
+    let contrast = Contrast::paired(&differences)?;
+    Some(Found { contrast, values, is_part: true, unit: Unit::Round })
+}
+
+/// Runs are the repetitions when both sides have several, otherwise trials.
+fn independent(figure: Figure, sides: &[RunValues<'_>; 2]) -> Option<Found> {
+    let mean = |rounds: &[RoundFigure]| -> Option<f64> {
+        let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
+        let is_possible = figure.is_part() || values.iter().all(|value| *value > 0.0);
+        let mean =
+            if figure.is_part() { Some(arithmetic_mean(&values)) } else { geometric_mean(&values) };
+        mean.filter(|_| is_possible)
+    };
+    let unit = if sides.iter().all(|runs| runs.len() > 1) { Unit::Run } else { Unit::Trial };
+    let values = |runs: &RunValues<'_>| -> Option<Vec<f64>> {
+        match unit {
+            Unit::Run => runs.iter().map(|(_, rounds)| mean(rounds)).collect(),
+            _ => Some(runs.iter().flat_map(|(_, rounds)| rounds).map(|it| it.value).collect()),
+        }
+    };
+    let [baseline, candidate] = [values(&sides[0])?, values(&sides[1])?];
+    let found = if figure.is_part() {
+        let contrast = Contrast::independent(&baseline, &candidate)?;
+        let values = [arithmetic_mean(&baseline), arithmetic_mean(&candidate)];
+        Found { contrast, values, is_part: true, unit }
+    } else {
+        from_ratio(compare_independent(&baseline, &candidate, 0.0)?)
+    };
+    Some(Found { unit, ..found })
+}
+
+fn arithmetic_mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

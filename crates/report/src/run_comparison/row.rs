@@ -1,0 +1,129 @@
+//! One row of the comparison: a figure at a point, with its verdict in words.
+
+use analysis::{Significance, Tests};
+
+use super::found::{Found, found};
+use super::sides::Matched;
+use super::thresholds::Criteria;
+use crate::compared_figure::Figure;
+use crate::number::{percent, signed_percent};
+
+/// A difference of failed parts below this does not matter: one in a thousand.
+const FAILED_LEAST: f64 = 0.001;
+
+/// A figure at a point.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Index of the point.
+    pub(super) matched: usize,
+    pub(super) figure: Figure,
+    /// The figure of both sides, or why it is not compared.
+    pub(super) found: Result<Found, String>,
+    /// The least difference that matters, on the scale of the contrast.
+    pub(super) least: f64,
+    /// Its own tests, not corrected.
+    pub(super) tests: Tests,
+    /// The tests, corrected over the family.
+    pub(super) corrected: Tests,
+    pub(super) verdict: Option<Significance>,
+    /// How many repetitions of each side are likely to decide; `None` when it is decided, and when no number is.
+    pub(super) needed: Option<usize>,
+}
+
+impl Row {
+    /// `None` when neither side has the figure.
+    pub(super) fn of(
+        matched: usize,
+        place: &Matched<'_, '_>,
+        figure: Figure,
+        criteria: &Criteria,
+    ) -> Option<Self> {
+        let found = found(place, figure)?;
+        let least = if figure.is_part() { FAILED_LEAST } else { criteria.margin.ln_1p() };
+        let none = Tests { difference: 1.0, equality: 1.0 };
+        let tests = found.as_ref().map_or(none, |found| found.contrast.tests(least));
+        let verdict = found.is_ok().then_some(Significance::TooFewRounds);
+        Some(Self { matched, figure, found, least, tests, corrected: none, verdict, needed: None })
+    }
+
+    /// Whether the row tells something: failures are shown where there are some, and where a threshold asks for them.
+    pub(super) fn is_shown(&self, criteria: &Criteria) -> bool {
+        let is_asked = criteria.thresholds.iter().any(|threshold| threshold.figure == self.figure);
+        let has_values = self.found.as_ref().is_ok_and(|found| found.values != [0.0, 0.0]);
+        !self.figure.is_part() || is_asked || has_values
+    }
+
+    /// Whether the row has a verdict that a test decides.
+    pub(super) fn is_judged(&self) -> bool {
+        self.found.as_ref().is_ok_and(|found| found.contrast.has_interval())
+    }
+
+    /// Sets the verdict by corrected tests; `level` is the strictest level that the correction asks for.
+    pub(super) fn set_verdict(&mut self, corrected: Tests, level: f64) {
+        let Ok(found) = &self.found else { return };
+        let verdict = Significance::judged(&found.contrast, self.least, corrected);
+        self.corrected = corrected;
+        self.verdict = Some(verdict);
+        if verdict == Significance::Undecided {
+            self.needed = found.contrast.repetitions_needed(self.least, level);
+        }
+    }
+
+    /// Name of the verdict for programs.
+    pub(super) fn code(&self) -> &'static str {
+        match self.verdict {
+            None => "not-compared",
+            Some(Significance::TooFewRounds) => "too-few-repetitions",
+            Some(Significance::Equal) => "no-difference-larger",
+            Some(Significance::Undecided) => "not-decided",
+            Some(verdict) => self.figure.verdict(verdict),
+        }
+    }
+
+    /// The verdict in words, such as `faster by 3.1 % (1.9 to 4.4)`.
+    pub(super) fn text(&self) -> String {
+        let (Ok(found), Some(verdict)) = (&self.found, self.verdict) else {
+            return "not compared".to_owned();
+        };
+        let unit = self.unit();
+        match verdict {
+            Significance::TooFewRounds => format!("too few {}", found.unit.name()),
+            Significance::Equal => {
+                format!("no difference larger than {}{unit}", digits(found.largest()))
+            }
+            Significance::Undecided => match self.needed {
+                Some(needed) => {
+                    format!("not decided; about {needed} {} would decide", found.unit.name())
+                }
+                None => "not decided".to_owned(),
+            },
+            Significance::Higher | Significance::Lower => {
+                let mut ends = found.interval(0.95).map(f64::abs);
+                ends.sort_by(f64::total_cmp);
+                format!(
+                    "{} by {}{unit} ({} to {})",
+                    self.figure.verdict(verdict),
+                    digits(found.change().abs()),
+                    digits(ends[0]),
+                    digits(ends[1])
+                )
+            }
+        }
+    }
+
+    /// The change with its sign.
+    pub(super) fn change(&self, change: f64) -> String {
+        let percent = signed_percent(change);
+        format!("{}{}", percent.trim_end_matches(" %"), self.unit())
+    }
+
+    /// Of a number in hundredths.
+    fn unit(&self) -> &'static str {
+        if self.figure.is_part() { " points" } else { " %" }
+    }
+}
+
+/// A part in hundredths, without the sign of per cent.
+fn digits(part: f64) -> String {
+    percent(part).trim_end_matches(" %").to_owned()
+}

@@ -1,0 +1,339 @@
+//! Comparisons of made-up runs, whose figures are known.
+
+use std::path::Path;
+
+use measure::TrialStatus;
+use record::Run;
+use serde_json::Value;
+
+use super::*;
+use crate::comparison::groups;
+use crate::{Digest, sample};
+
+fn selection<'d, 'a>(digest: &'d Digest<'a>, system: &str) -> Selection<'d, 'a> {
+    Selection { digest, system: (!system.is_empty()).then(|| system.to_owned()) }
+}
+
+fn criteria(thresholds: &[&str]) -> Criteria {
+    let thresholds = thresholds.iter().map(|text| Threshold::parse(text).unwrap()).collect();
+    Criteria { margin: 0.02, thresholds, is_strict: false }
+}
+
+/// A run of one system with a trial of 3 s at each of these rates a second.
+fn at_rates(folder: &str, rates: &[u64]) -> Run {
+    let mut run = sample::compared();
+    let first = run.trials[0].clone();
+    run.trials = rates
+        .iter()
+        .zip(0..)
+        .map(|(rate, repetition)| {
+            let mut trial = first.clone();
+            (trial.header.repetition, trial.header.index) = (repetition, repetition as usize);
+            trial.total.transactions = 3 * rate;
+            trial
+        })
+        .collect();
+    run.header.trials_planned = run.trials.len();
+    run.folder = Path::new("results").join(folder);
+    run
+}
+
+/// The comparison of two runs, as a value.
+fn compared(baseline: &Run, candidate: &Run, criteria: Criteria) -> Value {
+    let digests = [Digest::new(baseline), Digest::new(candidate)];
+    let [one, other] = [0, 1].map(|side| [selection(&digests[side], "")]);
+    let compared = RunComparison::new(&one, &other, criteria).unwrap();
+    serde_json::from_str(&compared.json()).unwrap()
+}
+
+fn refusal(baseline: &Run, candidate: &Run) -> String {
+    let digests = [Digest::new(baseline), Digest::new(candidate)];
+    let [one, other] = [0, 1].map(|side| [selection(&digests[side], "")]);
+    RunComparison::new(&one, &other, criteria(&[])).unwrap_err().to_string()
+}
+
+fn row<'v>(compared: &'v Value, figure: &str) -> &'v Value {
+    let rows = compared["compared"].as_array().unwrap();
+    rows.iter().find(|row| row["figure"] == figure).unwrap()
+}
+
+#[test]
+fn variants_of_a_run_are_compared_by_the_rounds_and_ratios_of_its_report() {
+    let run = sample::variants();
+    let digest = Digest::new(&run);
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    let group = &groups(&digest)[0];
+    let mut seen = 0;
+    for row in &compared.rows {
+        if !matches!(row.figure, Figure::Throughput | Figure::Latency(_)) {
+            continue;
+        }
+        let clients = compared.place(row).clients;
+        let points = group.points("v3");
+        let point = points.iter().find(|point| point.clients == clients).unwrap();
+        let of_report = group.compare(point, row.figure).unwrap();
+        let found = row.found.as_ref().unwrap();
+        assert_eq!(found.contrast, of_report.ratio.logs);
+        assert_eq!(found.values, [of_report.baseline, of_report.variant]);
+        seen += 1;
+    }
+    assert_eq!(seen, 2 * 5, "throughput and four percentiles for each number of clients");
+    insta::assert_snapshot!(compared.text(None));
+}
+
+#[test]
+fn independent_runs_have_welchs_interval_and_what_differs_stands_first() {
+    let baseline = at_rates("before", &[1_000, 1_010, 990, 1_000]);
+    let mut candidate = at_rates("after", &[1_100, 1_120, 1_080, 1_100]);
+    candidate.header.environment.system.kernel = Some("Linux 6.12.1".to_owned());
+    candidate.header.environment.cpu.flags.push("zvbb".to_owned());
+    candidate.header.dyno.version = "0.2.0".to_owned();
+    candidate.header.seed = 7;
+    candidate.header.plan_text = candidate.header.plan_text.replace("[1, 4]", "16");
+    for trial in &mut candidate.trials {
+        trial.header.identity.settings[0].1 = "OFF".to_owned();
+        trial.header.load.threads = 4;
+    }
+    let digests = [Digest::new(&baseline), Digest::new(&candidate)];
+    let [one, other] = [0, 1].map(|side| [selection(&digests[side], "")]);
+    let found = RunComparison::new(&one, &other, criteria(&["tps < -3%", "p99 > +5%"])).unwrap();
+    insta::assert_snapshot!(found.text(None));
+    insta::assert_snapshot!("markdown", found.markdown());
+    insta::assert_snapshot!("json", found.json());
+    insta::assert_snapshot!("junit", found.junit());
+    assert_eq!(found.outcome(), Outcome::Passed);
+    let value: Value = serde_json::from_str(&found.json()).unwrap();
+    let tps = row(&value, "tps");
+    assert_eq!((&tps["verdict"], &tps["repetitions"]["of"]), (&"faster".into(), &"trials".into()));
+    assert!((tps["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-3, "{tps}");
+    // The latencies are the same in every trial.
+    let p99 = row(&value, "p99");
+    assert_eq!(p99["verdict"], "no-difference-larger");
+    assert_eq!(p99["text"], "no difference larger than 0 %");
+}
+
+#[test]
+fn two_halves_of_the_same_trials_give_no_alarm() {
+    let rates = [1_000, 1_030, 980, 1_010, 990, 1_020];
+    let mut others = rates;
+    others.reverse();
+    let found = compared(&at_rates("a", &rates), &at_rates("b", &others), criteria(&["tps < -3%"]));
+    let tps = row(&found, "tps");
+    assert!((tps["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-12, "{tps}");
+    assert!(["no-difference-larger", "not-decided"].contains(&tps["verdict"].as_str().unwrap()));
+    assert_eq!(found["passed"], true);
+    assert_eq!(found["differences"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn verdicts_are_corrected_over_all_figures_and_intervals_are_not() {
+    let found = compared(
+        &at_rates("a", &[1_000, 1_040, 960, 1_000]),
+        &at_rates("b", &[1_100, 1_060, 1_140, 1_090]),
+        criteria(&[]),
+    );
+    let tps = row(&found, "tps");
+    let p_value = |key: &str| tps["p_values"][key].as_f64().unwrap();
+    let family = found["correction"]["family"].as_u64().unwrap();
+    assert_eq!(family, 5, "throughput and four percentiles: {found}");
+    // Of the ten tests the equality of the percentiles, which do not vary, comes first with four p-values of 0. Six are
+    // left, of which five can be true.
+    let corrected = p_value("difference_corrected");
+    assert!((corrected - p_value("difference") * 5.0).abs() < 1e-12, "{tps}");
+    assert!(p_value("difference") < 0.05 && p_value("difference_corrected") > 0.01);
+    assert!(tps["change"]["low_95"].as_f64().unwrap() > 0.0, "{tps}");
+}
+
+#[test]
+fn a_run_counts_once_when_both_sides_have_several() {
+    // Trials within a run hardly vary, runs do.
+    let runs = [("a1", 1_000), ("a2", 1_100), ("b1", 1_050), ("b2", 1_150)];
+    let runs = runs.map(|(name, rate)| at_rates(name, &[rate - 1, rate, rate + 1]));
+    let digests: Vec<Digest<'_>> = runs.iter().map(Digest::new).collect();
+    let side = |from: usize| [selection(&digests[from], ""), selection(&digests[from + 1], "")];
+    let found = RunComparison::new(&side(0), &side(2), criteria(&[])).unwrap();
+    let value: Value = serde_json::from_str(&found.json()).unwrap();
+    let tps = row(&value, "tps");
+    assert_eq!(
+        tps["repetitions"],
+        serde_json::json!({ "of": "runs", "baseline": 2, "candidate": 2 })
+    );
+    assert_eq!(tps["verdict"], "not-decided", "{tps}");
+    let ratio = tps["ratio"].as_f64().unwrap();
+    let known = (1_050.0_f64 * 1_150.0 / 1_000.0 / 1_100.0).sqrt();
+    assert!((ratio / known - 1.0).abs() < 1e-5, "{ratio} {known}");
+    // With the trials as repetitions the interval would exclude 1.
+    let pooled = RunComparison::new(&side(0)[..1], &side(2)[..1], criteria(&[])).unwrap();
+    let pooled: Value = serde_json::from_str(&pooled.json()).unwrap();
+    assert_eq!(row(&pooled, "tps")["verdict"], "faster");
+}
+
+#[test]
+fn one_trial_on_a_side_shows_no_difference_and_strict_thresholds_fail() {
+    let baseline = at_rates("a", &[1_000, 1_010]);
+    let candidate = at_rates("b", &[500]);
+    let found = compared(&baseline, &candidate, criteria(&["tps < -3%"]));
+    let tps = row(&found, "tps");
+    assert_eq!(
+        (&tps["verdict"], &tps["text"]),
+        (&"too-few-repetitions".into(), &"too few trials".into())
+    );
+    assert_eq!(tps["change"]["low_95"], Value::Null);
+    assert_eq!(
+        (&found["thresholds"][0]["result"], &found["passed"]),
+        (&"not-decided".into(), &true.into())
+    );
+    let strict = Criteria { is_strict: true, ..criteria(&["tps < -3%"]) };
+    assert_eq!(compared(&baseline, &candidate, strict)["passed"], false);
+}
+
+#[test]
+fn a_threshold_is_crossed_by_the_whole_interval_alone() {
+    let baseline = at_rates("a", &[1_000, 1_005, 995, 1_000]);
+    let slower = at_rates("b", &[900, 905, 895, 900]);
+    for (threshold, result) in [
+        ("tps < -3%", "crossed"),
+        ("tps < -20%", "kept"),
+        ("tps < -10%", "not-decided"),
+        ("p50 > +5%", "kept"),
+        ("failed > +1%", "kept"),
+    ] {
+        let found = compared(&baseline, &slower, criteria(&[threshold]));
+        let check = &found["thresholds"][0];
+        assert_eq!(check["result"], result, "{check}");
+        assert_eq!(found["passed"], result != "crossed");
+        assert_eq!(check["fails_if"], threshold);
+    }
+}
+
+#[test]
+fn crash_rates_are_compared_by_fishers_test_and_survivors_are_marked() {
+    let baseline = at_rates("a", &[1_000; 8]);
+    let mut candidate = at_rates("b", &[1_000; 8]);
+    for trial in candidate.trials.iter_mut().take(6) {
+        let end = trial.end.as_mut().unwrap();
+        end.status = TrialStatus::Crashed("killed".to_owned());
+    }
+    let found = compared(&baseline, &candidate, criteria(&[]));
+    let crashes = &found["crashes"][0];
+    assert_eq!(crashes["candidate"], serde_json::json!({ "crashed": 6, "trials": 8 }));
+    // Of the 8,008 ways to choose 6 of 16 trials 28 lie in one side: 2 x 28 / 8,008.
+    let p_value = crashes["p_value"].as_f64().unwrap();
+    assert!((p_value - 56.0 / 8_008.0).abs() < 1e-12, "{p_value}");
+    // All other figures are equal beyond doubt, and come before it.
+    assert_eq!(crashes["verdict"], "more", "{crashes}");
+    let tps = row(&found, "tps");
+    let remarks = tps["remarks"].as_str().unwrap();
+    assert!(remarks.starts_with("survivors of the candidate; candidate: 2 of 8 trials, 6 crashed"));
+    assert_eq!(tps["repetitions"]["candidate"], 2);
+}
+
+#[test]
+fn a_candidate_without_a_complete_trial_crosses_every_threshold() {
+    let baseline = at_rates("a", &[1_000; 2]);
+    let mut candidate = at_rates("b", &[1_000; 2]);
+    for trial in &mut candidate.trials {
+        trial.end.as_mut().unwrap().status = TrialStatus::Failed("no server".to_owned());
+    }
+    let found = compared(&baseline, &candidate, criteria(&["p99 > +5%"]));
+    assert_eq!(found["thresholds"][0]["result"], "crossed");
+    let reason = &row(&found, "p99")["reason"];
+    assert_eq!(reason, "no trial of the candidate ran to its end");
+}
+
+#[test]
+fn failures_are_compared_by_the_difference_of_their_parts() {
+    let baseline = at_rates("a", &[1_000; 4]);
+    let mut candidate = at_rates("b", &[900; 4]);
+    for trial in &mut candidate.trials {
+        trial.total.failed_transactions = 300;
+    }
+    let found = compared(&baseline, &candidate, criteria(&["failed > +5%"]));
+    let failed = row(&found, "failed");
+    assert_eq!((&failed["verdict"], &failed["ratio"]), (&"more".into(), &Value::Null));
+    assert_eq!(failed["text"], "more by 10 points (10 to 10)");
+    assert_eq!(failed["change"]["value"], 0.1);
+    assert_eq!(found["thresholds"][0]["result"], "crossed");
+    let none = compared(&baseline, &at_rates("c", &[900; 4]), criteria(&[]));
+    assert!(none["compared"].as_array().unwrap().iter().all(|row| row["figure"] != "failed"));
+}
+
+#[test]
+fn comparisons_that_make_no_sense_are_refused() {
+    let run = at_rates("a", &[1_000; 2]);
+    let other = |change: fn(&mut record::TrialHeader)| {
+        let mut other = at_rates("b", &[1_000; 2]);
+        other.trials.iter_mut().for_each(|trial| change(&mut trial.header));
+        other
+    };
+    let scale = other(|it| it.workload.description = "4 tables of 1,000,000 rows".to_owned());
+    let message = refusal(&run, &scale);
+    assert!(message.starts_with("workload oltp_read_write is not the same: `4 tables of 10,000"));
+    let kind = other(|it| it.workload.kind = "ycsb/a".to_owned());
+    assert!(refusal(&run, &kind).contains("(ycsb/a)"));
+    let name = other(|it| it.workload.name = "mine".to_owned());
+    let message = refusal(&run, &name);
+    assert!(message.ends_with("the baseline has oltp_read_write, the candidate mine"), "{message}");
+    let clients = other(|it| it.clients = 3);
+    let message = refusal(&run, &clients);
+    assert!(
+        message.contains("no load is the same") && message.contains(", 3 clients"),
+        "{message}"
+    );
+    assert!(refusal(&run, &run).contains("compared with themselves"));
+    let mut empty = at_rates("b", &[]);
+    empty.trials.clear();
+    assert!(refusal(&run, &empty).contains("no trial whose load began"));
+}
+
+#[test]
+fn systems_of_several_are_matched_by_name_or_named() {
+    let run = sample::compared();
+    let mut renamed = sample::compared();
+    renamed.folder = "results/other".into();
+    for trial in &mut renamed.trials {
+        trial.header.system += "2";
+    }
+    let message = refusal(&run, &renamed);
+    assert!(message.contains("RUN:SYSTEM") && message.contains("candidate: sqlite2, mariadb2"));
+    let digests = [Digest::new(&run), Digest::new(&renamed)];
+    let side = |at: usize, name: &str| [selection(&digests[at], name)];
+    let found =
+        RunComparison::new(&side(0, "sqlite"), &side(1, "mariadb2"), criteria(&[])).unwrap();
+    assert_eq!(found.sides.systems, [["sqlite", "mariadb2"]]);
+    let wrong = RunComparison::new(&side(0, "pg"), &side(1, "mariadb2"), criteria(&[]));
+    let message = wrong.unwrap_err().to_string();
+    assert!(message.contains("has no system pg; it has sqlite, mariadb"), "{message}");
+    renamed.trials.iter_mut().for_each(|trial| {
+        trial.header.system = trial.header.system.replace("sqlite2", "sqlite");
+    });
+    let found = compared(&run, &renamed, criteria(&[]));
+    let only = found["only_on_one_side"].as_array().unwrap();
+    assert_eq!(only[..], ["the baseline's system mariadb", "the candidate's system mariadb2"]);
+}
+
+#[test]
+fn a_threshold_on_a_figure_that_nobody_has_is_refused() {
+    let runs = [at_rates("a", &[1_000; 2]), at_rates("b", &[1_000; 2])];
+    let digests: Vec<Digest<'_>> = runs.iter().map(Digest::new).collect();
+    let side = |at: usize| [selection(&digests[at], "")];
+    let refused = RunComparison::new(&side(0), &side(1), criteria(&["cpu > +5%"]));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.starts_with("--fail-if cpu > +5%: neither side has cpu"), "{message}");
+}
+
+/// The made-up server keeps half a thread busy and writes 1 MiB a second.
+#[test]
+fn costs_of_a_query_are_compared_where_they_are_known() {
+    let rename = |name: &str| {
+        let mut run = sample::watched();
+        run.folder = Path::new("results").join(name);
+        run
+    };
+    let found = compared(&rename("a"), &rename("b"), criteria(&[]));
+    assert_eq!(row(&found, "cpu")["ratio"], 1.0);
+    assert_eq!(row(&found, "written_kb")["ratio"], 1.0);
+    let rows = found["compared"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["figure"] != "read_kb"), "nothing is read on either side");
+}

@@ -1,0 +1,231 @@
+//! The thresholds at which a candidate fails: `p99 > +5%`.
+
+use super::found::Found;
+use super::sides::{Refusal, SIDES};
+use super::{Row, RunComparison};
+use crate::compared_figure::Figure;
+
+/// What a comparison is judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Criteria {
+    /// The least relative difference that matters.
+    pub margin: f64,
+    /// When the candidate fails.
+    pub thresholds: Vec<Threshold>,
+    /// Whether a threshold that is not decided fails too.
+    pub is_strict: bool,
+}
+
+/// A change of a figure with which a candidate fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    pub(super) figure: Figure,
+    direction: Direction,
+    /// The relative change; of failures a difference of parts.
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Above,
+    Below,
+}
+
+/// A threshold at one point.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub(super) threshold: Threshold,
+    /// Index of the point.
+    pub(super) matched: usize,
+    pub(super) result: CheckResult,
+    /// The change with its interval, or why there is none.
+    pub(super) detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CheckResult {
+    /// The whole interval is within the bound.
+    Kept,
+    /// The whole interval is beyond the bound, or no trial of the candidate ran to its end.
+    Crossed,
+    /// The interval contains the bound, or there is none.
+    NotDecided,
+}
+
+const EXAMPLE: &str = "write such as \"p99 > +5%\" or \"tps < -3%\"";
+
+impl Threshold {
+    /// Reads `p99 > +5%`, `tps < -3%`: a figure, a direction, and a change in per cent.
+    ///
+    /// # Errors
+    /// What is wrong with it, and how to write it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = |why: &str| format!("`{}` is no threshold: {why}; {EXAMPLE}", text.trim());
+        let (direction, parts) = match (text.split_once('>'), text.split_once('<')) {
+            (Some(parts), None) => (Direction::Above, parts),
+            (None, Some(parts)) => (Direction::Below, parts),
+            _ => return Err(wrong("it needs one of `>` and `<`")),
+        };
+        let (name, change) = (parts.0.trim(), parts.1.trim());
+        let figure = Figure::from_key(name).ok_or_else(|| {
+            wrong(
+                "no figure has that name: they are tps, qps, mean, p50 and other percentiles, cpu, \
+                 context_switches, read_kb, written_kb, failed",
+            )
+        })?;
+        let number = change.strip_suffix('%').map(str::trim).unwrap_or_default();
+        // Without a sign `tps < 3%` could be meant as a loss of 3 %, and would fail nearly always.
+        let has_sign = number.starts_with(['+', '-']);
+        let bound = number.parse::<f64>().ok().map(|percent| percent / 100.0);
+        match bound.filter(|bound| has_sign || *bound == 0.0) {
+            Some(bound) if bound > -1.0 && bound.is_finite() => {
+                Ok(Self { figure, direction, bound })
+            }
+            _ => Err(wrong("its change has a sign and ends with %, and is above -100%")),
+        }
+    }
+
+    /// The percentile that it is about, if it is about one.
+    pub fn percentile(&self) -> Option<f64> {
+        match self.figure {
+            Figure::Latency(percent) => Some(percent),
+            _ => None,
+        }
+    }
+
+    /// As it is written.
+    pub(super) fn text(self) -> String {
+        let sign = match self.direction {
+            Direction::Above => '>',
+            Direction::Below => '<',
+        };
+        let percent = (self.bound * 1e8).round() / 1e6;
+        let plus = if percent > 0.0 { "+" } else { "" };
+        format!("{} {sign} {plus}{percent}%", self.figure.key())
+    }
+
+    /// By the whole 95 % interval of the change.
+    fn result(self, found: &Found) -> CheckResult {
+        if !found.contrast.has_interval() {
+            return CheckResult::NotDecided;
+        }
+        let [low, high] = found.interval(0.95);
+        let (is_crossed, is_kept) = match self.direction {
+            Direction::Above => (low > self.bound, high <= self.bound),
+            Direction::Below => (high < self.bound, low >= self.bound),
+        };
+        match (is_crossed, is_kept) {
+            (true, _) => CheckResult::Crossed,
+            (_, true) => CheckResult::Kept,
+            _ => CheckResult::NotDecided,
+        }
+    }
+}
+
+impl Check {
+    /// Whether the candidate fails by it.
+    pub(super) fn is_failure(&self, is_strict: bool) -> bool {
+        match self.result {
+            CheckResult::Kept => false,
+            CheckResult::Crossed => true,
+            CheckResult::NotDecided => is_strict,
+        }
+    }
+}
+
+impl CheckResult {
+    /// For programs.
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Crossed => "crossed",
+            Self::NotDecided => "not-decided",
+        }
+    }
+
+    /// For people.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Crossed => "crossed",
+            Self::NotDecided => "not decided",
+        }
+    }
+}
+
+/// Every threshold at every point.
+///
+/// # Errors
+/// When a figure of a threshold is known at no point.
+pub(super) fn checks(compared: &RunComparison<'_, '_>) -> Result<Vec<Check>, Refusal> {
+    let mut checks = Vec::new();
+    for threshold in &compared.criteria.thresholds {
+        let rows = compared.rows.iter().filter(|row| row.figure == threshold.figure);
+        let before = checks.len();
+        checks.extend(rows.map(|row| check(*threshold, row, compared)));
+        if checks.len() == before {
+            let name = threshold.figure.key();
+            return Err(Refusal::new(format!(
+                "--fail-if {}: neither side has {name}, so that the threshold could never fail",
+                threshold.text()
+            )));
+        }
+    }
+    Ok(checks)
+}
+
+fn check(threshold: Threshold, row: &Row, compared: &RunComparison<'_, '_>) -> Check {
+    let place = compared.place(row);
+    let has_survived =
+        place.points[1].iter().flat_map(|it| it.trials()).any(|trial| trial.is_complete());
+    let result = match &row.found {
+        _ if !has_survived => CheckResult::Crossed,
+        Ok(found) => threshold.result(found),
+        Err(_) => CheckResult::NotDecided,
+    };
+    let detail = match &row.found {
+        _ if !has_survived => format!("no trial of the {} ran to its end", SIDES[1]),
+        Err(reason) => reason.clone(),
+        Ok(found) if found.contrast.has_interval() => {
+            let [low, high] = found.interval(0.95).map(|end| row.change(end));
+            format!("{} ({low} to {high})", row.change(found.change()))
+        }
+        Ok(found) => format!("{}, {}", row.change(found.change()), row.text()),
+    };
+    Check { threshold, matched: row.matched, result, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read_and_written() {
+        for (text, written) in [
+            ("p99 > +5%", "p99 > +5%"),
+            (" tps<-3 % ", "tps < -3%"),
+            ("p99.9>+0.25%", "p99.9 > +0.25%"),
+            ("cpu > 0%", "cpu > 0%"),
+            ("failed > +0.1%", "failed > +0.1%"),
+        ] {
+            assert_eq!(Threshold::parse(text).unwrap().text(), written);
+        }
+    }
+
+    #[test]
+    fn a_wrong_threshold_is_explained() {
+        for (text, why) in [
+            ("p99 5%", "it needs one of"),
+            ("p99 > < 5%", "it needs one of"),
+            ("latency > +5%", "no figure has that name"),
+            ("p99 > 5%", "its change has a sign"),
+            ("p99 > +5", "its change has a sign"),
+            ("p99 > +5ms", "its change has a sign"),
+            ("tps < -100%", "its change has a sign"),
+            ("tps < -nan%", "its change has a sign"),
+        ] {
+            let message = Threshold::parse(text).unwrap_err();
+            assert!(message.contains(why) && message.contains("tps < -3%"), "{text}: {message}");
+        }
+    }
+}
