@@ -102,6 +102,11 @@ fn independent_runs_have_welchs_interval_and_what_differs_stands_first() {
     insta::assert_snapshot!("markdown", found.markdown());
     insta::assert_snapshot!("json", found.json());
     insta::assert_snapshot!("junit", found.junit());
+    for width in 60..140 {
+        let text = found.text(Some(width));
+        let is_wide = |line: &&str| unicode_width::UnicodeWidthStr::width(*line) > width;
+        assert_eq!(text.lines().find(is_wide), None, "in {width} columns");
+    }
     assert_eq!(found.outcome(), Outcome::Passed);
     let value: Value = serde_json::from_str(&found.json()).unwrap();
     let tps = row(&value, "tps");
