@@ -79,8 +79,8 @@ impl LatencyHistogram {
     }
 
     /// A packed histogram of counts in HdrHistogram's V2 encoding, without its header: of a histogram with
-    /// [`SIGNIFICANT_DIGITS`] whose values begin at 1 and end at `most`. `None` when they are no such counts, or there
-    /// are none.
+    /// [`SIGNIFICANT_DIGITS`] whose values begin at 1 and end at `most`. `None` when they are no such counts, or
+    /// there are none.
     pub fn from_encoded(counts: &[u8], most: Nanos) -> Option<Self> {
         let packed = Packed::read(counts, bin::of(most))?;
         Some(Self { counts: None, packed: Some(Box::new(packed)) })
@@ -153,10 +153,11 @@ impl LatencyHistogram {
             self.counters().add(theirs).expect(TAKES_ALL);
         }
         let Some(theirs) = &other.packed else { return };
-        match (&mut self.counts, &self.packed) {
-            (Some(mine), _) => add(mine, theirs),
-            (None, Some(_)) => *self = Self::sum([&*self, other]),
-            (None, None) => self.packed = Some(theirs.clone()),
+        if self.packed.is_some() {
+            *self = Self::sum([&*self, other]);
+        } else {
+            // One that begins empty is mostly the sum of many.
+            add(self.counters(), theirs);
         }
     }
 
@@ -210,8 +211,8 @@ impl LatencyHistogram {
         self.percentiles_ns([percent]).first().copied().unwrap_or_default()
     }
 
-    /// Several percentiles, each as [`LatencyHistogram::percentile_ns`]; one pass over the values for all of them when
-    /// they ascend.
+    /// Several percentiles, each as [`LatencyHistogram::percentile_ns`]; one pass over the values for all of them
+    /// when they ascend.
     pub fn percentiles_ns(&self, percents: impl IntoIterator<Item = f64>) -> Vec<Nanos> {
         let count = self.count();
         let mut values = self.values();

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does the same work on each of several things, and returns the results in their order. A core that is free takes the
-/// next one, so that no more of them are in work at a time than there are cores.
+/// Does the same work on each of several things, and returns the results in their order. A core that is free takes
+/// the next one, so that no more of them are in work at a time than there are cores.
 pub fn on_all_cores<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let work_on = || {

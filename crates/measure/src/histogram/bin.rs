@@ -1,5 +1,5 @@
-//! The bins of HdrHistogram with three significant digits and values from 1: 2,048 bins of width 1, then 1,024 for each
-//! doubling. Source: Gil Tene, HdrHistogram, `countsArrayIndex` and `valueFromIndex`.
+//! The bins of HdrHistogram with three significant digits and values from 1: 2,048 bins of width 1, then 1,024 for
+//! each doubling. Source: Gil Tene, HdrHistogram, `countsArrayIndex` and `valueFromIndex`.
 
 use crate::Nanos;
 

@@ -1,5 +1,5 @@
-//! A histogram in little memory: a few bytes for each bin that has values, where a counter for each bin takes more than
-//! a hundred kilobytes. For histograms that are kept, not added to.
+//! A histogram in little memory: a few bytes for each bin that has values, where a counter for each bin takes more
+//! than a hundred kilobytes. For histograms that are kept, not added to.
 
 use super::bin;
 
@@ -111,22 +111,28 @@ impl Iterator for Bins<'_> {
 
 /// A counter for each bin up to the highest, to add histograms up.
 #[derive(Debug, Default)]
-pub(super) struct Counters(Vec<u64>);
+pub(super) struct Counters {
+    counts: Vec<u64>,
+    /// The lowest bin that was added to.
+    first: Option<usize>,
+}
 
 impl Counters {
     pub(super) fn add(&mut self, packed: &Packed) {
-        if self.0.len() <= packed.highest {
-            self.0.resize(packed.highest + 1, 0);
+        if self.counts.len() <= packed.highest {
+            self.counts.resize(packed.highest + 1, 0);
         }
+        let lowest = packed.bins().next().map(|(bin, _)| bin);
+        self.first = self.first.into_iter().chain(lowest).min();
         for (bin, count) in packed.bins() {
-            self.0[bin] = self.0[bin].saturating_add(count);
+            self.counts[bin] = self.counts[bin].saturating_add(count);
         }
     }
 
     /// Takes counts away; `None` when they were never added.
     pub(super) fn subtract(&mut self, mut bins: impl Iterator<Item = (usize, u64)>) -> Option<()> {
         bins.try_for_each(|(bin, count)| {
-            let counter = self.0.get_mut(bin)?;
+            let counter = self.counts.get_mut(bin)?;
             *counter = counter.checked_sub(count)?;
             Some(())
         })
@@ -134,6 +140,7 @@ impl Counters {
 
     /// `None` without values.
     pub(super) fn packed(&self) -> Option<Packed> {
-        Packed::of(self.0.iter().copied().enumerate())
+        let first = self.first?;
+        Packed::of((first..).zip(self.counts[first..].iter().copied()))
     }
 }
