@@ -23,7 +23,7 @@ impl Packed {
     pub(super) fn read(bytes: &[u8], most: usize) -> Option<Self> {
         let mut bins = Bins { bytes, next: 0 };
         let (mut total, mut highest) = (0_u64, 0);
-        while let Some((bin, count)) = bins.next() {
+        for (bin, count) in bins.by_ref() {
             total = total.checked_add(count)?;
             highest = bin;
         }
