@@ -10,6 +10,7 @@ mod goals;
 mod page;
 mod prepare;
 pub(crate) mod process;
+mod report;
 mod results;
 mod rpc;
 mod rpc_server;
@@ -94,6 +95,8 @@ pub(crate) enum Part {
     Grpc,
     /// The same with the server on core 0 and the client on core 1
     GrpcPinned,
+    /// The report of a run of 500 trials
+    Report,
     /// Memory over ten minutes
     #[value(skip)]
     Soak,
@@ -146,6 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             | Part::GrpcPinned => {
                 rpc::measure(&mut bench, part)?;
             }
+            Part::Report => report::measure(&mut bench)?,
             Part::Soak => soak::measure(&mut bench)?,
         }
     }

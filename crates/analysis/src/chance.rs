@@ -46,9 +46,8 @@ fn squared_variation(times: &LatencyHistogram, constant_ns: f64) -> f64 {
     }
     let most = LONGEST * times.mean_ns();
     let (mut sum, mut squares) = (0.0, 0.0);
-    for step in times.as_hdr().iter_recorded() {
-        let (count, time) = (step.count_at_value() as f64, step.value_iterated_to() as f64);
-        let time = time.min(most);
+    for (time, count) in times.values() {
+        let (count, time) = (count as f64, (time as f64).min(most));
         sum += count * time;
         squares += count * time * time;
     }

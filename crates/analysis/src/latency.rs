@@ -84,8 +84,7 @@ pub(crate) fn bounded_latency(
 ) -> Latency {
     let mut all = ended.clone();
     all.merge(ages);
-    let bounds = |percent: f64| {
-        let least_ns = all.percentile_ns(percent);
+    let bounds = |(percent, least_ns): (&f64, Nanos)| {
         let most_ns = if ages.is_empty() {
             Some(least_ns)
         } else {
@@ -94,15 +93,16 @@ pub(crate) fn bounded_latency(
             (!ended.is_empty() && rank_percent <= 100.0)
                 .then(|| ended.percentile_ns(rank_percent).max(least_ns))
         };
-        Bounds { least_ns, most_ns }
+        (*percent, Bounds { least_ns, most_ns })
     };
+    let least_ns = all.percentiles_ns(percentiles.iter().copied());
     Latency {
         count: all.count(),
         unanswered: ages.count(),
         mean_ns: all.mean_ns(),
         min_ns: if ended.is_empty() { all.min_ns() } else { ended.min_ns() },
         max_ns: all.max_ns(),
-        percentiles: percentiles.iter().map(|percent| (*percent, bounds(*percent))).collect(),
+        percentiles: percentiles.iter().zip(least_ns).map(bounds).collect(),
     }
 }
 

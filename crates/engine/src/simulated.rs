@@ -41,7 +41,11 @@ pub struct SimulatedChance {
 impl Simulated {
     /// The load of one trial on a fresh system.
     pub fn new(system: SimulatedSystem, chance: SimulatedChance) -> Self {
-        let operations = vec![Operation::new("request", OperationKind::Transaction)];
+        let operation = |name: String| Operation::new(&name, OperationKind::Transaction);
+        let operations = match system.operations {
+            0 | 1 => vec![operation("request".to_owned())],
+            kinds => (1..=kinds).map(|kind| operation(format!("request {kind}"))).collect(),
+        };
         Self { operations, system, chance }
     }
 }
@@ -58,9 +62,10 @@ impl Load for Simulated {
             let queue = Rc::clone(&queue);
             async move {
                 while let Some(turn) = handle.next().await {
+                    let operation = queue.borrow().next_operation();
                     let done = queue.borrow_mut().enter(turn.started_ns);
                     handle.net().sleep_until(done).await;
-                    handle.finish(turn, OperationId(0));
+                    handle.finish(turn, operation);
                 }
                 Ok(())
             }
@@ -86,6 +91,11 @@ impl Queue {
             draws: Draws::new(chance.services, SERVICES),
             noise: MachineNoise::new(&system.noise, chance.noise, chance.origin_ns),
         }
+    }
+
+    /// The kind of the next request.
+    fn next_operation(&self) -> OperationId {
+        OperationId((self.served % usize::from(self.system.operations.max(1))) as u16)
     }
 
     /// Adds a request at `now` and returns the time of its answer.

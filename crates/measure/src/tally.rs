@@ -44,6 +44,14 @@ impl OperationTally {
         self.service.merge(&other.service);
     }
 
+    /// Packs its histograms.
+    fn pack(&mut self) {
+        self.succeeded.pack();
+        self.timed_out.pack();
+        self.failed.pack();
+        self.service.pack();
+    }
+
     /// Takes away all of `other`, which must be a part of it.
     pub(crate) fn subtract(&mut self, other: &Self) {
         self.succeeded.subtract(&other.succeeded);
@@ -235,6 +243,11 @@ impl Tally {
         }
     }
 
+    /// Packs its histograms, when no more is added to it.
+    pub fn pack(&mut self) {
+        self.operations.iter_mut().for_each(OperationTally::pack);
+    }
+
     /// Latencies of every transaction operation together, time-outs at their bound included.
     pub fn transaction_latencies(&self, operations: &[Operation]) -> LatencyHistogram {
         transaction_latencies(operations, &self.operations)
@@ -246,9 +259,8 @@ pub fn transaction_latencies(
     operations: &[Operation],
     tallies: &[OperationTally],
 ) -> LatencyHistogram {
-    let mut all = of_transactions(operations, tallies, |tally| &tally.succeeded);
-    all.merge(&of_transactions(operations, tallies, |tally| &tally.timed_out));
-    all
+    let transactions = transactions(operations, tallies);
+    LatencyHistogram::sum(transactions.flat_map(|tally| [&tally.succeeded, &tally.timed_out]))
 }
 
 /// One histogram of every transaction among `operations`, together.
@@ -257,13 +269,17 @@ pub fn of_transactions(
     tallies: &[OperationTally],
     histogram: impl Fn(&OperationTally) -> &LatencyHistogram,
 ) -> LatencyHistogram {
-    let mut all = LatencyHistogram::new();
-    for (operation, tally) in operations.iter().zip(tallies) {
-        if operation.kind == OperationKind::Transaction {
-            all.merge(histogram(tally));
-        }
-    }
-    all
+    LatencyHistogram::sum(transactions(operations, tallies).map(histogram))
+}
+
+fn transactions<'a>(
+    operations: &'a [Operation],
+    tallies: &'a [OperationTally],
+) -> impl Iterator<Item = &'a OperationTally> {
+    let pairs = operations.iter().zip(tallies);
+    pairs
+        .filter(|(operation, _)| operation.kind == OperationKind::Transaction)
+        .map(|(_, tally)| tally)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 pub struct SimulatedSystem {
     /// How many requests are served at once, at least 1.
     pub servers: usize,
+    /// Kinds of requests, at least 1; requests are of each kind in turn.
+    pub operations: u16,
     /// Service times, ns; requests use them in turn, cyclically. Not empty.
     pub service_times_ns: Vec<u64>,
     /// How the service time of a request varies around its own of these.

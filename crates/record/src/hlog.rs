@@ -7,6 +7,8 @@
 //! are seconds since the trial's first load, and the histogram is V2, deflated, base64. Source: HdrHistogram,
 //! HistogramLogWriter (log format 1.3).
 
+mod decoder;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,11 +17,12 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, LogEntry,
 };
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use jiff::Timestamp;
 use measure::{Interval, LatencyHistogram, Operation, OperationTally, Phase};
 
 use crate::RecordError;
+use decoder::Decoder;
 
 /// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
 const NS_PER_MS: f64 = 1e6;
@@ -48,7 +51,7 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     let mark = mark(interval.phase);
     for (tag, histogram) in tagged(operations, interval) {
         bytes.clear();
-        serializer.serialize(histogram.as_hdr(), &mut bytes).map_err(|error| error.to_string())?;
+        serializer.serialize(&histogram.as_hdr(), &mut bytes).map_err(|error| error.to_string())?;
         let max_ms = histogram.max_ns() as f64 / NS_PER_MS;
         let _ = write!(text, "Tag={mark}{tag},{start_s:.3},{length_s:.3},{max_ms:.3},");
         STANDARD.encode_string(&bytes, &mut text);
@@ -67,7 +70,7 @@ pub(crate) fn encode(histogram: &LatencyHistogram) -> String {
     let mut bytes = Vec::new();
     if !histogram.is_empty() {
         // Writing to memory fails only for histograms larger than dyno's.
-        let _ = V2DeflateSerializer::new().serialize(histogram.as_hdr(), &mut bytes);
+        let _ = V2DeflateSerializer::new().serialize(&histogram.as_hdr(), &mut bytes);
     }
     STANDARD.encode(&bytes)
 }
@@ -77,17 +80,7 @@ pub(crate) fn encode(histogram: &LatencyHistogram) -> String {
 /// # Errors
 /// A description of the error in the text.
 pub(crate) fn decode(text: &str) -> Result<LatencyHistogram, String> {
-    if text.is_empty() {
-        return Ok(LatencyHistogram::new());
-    }
-    let bytes = STANDARD.decode(text).map_err(|error| format!("base64: {error}"))?;
-    let counts = Deserializer::new()
-        .deserialize::<u64, _>(&mut bytes.as_slice())
-        .map_err(|error| format!("histogram: {error}"))?;
-    // A deserialized histogram cannot grow; a new one into which it is merged can.
-    let mut histogram = LatencyHistogram::new();
-    histogram.merge(&LatencyHistogram::from_hdr(counts));
-    Ok(histogram)
+    if text.is_empty() { Ok(LatencyHistogram::new()) } else { Decoder::new().decode(text) }
 }
 
 /// The histograms of an operation, in the order of their lines.
@@ -139,11 +132,12 @@ fn tagged<'a>(
 pub(crate) struct Log<'a> {
     path: &'a Path,
     entries: IntervalLogIterator<'a>,
+    decoder: Decoder,
 }
 
 impl<'a> Log<'a> {
     pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { path, entries: IntervalLogIterator::new(bytes) }
+        Self { path, entries: IntervalLogIterator::new(bytes), decoder: Decoder::new() }
     }
 
     /// The next histogram: the one of `operation` with `count` values in an interval of `phase`.
@@ -190,8 +184,9 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn decode(&self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
-        decode(line.encoded_histogram()).map_err(|what| self.damaged(what))
+    fn decode(&mut self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
+        let decoded = self.decoder.decode(line.encoded_histogram());
+        decoded.map_err(|what| self.damaged(what))
     }
 
     fn damaged(&self, what: String) -> RecordError {

@@ -4,6 +4,7 @@
 //! it back, whole or cut short. `docs/record.md` describes the files. Types that match a file field by field
 //! have serde attributes, in `measure` and here; `wire` has the structs of files with a different format.
 
+mod cores;
 mod cross_check;
 mod environment;
 mod error;
@@ -19,10 +20,11 @@ mod without_secrets;
 mod writer;
 mod zipped;
 
+pub use cores::on_all_cores;
 pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::RecordError;
-pub use interval::{IntervalRecord, Latencies};
+pub use interval::IntervalRecord;
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};

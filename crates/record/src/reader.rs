@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use measure::{Operation, OperationTally, Watched};
 
+use crate::cores::on_all_cores;
 use crate::hlog::{Kind, Log};
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
 use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
@@ -132,8 +133,11 @@ fn trials(folder: &Path, extent: Extent) -> Result<Vec<TrialRecord>, RecordError
         Err(cause) if cause.kind() == ErrorKind::NotFound => {}
         Err(cause) => return Err(failed(cause)),
         Ok(entries) => {
-            for entry in entries {
-                trials.extend(trial(&entry.map_err(failed)?.path(), extent)?);
+            let folders = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
+            let mut folders = folders.collect::<Result<Vec<PathBuf>, RecordError>>()?;
+            folders.sort();
+            for trial in on_all_cores(&folders, |folder| trial(folder, extent)) {
+                trials.extend(trial?);
             }
         }
     }
@@ -172,6 +176,7 @@ pub(crate) fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(
         let operations = histograms(&record.header.operations, &line, &mut log)?;
         record.add(&line.into_interval(operations).map_err(damaged)?);
     }
+    record.total.pack();
     Ok(())
 }
 

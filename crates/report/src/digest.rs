@@ -10,6 +10,7 @@ use measure::{Edges, GeneratorStall, Host, LatencyHistogram, Outage};
 use plan::{Arrivals, Rate};
 use record::{
     Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
+    on_all_cores,
 };
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
@@ -68,11 +69,11 @@ impl<'a> Digest<'a> {
     /// Summarizes every trial of a run at other percentiles than those of its plan.
     pub fn with_percentiles(run: &'a Run, percentiles: &[f64]) -> Self {
         let usable = run.header.environment.cpu.usable_threads;
-        let of = |record| {
+        let trials: Vec<&'a TrialRecord> = run.trials.iter().collect();
+        let trials = on_all_cores(&trials, |&record| {
             let probe = crate::seek::judged(run, record);
             Trial { probe, ..Trial::new(record, percentiles, usable) }
-        };
-        let trials: Vec<Trial<'a>> = run.trials.iter().map(of).collect();
+        });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
         Self { run, trials, points, findings }
@@ -157,20 +158,21 @@ impl<'a> Digest<'a> {
 
     /// Transaction latencies of the point's counted trials, merged.
     pub(crate) fn latencies(&self, point: &Point<'_>) -> LatencyHistogram {
-        let mut all = LatencyHistogram::new();
-        for trial in &point.counted {
-            all.merge(&self.trials[*trial].record.latencies());
-        }
-        all
+        self.sum_of(point, TrialRecord::latencies)
     }
 
     /// Service times of those transactions, merged; empty in a closed loop.
     pub(crate) fn service(&self, point: &Point<'_>) -> LatencyHistogram {
-        let mut all = LatencyHistogram::new();
-        for trial in &point.counted {
-            all.merge(&self.trials[*trial].record.service());
-        }
-        all
+        self.sum_of(point, TrialRecord::service)
+    }
+
+    fn sum_of(
+        &self,
+        point: &Point<'_>,
+        histogram: impl Fn(&TrialRecord) -> LatencyHistogram,
+    ) -> LatencyHistogram {
+        let counted = point.counted.iter().map(|trial| self.trials[*trial].record);
+        LatencyHistogram::sum(&counted.map(histogram).collect::<Vec<_>>())
     }
 
     /// What to know of a point's trials before its figures are read, in a few words: how many count, how those ended

@@ -58,7 +58,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&ceilings(digest));
     out.push_str(&servers(digest));
     out.push_str(&server_costs(digest));
-    out.push_str(&trials(digest));
+    trials(digest, &mut out);
     out.push_str(&environment_section(digest));
     out.push_str(&again(digest.run));
     out.push_str(&format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
@@ -299,11 +299,17 @@ fn server_costs(digest: &Digest<'_>) -> String {
     section("server-costs", "What a query cost the servers", &body)
 }
 
-fn trials(digest: &Digest<'_>) -> String {
+/// Appends the section of the trials, nearly all of a large page, which is therefore not copied.
+fn trials(digest: &Digest<'_>, out: &mut String) {
+    if digest.trials.is_empty() {
+        return;
+    }
     let open = digest.trials.len() <= OPEN_TRIALS_MAX;
-    let numbered = digest.trials.iter().enumerate();
-    let body: String = numbered.map(|(at, trial)| one_trial(digest, trial, at, open)).collect();
-    section("trials", "Trials", &body)
+    out.push_str("<section id=\"trials\">\n<h2>Trials</h2>\n");
+    for (at, trial) in digest.trials.iter().enumerate() {
+        out.push_str(&one_trial(digest, trial, at, open));
+    }
+    out.push_str("</section>\n");
 }
 
 fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> String {

@@ -2,8 +2,9 @@
 
 use analysis::{Cost, EdgeSummary, Estimate, ROUNDS_MIN, Summary, WorkersSummary};
 use measure::{CpuSpan, GeneratorStall, LatencyHistogram, Outage};
-use record::{Environment, Identity, IntervalRecord, Latencies};
-use serde_json::{Value, json};
+use record::{Environment, Identity, IntervalRecord};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::compared_figure::Figure;
 use crate::comparison::{self, Group};
@@ -27,9 +28,41 @@ const VERSION: u32 = 1;
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
 /// trials.
 pub fn json(digest: &Digest<'_>) -> String {
+    let text = serde_json::to_string_pretty(&Report(digest));
+    format!("{}\n", text.expect("plain values with text keys always have a JSON form"))
+}
+
+/// The report as one object. The objects of a large run take much more memory than their text, so that each trial is
+/// written before the next one is made.
+struct Report<'d, 'a>(&'d Digest<'a>);
+
+impl Serialize for Report<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        for (key, value) in &of_run(self.0) {
+            object.serialize_entry(key, value)?;
+        }
+        object.serialize_entry("trials", &Trials(self.0))?;
+        let findings = self.0.findings.iter().map(finding::json);
+        object.serialize_entry("warnings", &findings.collect::<Vec<_>>())?;
+        object.end()
+    }
+}
+
+struct Trials<'d, 'a>(&'d Digest<'a>);
+
+impl Serialize for Trials<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let percentiles = &self.0.run.header.percentiles;
+        serializer.collect_seq(self.0.trials.iter().map(|one| trial(one, percentiles)))
+    }
+}
+
+/// The fields of the whole run.
+fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
     let run = digest.run;
     let header = &run.header;
-    let value = json!({
+    let fields = json!({
         "format": "dyno-report",
         "version": VERSION,
         "title": digest.title(),
@@ -47,10 +80,11 @@ pub fn json(digest: &Digest<'_>) -> String {
         "seek": seek::json(digest),
         "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
-        "trials": digest.trials.iter().map(|t| trial(t, &header.percentiles)).collect::<Vec<_>>(),
-        "warnings": digest.findings.iter().map(finding::json).collect::<Vec<_>>(),
     });
-    format!("{value:#}\n")
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }
 
 /// Comparison of each variant with the first under each load.
@@ -119,7 +153,7 @@ fn environment(environment: &Environment) -> Value {
 }
 
 fn system((name, identity): (&str, &Identity)) -> Value {
-    let settings: serde_json::Map<String, Value> = identity
+    let settings: Map<String, Value> = identity
         .settings
         .iter()
         .map(|(name, value)| (name.clone(), Value::from(value.clone())))
@@ -136,7 +170,7 @@ fn system((name, identity): (&str, &Identity)) -> Value {
 
 fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
     let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of).map(estimate);
-    let percentiles: serde_json::Map<String, Value> = digest
+    let percentiles: Map<String, Value> = digest
         .run
         .header
         .percentiles
@@ -376,9 +410,10 @@ fn workers(workers: &WorkersSummary) -> Value {
 
 fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
     let tally = &interval.tally;
-    let latencies = Latencies::merged([&interval.latencies]);
-    let known = |percent| (!latencies.is_empty()).then(|| latencies.percentile_ns(percent));
-    let values = percentiles.iter().map(|percent| (*percent, known(*percent)));
+    let latencies = &interval.latencies;
+    let values_ns = latencies.percentiles_ns(percentiles.iter().copied());
+    let known = values_ns.into_iter().map(|value_ns| (!latencies.is_empty()).then_some(value_ns));
+    let values = percentiles.iter().copied().zip(known);
     json!({
         "phase": interval.phase.name(),
         "start_ns": interval.start_ns,

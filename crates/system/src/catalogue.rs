@@ -317,6 +317,7 @@ static KINDS: &[Kind] = &[
                 "1",
                 "number of requests that are served at the same time, 1 to 1000000",
             ),
+            option("operations", "1", "kinds of requests, which are sent in turn, 1 to 1000"),
             option("service_times", "1ms", "list of service times, which are used in turn"),
             option(
                 "distribution",

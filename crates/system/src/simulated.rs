@@ -21,6 +21,7 @@ struct Simulated(SimulatedSystem);
 pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let servers = reader.integer("servers", 1, 1..=1_000_000);
+    let operations = reader.integer("operations", 1, 1..=1_000);
     let service_times_ns = service_times(&mut reader);
     let mut problems = Vec::new();
     let distribution = distribution(&mut reader);
@@ -33,6 +34,7 @@ pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>,
     let servers = usize::try_from(servers).unwrap_or(usize::MAX);
     Ok(Box::new(Simulated(SimulatedSystem {
         servers,
+        operations: u16::try_from(operations).unwrap_or(u16::MAX),
         service_times_ns,
         distribution,
         stalls,
@@ -184,6 +186,9 @@ impl Simulated {
             ("servers".to_owned(), self.0.servers.to_string()),
             ("service_times".to_owned(), times.join(", ")),
         ];
+        if self.0.operations > 1 {
+            settings.push(("operations".to_owned(), self.0.operations.to_string()));
+        }
         let stalls = self.0.stalls.iter();
         let stalls =
             stalls.map(|stall| format!("{} at {}", show(stall.length_ns), show(stall.at_ns)));

@@ -19,7 +19,7 @@ use super::rpc::{FLOOR_CLIENTS, MANY};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
 /// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
-const RULES: [(Part, &[Rule]); 17] = [
+const RULES: [(Part, &[Rule]); 18] = [
     (
         Part::Pinned,
         &[
@@ -73,6 +73,13 @@ const RULES: [(Part, &[Rule]); 17] = [
     (Part::TrpcPinned, TRPC),
     (Part::Grpc, GRPC),
     (Part::GrpcPinned, GRPC),
+    (
+        Part::Report,
+        &[
+            median("report of {} trials", Seconds, AtMost(10.0), " s"),
+            megabytes("peak memory of a report of {} trials", AtMost(500.0)),
+        ],
+    ),
     (Part::Soak, &[rule(MEMORY_GROWTH, Figure::Growth(ResidentBytes), AtMost(1.02), "")]),
 ];
 

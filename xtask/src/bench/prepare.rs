@@ -101,7 +101,7 @@ impl LoadCost {
 }
 
 /// CPU time of all children that have ended, seconds.
-fn children_cpu_s() -> anyhow::Result<f64> {
+pub(super) fn children_cpu_s() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Ok(us as f64 / 1e6)

@@ -28,6 +28,8 @@ pub(super) enum Quantity {
     ServerCpuS,
     /// Memory at one time.
     ResidentBytes,
+    /// Size of a page.
+    PageBytes,
 }
 
 /// One contestant in one round.

@@ -7,8 +7,10 @@ use super::contestant::Contestant::{
 };
 use super::goals::Seen;
 use super::page::table;
+use super::report::TRIALS;
 use super::results::Quantity::{
-    self, ClientCpuS, CpuUs, PeakBytes, QueriesPerS, Seconds, ServerCpuS, Unfairness, UserUs,
+    self, ClientCpuS, CpuUs, PageBytes, PeakBytes, QueriesPerS, Seconds, ServerCpuS, Unfairness,
+    UserUs,
 };
 use super::results::{Point, Results};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
@@ -162,6 +164,7 @@ pub(super) fn sections(results: &Results) -> String {
         YCSB.text(results),
         tpcc(results),
         Some(tpch(results)),
+        report(results),
     ];
     let shared = of_calls(ON_ALL, [Part::Tcp, Part::Trpc, Part::Grpc]);
     let apart = of_calls(APART, [Part::TcpPinned, Part::TrpcPinned, Part::GrpcPinned]);
@@ -223,6 +226,23 @@ fn prepare(results: &Results) -> Option<String> {
         "Prepare of 4 x 100,000 rows\n\n{CORES_AT_WORK} dyno's client CPU counts its verification too."
     );
     loads(results, Part::Prepare, &[Dyno, Sysbench], &words)
+}
+
+fn report(results: &Results) -> Option<String> {
+    let point = results.at(Part::Report, TRIALS);
+    point.median(Dyno, Seconds)?;
+    let of = figures(point, Dyno);
+    let row = vec![
+        format!("{:.2} s", of(Seconds)),
+        format!("{:.2} s", of(ClientCpuS)),
+        format!("{:.0} MB", of(PeakBytes) / 1e6),
+        format!("{:.1} MB", of(PageBytes) / 1e6),
+    ];
+    let table = table(&["wall clock", "CPU", "peak memory", "report.html"], [row].into_iter());
+    Some(format!(
+        "\n## Report of {TRIALS} trials\n\n`dyno report` on a record of 60 s each in intervals of 1 s, with twelve \
+         operations: all views are written.\n\n{table}"
+    ))
 }
 
 const CORES_AT_WORK: &str = "Cores at work is CPU time of client and server over the wall clock: near \

@@ -69,6 +69,7 @@ fn trial(case: &Case, seed: u64) -> SimulatedTrial {
     const SERVICE: u64 = 10 * MS;
     let system = SimulatedSystem {
         servers: 1,
+        operations: 1,
         service_times_ns: vec![SERVICE],
         distribution: case.services.1,
         stalls: Vec::new(),

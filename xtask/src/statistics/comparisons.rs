@@ -152,6 +152,7 @@ fn throughput(case: &Case, variant: usize, seed: u64, place: u64) -> anyhow::Res
     let service = if variant == 0 { MS as f64 } else { MS as f64 / case.truth };
     let system = SimulatedSystem {
         servers: 2,
+        operations: 1,
         service_times_ns: vec![service.round() as u64],
         distribution: case.distribution,
         stalls: Vec::new(),

@@ -202,6 +202,7 @@ fn trial(case: &Case, load: f64, time: Duration, factor: f64, seed: u64) -> Simu
     };
     let system = SimulatedSystem {
         servers: 1,
+        operations: 1,
         service_times_ns: vec![(S as f64 / SERVER_PER_S * factor).round() as u64],
         distribution: ServiceDistribution::Exponential,
         stalls: Vec::new(),

@@ -102,3 +102,22 @@ fn an_interrupted_run_keeps_what_was_measured() {
     assert_eq!(report["status"], "interrupted");
     assert!(report["trials"][0]["transactions"].as_u64().unwrap() > 0);
 }
+
+#[test]
+fn kinds_of_simulated_requests_are_operations_of_their_own() {
+    let sandbox = Sandbox::new();
+    let plan = "[systems.simulated]\noperations = 2\nservice_times = [\"10ms\", \"30ms\"]\n\
+                [workloads.simulated]\n[load]\nclients = 1\nwarm_up = \"0s\"\ntime = \"4s\"\n";
+    sandbox.file("plan.toml", plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format", "json"]));
+    let operations = report["trials"][0]["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), 2);
+    // The last of the second kind ends at exactly 4 s, which is outside of the window.
+    for (operation, name, count, latency_ms) in
+        [(&operations[0], "request 1", 100, 10.0), (&operations[1], "request 2", 99, 30.0)]
+    {
+        assert_eq!((&operation["name"], &operation["succeeded"]), (&name.into(), &count.into()));
+        let mean = operation["latency"]["mean_ns"].as_f64().unwrap() / 1e6;
+        assert!((mean / latency_ms - 1.0).abs() < 1e-3, "{mean} ms against {latency_ms} ms");
+    }
+}

@@ -59,7 +59,8 @@ fn trial(
 
 fn system(servers: usize, service_times_ns: Vec<Nanos>, stalls: Vec<Stall>) -> SimulatedSystem {
     let distribution = ServiceDistribution::Constant;
-    SimulatedSystem { servers, service_times_ns, distribution, stalls, noise: Vec::new() }
+    let (operations, noise) = (1, Vec::new());
+    SimulatedSystem { servers, operations, service_times_ns, distribution, stalls, noise }
 }
 
 fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
@@ -115,6 +116,26 @@ fn assert_near(seen_ns: Nanos, exact_ns: Nanos) {
 fn transactions(kept: &RecordingObserver, phase: Phase) -> u64 {
     let of_phase = kept.intervals.iter().filter(|interval| interval.phase == phase);
     of_phase.map(|interval| interval.tally.transactions).sum()
+}
+
+#[test]
+fn requests_are_of_each_kind_in_turn() {
+    let one = system(1, vec![10 * MS, 30 * MS], Vec::new());
+    let load = Simulated::new(SimulatedSystem { operations: 2, ..one }, SimulatedChance::default());
+    let names: Vec<&str> = load.operations().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["request 1", "request 2"]);
+    let offered = OfferedLoad {
+        limit: Limit::time(Duration::from_millis(401)),
+        ..offered(1, Pacing::Closed { think_time_ns: 0 })
+    };
+    let (_, kept) = run_load(&load, &offered);
+    let mut total = Tally::new(2);
+    kept.intervals.iter().for_each(|interval| total.merge(&interval.tally));
+    for (operation, exact_ns) in total.operations.iter().zip([10 * MS, 30 * MS]) {
+        assert_eq!(operation.succeeded.count(), 10);
+        assert_near(operation.succeeded.min_ns(), exact_ns);
+        assert_near(operation.succeeded.max_ns(), exact_ns);
+    }
 }
 
 #[test]

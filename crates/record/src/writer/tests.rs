@@ -1,5 +1,7 @@
 //! Runs that are written, cut short and read back.
 
+mod large;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

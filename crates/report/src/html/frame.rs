@@ -2,7 +2,7 @@
 //! outages, the stalls of dyno itself and its failures.
 
 use measure::{LatencyHistogram, Phase, Tally};
-use record::{IntervalRecord, Latencies};
+use record::IntervalRecord;
 
 use crate::digest::Trial;
 use crate::number::{count, latency_ns};
@@ -94,7 +94,7 @@ pub(crate) struct MergedIntervals<'a> {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) tally: Tally,
-    latencies: Vec<&'a Latencies>,
+    latencies: Vec<&'a LatencyHistogram>,
 }
 
 /// The intervals; neighbours are merged when there are more than the plot can show.
@@ -128,7 +128,7 @@ impl MergedIntervals<'_> {
     }
 
     pub(crate) fn latencies(&self) -> LatencyHistogram {
-        Latencies::merged(self.latencies.iter().copied())
+        LatencyHistogram::sum(self.latencies.iter().copied())
     }
 
     /// Failures in words. Retries alone are not failures: some workloads rely on them.

@@ -1,6 +1,6 @@
 //! The plots of one trial over its time.
 
-use measure::LatencyHistogram;
+use measure::Nanos;
 
 use crate::digest::{Digest, Trial};
 use crate::html::frame::Frame;
@@ -120,20 +120,19 @@ fn with_places(corners: &[Dot], places: &[f64]) -> Vec<Dot> {
 }
 
 fn latency(frame: &Frame<'_, '_>, percentiles: &[f64]) -> Option<Chart> {
-    let histograms: Vec<(f64, LatencyHistogram)> = frame
+    let shown = &percentiles[..percentiles.len().min(PERCENTILES_MAX)];
+    let points: Vec<(f64, Vec<Nanos>)> = frame
         .steps
         .iter()
         .map(|step| (step.middle(), step.latencies()))
-        .filter(|(_, histogram)| !histogram.is_empty())
+        .filter(|(_, latencies)| !latencies.is_empty())
+        .map(|(x, latencies)| (x, latencies.percentiles_ns(shown.iter().copied())))
         .collect();
-    let shown = &percentiles[..percentiles.len().min(PERCENTILES_MAX)];
     let series: Vec<Series> = shown
         .iter()
         .enumerate()
         .map(|(at, percent)| {
-            let dots = histograms
-                .iter()
-                .map(|(x, histogram)| Dot::at(*x, histogram.percentile_ns(*percent) as f64));
+            let dots = points.iter().map(|(x, values_ns)| Dot::at(*x, values_ns[at] as f64));
             let name = percentile_name(*percent);
             Series { dash: at, ..Series::line(name, at, dots.collect()) }
         })

@@ -160,11 +160,13 @@ pub(crate) fn spectrum(
 /// The places are those of the other lines, but for the last.
 fn spectrum_dots(histogram: &LatencyHistogram, far: f64) -> Vec<Dot> {
     let last_percent = (1.0 - 1.0 / histogram.count() as f64) * 100.0;
-    let steps = (0..SPECTRUM_STEPS)
-        .map(|step| (1.0 - (-far * f64::from(step) / f64::from(SPECTRUM_STEPS)).exp()) * 100.0);
-    let dots = steps
+    let steps: Vec<f64> = (0..SPECTRUM_STEPS)
+        .map(|step| (1.0 - (-far * f64::from(step) / f64::from(SPECTRUM_STEPS)).exp()) * 100.0)
         .take_while(|percent| *percent < last_percent)
-        .map(|percent| Dot::at(percent, histogram.percentile_ns(percent) as f64));
+        .collect();
+    let values_ns = histogram.percentiles_ns(steps.iter().copied());
+    let dots =
+        steps.into_iter().zip(values_ns).map(|(percent, value)| Dot::at(percent, value as f64));
     let place = Some("100".to_owned());
     let last = Dot { place, ..Dot::at(last_percent, histogram.max_ns() as f64) };
     dots.chain([last]).filter(|dot| dot.y > 0.0).collect()

@@ -48,17 +48,18 @@ fn every_kind_of_the_catalogue_is_read_and_knows_its_options() {
 
 #[test]
 fn a_simulated_system_has_the_configured_servers_and_times() {
-    let options = "servers = 2\nservice_times = [\"500us\", \"2ms\"]\n\
+    let options = "servers = 2\noperations = 12\nservice_times = [\"500us\", \"2ms\"]\n\
                    stalls = [{ at = \"5s\", for = \"1s\" }, { at = \"1s\", for = \"200ms\" }]";
     let mut running = started("simulated", options);
-    let Access::Simulated(SimulatedSystem { servers, service_times_ns, stalls, .. }) =
-        running.access()
+    let Access::Simulated(SimulatedSystem {
+        servers, operations, service_times_ns, stalls, ..
+    }) = running.access()
     else {
         panic!()
     };
     let in_order = [(1_000_000_000, 200_000_000), (5_000_000_000, 1_000_000_000)];
     assert_eq!(*stalls, in_order.map(|(at_ns, length_ns)| Stall { at_ns, length_ns }));
-    assert_eq!((*servers, service_times_ns.as_slice()), (2, [500_000, 2_000_000].as_slice()));
+    assert_eq!((*servers, *operations, &service_times_ns[..]), (2, 12, &[500_000, 2_000_000][..]));
     assert_eq!(running.identity().settings[1].1, "500us, 2ms");
     assert_eq!(running.exited(), None);
     running.stop().unwrap();

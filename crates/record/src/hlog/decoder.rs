@@ -1,0 +1,156 @@
+//! Decodes histograms from the texts of a log. A large run has hundreds of thousands of them, so that those of dyno
+//! become packed histograms directly, without a counter for each bin. The library reads all others.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::{Decompress, FlushDecompress, Status};
+use hdrhistogram::serialization::Deserializer;
+use measure::{LatencyHistogram, SIGNIFICANT_DIGITS};
+
+/// The first bytes of a compressed histogram and of one that is not. Source: HdrHistogram, V2 encoding.
+const COMPRESSED: u32 = 0x1c84_9314;
+const PLAIN: u32 = 0x1c84_9313;
+/// Before the compressed bytes: the mark above and their number.
+const COMPRESSED_HEAD: usize = 8;
+/// Before the counts: the mark, their number of bytes, the offset of the first bin, the significant digits (4 bytes
+/// each), the smallest and the largest value and the ratio of stored to true values (8 bytes each).
+const PLAIN_HEAD: usize = 40;
+
+/// Room for the counts of most histograms; larger ones are left to the library.
+const ROOM: usize = 128 * 1024;
+
+/// Decodes one text after the other in the same memory.
+pub(crate) struct Decoder {
+    inflate: Decompress,
+    compressed: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Decoder {
+    pub(crate) fn new() -> Self {
+        Self { inflate: Decompress::new(true), compressed: Vec::new(), plain: vec![0; ROOM] }
+    }
+
+    /// Decodes a histogram.
+    ///
+    /// # Errors
+    /// A description of the error in the text.
+    pub(crate) fn decode(&mut self, text: &str) -> Result<LatencyHistogram, String> {
+        self.compressed.clear();
+        STANDARD
+            .decode_vec(text, &mut self.compressed)
+            .map_err(|error| format!("base64: {error}"))?;
+        match self.packed() {
+            Some(histogram) => Ok(histogram),
+            None => by_library(&self.compressed),
+        }
+    }
+
+    /// The histogram in `compressed`; `None` when it is not as dyno writes it.
+    fn packed(&mut self) -> Option<LatencyHistogram> {
+        let (head, rest) = self.compressed.split_at_checked(COMPRESSED_HEAD)?;
+        let deflated = rest.get(..number(&head[4..])?)?;
+        self.inflate.reset(true);
+        let status = self.inflate.decompress(deflated, &mut self.plain, FlushDecompress::Finish);
+        let length = usize::try_from(self.inflate.total_out()).ok()?;
+        let (plain_head, counts) = self.plain.get(..length)?.split_at_checked(PLAIN_HEAD)?;
+        let is_dyno_s = status.is_ok_and(|status| status == Status::StreamEnd)
+            && head[..4] == COMPRESSED.to_be_bytes()
+            && plain_head[..4] == PLAIN.to_be_bytes()
+            && number(&plain_head[8..])? == 0
+            && number(&plain_head[12..])? == usize::from(SIGNIFICANT_DIGITS)
+            && plain_head[16..24] == 1_u64.to_be_bytes()
+            && plain_head[32..] == 1_f64.to_be_bytes();
+        let counts = counts.get(..number(&plain_head[4..])?)?;
+        let most = plain_head[24..].first_chunk().copied().map(u64::from_be_bytes)?;
+        is_dyno_s.then(|| LatencyHistogram::from_encoded(counts, most)).flatten()
+    }
+}
+
+/// The number of four bytes at the beginning.
+fn number(bytes: &[u8]) -> Option<usize> {
+    let bytes = bytes.first_chunk().copied()?;
+    usize::try_from(u32::from_be_bytes(bytes)).ok()
+}
+
+/// A histogram in any of the formats that the library reads.
+fn by_library(bytes: &[u8]) -> Result<LatencyHistogram, String> {
+    let counts = Deserializer::new()
+        .deserialize::<u64, _>(&mut &*bytes)
+        .map_err(|error| format!("histogram: {error}"))?;
+    // A deserialized histogram cannot grow; a new one into which it is merged can.
+    let mut histogram = LatencyHistogram::new();
+    histogram.merge(&LatencyHistogram::from_hdr(counts));
+    histogram.pack();
+    Ok(histogram)
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+
+    use super::*;
+    use crate::hlog;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn histograms_of_dyno_are_decoded_as_the_library_does() {
+        let mut decoder = Decoder::new();
+        for histogram in [
+            of([0]),
+            of([5, 70_000, 3]),
+            of((1..50_000_u64).map(|step| step * step * 997)),
+            of((0..45).map(|power| 1 << power)),
+        ] {
+            let text = hlog::encode(&histogram);
+            decoder.compressed = STANDARD.decode(&text).unwrap();
+            let packed = decoder.packed().expect("it is one of dyno's");
+            assert_eq!(packed, histogram);
+            assert_eq!(packed, by_library(&decoder.compressed).unwrap());
+            assert_eq!(decoder.decode(&text).unwrap(), histogram);
+        }
+    }
+
+    #[test]
+    fn histograms_of_other_programs_are_left_to_the_library() {
+        let mut coarse = Histogram::<u64>::new_with_bounds(1_000, 60_000_000_000, 2).unwrap();
+        (1..=100).for_each(|step| coarse.record(step * 1_000_000).unwrap());
+        let (mut plain, mut deflated) = (Vec::new(), Vec::new());
+        V2Serializer::new().serialize(&coarse, &mut plain).unwrap();
+        V2DeflateSerializer::new().serialize(&coarse, &mut deflated).unwrap();
+        let mut decoder = Decoder::new();
+        for bytes in [plain, deflated] {
+            decoder.compressed.clone_from(&bytes);
+            assert!(decoder.packed().is_none());
+            let histogram = decoder.decode(&STANDARD.encode(&bytes)).unwrap();
+            assert_eq!(histogram.count(), 100);
+            // Two digits.
+            assert!((histogram.max_ns() as f64 / 1e8 - 1.0).abs() < 0.01, "{histogram:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_histogram_is_an_error_or_another_histogram_and_never_a_panic() {
+        let histogram = of((1..500_u64).map(|step| step * 7_919));
+        let whole = STANDARD.decode(hlog::encode(&histogram)).unwrap();
+        let mut decoder = Decoder::new();
+        let cut = (0..whole.len()).map(|end| whole[..end].to_vec());
+        let flipped = (0..whole.len()).map(|at| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            bytes
+        });
+        for bytes in cut.chain(flipped) {
+            let decoded = decoder.decode(&STANDARD.encode(&bytes));
+            assert_eq!(decoded, by_library(&bytes), "{bytes:02x?}");
+        }
+        assert!(decoder.decode(&STANDARD.encode(&whole[..100])).is_err());
+        assert!(decoder.decode("no base64!").unwrap_err().starts_with("base64: "));
+    }
+}
