@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use net::FixedSizes;
 use plan::CeilingPlan;
-use runner::{CeilingProbe, beside_a_service, start_echo};
+use runner::{CeilingProbe, event_loops_beside_a_service, start_echo};
 use system::{Daemon, ProgressEvent, Scratch};
 
 use super::WrongArgument;
@@ -23,7 +23,8 @@ pub(crate) fn run(args: &CeilingArgs) -> Result<ExitCode> {
     let plan = plan_of(args)?;
     let stop = signals::listen().context("cannot listen for signals")?;
     let scratch = Scratch::make()?;
-    let workers = args.workers.map_or_else(beside_a_service, |count| usize::from(count.get()));
+    let workers =
+        args.workers.map_or_else(event_loops_beside_a_service, |count| usize::from(count.get()));
     let mut until_stopped = |_: ProgressEvent<'_>| match stop.is_asked() {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
