@@ -115,17 +115,14 @@ pub(crate) fn per(count: f64, of: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
-        let mut histogram = LatencyHistogram::new();
-        values.into_iter().for_each(|value| histogram.record(value));
-        histogram
-    }
-
     #[test]
     fn a_percentile_is_exact_where_ages_do_not_matter() {
         // 80 known values and 20 ages, all of them longer than the 70th value.
-        let seen =
-            bounded_latency(&of(1..=80), &of((0..20).map(|_| 75)), &[50.0, 70.0, 76.0, 99.0]);
+        let seen = bounded_latency(
+            &LatencyHistogram::from_iter(1..=80),
+            &LatencyHistogram::from_iter((0..20).map(|_| 75)),
+            &[50.0, 70.0, 76.0, 99.0],
+        );
         let bounds = |percent| seen.bounds(percent).unwrap();
         assert_eq!(bounds(50.0), Bounds { least_ns: 50, most_ns: Some(50) });
         assert!(bounds(70.0).is_exact());
@@ -138,8 +135,8 @@ mod tests {
     fn ages_of_an_overload_give_bounds() {
         // 20/s against 10/s for 10 s: the request k / 20 s is answered (k + 1) / 10 s, the others wait.
         let ms = 1_000_000;
-        let answered = of((0..100).map(|k| (100 + 50 * k) * ms));
-        let ages = of((100..200).map(|k| (10_000 - 50 * k) * ms));
+        let answered = LatencyHistogram::from_iter((0..100).map(|k| (100 + 50 * k) * ms));
+        let ages = LatencyHistogram::from_iter((100..200).map(|k| (10_000 - 50 * k) * ms));
         let seen = bounded_latency(&answered, &ages, &[50.0, 99.0]);
         let near = |ns: Nanos, seconds: f64| (ns as f64 / 1e9 / seconds - 1.0).abs() < 0.02;
         let half = seen.bounds(50.0).unwrap();
@@ -151,7 +148,11 @@ mod tests {
 
     #[test]
     fn with_ages_alone_nothing_has_an_upper_bound() {
-        let seen = bounded_latency(&of([]), &of([7, 9]), &[50.0]);
+        let seen = bounded_latency(
+            &LatencyHistogram::from_iter([]),
+            &LatencyHistogram::from_iter([7, 9]),
+            &[50.0],
+        );
         assert_eq!(seen.bounds(50.0), Some(Bounds { least_ns: 7, most_ns: None }));
         assert_eq!((seen.count, seen.min_ns), (2, 7));
     }

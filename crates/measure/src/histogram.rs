@@ -42,6 +42,14 @@ impl PartialEq for LatencyHistogram {
     }
 }
 
+impl FromIterator<Nanos> for LatencyHistogram {
+    fn from_iter<T: IntoIterator<Item = Nanos>>(latencies: T) -> Self {
+        let mut histogram = Self::new();
+        latencies.into_iter().for_each(|latency_ns| histogram.record(latency_ns));
+        histogram
+    }
+}
+
 fn growing() -> Histogram<u64> {
     let mut counts = Histogram::new(SIGNIFICANT_DIGITS)
         .expect("three significant digits are within the library's range of 0 to 5");
@@ -267,15 +275,9 @@ impl LatencyHistogram {
 mod tests {
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
-        let mut histogram = LatencyHistogram::new();
-        values.into_iter().for_each(|value| histogram.record(value));
-        histogram
-    }
-
     #[test]
     fn percentiles_keep_three_digits() {
-        let histogram = of((1..=10_000).map(|i| i * 1_000));
+        let histogram = LatencyHistogram::from_iter((1..=10_000).map(|i| i * 1_000));
         for (percent, exact) in [(50.0, 5_000_000.0), (99.0, 9_900_000.0), (100.0, 10_000_000.0)] {
             let seen = histogram.percentile_ns(percent) as f64;
             assert!((seen / exact - 1.0).abs() < 0.001, "p{percent}: {seen} against {exact}");
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn a_percentile_on_a_rank_is_the_value_of_that_rank() {
         // 1 to 1,000 are exact at three digits.
-        let histogram = of(1..=1_000);
+        let histogram = LatencyHistogram::from_iter(1..=1_000);
         for (percent, exact) in [(0.0, 1), (0.1, 1), (50.0, 500), (99.9, 999), (100.0, 1_000)] {
             assert_eq!(histogram.percentile_ns(percent), exact, "p{percent}");
         }
@@ -294,7 +296,7 @@ mod tests {
     #[test]
     fn values_above_a_limit_are_counted() {
         // 1 to 1,000 are exact at three digits.
-        let histogram = of(1..=1_000);
+        let histogram = LatencyHistogram::from_iter(1..=1_000);
         for (limit_ns, above) in [(0.0, 1_000), (1.0, 999), (990.5, 10), (999.0, 1), (1_000.0, 0)] {
             assert_eq!(histogram.count_above_ns(limit_ns), above, "above {limit_ns}");
         }
@@ -303,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_percentile_is_within_a_limit_just_when_few_enough_values_are_above_it() {
-        let histogram = of((1..=2_000_u64).map(|i| i * i * 7_919));
+        let histogram = LatencyHistogram::from_iter((1..=2_000_u64).map(|i| i * i * 7_919));
         for step in (1..400_u64).step_by(13) {
             let limit_ns = (step * step * 197_969) as f64 + 0.5;
             for (percent, most_above) in [(50.0, 1_000), (90.0, 200), (99.0, 20), (99.9, 2)] {
@@ -316,26 +318,26 @@ mod tests {
 
     #[test]
     fn merging_is_the_same_as_recording_all_in_one() {
-        let mut left = of([5, 70_000, 3]);
-        left.merge(&of([9_000_000_000, 70_000]));
-        assert_eq!(left, of([5, 70_000, 3, 9_000_000_000, 70_000]));
+        let mut left = LatencyHistogram::from_iter([5, 70_000, 3]);
+        left.merge(&LatencyHistogram::from_iter([9_000_000_000, 70_000]));
+        assert_eq!(left, LatencyHistogram::from_iter([5, 70_000, 3, 9_000_000_000, 70_000]));
     }
 
     #[test]
     fn what_was_taken_away_is_in_no_figure() {
-        let mut rest = of([5, 70_000, 3, 9_000_000_000, 70_000]);
-        rest.subtract(&of([9_000_000_000, 3, 70_000]));
-        let left = of([5, 70_000]);
+        let mut rest = LatencyHistogram::from_iter([5, 70_000, 3, 9_000_000_000, 70_000]);
+        rest.subtract(&LatencyHistogram::from_iter([9_000_000_000, 3, 70_000]));
+        let left = LatencyHistogram::from_iter([5, 70_000]);
         let figures =
             |it: &LatencyHistogram| (it.count(), it.min_ns(), it.max_ns(), it.percentile_ns(50.0));
         assert_eq!(figures(&rest), figures(&left));
-        rest.subtract(&of([6]));
+        rest.subtract(&LatencyHistogram::from_iter([6]));
         assert_eq!(figures(&rest), figures(&left), "6 was never recorded");
     }
 
     #[test]
     fn more_than_an_hour_counts_as_an_hour() {
-        let histogram = of([u64::MAX]);
+        let histogram = LatencyHistogram::from_iter([u64::MAX]);
         assert_eq!(histogram.count(), 1);
         assert!((histogram.max_ns() as f64 / MAX_NS as f64 - 1.0).abs() < 0.001);
     }
@@ -343,11 +345,15 @@ mod tests {
     /// Histograms of one to three values, of thousands, and with bins on every scale up to an hour.
     fn kinds() -> Vec<LatencyHistogram> {
         vec![
-            of([0]),
-            of([5, 70_000, 3]),
-            of((1..5_000_u64).map(|step| step * step * 997)),
-            of((0..45).flat_map(|power| [1 << power, (1 << power) + 1, u64::MAX])),
-            of((0..30_000_u64).map(|step| 1_000_000 + step * 7_919 % 1_000_003)),
+            LatencyHistogram::from_iter([0]),
+            LatencyHistogram::from_iter([5, 70_000, 3]),
+            LatencyHistogram::from_iter((1..5_000_u64).map(|step| step * step * 997)),
+            LatencyHistogram::from_iter(
+                (0..45).flat_map(|power| [1 << power, (1 << power) + 1, u64::MAX]),
+            ),
+            LatencyHistogram::from_iter(
+                (0..30_000_u64).map(|step| 1_000_000 + step * 7_919 % 1_000_003),
+            ),
         ]
     }
 
@@ -418,20 +424,20 @@ mod tests {
 
     #[test]
     fn a_value_is_added_to_a_packed_histogram() {
-        let mut packed = packed(&of([5, 70_000]));
+        let mut packed = packed(&LatencyHistogram::from_iter([5, 70_000]));
         packed.record(9_000_000_000);
-        assert_eq!(packed, of([5, 70_000, 9_000_000_000]));
-        let mut empty = of([7]);
-        empty.subtract(&of([7]));
+        assert_eq!(packed, LatencyHistogram::from_iter([5, 70_000, 9_000_000_000]));
+        let mut empty = LatencyHistogram::from_iter([7]);
+        empty.subtract(&LatencyHistogram::from_iter([7]));
         empty.pack();
         empty.record(7);
-        assert_eq!(empty, of([7]));
+        assert_eq!(empty, LatencyHistogram::from_iter([7]));
     }
 
     #[test]
     fn packed_histograms_take_a_tenth_of_the_memory() {
         // A lognormal spread of response times around a millisecond, as 60,000 transactions have.
-        let histogram = of((1..60_000_u32).map(|at| {
+        let histogram = LatencyHistogram::from_iter((1..60_000_u32).map(|at| {
             let part = f64::from(at) / 60_000.0;
             ((part / (1.0 - part)).ln() * 0.5).exp().mul_add(1e6, 1.0) as u64
         }));
@@ -441,7 +447,7 @@ mod tests {
 
     #[test]
     fn counts_that_are_cut_off_or_out_of_range_are_refused() {
-        let histogram = packed(&of([5, 70_000, 3, 9_000_000_000]));
+        let histogram = packed(&LatencyHistogram::from_iter([5, 70_000, 3, 9_000_000_000]));
         let bytes = histogram.packed.as_ref().unwrap().bytes.to_vec();
         let read = |bytes: &[u8], most| LatencyHistogram::from_encoded(bytes, most);
         assert_eq!(read(&bytes, MAX_NS), Some(histogram.clone()));

@@ -3,20 +3,7 @@
 use std::fs;
 
 use crate::own_server::Background;
-use crate::sandbox::{Sandbox, both, json, report};
-
-/// 2 servers of 10 ms: 1 client makes 100 transactions per second, 6 make 200 with 30 ms each.
-const SIMULATED: &str = r#"
-name = "simulated"
-[systems.simulated]
-servers = 2
-service_times = ["10ms"]
-[workloads.simulated]
-[load]
-clients = [1, 6]
-warm_up = "1s"
-time = "5s"
-"#;
+use crate::sandbox::{SIMULATED, Sandbox, both, json, report};
 
 #[test]
 fn figures_of_a_simulated_run_match_arithmetic() {

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use report::{latency, number};
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, both, json};
+use crate::sandbox::{SIMULATED, Sandbox, both, json};
 
 /// Moves the pointer to points of every series of every plot, and writes what is shown into the page.
 const POINTER: &str = include_str!("page.js");
@@ -101,19 +101,6 @@ fn pointed_at(sandbox: &Sandbox) -> Vec<Plot> {
 fn ending<'p>(plots: &'p [Plot], end: &str) -> Vec<&'p Plot> {
     plots.iter().filter(|plot| plot.title.ends_with(end)).collect()
 }
-
-/// 2 servers of 10 ms: 1 client makes 100 transactions per second, 6 make 200 with 30 ms each.
-const SIMULATED: &str = r#"
-name = "simulated"
-[systems.simulated]
-servers = 2
-service_times = ["10ms"]
-[workloads.simulated]
-[load]
-clients = [1, 6]
-warm_up = "1s"
-time = "5s"
-"#;
 
 #[test]
 fn values_at_the_pointer_match_arithmetic() {

@@ -6,6 +6,19 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+/// 2 servers of 10 ms: 1 client makes 100 transactions per second, 6 make 200 with 30 ms each.
+pub(crate) const SIMULATED: &str = r#"
+name = "simulated"
+[systems.simulated]
+servers = 2
+service_times = ["10ms"]
+[workloads.simulated]
+[load]
+clients = [1, 6]
+warm_up = "1s"
+time = "5s"
+"#;
+
 /// A sandbox: one test's folder, in which `dyno` runs.
 pub(crate) struct Sandbox {
     folder: TempDir,

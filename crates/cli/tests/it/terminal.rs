@@ -2,21 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::sandbox::Sandbox;
-
-/// Two servers of 10 ms, measured twice with each number of clients.
-const REPEATED: &str = r#"
-name = "simulated"
-repetitions = 2
-[systems.simulated]
-servers = 2
-service_times = ["10ms"]
-[workloads.simulated]
-[load]
-clients = [1, 6]
-warm_up = "1s"
-time = "5s"
-"#;
+use crate::sandbox::{SIMULATED, Sandbox};
 
 /// What `dyno` prints on both streams on a terminal of so many columns; `set` is an assignment of its environment.
 fn on_terminal(sandbox: &Sandbox, columns: usize, set: &str, arguments: &str) -> String {
@@ -37,7 +23,7 @@ fn widest(text: &str) -> usize {
 #[test]
 fn a_summary_fits_the_terminal_and_a_pipe_has_whole_lines() {
     let sandbox = Sandbox::new();
-    sandbox.file("plan.toml", REPEATED);
+    sandbox.file("plan.toml", &format!("repetitions = 2{SIMULATED}"));
     let piped = String::from_utf8(sandbox.succeed(["run", "plan.toml"]).stdout).unwrap();
     assert!(widest(&piped) > 100, "{piped}");
     // 1 client makes 100 transactions per second of 10 ms, 6 make 200 of 30 ms.
@@ -66,7 +52,7 @@ fn a_summary_fits_the_terminal_and_a_pipe_has_whole_lines() {
 #[test]
 fn lists_and_messages_fit_the_terminal() {
     let sandbox = Sandbox::new();
-    sandbox.file("plan.toml", REPEATED);
+    sandbox.file("plan.toml", &format!("repetitions = 2{SIMULATED}"));
     sandbox.succeed(["run", "plan.toml", "--quiet"]);
     let [run] = sandbox.runs().try_into().unwrap();
     let folder = format!("results/{}", run.file_name().unwrap().to_string_lossy());

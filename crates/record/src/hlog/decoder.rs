@@ -93,20 +93,14 @@ mod tests {
     use super::*;
     use crate::hlog;
 
-    fn of(values: impl IntoIterator<Item = u64>) -> LatencyHistogram {
-        let mut histogram = LatencyHistogram::new();
-        values.into_iter().for_each(|value| histogram.record(value));
-        histogram
-    }
-
     #[test]
     fn histograms_of_dyno_are_decoded_as_the_library_does() {
         let mut decoder = Decoder::new();
         for histogram in [
-            of([0]),
-            of([5, 70_000, 3]),
-            of((1..50_000_u64).map(|step| step * step * 997)),
-            of((0..45).map(|power| 1 << power)),
+            LatencyHistogram::from_iter([0]),
+            LatencyHistogram::from_iter([5, 70_000, 3]),
+            LatencyHistogram::from_iter((1..50_000_u64).map(|step| step * step * 997)),
+            LatencyHistogram::from_iter((0..45).map(|power| 1 << power)),
         ] {
             let text = hlog::encode(&histogram);
             decoder.compressed = STANDARD.decode(&text).unwrap();
@@ -137,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_damaged_histogram_is_an_error_or_another_histogram_and_never_a_panic() {
-        let histogram = of((1..500_u64).map(|step| step * 7_919));
+        let histogram = LatencyHistogram::from_iter((1..500_u64).map(|step| step * 7_919));
         let whole = STANDARD.decode(hlog::encode(&histogram)).unwrap();
         let mut decoder = Decoder::new();
         let cut = (0..whole.len()).map(|end| whole[..end].to_vec());
