@@ -77,7 +77,7 @@ impl Window<BenchServer> {
             begun: 1000,
             settle: Duration::from_millis(1200),
             length,
-            margin: Duration::from_millis(1500),
+            margin: Duration::from_secs(3),
         }
     }
 
