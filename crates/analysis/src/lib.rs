@@ -12,6 +12,8 @@ mod compare;
 mod connections;
 mod contrast;
 mod cost;
+#[cfg(test)]
+mod draws;
 mod estimate;
 mod figure;
 mod finding;
@@ -34,6 +36,7 @@ mod several;
 mod student;
 mod summary;
 mod trend;
+mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
 pub use check::{RunFacts, check, check_run};
@@ -66,3 +69,6 @@ pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};
+pub use within::{
+    INTERVALS_MIN, NoInterval, Within, WithinInterval, interval_of_mean, interval_of_percentile,
+};

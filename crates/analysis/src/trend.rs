@@ -9,7 +9,7 @@ use crate::student::p_value;
 /// Fewer points than this show no trend.
 const POINTS_MIN: usize = 5;
 /// Waves used by the test: those with up to half as many periods in the series. Shorter noise has no effect.
-const WAVES_MAX: usize = 32;
+pub(crate) const WAVES_MAX: usize = 32;
 /// How often noise alone may make a trend significant. Strict, because every trial is tested twice.
 const LEVEL: f64 = 0.002;
 /// Odds of a random walk against white noise that the test considers, as natural logarithms: from one end to the
@@ -129,7 +129,7 @@ impl Fit {
 }
 
 /// The coefficients of the cosine transform (DCT-II) after the mean, the longest wave first.
-fn cosine_waves(values: &[f64]) -> impl Iterator<Item = f64> {
+pub(crate) fn cosine_waves(values: &[f64]) -> impl Iterator<Item = f64> {
     let n = values.len() as f64;
     let centre = mean(values).unwrap_or_default();
     (1..=WAVES_MAX.min(values.len() - 1)).map(move |wave| {
