@@ -18,7 +18,7 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
+    calls, ceiling, confidence, cross_check, generator, loading, messages, operations, rules, settings, tables,
     turns,
 };
 
@@ -122,6 +122,8 @@ fn results(digest: &Digest<'_>) -> String {
     for workload in digest.workloads() {
         let caption = digest.caption(workload);
         body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
+        let caption = format!("{workload}: 95 % intervals");
+        body.push_str(&table(&confidence::table(digest, Some(workload)), &caption));
         let caption = format!("{workload}: figures and conditions of its own");
         body.push_str(&table(&rules::table(digest, Some(workload)), &caption));
         let caption = format!("{workload}: service times, from the actual start");
@@ -140,7 +142,8 @@ fn results(digest: &Digest<'_>) -> String {
         ));
     }
     tables::queues_note(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
-    let medians = tables::repeated_note(digest).unwrap_or_default();
+    let medians = tables::repeated_note(digest).into_iter().chain(confidence::note(digest));
+    let medians = medians.collect::<Vec<_>>().join(" ");
     let text = format!(
         "Latencies are those of transactions that were due in the measured time and succeeded, and of those that \
          timed out at their bound; \u{2265} marks those that are known only from below, because transactions were \
@@ -343,6 +346,9 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     let caption = caption(&title, &under_test);
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
+    out.push_str(&table(&confidence::of_trial(trial), "95 % intervals"));
+    let note = confidence::of_trial_note(trial);
+    out.push_str(&note.map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::facts(trial), "Figures"));
     for host in trial.hosts() {
         let caption = crate::watch::host_caption(&host);

@@ -8,6 +8,7 @@ mod ceiling;
 mod compared_figure;
 mod comparison;
 mod composite;
+mod confidence;
 mod cross_check;
 mod csv;
 mod differences;

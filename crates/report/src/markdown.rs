@@ -5,7 +5,7 @@ use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::{
-    calls, ceiling, comparison, loading, messages, operations, rules, seek, settings, tables, watch,
+    calls, ceiling, comparison, confidence, loading, messages, operations, rules, seek, settings, tables, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -109,6 +109,12 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
     let repeated = tables::repeated_note(digest).map(str::to_owned);
     for note in notes.into_iter().chain(repeated) {
         out.push_str(&format!("\n{}\n", escape_markdown(&note)));
+    }
+    let intervals = confidence::table(digest, Some(workload));
+    if !intervals.is_empty() {
+        out.push_str(&format!("\n95 % intervals:\n\n{}", intervals.markdown()));
+        let note = confidence::note(digest).unwrap_or_default();
+        out.push_str(&format!("\n{}\n", escape_markdown(note)));
     }
     let own = rules::table(digest, Some(workload));
     if !own.is_empty() {
