@@ -40,6 +40,9 @@ pub struct WithinInterval {
 pub struct Within {
     /// Of the transactions that succeeded, per second.
     pub transactions_per_s: Option<WithinInterval>,
+    /// The part of the variance of that figure that the noise within the trial explains, as a part of the squared
+    /// figure.
+    pub throughput_variance: Option<f64>,
     /// Of the statements, per second.
     pub queries_per_s: Option<WithinInterval>,
     /// Of the mean latency of transactions, ns; `None` when some were never answered.
@@ -88,6 +91,14 @@ pub fn interval_of_mean(figures: &[f64]) -> Option<WithinInterval> {
     Some(Spread::of_quotient(&parts)?.around(mean(figures)?))
 }
 
+/// The variance of the mean of successive figures that depend on each other, as a part of the squared mean. `None` as with
+/// [`interval_of_mean`].
+#[cfg(test)]
+pub(crate) fn variance_of_mean(figures: &[f64]) -> Option<f64> {
+    let parts: Vec<(f64, f64)> = figures.iter().map(|figure| (*figure, 1.0)).collect();
+    Some(Spread::of_quotient(&parts)?.variance)
+}
+
 /// The intervals of a trial; `due` are the latencies that `latency` summarizes.
 pub(crate) fn within(measured: &Measured<'_>, due: &LatencyHistogram, latency: &Latency) -> Within {
     let without = |absent| Within { absent: Some(absent), ..Within::default() };
@@ -104,14 +115,16 @@ pub(crate) fn within(measured: &Measured<'_>, due: &LatencyHistogram, latency: &
         let parts: Vec<(f64, f64)> =
             slices.iter().map(|slice| (count(slice) as f64, slice.seconds)).collect();
         let (sum, seconds) = sums(&parts);
-        Some(Spread::of_quotient(&rest.joined(parts))?.around(sum / seconds))
+        Spread::of_quotient(&rest.joined(parts)).map(|it| (it.around(sum / seconds), it.variance))
     };
+    let transactions = rate(|slice| slice.transactions);
     let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
     // The mean is that of the transactions that were due in the window; nearly the same ended in it.
     let mean = || Some(Spread::of_quotient(&rest.joined(times.collect()))?.around(latency.mean_ns));
     Within {
-        transactions_per_s: rate(|slice| slice.transactions),
-        queries_per_s: rate(|slice| slice.queries),
+        transactions_per_s: transactions.map(|it| it.0),
+        throughput_variance: transactions.map(|it| it.1),
+        queries_per_s: rate(|slice| slice.queries).map(|it| it.0),
         mean_ns: if latency.unanswered == 0 { mean() } else { None },
         percentiles_ns: percentiles(of_intervals, latency, due, rest),
         absent: None,
@@ -151,6 +164,8 @@ struct Spread {
     /// The same as a part of the quotient.
     relative: f64,
     effective_samples: f64,
+    /// Of the quotient, as a part of its square.
+    variance: f64,
 }
 
 impl Spread {
@@ -166,11 +181,14 @@ impl Spread {
         let (quotient, each) = (sum / weight, weight / parts.len() as f64);
         let deviations: Vec<f64> =
             parts.iter().map(|(part, weight)| (part - quotient * weight) / each).collect();
-        let half_width = long_run::half_width(&batched(&deviations));
+        let batches = batched(&deviations);
+        let half_width = long_run::half_width(&batches);
+        let variance = long_run::variance_of_mean(&batches) / (quotient * quotient);
         let independent = student::half_width(0.95, &deviations)?;
         let share = if half_width > 0.0 { (independent / half_width).powi(2).min(1.0) } else { 1.0 };
         let effective_samples = parts.len() as f64 * share;
-        Some(Self { half_width, relative: half_width / quotient, effective_samples })
+        let relative = half_width / quotient;
+        Some(Self { half_width, relative, effective_samples, variance })
     }
 
     /// The interval around a figure that is positive, with logarithms, so that it does not reach zero.

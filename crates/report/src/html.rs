@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, confidence, cross_check, generator, loading, messages, operations, rules, settings, tables,
-    turns,
+    calls, ceiling, confidence, cross_check, generator, loading, messages, operations, rules,
+    settings, tables, turns, variance,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -50,6 +50,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&compared::compared(digest));
     out.push_str(&warnings(digest));
     out.push_str(&plots(digest));
+    out.push_str(&variances(digest));
     out.push_str(&operations(digest));
     out.push_str(&calls(digest));
     out.push_str(&loading(digest));
@@ -227,6 +228,15 @@ fn calls(digest: &Digest<'_>) -> String {
     }
     let body = format!("{}{}", folded(&calls, &digest.under_test()), paragraph(calls::NOTE));
     section("calls", "Calls", &body)
+}
+
+fn variances(digest: &Digest<'_>) -> String {
+    let variances = variance::table(digest);
+    if variances.is_empty() {
+        return String::new();
+    }
+    let table = folded(&variances, &digest.under_test());
+    section("variance", variance::TITLE, &format!("{table}{}", paragraph(variance::NOTE)))
 }
 
 fn loading(digest: &Digest<'_>) -> String {

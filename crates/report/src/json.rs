@@ -20,6 +20,7 @@ use crate::rules;
 use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
+use crate::variance::Variance;
 use crate::watch;
 use crate::whole::everywhere;
 
@@ -204,6 +205,7 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
             Estimated::Mean,
         ),
         "percentiles": percentiles,
+        "variance": Variance::of(digest, point).map(|variance| variance.json()),
         "failed_transactions": digest.sum(point, |summary| summary.failed_transactions),
         "retries": digest.sum(point, |summary| summary.retries),
     })

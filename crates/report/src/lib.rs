@@ -36,6 +36,7 @@ mod table;
 mod tables;
 mod terminal;
 mod turns;
+mod variance;
 mod watch;
 mod whole;
 mod wrap;

@@ -7,7 +7,7 @@ use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::table::Table;
 use crate::wrap::fold;
-use crate::{ceiling, comparison, confidence, generator, operations, rules, seek, settings, tables, watch};
+use crate::{ceiling, comparison, confidence, generator, operations, rules, seek, settings, tables, variance, watch};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
@@ -34,6 +34,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
             out.push_str(&format!("{note}\n"));
         }
         out.push_str(&intervals(digest, width));
+        variance::line(digest).iter().for_each(|line| out.push_str(&format!("{line}\n")));
         out.push_str(&service(digest, width));
         out.push_str(&operations(digest, width));
         out.push_str(&rules_of_workloads(digest, width));

@@ -146,7 +146,7 @@ fn analyse(
         total: &total,
         slices: &slices,
         latencies: Some(&latencies),
-        percentiles: &[50.0, 95.0],
+        percentiles: &[50.0, 95.0, 99.0],
         clients: trial.clients,
         client_events: &client_events,
         clients_lost: 0,

@@ -50,6 +50,22 @@ pub(super) fn half_width(values: &[f64]) -> f64 {
     widest(&likely, squares.len())
 }
 
+/// The variance of the mean of a stationary series, without a tendency to either side: the mean square of the longest
+/// waves, 0.4 n^(2/3) of them. The half width above is wider than this variance, because it allows for what a series
+/// cannot show. 0 for fewer than two values.
+///
+/// Source: E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson, as above.
+pub(super) fn variance_of_mean(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let n = values.len() as f64;
+    let count = (0.4 * n.powf(2.0 / 3.0)).round().max(1.0);
+    let waves = cosine_waves(values).take(count as usize);
+    let squares: f64 = waves.map(|wave| 2.0 / n * wave * wave).sum();
+    squares / count / n
+}
+
 /// Each memory that is considered, in values, with its weight. The first is none.
 fn memories(count: usize) -> impl Iterator<Item = (f64, f64)> {
     let longest = (MEMORY_SHARE * count as f64).max(MEMORY_CONSIDERED);

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::*;
-use crate::html::charts::of_workload;
 use crate::{csv, html, json, markdown, sample, terminal};
 
 fn parsed(digest: &Digest<'_>) -> Value {
@@ -57,21 +56,6 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
         assert!(view.contains("95 % intervals are each within one trial"), "{view}");
     }
     assert!(html(&digest).contains("of 20 intervals"));
-}
-
-#[test]
-fn loads_with_single_trials_have_bars_on_plots() {
-    let run = sample::long();
-    let digest = Digest::new(&run);
-    let charts = of_workload(&digest, digest.workloads()[0]);
-    let with_bars = |title: &str| {
-        let chart = charts.iter().find(|chart| chart.title.contains(title)).unwrap();
-        assert!(chart.remark.contains("Bars: 95 % intervals are each within"), "{}", chart.remark);
-        chart.series.iter().flat_map(|line| &line.dots).filter(|dot| dot.error.is_some()).count()
-    };
-    assert_eq!(with_bars("throughput against clients"), 2);
-    // Four percentiles under two loads.
-    assert_eq!(with_bars("latency against throughput"), 8);
 }
 
 #[test]
