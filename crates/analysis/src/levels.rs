@@ -87,6 +87,80 @@ impl Levels {
     }
 }
 
+/// The variance of a figure of one trial over several runs, by its causes, as parts of the squared figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunLevels {
+    /// Within trials and between the trials of a run.
+    pub of_trials: Levels,
+    /// What differs from run to run, however many trials they have; an estimate that may be below zero.
+    pub between_runs: f64,
+    /// Number of runs.
+    pub runs: usize,
+}
+
+/// Which repetition makes the interval over runs narrower by most, for the same time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RunPurchase {
+    /// More runs, best with so many trials of each load, which are fewer than now.
+    MoreRuns(f64),
+    /// Within each run.
+    WithinRuns(Purchase),
+    /// Either: runs have about as many trials as they should.
+    Either,
+}
+
+impl RunLevels {
+    /// Of the trials of one load in each of several runs, which share what a run does once: a start of the system, a
+    /// load of its data. `None` for fewer than three runs, when none has two trials, and when a figure is not positive.
+    ///
+    /// Source: S. R. Searle, G. Casella and C. E. McCulloch, Variance Components, 1992, section 3.6: the analysis of
+    /// variance with one random factor and unequal numbers; Kalibera and Jones, as above, for its use.
+    pub fn of(runs: &[Vec<TrialFigure>]) -> Option<Self> {
+        let all: Vec<TrialFigure> = runs.iter().flatten().copied().collect();
+        let values = |of: &[TrialFigure]| of.iter().map(|it| it.value).collect::<Vec<f64>>();
+        let total = mean(&values(&all)).filter(|mean| *mean > 0.0)?;
+        let means: Option<Vec<f64>> = runs.iter().map(|run| mean(&values(run))).collect();
+        let (means, groups, count) = (means?, runs.len() as f64, all.len() as f64);
+        if runs.len() < TRIALS_MIN || all.len() == runs.len() {
+            return None;
+        }
+        let of_runs = || runs.iter().zip(&means);
+        let inner: f64 = of_runs()
+            .flat_map(|(run, mean)| run.iter().map(move |it| (it.value - mean).powi(2)))
+            .sum();
+        let outer: f64 =
+            of_runs().map(|(run, mean)| run.len() as f64 * (mean - total).powi(2)).sum();
+        let squares: f64 = runs.iter().map(|run| (run.len() as f64).powi(2)).sum();
+        let size = (count - squares / count) / (groups - 1.0);
+        let within_runs = inner / (count - groups);
+        let between_runs = (outer / (groups - 1.0) - within_runs) / size / total.powi(2);
+        let within: Vec<f64> = all.iter().map(|trial| trial.variance_within).collect();
+        let within = mean(&within)?;
+        let between = within_runs / total.powi(2) - within;
+        let of_trials = Levels { within, between, trials: all.len() };
+        Some(Self { of_trials, between_runs, runs: runs.len() })
+    }
+
+    /// What to repeat, when a run takes `other_s` beside its trials of this load. As [`Levels::worth_repeating`].
+    pub fn worth_repeating(&self, trial: TrialCost, other_s: f64) -> RunPurchase {
+        let within_runs = RunPurchase::WithinRuns(self.of_trials.worth_repeating(trial));
+        if self.between_runs <= 0.0 {
+            return within_runs;
+        }
+        let of_trial = self.of_trials.between.max(0.0) + self.of_trials.within;
+        let cost = other_s / (trial.measured_s + trial.other_s);
+        let best = (cost * of_trial / self.between_runs).sqrt().max(1.0);
+        let now = self.of_trials.trials as f64 / self.runs as f64;
+        if best < now / FACTOR {
+            RunPurchase::MoreRuns(best)
+        } else if best > FACTOR * now {
+            within_runs
+        } else {
+            RunPurchase::Either
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +214,38 @@ mod tests {
         }
         let (within, between) = (sums.0 / RUNS as f64, sums.1 / RUNS as f64);
         assert!((within - 1.0).abs() < 0.1 && (between - 4.0).abs() < 0.5, "{within} {between}");
+    }
+
+    #[test]
+    fn what_trials_of_a_run_do_not_explain_lies_between_runs() {
+        // Deviations within runs of 3 from their means: 18 for each, with one degree of freedom each.
+        let runs = [[87.0, 93.0], [97.0, 103.0], [107.0, 113.0]];
+        let runs = runs.map(|values| figures(&values, 0.0010));
+        let levels = RunLevels::of(&runs).unwrap();
+        // Means of 90, 100 and 110: 2 x 200 / 2 = 200, less 18, over two trials each: 91.
+        assert!((levels.between_runs - 0.0091).abs() < 1e-12, "{levels:?}");
+        assert!((levels.of_trials.between - 0.0008).abs() < 1e-12, "{levels:?}");
+        assert_eq!((levels.runs, levels.of_trials.trials), (3, 6));
+        assert_eq!(RunLevels::of(&runs[..2]), None);
+        let single = [90.0, 100.0, 110.0].map(|value| figures(&[value], 0.0));
+        assert_eq!(RunLevels::of(&single), None, "trials of a run are needed to tell them from runs");
+    }
+
+    #[test]
+    fn what_to_repeat_follows_from_costs_and_variances() {
+        let of_trials = Levels { within: 0.0001, between: 0.0003, trials: 15 };
+        let levels = RunLevels { of_trials, between_runs: 0.0004, runs: 3 };
+        let trial = TrialCost { measured_s: 8.0, other_s: 2.0 };
+        // Five trials a run; sqrt (40 / 10 x 0.0004 / 0.0004) = 2.
+        assert_eq!(levels.worth_repeating(trial, 40.0), RunPurchase::MoreRuns(2.0));
+        // sqrt (250 / 10) = 5.
+        assert_eq!(levels.worth_repeating(trial, 250.0), RunPurchase::Either);
+        // sqrt (1,000 / 10) = 10 trials; a trial is best with sqrt (2 x 0.0001 x 8 / 0.0003) = 2.3 s.
+        let RunPurchase::WithinRuns(Purchase::MoreTrials(best_s)) =
+            levels.worth_repeating(trial, 1_000.0)
+        else {
+            panic!("more trials")
+        };
+        assert!((best_s - (16.0_f64 / 3.0).sqrt()).abs() < 1e-9, "{best_s}");
     }
 }

@@ -56,7 +56,7 @@ pub use generator::{GeneratorSummary, WorkersSummary};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
-pub use levels::{Levels, Purchase, TrialCost, TrialFigure};
+pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
 pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;

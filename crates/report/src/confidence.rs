@@ -253,6 +253,10 @@ pub(crate) fn note(digest: &Digest<'_>) -> Option<&'static str> {
     let is_within = |origin: &Origin| matches!(origin, Origin::Within(_));
     match (origins.iter().any(is_within), origins.iter().all(is_within)) {
         (false, true) => None,
+        (false, false) if is_started_once(digest) => Some(
+            "95 % intervals are between trials that share a start of the system: what another start changes is not in \
+             them.",
+        ),
         (false, false) => Some("95 % intervals are between trials."),
         (true, true) => Some(
             "95 % intervals are each within one trial, from how its figures vary over time: what differs from trial to \
@@ -263,6 +267,11 @@ pub(crate) fn note(digest: &Digest<'_>) -> Option<&'static str> {
              differs from trial to trial is not in them. The others are between trials.",
         ),
     }
+}
+
+/// Whether the trials of a load share a start of their system. Only variants are started for each round.
+fn is_started_once(digest: &Digest<'_>) -> bool {
+    digest.points.iter().all(|point| point.variant.is_none())
 }
 
 /// Why no figure of a trial has an interval.

@@ -45,22 +45,10 @@ impl Variance {
     /// `None` where too few trials count, or one has too few intervals.
     pub(crate) fn of(digest: &Digest<'_>, point: &Point<'_>) -> Option<Self> {
         let trials: Vec<&Trial<'_>> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
-        let figure = |trial: &&Trial<'_>| {
-            let summary = &trial.summary;
-            let variance_within = summary.within.throughput_variance?;
-            Some(TrialFigure { value: summary.transactions_per_s, variance_within })
-        };
-        let figures: Option<Vec<TrialFigure>> = trials.iter().map(figure).collect();
-        let levels = Levels::of(&figures?)?;
-        let mut others: Vec<f64> = trials.iter().map(|trial| other_s(trial)).collect();
-        others.sort_by(f64::total_cmp);
-        let measured: f64 = trials.iter().map(|trial| trial.summary.seconds).sum();
-        let cost = TrialCost {
-            measured_s: measured / trials.len() as f64,
-            other_s: others[others.len() / 2],
-        };
-        let is_loaded = |trial: &&&Trial<'_>| trial.record.phases.iter().any(is_prepare);
-        let repeated = match (point.variant, trials.iter().skip(1).all(|it| is_loaded(&it))) {
+        let levels = Levels::of(&figures(&trials)?)?;
+        let cost = trial_cost(&trials)?;
+        let is_loaded = |trial: &&Trial<'_>| trial.record.phases.iter().any(is_prepare);
+        let repeated = match (point.variant, trials.iter().skip(1).all(is_loaded)) {
             (Some(_), _) => Repeated::Start,
             (None, true) => Repeated::Data,
             (None, false) => Repeated::Load,
@@ -69,15 +57,7 @@ impl Variance {
     }
 
     fn advice(&self) -> String {
-        let time = |seconds: f64| duration(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_S)));
-        match self.levels.worth_repeating(self.cost) {
-            Purchase::LongerTrials(None) => "longer trials".to_owned(),
-            Purchase::LongerTrials(Some(best_s)) => {
-                format!("longer trials, of about {}", time(best_s))
-            }
-            Purchase::MoreTrials(best_s) => format!("more trials, of about {}", time(best_s)),
-            Purchase::Either => "either".to_owned(),
-        }
+        purchase_text(self.levels.worth_repeating(self.cost))
     }
 
     /// As a value of report.json.
@@ -98,6 +78,43 @@ impl Variance {
             "best_measured_s": best_s,
         })
     }
+}
+
+/// What is worth repeating, in words.
+pub(crate) fn purchase_text(purchase: Purchase) -> String {
+    let time = |seconds: f64| duration(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_S)));
+    match purchase {
+        Purchase::LongerTrials(None) => "longer trials".to_owned(),
+        Purchase::LongerTrials(Some(best_s)) => {
+            format!("longer trials, of about {}", time(best_s))
+        }
+        Purchase::MoreTrials(best_s) => format!("more trials, of about {}", time(best_s)),
+        Purchase::Either => "either".to_owned(),
+    }
+}
+
+/// The throughput of each trial; `None` when one has too few intervals.
+pub(crate) fn figures(trials: &[&Trial<'_>]) -> Option<Vec<TrialFigure>> {
+    let figure = |trial: &&Trial<'_>| {
+        let summary = &trial.summary;
+        let variance_within = summary.within.throughput_variance?;
+        Some(TrialFigure { value: summary.transactions_per_s, variance_within })
+    };
+    trials.iter().map(figure).collect()
+}
+
+/// What a trial costs: the mean measured time, and the median of the rest. `None` without trials.
+pub(crate) fn trial_cost(trials: &[&Trial<'_>]) -> Option<TrialCost> {
+    let mut others: Vec<f64> = trials.iter().map(|trial| other_s(trial)).collect();
+    others.sort_by(f64::total_cmp);
+    let measured: f64 = trials.iter().map(|trial| trial.summary.seconds).sum();
+    let other_s = *others.get(others.len() / 2)?;
+    Some(TrialCost { measured_s: measured / trials.len() as f64, other_s })
+}
+
+/// A standard deviation as a part of the figure; an estimate of the variance that is not positive shows none.
+pub(crate) fn deviation(variance: f64) -> String {
+    if variance > 0.0 { percent(variance.sqrt()) } else { "none seen".to_owned() }
 }
 
 impl Repeated {
@@ -146,7 +163,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
             variance.repeated.text().to_owned(),
             trials.to_string(),
             percent(within.sqrt()),
-            if between > 0.0 { percent(between.sqrt()) } else { "none seen".to_owned() },
+            deviation(between),
             percent(variance.levels.share_between()),
             variance.advice(),
         ]);

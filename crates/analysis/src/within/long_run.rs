@@ -5,7 +5,7 @@ use crate::student::{critical_t, upper_tail};
 use crate::trend::{WAVES_MAX, cosine_waves};
 
 /// How long noise may last, at least, in values: so long noise is considered however short the series is.
-const MEMORY_CONSIDERED: f64 = 10.0;
+const MEMORY_CONSIDERED: f64 = 11.0;
 /// The same as a part of the series: noise that lasts longer than this part is a drift, which has its own test.
 const MEMORY_SHARE: f64 = 0.25;
 /// The shortest memory that is considered beside none: neighbours have a correlation of a quarter.
@@ -14,7 +14,7 @@ const MEMORY_MIN: f64 = 0.7;
 const MEMORIES: usize = 12;
 /// The weight of noise without memory against each of these. With it, and the numbers above, intervals of independent
 /// values are hardly too wide, and those of values with a memory of four to five are not too narrow.
-const WEIGHT_OF_NONE: f64 = 6.0;
+const WEIGHT_OF_NONE: f64 = 5.0;
 /// A memory that is so much less likely than the likeliest has no effect.
 const LIKELIHOOD_MIN: f64 = 1e-4;
 /// The half width is exact to this part.
