@@ -120,7 +120,10 @@ pub(crate) fn within(measured: &Measured<'_>, due: &LatencyHistogram, latency: &
     let transactions = rate(|slice| slice.transactions);
     let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
     // The mean is that of the transactions that were due in the window; nearly the same ended in it.
-    let mean = || Some(Spread::of_quotient(&rest.joined(times.collect()))?.around(latency.mean_ns));
+    let mean = || {
+        let spread = Spread::of_quotient(&rest.joined(times.collect()))?;
+        Some(spread.around_time(latency.mean_ns))
+    };
     Within {
         transactions_per_s: transactions.map(|it| it.0),
         throughput_variance: transactions.map(|it| it.1),
@@ -197,6 +200,14 @@ impl Spread {
         let [low, high] = [-relative, relative].map(|it| figure * it.exp());
         WithinInterval { low, high: Some(high), effective_samples }
     }
+
+    /// The interval around a mean time, which is skewed: a trial without a burst of long times does not show how long they
+    /// can be. The mean time of a queue is the reciprocal of the capacity that is left (M/M/1), and this varies evenly:
+    /// the upper end is taken from it. There is none where nothing of the capacity may be left.
+    fn around_time(self, figure: f64) -> WithinInterval {
+        let high = (self.relative < 1.0).then(|| figure / (1.0 - self.relative));
+        WithinInterval { high, ..self.around(figure) }
+    }
 }
 
 fn sums(parts: &[(f64, f64)]) -> (f64, f64) {
@@ -217,7 +228,9 @@ fn batched(values: &[f64]) -> Vec<f64> {
 /// The interval of each percentile of `latency`, which summarizes `all`.
 ///
 /// The share of all values at or below a percentile is a quotient, whose spread says how many independent values are
-/// worth as much. The percentile's interval has the ends that the same share has among so many.
+/// worth as much. The percentile's interval has the ends that the same share has among so many: the exact ones of the
+/// binomial distribution, or those by the logarithm of the odds where they are wider. Values come in bursts, of which a
+/// trial has few, so that exact ends alone are too narrow towards the side with more values.
 ///
 /// Sources: R. S. Woodruff, Confidence intervals for medians and other position measures, Journal of the American
 /// Statistical Association 47 (1952); E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small
@@ -256,7 +269,7 @@ fn of_percentile(
     let independent = share * (1.0 - share);
     let worth = if variance > 0.0 { independent / variance } else { f64::INFINITY };
     let effective_samples = worth.min(latency.count as f64);
-    let [low, high] = share::ranks(effective_samples as u64, percent / 100.0);
+    let [low, high] = share::ends(effective_samples as u64, percent / 100.0);
     let value = |part: f64| {
         let rank_percent = 100.0 * part * latency.count as f64 / all.count() as f64;
         (rank_percent <= 100.0).then(|| all.percentile_ns(rank_percent) as f64)

@@ -7,6 +7,16 @@ const TAIL: f64 = 0.025;
 /// From this variance of the binomial distribution on, its percentiles are computed from the normal distribution.
 const VARIANCE_EXACT_MAX: f64 = 100.0;
 
+/// The ranks of both ends of the interval of a percentile at `share` among `count` independent values, as parts of
+/// `count`: the lower and the higher ones of [`ranks`] and of the interval by the logarithm of the odds. `None` as with
+/// [`ranks`].
+pub(super) fn ends(count: u64, share: f64) -> [Option<f64>; 2] {
+    let [low, high] = ranks(count, share);
+    let half = NORMAL_95 / (count as f64 * share * (1.0 - share)).sqrt();
+    let part = |by: f64| share / (share + (1.0 - share) * by.exp());
+    [low.map(|low| low.min(part(half))), high.map(|high| high.max(part(-half)))]
+}
+
 /// The ranks of the lower and of the upper end of the 95 % interval of the percentile at `share` among `count`
 /// independent values, as parts of `count`. `None` where there are too few values for an end: even the smallest or the
 /// largest value is beyond the percentile with more than 2.5 %.
@@ -98,6 +108,16 @@ mod tests {
             assert!((low - centre(more as f64) - near_low).abs() < 2.0, "{count} {share}");
             assert!((high - centre(more as f64) - near_high).abs() < 2.0, "{count} {share}");
         }
+    }
+
+    /// Of 100 values: exp (1.96 / sqrt 9) is 1.922 of the odds of 9, and its inverse.
+    #[test]
+    fn ends_by_the_odds_count_where_they_are_wider() {
+        let [low, high] = ends(100, 0.9).map(Option::unwrap);
+        assert!((low - 0.9 / (0.9 + 0.1 * 1.922)).abs() < 1e-3, "{low}");
+        let [_, exact] = ranks(100, 0.9).map(Option::unwrap);
+        assert!(exact > 0.9 / (0.9 + 0.1 / 1.922), "{exact}");
+        assert_eq!(high, exact);
     }
 
     #[test]
