@@ -228,7 +228,11 @@ mod tests {
         assert_eq!((levels.runs, levels.of_trials.trials), (3, 6));
         assert_eq!(RunLevels::of(&runs[..2]), None);
         let single = [90.0, 100.0, 110.0].map(|value| figures(&[value], 0.0));
-        assert_eq!(RunLevels::of(&single), None, "trials of a run are needed to tell them from runs");
+        assert_eq!(
+            RunLevels::of(&single),
+            None,
+            "trials of a run are needed to tell them from runs"
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::student::p_value;
 /// Fewer points than this show no trend.
 const POINTS_MIN: usize = 5;
 /// Waves used by the test: those with up to half as many periods in the series. Shorter noise has no effect.
-pub(crate) const WAVES_MAX: usize = 32;
+const WAVES_MAX: usize = 32;
 /// How often noise alone may make a trend significant. Strict, because every trial is tested twice.
 const LEVEL: f64 = 0.002;
 /// Odds of a random walk against white noise that the test considers, as natural logarithms: from one end to the

@@ -188,7 +188,8 @@ impl Spread {
         let half_width = long_run::half_width(&batches);
         let variance = long_run::variance_of_mean(&batches) / (quotient * quotient);
         let independent = student::half_width(0.95, &deviations)?;
-        let share = if half_width > 0.0 { (independent / half_width).powi(2).min(1.0) } else { 1.0 };
+        let share =
+            if half_width > 0.0 { (independent / half_width).powi(2).min(1.0) } else { 1.0 };
         let effective_samples = parts.len() as f64 * share;
         let relative = half_width / quotient;
         Some(Self { half_width, relative, effective_samples, variance })

@@ -268,7 +268,6 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             "per_s": summary.queries_per_s,
         },
         "latency": latency(&summary.latency),
-        "confidence_intervals": confidence::of_trial_json(trial, percentiles),
         "edges": edges(summary.edges),
         "operations": operations(summary),
         "errors": errors(summary),
@@ -295,6 +294,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             .map(|i| interval(i, percentiles))
             .collect::<Vec<_>>(),
     });
+    value["confidence_intervals"] = confidence::of_trial_json(trial, percentiles);
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }

@@ -5,8 +5,8 @@ use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::{
-    calls, ceiling, comparison, confidence, loading, messages, operations, rules, seek, settings, tables, variance,
-    watch,
+    calls, ceiling, comparison, confidence, loading, messages, operations, rules, seek, settings,
+    tables, variance, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).

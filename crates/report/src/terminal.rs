@@ -7,7 +7,10 @@ use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::table::Table;
 use crate::wrap::fold;
-use crate::{ceiling, comparison, confidence, generator, operations, rules, seek, settings, tables, variance, watch};
+use crate::{
+    ceiling, comparison, confidence, generator, operations, rules, seek, settings, tables,
+    variance, watch,
+};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;

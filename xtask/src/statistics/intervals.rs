@@ -7,8 +7,8 @@ use analysis::{WithinInterval, interval_of_mean};
 use engine::{Pacing, Schedule, SimulatedChance};
 use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem, split_mix};
 
-use super::{normal, percent};
 use super::trial::{SimulatedTrial, run};
+use super::{normal, percent};
 
 /// The server's rate, a second.
 const SERVER_PER_S: f64 = 100.0;
@@ -177,8 +177,7 @@ mod tests {
     fn a_row_has_the_width_of_known_noise() {
         let series = Series { correlation: 0.0, count: 100 };
         let mut coverage = Coverage::default();
-        let interval =
-            WithinInterval { low: 98.0, high: Some(102.0), effective_samples: 80.0 };
+        let interval = WithinInterval { low: 98.0, high: Some(102.0), effective_samples: 80.0 };
         coverage.add(Some(interval), 100.0);
         // 1.96 x 5 / sqrt 100.
         assert_eq!(series.row(coverage), "| 0 | 100 | 100.0 (20.7 to 100.0) | 2.0 | 1.0 | 80 |");

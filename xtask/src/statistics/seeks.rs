@@ -7,8 +7,8 @@ use engine::{Pacing, Schedule, SimulatedChance};
 use measure::{BoundedFigure, SeekBound, SeekOver, SeekRange, nanos};
 use plan::{Arrivals, Noise, Rate, ServiceDistribution, SimulatedSystem, split_mix};
 
-use super::{normal, percent};
 use super::trial::{SimulatedTrial, probe};
+use super::{normal, percent};
 
 const S: u64 = 1_000_000_000;
 /// The server's rate, a second.

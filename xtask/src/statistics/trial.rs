@@ -12,7 +12,9 @@ use engine::{
     Load, LoadEnd, OfferedLoad, Outcome, Pacing, Simulated, SimulatedChance, Stop, TrialObserver,
     Workers, offer,
 };
-use measure::{Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched};
+use measure::{
+    Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched,
+};
 use plan::{Limit, SimulatedSystem};
 
 /// The load of a simulated trial.

@@ -2,7 +2,7 @@
 //! successive intervals: a queue that is long now is long a second later.
 
 use crate::student::{critical_t, upper_tail};
-use crate::trend::{WAVES_MAX, cosine_waves};
+use crate::trend::cosine_waves;
 
 /// How long noise may last, at least, in values: so long noise is considered however short the series is.
 const MEMORY_CONSIDERED: f64 = 11.0;

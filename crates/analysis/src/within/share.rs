@@ -89,7 +89,9 @@ mod tests {
 
     #[test]
     fn exact_and_normal_ranks_agree_where_they_meet() {
-        for (count, share) in [(1_000, 0.1), (1_000, 0.9), (10_000, 0.01), (10_000, 0.99), (390, 0.5)] {
+        for (count, share) in
+            [(1_000, 0.1), (1_000, 0.9), (10_000, 0.01), (10_000, 0.99), (390, 0.5)]
+        {
             let n = count as f64;
             let exact = if share <= 0.5 {
                 exact(n, share)

@@ -95,12 +95,13 @@ impl Queue {
         let begin = self.end_s;
         self.end_s += count as f64;
         loop {
-            let end = self.arrival_s.max(self.free_s)
-                + self.draws.exponential() / Self::SERVER_PER_S;
+            let end =
+                self.arrival_s.max(self.free_s) + self.draws.exponential() / Self::SERVER_PER_S;
             let (arrival, at) = (self.arrival_s, end - begin);
             self.free_s = end;
             self.arrival_s += self.draws.exponential() / self.arrivals_per_s;
             if at >= count as f64 {
+                intervals.iter_mut().for_each(LatencyHistogram::pack);
                 return intervals;
             }
             intervals[at as usize].record(((end - arrival) * 1e9) as u64);

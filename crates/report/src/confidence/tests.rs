@@ -26,10 +26,16 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     for (of_point, of_trial) in pairs {
         let interval = &of_point["interval"];
         assert_eq!(interval, of_trial);
-        assert_eq!((&interval["method"], &interval["confidence"]), (&"within-trial".into(), &0.95.into()));
+        assert_eq!(
+            (&interval["method"], &interval["confidence"]),
+            (&"within-trial".into(), &0.95.into())
+        );
         let number = |value: &Value| value.as_f64().unwrap();
         let median = number(&of_point["median"]);
-        assert!(number(&interval["low"]) < median && median < number(&interval["high"]), "{of_point}");
+        assert!(
+            number(&interval["low"]) < median && median < number(&interval["high"]),
+            "{of_point}"
+        );
     }
     assert!(of_trial["transactions_per_s"]["effective_samples"].as_f64().unwrap() <= 20.0);
 

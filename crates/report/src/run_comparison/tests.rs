@@ -354,13 +354,11 @@ fn the_variance_over_runs_is_split_into_its_levels() {
         run.folder = Path::new("results").join(folder);
         run
     };
-    let baseline = [
-        run("b1", [1_000, 1_010]),
-        run("b2", [1_100, 1_110]),
-        run("b3", [1_200, 1_210]),
-    ];
+    let baseline =
+        [run("b1", [1_000, 1_010]), run("b2", [1_100, 1_110]), run("b3", [1_200, 1_210])];
     let candidate = [run("c1", [1_000, 1_010])];
-    let digests = [&baseline[..], &candidate[..]].map(|runs| runs.iter().map(Digest::new).collect());
+    let digests =
+        [&baseline[..], &candidate[..]].map(|runs| runs.iter().map(Digest::new).collect());
     let [baseline, candidate]: [Vec<Digest<'_>>; 2] = digests;
     let baseline: Vec<_> = baseline.iter().map(|it| selection(it, "")).collect();
     let candidate: Vec<_> = candidate.iter().map(|it| selection(it, "")).collect();
@@ -371,5 +369,8 @@ fn the_variance_over_runs_is_split_into_its_levels() {
     // Means of 1,005, 1,105 and 1,205: 20,000 less 50, over two trials each: 99.9 of 1,105.
     assert!(row.contains("9.0 %"), "{row}");
     assert!(row.contains(" 3 "), "{row}");
-    assert!(!table.lines().any(|line| line.starts_with("candidate")), "it has a single run: {text}");
+    assert!(
+        !table.lines().any(|line| line.starts_with("candidate")),
+        "it has a single run: {text}"
+    );
 }

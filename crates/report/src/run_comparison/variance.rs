@@ -23,7 +23,8 @@ pub(super) fn block(compared: &RunComparison<'_, '_>) -> Option<Block> {
     for matched in &compared.sides.matched {
         for (side, name) in SIDES.iter().enumerate() {
             let Some((levels, advice)) = of_runs(&matched.points[side]) else { continue };
-            let RunLevels { of_trials: Levels { within, between, .. }, between_runs, runs } = levels;
+            let RunLevels { of_trials: Levels { within, between, .. }, between_runs, runs } =
+                levels;
             let load = [matched.workload.to_owned(), matched.load()].to_vec();
             let lead = vec![(*name).to_owned(), system(matched.systems)];
             let deviations = [within.sqrt()].map(percent).into_iter();
@@ -37,12 +38,13 @@ pub(super) fn block(compared: &RunComparison<'_, '_>) -> Option<Block> {
     is_needed.then(|| Block { title: TITLE.to_owned(), table, notes })
 }
 
+fn counted<'d, 'a>(of: RunPoint<'d, 'a>) -> Vec<&'d Trial<'a>> {
+    of.point.counted.iter().map(|at| &of.digest.trials[*at]).collect()
+}
+
 /// The levels of a load over its runs, and what to repeat.
 fn of_runs(points: &[RunPoint<'_, '_>]) -> Option<(RunLevels, String)> {
-    let counted = |it: &RunPoint<'_, '_>| -> Vec<&Trial<'_>> {
-        it.point.counted.iter().map(|at| &it.digest.trials[*at]).collect()
-    };
-    let trials: Vec<Vec<&Trial<'_>>> = points.iter().map(counted).collect();
+    let trials: Vec<Vec<&Trial<'_>>> = points.iter().map(|it| counted(*it)).collect();
     let runs: Option<Vec<Vec<TrialFigure>>> = trials.iter().map(|it| figures(it)).collect();
     let levels = RunLevels::of(&runs?)?;
     let cost = trial_cost(&trials.concat())?;
