@@ -89,12 +89,12 @@ pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
             .iter()
             .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
     );
-    all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
     all.extend(confidence::csv_columns(percentiles).into_iter().map(|(head, figure, end)| {
         Column::new(head, move |row| {
             row.whole(|whole| Some(confidence::csv_cell(whole.trial, figure, end)))
         })
     }));
+    all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
     all
 }
 
