@@ -1,15 +1,17 @@
 //! How often dyno's statistics err, counted on simulated systems whose truth is known: comparisons of a variant with
-//! its equal (A/A) and with one that differs (A/B) under noise of several kinds, the checks of single trials, and seeks
-//! for a capacity.
+//! its equal (A/A) and with one that differs (A/B) under noise of several kinds, the checks and the intervals of single
+//! trials, and seeks for a capacity.
 
 mod checks;
 mod comparisons;
+mod intervals;
 mod seeks;
 mod trial;
 
 use std::process::ExitCode;
 
 use clap::Args;
+use plan::split_mix;
 
 use crate::interrupt::Interrupt;
 
@@ -23,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "checks", "seeks"])]
+    #[arg(long, value_parser = ["comparisons", "checks", "intervals", "seeks"])]
     only: Option<String>,
 }
 
@@ -49,6 +51,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             println!("{}", checks::frequencies(&case, comparisons, seed)?.row(&case));
         }
     }
+    if is_asked("intervals") {
+        println!("\n{}", intervals::SERIES_HEAD);
+        for case in intervals::series() {
+            interrupt.check()?;
+            println!("{}", case.row(intervals::of_series(&case, comparisons, seed)));
+        }
+        println!("\n{}", intervals::QUEUES_HEAD);
+        for case in intervals::queues() {
+            interrupt.check()?;
+            println!("{}", case.row(intervals::of_queue(&case, comparisons, seed)?));
+        }
+    }
     if is_asked("seeks") {
         println!("\n{}", seeks::HEAD);
         for case in seeks::cases() {
@@ -69,6 +83,12 @@ fn percent(count: u64, of: u64) -> String {
     let half = Z / (1.0 + Z * Z / n) * (part * (1.0 - part) / n + Z * Z / (4.0 * n * n)).sqrt();
     let [part, low, high] = [part, centre - half, centre + half].map(|it| 100.0 * it);
     format!("{part:.1} ({:.1} to {high:.1})", low.max(0.0))
+}
+
+/// A normally distributed number. Source: Box and Muller, Annals of Mathematical Statistics 29 (1958).
+fn normal(draws: &mut u64) -> f64 {
+    let mut uniform = || ((split_mix::next(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod compare;
 mod connections;
 mod contrast;
 mod cost;
+#[cfg(test)]
+mod draws;
 mod estimate;
 mod figure;
 mod finding;
@@ -20,6 +22,7 @@ mod generator;
 mod host;
 mod hot;
 mod latency;
+mod levels;
 mod measured;
 mod members;
 mod metrics;
@@ -34,6 +37,7 @@ mod several;
 mod student;
 mod summary;
 mod trend;
+mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
 pub use check::{RunFacts, check, check_run};
@@ -52,6 +56,7 @@ pub use generator::{GeneratorSummary, WorkersSummary};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
+pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
 pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
@@ -66,3 +71,6 @@ pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};
+pub use within::{
+    INTERVALS_MIN, NoInterval, Within, WithinInterval, interval_of_mean, interval_of_percentile,
+};

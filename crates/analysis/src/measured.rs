@@ -17,6 +17,9 @@ pub struct Measured<'a> {
     pub total: &'a Tally,
     /// The measured intervals in order.
     pub slices: &'a [Slice],
+    /// Latencies of the transactions that ended in each of these intervals; `None` where each query of the load is
+    /// planned, so that intervals are no samples of one state.
+    pub latencies: Option<&'a [&'a LatencyHistogram]>,
     /// Requested percentiles, 0 to 100.
     pub percentiles: &'a [f64],
     /// Concurrent clients.
@@ -70,6 +73,8 @@ pub struct Slice {
     pub seconds: f64,
     /// Transactions that succeeded in it.
     pub transactions: u64,
+    /// Statements that ended in it.
+    pub queries: u64,
     /// Transactions that ended in it, failed ones included.
     pub ended: u64,
     /// Time that those took, summed, ns.

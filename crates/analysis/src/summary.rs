@@ -14,6 +14,7 @@ use crate::moments::{mean, standard_deviation};
 use crate::open_loop::{self, OpenSummary};
 use crate::rules::{self, ScoreSummary, ShareSummary};
 use crate::trend::{Trend, latency_trend, trend};
+use crate::within::{Within, within};
 
 /// An interval shorter than this part of the longest is a remainder at the end of a phase; its rate is too
 /// coarse to compare.
@@ -67,6 +68,8 @@ pub struct Summary {
     pub throughput_trend: Option<Trend>,
     /// Drift of the intervals' mean latency; `None` for too few intervals.
     pub latency_trend: Option<Trend>,
+    /// The intervals of confidence of its figures.
+    pub within: Within,
     /// Bytes in both directions.
     pub traffic: Traffic,
     /// CPU that the load generator kept busy on average, in hardware threads.
@@ -169,6 +172,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
     let edges = measured.edges;
     let due = edges.due(total);
     let latencies = transaction_latencies(measured.operations, &due);
+    let latency = bounded_latency(&latencies, &edges.ages(), measured.percentiles);
     let mut errors = total.errors.clone();
     for (key, counts) in &edges.drain.errors {
         errors.entry(key.clone()).or_default().add(*counts);
@@ -183,7 +187,8 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         failure_rate: per(total.failed_transactions as f64, ended as f64),
         retries: total.retries(),
         edges: edge_summary(measured),
-        latency: bounded_latency(&latencies, &edges.ages(), measured.percentiles),
+        within: within(measured, &latencies, &latency),
+        latency,
         busy_ns: measured.busy_ns(),
         operations: operations(measured, &due, seconds),
         scores: rules::scores(measured, seconds),

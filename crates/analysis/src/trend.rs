@@ -129,7 +129,7 @@ impl Fit {
 }
 
 /// The coefficients of the cosine transform (DCT-II) after the mean, the longest wave first.
-fn cosine_waves(values: &[f64]) -> impl Iterator<Item = f64> {
+pub(crate) fn cosine_waves(values: &[f64]) -> impl Iterator<Item = f64> {
     let n = values.len() as f64;
     let centre = mean(values).unwrap_or_default();
     (1..=WAVES_MAX.min(values.len() - 1)).map(move |wave| {

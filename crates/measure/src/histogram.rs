@@ -250,6 +250,19 @@ impl LatencyHistogram {
         above.map(|(_, count)| count).sum()
     }
 
+    /// How many values are at or below each of several limits, as [`LatencyHistogram::count_above_ns`] counts the others;
+    /// one pass over the values for all of them.
+    pub fn counts_up_to_ns(&self, limits: &[Nanos]) -> Vec<u64> {
+        let mut counts = vec![0; limits.len()];
+        let most = limits.iter().copied().max().unwrap_or_default();
+        for (value, count) in self.values().take_while(|(value, _)| *value <= most) {
+            for (up_to, limit) in counts.iter_mut().zip(limits) {
+                *up_to += if value <= *limit { count } else { 0 };
+            }
+        }
+        counts
+    }
+
     /// The arithmetic mean in nanoseconds; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
         let count = self.count() as f64;
@@ -301,6 +314,8 @@ mod tests {
             assert_eq!(histogram.count_above_ns(limit_ns), above, "above {limit_ns}");
         }
         assert_eq!(LatencyHistogram::new().count_above_ns(0.0), 0);
+        assert_eq!(histogram.counts_up_to_ns(&[990, 0, 1_000, 1]), [990, 0, 1_000, 1]);
+        assert_eq!(LatencyHistogram::new().counts_up_to_ns(&[5]), [0]);
     }
 
     #[test]

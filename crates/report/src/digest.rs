@@ -239,18 +239,23 @@ impl<'a> Trial<'a> {
             .map(|interval| Slice {
                 seconds: interval.seconds(),
                 transactions: interval.tally.transactions,
+                queries: interval.tally.queries.total(),
                 ended: interval.tally.transactions + interval.tally.failed_transactions,
                 busy_ns: interval.tally.busy_ns,
                 // Records without arrivals have zeros; a rate that falls to zero has them in some intervals only.
                 arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
             })
             .collect();
+        let latencies: Vec<&LatencyHistogram> =
+            record.measured().map(|interval| &interval.latencies).collect();
+        let is_planned = end.is_some_and(|end| !end.turns.is_empty());
         let none = Edges::default();
         let on_time = LatencyHistogram::new();
         let measured = Measured {
             operations: &record.header.operations,
             total: &record.total,
             slices: &slices,
+            latencies: (!is_planned).then_some(&latencies[..]),
             percentiles,
             clients: record.header.clients,
             client_events: &client_events,

@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
-    turns,
+    calls, ceiling, confidence, cross_check, generator, loading, messages, operations, rules,
+    settings, tables, turns, variance,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -50,6 +50,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&compared::compared(digest));
     out.push_str(&warnings(digest));
     out.push_str(&plots(digest));
+    out.push_str(&variances(digest));
     out.push_str(&operations(digest));
     out.push_str(&calls(digest));
     out.push_str(&loading(digest));
@@ -122,6 +123,8 @@ fn results(digest: &Digest<'_>) -> String {
     for workload in digest.workloads() {
         let caption = digest.caption(workload);
         body.push_str(&table(&tables::results(digest, Some(workload)), &caption));
+        let caption = format!("{workload}: 95 % intervals");
+        body.push_str(&table(&confidence::table(digest, Some(workload)), &caption));
         let caption = format!("{workload}: figures and conditions of its own");
         body.push_str(&table(&rules::table(digest, Some(workload)), &caption));
         let caption = format!("{workload}: service times, from the actual start");
@@ -140,7 +143,8 @@ fn results(digest: &Digest<'_>) -> String {
         ));
     }
     tables::queues_note(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
-    let medians = tables::repeated_note(digest).unwrap_or_default();
+    let medians = tables::repeated_note(digest).into_iter().chain(confidence::note(digest));
+    let medians = medians.collect::<Vec<_>>().join(" ");
     let text = format!(
         "Latencies are those of transactions that were due in the measured time and succeeded, and of those that \
          timed out at their bound; \u{2265} marks those that are known only from below, because transactions were \
@@ -224,6 +228,15 @@ fn calls(digest: &Digest<'_>) -> String {
     }
     let body = format!("{}{}", folded(&calls, &digest.under_test()), paragraph(calls::NOTE));
     section("calls", "Calls", &body)
+}
+
+fn variances(digest: &Digest<'_>) -> String {
+    let variances = variance::table(digest);
+    if variances.is_empty() {
+        return String::new();
+    }
+    let table = folded(&variances, &digest.under_test());
+    section("variance", variance::TITLE, &format!("{table}{}", paragraph(variance::NOTE)))
 }
 
 fn loading(digest: &Digest<'_>) -> String {
@@ -343,6 +356,9 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     let caption = caption(&title, &under_test);
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
+    out.push_str(&table(&confidence::of_trial(trial), "95 % intervals"));
+    let note = confidence::of_trial_note(trial);
+    out.push_str(&note.map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::facts(trial), "Figures"));
     for host in trial.hosts() {
         let caption = crate::watch::host_caption(&host);

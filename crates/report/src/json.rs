@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compared_figure::Figure;
 use crate::comparison::{self, Group};
+use crate::confidence::{self, Estimated};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding;
@@ -19,6 +20,7 @@ use crate::rules;
 use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
+use crate::variance::Variance;
 use crate::watch;
 use crate::whole::everywhere;
 
@@ -169,7 +171,14 @@ fn system((name, identity): (&str, &Identity)) -> Value {
 }
 
 fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
-    let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of).map(estimate);
+    let with_interval = |mut value: Value, of: Estimated| {
+        confidence::add_json(&mut value, of.interval(digest, point));
+        value
+    };
+    let figure = |figure: &dyn Fn(&Summary) -> f64, of| {
+        let value = digest.estimate(point, figure).map_or(Value::Null, estimate);
+        with_interval(value, of)
+    };
     let percentiles: Map<String, Value> = digest
         .run
         .header
@@ -177,7 +186,8 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         .iter()
         .map(|percent| {
             let figure = digest.bounded(point, |summary| summary.latency.percentile(*percent));
-            (format!("{}_ns", percentile_name(*percent)), bounded(figure))
+            let value = with_interval(bounded(figure), Estimated::Percentile(*percent));
+            (format!("{}_ns", percentile_name(*percent)), value)
         })
         .collect();
     json!({
@@ -188,10 +198,14 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         "trials": point.trials.len(),
         "trials_counted": point.counted.len(),
         "remarks": digest.remarks(point),
-        "transactions_per_s": figure(&|summary| summary.transactions_per_s),
-        "queries_per_s": figure(&|summary| summary.queries_per_s),
-        "mean_ns": bounded(digest.bounded(point, |summary| summary.latency.mean())),
+        "transactions_per_s": figure(&|it| it.transactions_per_s, Estimated::Transactions),
+        "queries_per_s": figure(&|it| it.queries_per_s, Estimated::Queries),
+        "mean_ns": with_interval(
+            bounded(digest.bounded(point, |summary| summary.latency.mean())),
+            Estimated::Mean,
+        ),
         "percentiles": percentiles,
+        "variance": Variance::of(digest, point).map(|variance| variance.json()),
         "failed_transactions": digest.sum(point, |summary| summary.failed_transactions),
         "retries": digest.sum(point, |summary| summary.retries),
     })
@@ -280,6 +294,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             .map(|i| interval(i, percentiles))
             .collect::<Vec<_>>(),
     });
+    value["confidence_intervals"] = confidence::of_trial_json(trial, percentiles);
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }

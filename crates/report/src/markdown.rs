@@ -5,7 +5,8 @@ use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::{
-    calls, ceiling, comparison, loading, messages, operations, rules, seek, settings, tables, watch,
+    calls, ceiling, comparison, confidence, loading, messages, operations, rules, seek, settings,
+    tables, variance, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -28,16 +29,9 @@ pub fn markdown(digest: &Digest<'_>) -> String {
             out.push_str(&format!("{}\n\n", escape_markdown(&text)));
         }
     }
-    let calls = calls::by_point(digest);
-    section(&mut out, "Calls", &calls);
-    if !calls.is_empty() {
-        out.push_str(&format!("{}\n\n", calls::NOTE));
-    }
-    let loading = loading::table(digest);
-    section(&mut out, "Loading the data", &loading);
-    if !loading.is_empty() {
-        out.push_str(&format!("{}\n\n", loading::NOTE));
-    }
+    noted(&mut out, variance::TITLE, &variance::table(digest), variance::NOTE);
+    noted(&mut out, "Calls", &calls::by_point(digest), calls::NOTE);
+    noted(&mut out, "Loading the data", &loading::table(digest), loading::NOTE);
     section(&mut out, "What the load generator spent on a query", &tables::costs(digest, None));
     if let Some(note) = tables::embedded_note(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
@@ -46,18 +40,11 @@ pub fn markdown(digest: &Digest<'_>) -> String {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
     }
     let messages = messages::by_point(digest);
-    section(&mut out, "Messages between dyno and the systems", &messages);
-    if !messages.is_empty() {
-        out.push_str(&format!("{}\n\n", messages::ROUND_TRIP));
-    }
+    noted(&mut out, "Messages between dyno and the systems", &messages, messages::ROUND_TRIP);
     for sentence in messages::absences(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&sentence)));
     }
-    let ceilings = ceiling::by_trial(digest);
-    section(&mut out, ceiling::TITLE, &ceilings);
-    if !ceilings.is_empty() {
-        out.push_str(&format!("{}\n\n", ceiling::NOTE));
-    }
+    noted(&mut out, ceiling::TITLE, &ceiling::by_trial(digest), ceiling::NOTE);
     section(&mut out, "What the servers took", &watch::servers(digest));
     if let Some(note) = watch::servers_note(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
@@ -77,6 +64,14 @@ pub fn markdown(digest: &Digest<'_>) -> String {
 fn section(out: &mut String, title: &str, table: &Table) {
     if !table.is_empty() {
         out.push_str(&format!("## {title}\n\n{}\n", table.markdown()));
+    }
+}
+
+/// A section with a note below its table.
+fn noted(out: &mut String, title: &str, table: &Table, note: &str) {
+    if !table.is_empty() {
+        section(out, title, table);
+        out.push_str(&format!("{note}\n\n"));
     }
 }
 
@@ -109,6 +104,12 @@ fn workload_section(out: &mut String, digest: &Digest<'_>, workload: &str) {
     let repeated = tables::repeated_note(digest).map(str::to_owned);
     for note in notes.into_iter().chain(repeated) {
         out.push_str(&format!("\n{}\n", escape_markdown(&note)));
+    }
+    let intervals = confidence::table(digest, Some(workload));
+    if !intervals.is_empty() {
+        out.push_str(&format!("\n95 % intervals:\n\n{}", intervals.markdown()));
+        let note = confidence::note(digest).unwrap_or_default();
+        out.push_str(&format!("\n{}\n", escape_markdown(note)));
     }
     let own = rules::table(digest, Some(workload));
     if !own.is_empty() {

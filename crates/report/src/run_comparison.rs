@@ -11,6 +11,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 mod thresholds;
+mod variance;
 mod views;
 
 use analysis::{CostFigure, LEVEL, Tests, corrected};

@@ -38,6 +38,28 @@ pub(crate) fn run() -> Run {
     })
 }
 
+/// A system under two loads, each for twenty seconds.
+pub(crate) fn long() -> Run {
+    make(&Shape {
+        systems: 1,
+        workloads: &["oltp_point_select"],
+        clients: &[1, 4],
+        repetitions: 1,
+        seconds: (1, 20),
+    })
+}
+
+/// Four trials of the same load, ten seconds each.
+pub(crate) fn repeated() -> Run {
+    make(&Shape {
+        systems: 1,
+        workloads: &["oltp_point_select"],
+        clients: &[1],
+        repetitions: 4,
+        seconds: (1, 10),
+    })
+}
+
 /// A run of one trial that could not reach its system, so that its load never began.
 pub(crate) fn failed() -> Run {
     let mut run = run();

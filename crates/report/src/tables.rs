@@ -3,6 +3,7 @@
 use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary};
 use measure::OperationKind;
 
+use crate::confidence::{self, Estimated};
 use crate::digest::{Digest, Point, Trial, clients_text, load_text};
 use crate::generator;
 use crate::number::{
@@ -19,7 +20,7 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let trials = || points().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials().map(|trial| trial.summary.latency.mean_ns));
     let mut table = load_columns(digest, name_columns(workload)).group().numbers("tps");
-    if digest.is_repeated() {
+    if confidence::are_known(digest) {
         table = table.numbers("95 % interval");
     }
     table = latency_columns(digest, table.numbers("qps").group(), unit);
@@ -65,12 +66,12 @@ pub(crate) fn queues_note(digest: &Digest<'_>) -> Option<String> {
 }
 
 /// The columns that name a point, with its workload only when the table has several.
-fn name_columns(workload: Option<&str>) -> Table {
+pub(crate) fn name_columns(workload: Option<&str>) -> Table {
     let table = Table::new().words("system");
     if workload.is_none() { table.words("workload") } else { table }
 }
 
-fn names(point: &Point<'_>, workload: Option<&str>) -> Vec<String> {
+pub(crate) fn names(point: &Point<'_>, workload: Option<&str>) -> Vec<String> {
     let names = [Some(point.system), Some(point.workload).filter(|_| workload.is_none())];
     names.into_iter().flatten().map(str::to_owned).collect()
 }
@@ -108,14 +109,11 @@ fn latency_cells(
 fn result_cells(digest: &Digest<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<String> {
     let figure = |of: &dyn Fn(&Summary) -> f64| digest.estimate(point, of);
     let rate = |of: &dyn Fn(&Summary) -> f64| middle(figure(of), number);
-    let mut row = Vec::new();
-    row.push(point.clients.to_string());
-    if digest.is_open() {
-        row.push(offered(point));
-    }
+    let mut row = load_cells(digest, point);
     row.push(rate(&|summary| summary.transactions_per_s));
-    if digest.is_repeated() {
-        row.push(interval(figure(&|summary| summary.transactions_per_s)));
+    if confidence::are_known(digest) {
+        let interval = Estimated::Transactions.interval(digest, point);
+        row.push(interval.map_or(String::new(), |interval| interval.text(number)));
     }
     row.push(rate(&|summary| summary.queries_per_s));
     row.extend(latency_cells(digest, point, unit, |summary| summary.latency.clone()));
@@ -138,6 +136,12 @@ pub(crate) fn offered_in(trial: &Trial<'_>) -> String {
 pub(crate) fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
     let table = table.numbers("clients");
     if digest.is_open() { table.numbers("offered per s") } else { table }
+}
+
+/// The cells of those columns.
+pub(crate) fn load_cells(digest: &Digest<'_>, point: &Point<'_>) -> Vec<String> {
+    let offered = digest.is_open().then(|| offered(point));
+    std::iter::once(point.clients.to_string()).chain(offered).collect()
 }
 
 /// Service times of the transactions of open loops, a row for each point, for one workload when it is given.
@@ -176,11 +180,6 @@ fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     estimate.map_or("-".to_owned(), |estimate| show(estimate.median))
 }
 
-fn interval(estimate: Option<Estimate>) -> String {
-    let interval = estimate.and_then(|estimate| estimate.interval);
-    interval.map_or(String::new(), |i| format!("{} to {}", number(i.low), number(i.high)))
-}
-
 pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
     match kind {
         OperationKind::Transaction => "transaction",
@@ -208,11 +207,8 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         let Some(trial) = digest.middle_trial(point) else { continue };
         let Some(cost) = trial.summary.cost_per_query else { continue };
         let optional = |value: Option<f64>| value.map_or("-".to_owned(), number);
-        let mut row =
-            vec![point.system.to_owned(), point.workload.to_owned(), point.clients.to_string()];
-        if digest.is_open() {
-            row.push(offered(point));
-        }
+        let mut row = vec![point.system.to_owned(), point.workload.to_owned()];
+        row.extend(load_cells(digest, point));
         row.extend([
             optional(cost.cpu_us()),
             optional(cost.user_us),

@@ -7,7 +7,10 @@ use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::table::Table;
 use crate::wrap::fold;
-use crate::{ceiling, comparison, generator, operations, rules, seek, settings, tables, watch};
+use crate::{
+    ceiling, comparison, confidence, generator, operations, rules, seek, settings, tables,
+    variance, watch,
+};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
@@ -33,6 +36,8 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
         if let Some(note) = tables::repeated_note(digest) {
             out.push_str(&format!("{note}\n"));
         }
+        out.push_str(&intervals(digest, width));
+        variance::line(digest).iter().for_each(|line| out.push_str(&format!("{line}\n")));
         out.push_str(&service(digest, width));
         out.push_str(&operations(digest, width));
         out.push_str(&rules_of_workloads(digest, width));
@@ -100,6 +105,16 @@ fn service(digest: &Digest<'_>, width: Option<usize>) -> String {
          Service times, from when it did:\n\n{}{queues}\n",
         table.text_within(width)
     )
+}
+
+/// The 95 % intervals of the figures, when there are any.
+fn intervals(digest: &Digest<'_>, width: Option<usize>) -> String {
+    let table = confidence::table(digest, None);
+    if table.is_empty() {
+        return String::new();
+    }
+    let note = confidence::note(digest).unwrap_or_default();
+    format!("\n95 % intervals:\n\n{}{note}\n", table.text_within(width))
 }
 
 /// The operations of each transaction, when there are several kinds of transactions.

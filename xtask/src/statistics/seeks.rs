@@ -7,8 +7,8 @@ use engine::{Pacing, Schedule, SimulatedChance};
 use measure::{BoundedFigure, SeekBound, SeekOver, SeekRange, nanos};
 use plan::{Arrivals, Noise, Rate, ServiceDistribution, SimulatedSystem, split_mix};
 
-use super::percent;
 use super::trial::{SimulatedTrial, probe};
+use super::{normal, percent};
 
 const S: u64 = 1_000_000_000;
 /// The server's rate, a second.
@@ -149,12 +149,6 @@ fn sought(case: &Case, bound: SeekBound, seed: u64) -> anyhow::Result<Seek> {
         next = seek.next(Some(finished(case, asked, factor, bound, (seed, number))?));
     }
     Ok(seek)
-}
-
-/// Source: Box and Muller, Annals of Mathematical Statistics 29 (1958).
-fn normal(draws: &mut u64) -> f64 {
-    let mut uniform = || ((split_mix::next(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }
 
 fn finished(

@@ -12,7 +12,9 @@ use engine::{
     Load, LoadEnd, OfferedLoad, Outcome, Pacing, Simulated, SimulatedChance, Stop, TrialObserver,
     Workers, offer,
 };
-use measure::{Interval, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched};
+use measure::{
+    Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched,
+};
 use plan::{Limit, SimulatedSystem};
 
 /// The load of a simulated trial.
@@ -127,11 +129,15 @@ fn analyse(
     let slice = |interval: &Interval| Slice {
         seconds: interval.seconds(),
         transactions: interval.tally.transactions,
+        queries: interval.tally.queries.total(),
         ended: interval.tally.transactions + interval.tally.failed_transactions,
         busy_ns: interval.tally.busy_ns,
         arrivals: trial.rate_per_s.map(|_| interval.tally.arrivals),
     };
     let slices: Vec<Slice> = intervals.iter().map(slice).collect();
+    let of_interval = |interval: &Interval| interval.tally.transaction_latencies(load.operations());
+    let of_intervals: Vec<LatencyHistogram> = intervals.iter().map(of_interval).collect();
+    let latencies: Vec<&LatencyHistogram> = of_intervals.iter().collect();
     let client_events: Vec<u64> = outcome.clients.iter().map(|client| client.events).collect();
     let think_time_ns = match trial.pacing {
         Pacing::Closed { think_time_ns } => think_time_ns,
@@ -141,7 +147,8 @@ fn analyse(
         operations: load.operations(),
         total: &total,
         slices: &slices,
-        percentiles: &[50.0, 95.0],
+        latencies: Some(&latencies),
+        percentiles: &[50.0, 95.0, 99.0],
         clients: trial.clients,
         client_events: &client_events,
         clients_lost: 0,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use measure::{LatencyHistogram, OperationId, OperationKind};
 
+use crate::draws::Draws;
 use crate::measured::{Measured, Offered, Slice};
 use crate::summary::tests::{Trial, seconds_of};
 use crate::trend::trend;
@@ -17,35 +18,15 @@ const MS: f64 = 1e6;
 /// The mean service time, ns.
 const SERVICE: f64 = 10.0 * MS;
 
-/// Draws from a seed: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-struct Draws(u64);
-
-impl Draws {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((bits ^ (bits >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
-
-    fn exponential(&mut self) -> f64 {
-        -self.uniform().ln()
-    }
-
-    fn normal(&mut self) -> f64 {
-        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    fn service(&mut self, distribution: Service) -> f64 {
-        match distribution {
-            Service::Constant => 1.0,
-            Service::Exponential => self.exponential(),
-            // A standard deviation of 1.5 means.
-            Service::Lognormal => {
-                let variance = 3.25_f64.ln();
-                (variance.sqrt() * self.normal() - variance / 2.0).exp()
-            }
+/// A service time, in mean service times.
+fn service(draws: &mut Draws, distribution: Service) -> f64 {
+    match distribution {
+        Service::Constant => 1.0,
+        Service::Exponential => draws.exponential(),
+        // A standard deviation of 1.5 means.
+        Service::Lognormal => {
+            let variance = 3.25_f64.ln();
+            (variance.sqrt() * draws.normal() - variance / 2.0).exp()
         }
     }
 }
@@ -105,7 +86,7 @@ impl Server {
             return None;
         }
         let start = intended.max(self.free_at);
-        let end = start + SERVICE * self.draws.service(self.service);
+        let end = start + SERVICE * service(&mut self.draws, self.service);
         self.free_at = end;
         self.ready[client] = match self.load {
             Load::Poisson(part) => intended + SERVICE / part * self.draws.exponential(),

@@ -32,6 +32,7 @@ pub(crate) fn seconds_of(transactions: &[u64]) -> Trial {
     let slices = transactions.iter().map(|count| Slice {
         seconds: 1.0,
         transactions: *count,
+        queries: 2 * *count,
         ended: *count,
         busy_ns: *count * 100_000_000,
         arrivals: None,
@@ -56,6 +57,7 @@ impl Trial {
             operations: &self.operations,
             total: &self.total,
             slices: &self.slices,
+            latencies: None,
             percentiles: &[50.0, 99.0],
             clients: 2,
             client_events: &[20, 20],

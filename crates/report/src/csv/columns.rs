@@ -4,6 +4,7 @@ use analysis::{Latency, OperationSummary, Summary};
 use measure::OperationKind;
 use record::TrialHeader;
 
+use crate::confidence;
 use crate::digest::Trial;
 use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
@@ -88,6 +89,11 @@ pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
             .iter()
             .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
     );
+    all.extend(confidence::csv_columns(percentiles).into_iter().map(|(head, figure, end)| {
+        Column::new(head, move |row| {
+            row.whole(|whole| Some(confidence::csv_cell(whole.trial, figure, end)))
+        })
+    }));
     all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
     all
 }

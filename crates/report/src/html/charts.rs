@@ -1,5 +1,6 @@
 //! The plots over a whole run: one of each kind for each workload.
 
+use crate::confidence::{self, Confidence, Estimated};
 use crate::digest::{Digest, Point, load_text};
 use crate::number::{bounded, count, latency, number, percentile_name};
 use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Size, Unit};
@@ -130,7 +131,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            remark: self.remark(symbols(&series)),
+            remark: self.remark(self.symbols(&series)),
             x: self.sweep.axis(dots().map(|dot| dot.x)),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -163,7 +164,7 @@ impl<'d, 'a> Context<'d, 'a> {
             title: format!("{}: throughput of {clients}", self.workload),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            remark: self.remark(symbols(&series)),
+            remark: self.remark(self.symbols(&series)),
             x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
@@ -177,16 +178,12 @@ impl<'d, 'a> Context<'d, 'a> {
     fn throughput_line(&self, colour: usize, system: &str) -> Series {
         let dots = self.points_of(system).filter_map(|point| {
             let estimate = self.digest.estimate(point, |summary| summary.transactions_per_s)?;
-            let (interval, highest) = (estimate.interval, HIGHEST_BAR * estimate.median);
-            let spread = interval.map_or(String::new(), |interval| {
-                format!(", 95 % interval {} to {}", number(interval.low), number(interval.high))
-            });
+            let interval = Estimated::Transactions.interval(self.digest, point);
             let clients = load_of(point);
+            let spread = spread_text(interval, number);
             Some(Dot {
-                error: interval.map(|i| (i.low, i.high.min(highest))),
-                arrow: interval.filter(|i| i.high > highest).map(|_| Arrow::ErrorBar),
                 note: Some(format!("{clients}: {} per s{spread}", number(estimate.median))),
-                ..Dot::at(self.sweep.of(point), estimate.median)
+                ..with_bar(Dot::at(self.sweep.of(point), estimate.median), interval)
             })
         });
         Series { has_markers: true, ..Series::line(system, colour, dots.collect()) }
@@ -242,8 +239,8 @@ impl<'d, 'a> Context<'d, 'a> {
                 Unit::Number,
                 dots().map(|dot| dot.x),
             ),
-            remark: self.remark(symbols(&series).into_iter().chain(self.other_percentiles())),
-            y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
+            remark: self.remark(self.symbols(&series).into_iter().chain(self.other_percentiles())),
+            y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().flat_map(ends)),
             series,
             shades: Vec::new(),
             bands: Vec::new(),
@@ -284,16 +281,20 @@ impl<'d, 'a> Context<'d, 'a> {
             let name = percentile_name(percent);
             let system =
                 if self.systems().count() > 1 { format!("{system}, ") } else { String::new() };
+            let figure = Estimated::Percentile(percent);
+            let interval = figure.interval(self.digest, point).filter(|_| !is_bound);
+            let dot = with_bar(Dot::at(rate, value.median), interval);
             Some(Dot {
                 label: has_label.then(|| self.sweep.text(point)),
                 place: Some(format!("{} ({system}{clients})", number(rate))),
                 note: Some(format!(
-                    "{clients}: {name} {} at {} per s",
+                    "{clients}: {name} {} at {} per s{}",
                     bounded(latency(value.median), is_bound),
-                    number(rate)
+                    number(rate),
+                    spread_text(interval, latency)
                 )),
-                arrow: is_bound.then_some(Arrow::Value),
-                ..Dot::at(rate, value.median)
+                arrow: if is_bound { Some(Arrow::Value) } else { dot.arrow },
+                ..dot
             })
         });
         dots.filter(|dot| dot.y > 0.0).collect()
@@ -313,6 +314,19 @@ impl<'d, 'a> Context<'d, 'a> {
         points.into_iter()
     }
 
+    /// What the bars and arrows of a plot mean.
+    fn symbols(&self, series: &[Series]) -> Vec<String> {
+        let dots = || series.iter().flat_map(|line| &line.dots);
+        let has = |arrow| dots().any(|dot| dot.arrow == Some(arrow));
+        let bars = dots().any(|dot| dot.error.is_some()).then(|| confidence::note(self.digest));
+        let bars = bars.flatten().map(|note| format!("Bars: {note}"));
+        let value = "An arrow: this or more, because transactions were never answered.";
+        let bar = "An arrow at the end of a bar: the 95 % interval goes on; the table of intervals has its end.";
+        let arrows = [(Arrow::Value, value), (Arrow::ErrorBar, bar)];
+        let arrows = arrows.into_iter().filter(|(arrow, _)| has(*arrow));
+        bars.into_iter().chain(arrows.map(|(_, text)| text.to_owned())).collect()
+    }
+
     pub(super) fn levels(&self) -> Vec<f64> {
         let mut levels: Vec<f64> = self.points.iter().map(|point| self.sweep.of(point)).collect();
         levels.sort_by(f64::total_cmp);
@@ -321,21 +335,28 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 }
 
-pub(super) fn load_of(point: &Point<'_>) -> String {
-    load_text(point.clients, point.rate)
+/// A dot with its error bar. One that ends too far above is cut there; one that begins at zero has no place on an axis
+/// of logarithms.
+fn with_bar(dot: Dot, interval: Option<Confidence>) -> Dot {
+    let highest = HIGHEST_BAR * dot.y;
+    let interval = interval.filter(|it| it.low > 0.0);
+    let is_cut = |it: &Confidence| it.high.is_none_or(|high| high > highest);
+    Dot {
+        error: interval.map(|it| (it.low, it.high.map_or(highest, |high| high.min(highest)))),
+        arrow: interval.filter(is_cut).map(|_| Arrow::ErrorBar),
+        ..dot
+    }
 }
 
-/// What the bars and arrows of a plot mean.
-fn symbols(series: &[Series]) -> Vec<String> {
-    let dots = || series.iter().flat_map(|line| &line.dots);
-    let has = |arrow| dots().any(|dot| dot.arrow == Some(arrow));
-    let meanings = [
-        (dots().any(|dot| dot.error.is_some()), "Bars: 95 % intervals."),
-        (has(Arrow::Value), "An arrow: this or more, because transactions were never answered."),
-        (
-            has(Arrow::ErrorBar),
-            "An arrow at the end of a bar: the 95 % interval goes on; the table of results has its end.",
-        ),
-    ];
-    meanings.into_iter().filter(|(is_here, _)| *is_here).map(|(_, text)| text.to_owned()).collect()
+fn ends(dot: &Dot) -> [f64; 3] {
+    let (low, high) = dot.error.unwrap_or((dot.y, dot.y));
+    [low, dot.y, high]
+}
+
+fn spread_text(interval: Option<Confidence>, show: impl Fn(f64) -> String) -> String {
+    interval.map_or(String::new(), |it| format!(", 95 % interval {}", it.text(show)))
+}
+
+pub(super) fn load_of(point: &Point<'_>) -> String {
+    load_text(point.clients, point.rate)
 }

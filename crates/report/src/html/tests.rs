@@ -392,3 +392,18 @@ fn many_findings_of_one_kind_do_not_bury_the_plots_of_a_trial() {
     assert_eq!(findings.matches("High percentiles rest on few values").count(), 1, "{findings}");
     assert!(findings.contains("<summary>23 places</summary>"), "{findings}");
 }
+
+#[test]
+fn loads_with_single_trials_have_bars_on_plots() {
+    let run = sample::long();
+    let digest = Digest::new(&run);
+    let charts = charts::of_workload(&digest, digest.workloads()[0]);
+    let with_bars = |title: &str| {
+        let chart = charts.iter().find(|chart| chart.title.contains(title)).unwrap();
+        assert!(chart.remark.contains("Bars: 95 % intervals are each within"), "{}", chart.remark);
+        chart.series.iter().flat_map(|line| &line.dots).filter(|dot| dot.error.is_some()).count()
+    };
+    assert_eq!(with_bars("throughput against clients"), 2);
+    // Four percentiles under two loads.
+    assert_eq!(with_bars("latency against throughput"), 8);
+}

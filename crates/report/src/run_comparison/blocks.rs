@@ -29,6 +29,7 @@ pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
         Some(sides(compared)),
         Some(differences(compared)),
         Some(verdicts(compared)),
+        super::variance::block(compared),
         crashes(compared),
         checks(compared),
         unmatched(compared),

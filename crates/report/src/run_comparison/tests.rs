@@ -342,3 +342,35 @@ fn costs_of_a_query_are_compared_where_they_are_known() {
     let rows = found["compared"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["figure"] != "read_kb"), "nothing is read on either side");
 }
+
+#[test]
+fn the_variance_over_runs_is_split_into_its_levels() {
+    let run = |folder: &str, rates: [u64; 2]| {
+        let mut run = sample::repeated();
+        run.trials.truncate(2);
+        for (trial, rate) in run.trials.iter_mut().zip(rates) {
+            trial.total.transactions = 10 * rate;
+        }
+        run.folder = Path::new("results").join(folder);
+        run
+    };
+    let baseline =
+        [run("b1", [1_000, 1_010]), run("b2", [1_100, 1_110]), run("b3", [1_200, 1_210])];
+    let candidate = [run("c1", [1_000, 1_010])];
+    let digests =
+        [&baseline[..], &candidate[..]].map(|runs| runs.iter().map(Digest::new).collect());
+    let [baseline, candidate]: [Vec<Digest<'_>>; 2] = digests;
+    let baseline: Vec<_> = baseline.iter().map(|it| selection(it, "")).collect();
+    let candidate: Vec<_> = candidate.iter().map(|it| selection(it, "")).collect();
+    let compared = RunComparison::new(&baseline, &candidate, criteria(&[])).unwrap();
+    let text = compared.text(None);
+    let table = text.split("Where the variance of throughput lies").nth(1).expect(&text);
+    let row = table.lines().find(|line| line.starts_with("baseline")).expect(&text);
+    // Means of 1,005, 1,105 and 1,205: 20,000 less 50, over two trials each: 99.9 of 1,105.
+    assert!(row.contains("9.0 %"), "{row}");
+    assert!(row.contains(" 3 "), "{row}");
+    assert!(
+        !table.lines().any(|line| line.starts_with("candidate")),
+        "it has a single run: {text}"
+    );
+}

@@ -1,0 +1,286 @@
+//! The uncertainty of the figures of one trial: intervals of confidence from the intervals of its window, which depend
+//! on each other.
+
+mod long_run;
+mod share;
+
+use measure::LatencyHistogram;
+
+use crate::latency::{Bounds, Latency, latency};
+use crate::measured::{Measured, Slice};
+use crate::moments::mean;
+use crate::student;
+
+/// Fewer intervals than this cannot show how long noise lasts, and get no interval of confidence. From here on one
+/// covers the truth in 93 of 100 trials and more, when the noise lasts for four or five intervals (`long_run`).
+pub const INTERVALS_MIN: usize = 8;
+/// More intervals are joined into batches of equal length, so that there are at most so many. The waves that the
+/// variance is taken from are longer.
+const BATCHES_MAX: usize = 256;
+/// The number below which a normally distributed value is in 97.5 % of all cases.
+const NORMAL_95: f64 = 1.959_963_985;
+/// A last interval that is shorter than this part of the first joins the one before.
+const LENGTH_SHARE_MIN: f64 = 0.5;
+
+/// A 95 % interval of a figure of one trial, for the figure over a window without end in the same state. It knows
+/// nothing of what differs between trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithinInterval {
+    /// Lower end; 0 where there are too few values for one.
+    pub low: f64,
+    /// Upper end; `None` where there are too few values for one.
+    pub high: Option<f64>,
+    /// So many independent samples would give an interval of this width: of rates and means intervals, of
+    /// percentiles transactions.
+    pub effective_samples: f64,
+}
+
+/// The intervals of the figures of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Within {
+    /// Of the transactions that succeeded, per second.
+    pub transactions_per_s: Option<WithinInterval>,
+    /// The part of the variance of that figure that the noise within the trial explains, as a part of the squared
+    /// figure.
+    pub throughput_variance: Option<f64>,
+    /// Of the statements, per second.
+    pub queries_per_s: Option<WithinInterval>,
+    /// Of the mean latency of transactions, ns; `None` when some were never answered.
+    pub mean_ns: Option<WithinInterval>,
+    /// Of each requested percentile of these latencies, ns; `None` where the percentile is only a bound.
+    pub percentiles_ns: Vec<(f64, Option<WithinInterval>)>,
+    /// Why no figure has an interval.
+    pub absent: Option<NoInterval>,
+}
+
+/// Why no figure of a trial has an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoInterval {
+    /// The window has so many intervals, fewer than [`INTERVALS_MIN`].
+    FewIntervals(usize),
+    /// The offered rate changes over the window, so that its parts are no samples of one state.
+    ChangingRate,
+    /// Each query of the load is planned, so that its parts are no samples of one state.
+    PlannedQueries,
+}
+
+impl Within {
+    /// The interval of a requested percentile.
+    pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
+        let mut asked = self.percentiles_ns.iter();
+        asked.find(|(of, _)| *of == percent).and_then(|(_, interval)| *interval)
+    }
+}
+
+/// The interval of a percentile of latencies, ns, from the latencies of each interval of the window so far. `None` with
+/// fewer than [`INTERVALS_MIN`] intervals, or without latencies.
+pub fn interval_of_percentile<'a>(
+    of_intervals: impl IntoIterator<Item = &'a LatencyHistogram>,
+    percent: f64,
+) -> Option<WithinInterval> {
+    let of_intervals: Vec<&LatencyHistogram> = of_intervals.into_iter().collect();
+    let all = LatencyHistogram::sum(of_intervals.iter().copied());
+    let latency = latency(&all, &[percent]);
+    percentiles(&of_intervals, &latency, &all, Rest::None).pop()?.1
+}
+
+/// The interval of the mean of figures of successive intervals, such as their throughput. `None` with fewer than
+/// [`INTERVALS_MIN`] of them, or when their mean is not positive.
+pub fn interval_of_mean(figures: &[f64]) -> Option<WithinInterval> {
+    let parts: Vec<(f64, f64)> = figures.iter().map(|figure| (*figure, 1.0)).collect();
+    Some(Spread::of_quotient(&parts)?.around(mean(figures)?))
+}
+
+/// The variance of the mean of successive figures that depend on each other, as a part of the squared mean. `None` as with
+/// [`interval_of_mean`].
+#[cfg(test)]
+pub(crate) fn variance_of_mean(figures: &[f64]) -> Option<f64> {
+    let parts: Vec<(f64, f64)> = figures.iter().map(|figure| (*figure, 1.0)).collect();
+    Some(Spread::of_quotient(&parts)?.variance)
+}
+
+/// The intervals of a trial; `due` are the latencies that `latency` summarizes.
+pub(crate) fn within(measured: &Measured<'_>, due: &LatencyHistogram, latency: &Latency) -> Within {
+    let without = |absent| Within { absent: Some(absent), ..Within::default() };
+    let slices = measured.slices;
+    let Some(of_intervals) = measured.latencies else { return without(NoInterval::PlannedQueries) };
+    if measured.open.is_some_and(|open| !open.is_constant) {
+        return without(NoInterval::ChangingRate);
+    }
+    if slices.len() < INTERVALS_MIN {
+        return without(NoInterval::FewIntervals(slices.len()));
+    }
+    let rest = Rest::of(slices);
+    let rate = |count: fn(&Slice) -> u64| {
+        let parts: Vec<(f64, f64)> =
+            slices.iter().map(|slice| (count(slice) as f64, slice.seconds)).collect();
+        let (sum, seconds) = sums(&parts);
+        Spread::of_quotient(&rest.joined(parts)).map(|it| (it.around(sum / seconds), it.variance))
+    };
+    let transactions = rate(|slice| slice.transactions);
+    let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
+    // The mean is that of the transactions that were due in the window; nearly the same ended in it.
+    let mean = || {
+        let spread = Spread::of_quotient(&rest.joined(times.collect()))?;
+        Some(spread.around_time(latency.mean_ns))
+    };
+    Within {
+        transactions_per_s: transactions.map(|it| it.0),
+        throughput_variance: transactions.map(|it| it.1),
+        queries_per_s: rate(|slice| slice.queries).map(|it| it.0),
+        mean_ns: if latency.unanswered == 0 { mean() } else { None },
+        percentiles_ns: percentiles(of_intervals, latency, due, rest),
+        absent: None,
+    }
+}
+
+/// Whether the window ends with a rest of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    None,
+    Short,
+}
+
+impl Rest {
+    fn of(slices: &[Slice]) -> Self {
+        let [first, .., last] = slices else { return Self::None };
+        if last.seconds < LENGTH_SHARE_MIN * first.seconds { Self::Short } else { Self::None }
+    }
+
+    /// Sums over intervals, in which a short rest is a part of the one before, and over batches when there are too many.
+    fn joined(self, mut parts: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+        if self == Self::Short
+            && let [.., before, rest] = &mut parts[..]
+        {
+            *before = (before.0 + rest.0, before.1 + rest.1);
+            parts.pop();
+        }
+        parts
+    }
+}
+
+/// The spread of a quotient of sums over successive intervals: of a rate, a mean, or a share of all values.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    /// Half the width of its 95 % interval.
+    half_width: f64,
+    /// The same as a part of the quotient.
+    relative: f64,
+    effective_samples: f64,
+    /// Of the quotient, as a part of its square.
+    variance: f64,
+}
+
+impl Spread {
+    /// Of the first sums over the second. The deviations of the parts from the quotient have the quotient's error as
+    /// their mean, to first order.
+    ///
+    /// Source: W. G. Cochran, Sampling Techniques, 3rd edition 1977, section 2.11 (the ratio estimate).
+    fn of_quotient(parts: &[(f64, f64)]) -> Option<Self> {
+        let (sum, weight) = sums(parts);
+        if parts.len() < INTERVALS_MIN || !(sum > 0.0 && weight > 0.0) {
+            return None;
+        }
+        let (quotient, each) = (sum / weight, weight / parts.len() as f64);
+        let deviations: Vec<f64> =
+            parts.iter().map(|(part, weight)| (part - quotient * weight) / each).collect();
+        let batches = batched(&deviations);
+        let half_width = long_run::half_width(&batches);
+        let variance = long_run::variance_of_mean(&batches) / (quotient * quotient);
+        let independent = student::half_width(0.95, &deviations)?;
+        let share =
+            if half_width > 0.0 { (independent / half_width).powi(2).min(1.0) } else { 1.0 };
+        let effective_samples = parts.len() as f64 * share;
+        let relative = half_width / quotient;
+        Some(Self { half_width, relative, effective_samples, variance })
+    }
+
+    /// The interval around a figure that is positive, with logarithms, so that it does not reach zero.
+    fn around(self, figure: f64) -> WithinInterval {
+        let Self { relative, effective_samples, .. } = self;
+        let [low, high] = [-relative, relative].map(|it| figure * it.exp());
+        WithinInterval { low, high: Some(high), effective_samples }
+    }
+
+    /// The interval around a mean time, which is skewed: a trial without a burst of long times does not show how long they
+    /// can be. The mean time of a queue is the reciprocal of the capacity that is left (M/M/1), and this varies evenly:
+    /// the upper end is taken from it. There is none where nothing of the capacity may be left.
+    fn around_time(self, figure: f64) -> WithinInterval {
+        let high = (self.relative < 1.0).then(|| figure / (1.0 - self.relative));
+        WithinInterval { high, ..self.around(figure) }
+    }
+}
+
+fn sums(parts: &[(f64, f64)]) -> (f64, f64) {
+    parts.iter().fold((0.0, 0.0), |sums, part| (sums.0 + part.0, sums.1 + part.1))
+}
+
+/// Means of batches of as many values each. A rest at the end joins the last batch.
+fn batched(values: &[f64]) -> Vec<f64> {
+    let size = values.len().div_ceil(BATCHES_MAX).max(1);
+    let count = values.len() / size;
+    let of = |batch: usize| {
+        let end = if batch + 1 == count { values.len() } else { (batch + 1) * size };
+        values[batch * size..end].iter().sum::<f64>() / size as f64
+    };
+    (0..count).map(of).collect()
+}
+
+/// The interval of each percentile of `latency`, which summarizes `all`.
+///
+/// The share of all values at or below a percentile is a quotient, whose spread says how many independent values are
+/// worth as much. The percentile's interval has the ends that the same share has among so many: the exact ones of the
+/// binomial distribution, or those by the logarithm of the odds where they are wider. Values come in bursts, of which a
+/// trial has few, so that exact ends alone are too narrow towards the side with more values.
+///
+/// Sources: R. S. Woodruff, Confidence intervals for medians and other position measures, Journal of the American
+/// Statistical Association 47 (1952); E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small
+/// expected number of positive counts estimated from survey data, Survey Methodology 24 (1998), for the effective
+/// number with exact ends, which hold for the last values too.
+fn percentiles(
+    of_intervals: &[&LatencyHistogram],
+    latency: &Latency,
+    all: &LatencyHistogram,
+    rest: Rest,
+) -> Vec<(f64, Option<WithinInterval>)> {
+    let limits: Vec<u64> = latency.percentiles.iter().map(|(_, it)| it.least_ns).collect();
+    let counts: Vec<Vec<u64>> = of_intervals.iter().map(|it| it.counts_up_to_ns(&limits)).collect();
+    let interval = |(at, (percent, bounds)): (usize, &(f64, Bounds))| {
+        let parts = counts.iter().zip(of_intervals);
+        let parts = parts.map(|(counts, of)| (counts[at] as f64, of.count() as f64)).collect();
+        let is_inner = *percent > 0.0 && *percent < 100.0 && bounds.is_exact();
+        let interval = is_inner.then(|| of_percentile(rest.joined(parts), *percent, latency, all));
+        (*percent, interval.flatten())
+    };
+    latency.percentiles.iter().enumerate().map(interval).collect()
+}
+
+/// `parts` are the numbers of values at or below the percentile and of all, in each interval. What was never answered is
+/// longer than all others, which `all` does not have.
+fn of_percentile(
+    parts: Vec<(f64, f64)>,
+    percent: f64,
+    latency: &Latency,
+    all: &LatencyHistogram,
+) -> Option<WithinInterval> {
+    let (below, values) = sums(&parts);
+    let spread = Spread::of_quotient(&parts)?;
+    let share = below / values;
+    let variance = (spread.half_width / NORMAL_95).powi(2);
+    let independent = share * (1.0 - share);
+    let worth = if variance > 0.0 { independent / variance } else { f64::INFINITY };
+    let effective_samples = worth.min(latency.count as f64);
+    let [low, high] = share::ends(effective_samples as u64, percent / 100.0);
+    let value = |part: f64| {
+        let rank_percent = 100.0 * part * latency.count as f64 / all.count() as f64;
+        (rank_percent <= 100.0).then(|| all.percentile_ns(rank_percent) as f64)
+    };
+    Some(WithinInterval {
+        low: low.and_then(value).unwrap_or(0.0),
+        high: high.and_then(value),
+        effective_samples,
+    })
+}
+
+#[cfg(test)]
+mod tests;

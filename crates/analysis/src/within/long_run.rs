@@ -1,0 +1,162 @@
+//! The uncertainty of the mean of values that follow each other and depend on each other, such as the counts of
+//! successive intervals: a queue that is long now is long a second later.
+
+use crate::student::{critical_t, upper_tail};
+use crate::trend::cosine_waves;
+
+/// How long noise may last, at least, in values: so long noise is considered however short the series is.
+const MEMORY_CONSIDERED: f64 = 11.0;
+/// The same as a part of the series: noise that lasts longer than this part is a drift, which has its own test.
+const MEMORY_SHARE: f64 = 0.25;
+/// The shortest memory that is considered beside none: neighbours have a correlation of a quarter.
+const MEMORY_MIN: f64 = 0.7;
+/// Memories that are considered beside none, with equal ratios.
+const MEMORIES: usize = 12;
+/// The weight of noise without memory against each of these. With it, and the numbers above, intervals of independent
+/// values are hardly too wide, and those of values with a memory of four to five are not too narrow.
+const WEIGHT_OF_NONE: f64 = 5.0;
+/// A memory that is so much less likely than the likeliest has no effect.
+const LIKELIHOOD_MIN: f64 = 1e-4;
+/// The half width is exact to this part.
+const PRECISION: f64 = 1e-4;
+
+/// Half the width of the 95 % interval of the mean of a stationary series; 0 for constant values, and for fewer than
+/// two.
+///
+/// The model is noise whose correlation falls with the distance d as exp(-d / memory). The cosine waves of such a series
+/// are independent of each other and of its mean, and the variance of each follows from the memory and that of the mean.
+/// For a given memory, the mean has a Student's t with as many degrees of freedom as there are waves. As the memory is
+/// not known, the probability that the mean is off by so much is averaged over memories, weighted with their likelihood.
+/// A short series cannot tell a long memory from none, and has a wide interval; it needs no choice of a batch's length.
+///
+/// Sources: U. K. Müller, HAC corrections for strongly autocorrelated time series, Journal of Business and Economic
+/// Statistics 32 (2014), for the waves, the model and the average over memories; E. Lazarus, D. J. Lewis, J. H. Stock and
+/// M. W. Watson, HAR inference: recommendations for practice, the same, 36 (2018), for cosine waves with Student's t.
+pub(super) fn half_width(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let scale = 2.0 / values.len() as f64;
+    let squares: Vec<f64> = cosine_waves(values).map(|wave| scale * wave * wave).collect();
+    if squares.iter().sum::<f64>() <= 0.0 {
+        return 0.0;
+    }
+    let fits: Vec<Fit> = memories(values.len())
+        .map(|(memory, weight)| Fit::of(&squares, values.len(), memory, weight))
+        .collect();
+    let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
+    let weighted = fits.iter().map(|fit| ((fit.log_weight - best).exp(), fit.standard_error));
+    let likely: Vec<(f64, f64)> = weighted.filter(|(weight, _)| *weight > LIKELIHOOD_MIN).collect();
+    widest(&likely, squares.len())
+}
+
+/// The variance of the mean of a stationary series, without a tendency to either side: the mean square of the longest
+/// waves, 0.4 n^(2/3) of them. The half width above is wider than this variance, because it allows for what a series
+/// cannot show. 0 for fewer than two values.
+///
+/// Source: E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson, as above.
+pub(super) fn variance_of_mean(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let n = values.len() as f64;
+    let count = (0.4 * n.powf(2.0 / 3.0)).round().max(1.0);
+    let waves = cosine_waves(values).take(count as usize);
+    let squares: f64 = waves.map(|wave| 2.0 / n * wave * wave).sum();
+    squares / count / n
+}
+
+/// Each memory that is considered, in values, with its weight. The first is none.
+fn memories(count: usize) -> impl Iterator<Item = (f64, f64)> {
+    let longest = (MEMORY_SHARE * count as f64).max(MEMORY_CONSIDERED);
+    let of = move |step: usize| {
+        let part = step as f64 / (MEMORIES - 1) as f64;
+        (MEMORY_MIN * (longest / MEMORY_MIN).powf(part), 1.0)
+    };
+    std::iter::once((0.0, WEIGHT_OF_NONE)).chain((0..MEMORIES).map(of))
+}
+
+/// The mean of a series under noise of one memory.
+struct Fit {
+    standard_error: f64,
+    /// Weight times likelihood, up to a factor, with the noise's size integrated out.
+    log_weight: f64,
+}
+
+impl Fit {
+    fn of(squares: &[f64], count: usize, memory: f64, weight: f64) -> Self {
+        let correlation = if memory > 0.0 { (-1.0 / memory).exp() } else { 0.0 };
+        let variances: Vec<f64> =
+            (1..=squares.len()).map(|wave| variance(correlation, wave, count)).collect();
+        let scaled = squares.iter().zip(&variances).map(|(square, variance)| square / variance);
+        let (sum, waves) = (scaled.sum::<f64>(), squares.len() as f64);
+        let logs: f64 = variances.iter().map(|variance| variance.ln()).sum();
+        Self {
+            standard_error: (sum / waves / count as f64).sqrt(),
+            log_weight: weight.ln() - 0.5 * (logs + waves * sum.ln()),
+        }
+    }
+}
+
+/// The variance of a wave as a part of the variance of a wave without end: the spectrum of a first-order
+/// autoregression, whose next value is the last one times the correlation plus noise.
+fn variance(correlation: f64, wave: usize, count: usize) -> f64 {
+    let cosine = (std::f64::consts::PI * wave as f64 / count as f64).cos();
+    (1.0 - correlation).powi(2) / (1.0 - 2.0 * correlation * cosine + correlation.powi(2))
+}
+
+/// The distance from the mean that is exceeded with 5 % probability, on average over weighted standard errors.
+fn widest(likely: &[(f64, f64)], degrees: usize) -> f64 {
+    let errors = || likely.iter().map(|(_, error)| *error);
+    let Some(critical) = critical_t(0.95, degrees) else { return 0.0 };
+    let mut low = critical * errors().fold(f64::INFINITY, f64::min);
+    let mut high = critical * errors().fold(0.0, f64::max);
+    let weights: f64 = likely.iter().map(|(weight, _)| weight).sum();
+    while high > low * (1.0 + PRECISION) {
+        let middle = f64::midpoint(low, high);
+        let beyond = |(weight, error): &(f64, f64)| {
+            weight * 2.0 * upper_tail(middle / error, degrees as f64)
+        };
+        let beyond: f64 = likely.iter().map(beyond).sum();
+        if beyond > 0.05 * weights { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_memory_the_waves_have_the_variance_of_the_values() {
+        let values = [3.0, 5.0, 4.0, 8.0, 1.0, 9.0];
+        let waves: f64 = cosine_waves(&values).map(|wave| wave * wave * 2.0 / 6.0).sum();
+        // All n - 1 waves together are the sum of squared deviations: mean 5, squares 4 + 0 + 1 + 9 + 16 + 16.
+        assert!((waves - 46.0).abs() < 1e-9, "{waves}");
+        let squares: Vec<f64> = cosine_waves(&values).map(|it| it * it / 3.0).collect();
+        let fit = Fit::of(&squares, 6, 0.0, 1.0);
+        // The usual standard error: sqrt (46 / 5 / 6).
+        assert!((fit.standard_error - (46.0_f64 / 30.0).sqrt()).abs() < 1e-9);
+    }
+
+    /// Of the spectrum s / (1 - 2 r cos w + r^2) over its value at 0, at w = pi / 2: (1 - r)^2 / (1 + r^2).
+    #[test]
+    fn the_variance_of_a_wave_is_that_of_an_autoregression() {
+        assert!((variance(0.5, 4, 8) - 0.25 / 1.25).abs() < 1e-12);
+        assert_eq!(variance(0.0, 3, 8), 1.0);
+    }
+
+    #[test]
+    fn one_standard_error_has_students_interval() {
+        let half = widest(&[(2.0, 3.0)], 9);
+        assert!((half - 3.0 * 2.262_157).abs() < 1e-3, "{half}");
+        let both = widest(&[(1.0, 1.0), (1.0, 3.0)], 9);
+        assert!(both > 2.262 && both < 3.0 * 2.262, "{both}");
+    }
+
+    #[test]
+    fn constant_values_have_no_uncertainty() {
+        assert_eq!(half_width(&[7.0; 20]), 0.0);
+        assert_eq!((half_width(&[1.0]), half_width(&[])), (0.0, 0.0));
+    }
+}
