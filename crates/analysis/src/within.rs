@@ -249,7 +249,7 @@ fn percentiles(
         let parts = counts.iter().zip(of_intervals);
         let parts = parts.map(|(counts, of)| (counts[at] as f64, of.count() as f64)).collect();
         let is_inner = *percent > 0.0 && *percent < 100.0 && bounds.is_exact();
-        let interval = is_inner.then(|| of_percentile(rest.joined(parts), *percent, latency, all));
+        let interval = is_inner.then(|| of_percentile(&rest.joined(parts), *percent, latency, all));
         (*percent, interval.flatten())
     };
     latency.percentiles.iter().enumerate().map(interval).collect()
@@ -258,13 +258,13 @@ fn percentiles(
 /// `parts` are the numbers of values at or below the percentile and of all, in each interval. What was never answered is
 /// longer than all others, which `all` does not have.
 fn of_percentile(
-    parts: Vec<(f64, f64)>,
+    parts: &[(f64, f64)],
     percent: f64,
     latency: &Latency,
     all: &LatencyHistogram,
 ) -> Option<WithinInterval> {
-    let (below, values) = sums(&parts);
-    let spread = Spread::of_quotient(&parts)?;
+    let (below, values) = sums(parts);
+    let spread = Spread::of_quotient(parts)?;
     let share = below / values;
     let variance = (spread.half_width / NORMAL_95).powi(2);
     let independent = share * (1.0 - share);
