@@ -131,6 +131,10 @@ pub enum Code {
     OtherStatements,
     /// The server counted fewer statements than dyno sent.
     FewerStatements,
+    /// The load was not steady when the measuring began, though the warm-up was to last until it was.
+    NeverSteady,
+    /// A figure did not become as precise as the measuring was to make it.
+    PrecisionMissed,
     /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
     /// latency.
     Unfinished,
@@ -203,6 +207,8 @@ impl Code {
             Self::Trend => ("trend", Warning),
             Self::LatencyTrend => ("latency-trend", Warning),
             Self::Unsteady => ("unsteady", Warning),
+            Self::NeverSteady => ("never-steady", Warning),
+            Self::PrecisionMissed => ("precision-missed", Note),
             Self::OtherStatements => ("other-statements", Warning),
             Self::FewerStatements => ("fewer-statements", Warning),
             Self::Unfinished => ("unfinished", Warning),

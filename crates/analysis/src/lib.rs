@@ -23,17 +23,20 @@ mod host;
 mod hot;
 mod latency;
 mod levels;
+mod looks;
 mod measured;
 mod members;
 mod metrics;
 mod moments;
 mod node;
 mod open_loop;
+mod precise;
 mod ratio;
 mod rules;
 mod seek;
 mod servers;
 mod several;
+mod steady;
 mod student;
 mod summary;
 mod trend;
@@ -57,10 +60,12 @@ pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, m
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
 pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
+pub use looks::looks;
 pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;
+pub use precise::{PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, SoFar, half_width};
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
 pub use rules::{ScoreSummary, ShareSummary, composite};
 pub use seek::{
@@ -69,6 +74,7 @@ pub use seek::{
 };
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
+pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, steady_from};
 pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};
 pub use within::{

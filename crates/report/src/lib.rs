@@ -13,6 +13,7 @@ mod cross_check;
 mod csv;
 mod differences;
 mod digest;
+mod ending;
 mod finding;
 mod generator;
 mod headline;

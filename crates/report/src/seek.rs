@@ -48,6 +48,7 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
             | Code::Trend
             | Code::LatencyTrend
             | Code::Unsteady
+            | Code::NeverSteady
             | Code::Unfinished
             | Code::FewValues
             | Code::ShortWindow
