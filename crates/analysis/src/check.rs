@@ -1,5 +1,6 @@
 //! Checks that show how far a trial or a run can be trusted.
 
+mod ends;
 mod generator;
 mod level;
 mod run;
@@ -65,6 +66,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     ];
     let mut all = conditions(measured);
     all.extend(figures.into_iter().flatten());
+    all.extend(ends::check(measured));
     all.extend(few_values(measured, summary));
     all.extend(generator::check(measured, summary));
     all.extend(mix(summary));

@@ -135,6 +135,10 @@ pub enum Code {
     OtherStatements,
     /// The server counted fewer statements than dyno sent.
     FewerStatements,
+    /// The load was not steady when the measuring began, though the warm-up was to last until it was.
+    NeverSteady,
+    /// A figure did not become as precise as the measuring was to make it.
+    PrecisionMissed,
     /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
     /// latency.
     Unfinished,
@@ -215,6 +219,8 @@ impl Code {
             Self::Step => ("step", Doubtful),
             Self::WarmUpShort => ("warm-up-short", Doubtful),
             Self::Unsteady => ("unsteady", Doubtful),
+            Self::NeverSteady => ("never-steady", Doubtful),
+            Self::PrecisionMissed => ("precision-missed", Note),
             Self::OtherStatements => ("other-statements", Doubtful),
             Self::FewerStatements => ("fewer-statements", Doubtful),
             Self::Unfinished => ("unfinished", Doubtful),

@@ -1,8 +1,8 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage, QueryCounts, Rules,
-    Tally, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage,
+    QueryCounts, Rules, Tally, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -56,6 +56,8 @@ pub struct Measured<'a> {
     pub window: Window,
     /// How the trial ended; `None` when dyno or the machine crashed before.
     pub status: Option<&'a TrialStatus>,
+    /// How the phases ended that may end by what is measured.
+    pub decided_ends: DecidedEnds,
 }
 
 impl Measured<'_> {

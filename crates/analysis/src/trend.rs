@@ -45,7 +45,7 @@ pub(crate) fn latency_trend(slices: &[Slice]) -> Option<Trend> {
 
 /// Time in transactions, ns, and their number, over groups of as many intervals each. A rest at the end is left
 /// out.
-fn with_ends(slices: &[Slice]) -> Vec<(f64, f64)> {
+pub(crate) fn with_ends(slices: &[Slice]) -> Vec<(f64, f64)> {
     let mut size = 1;
     loop {
         let sum = |group: &[Slice]| {

@@ -91,6 +91,20 @@ pub fn interval_of_mean(figures: &[f64]) -> Option<WithinInterval> {
     Some(Spread::of_quotient(&parts)?.around(mean(figures)?))
 }
 
+/// The interval of a rate: of sums over successive intervals, and the lengths of these. `None` as with
+/// [`interval_of_mean`].
+pub(crate) fn interval_of_rate(parts: &[(f64, f64)]) -> Option<WithinInterval> {
+    let (sum, length) = sums(parts);
+    Some(Spread::of_quotient(parts)?.around(sum / length))
+}
+
+/// The interval of a mean time: of sums of times over successive intervals, and their numbers. `None` as with
+/// [`interval_of_mean`].
+pub(crate) fn interval_of_mean_time(parts: &[(f64, f64)]) -> Option<WithinInterval> {
+    let (sum, count) = sums(parts);
+    Some(Spread::of_quotient(parts)?.around_time(sum / count))
+}
+
 /// The variance of the mean of successive figures that depend on each other, as a part of the squared mean. `None` as with
 /// [`interval_of_mean`].
 #[cfg(test)]

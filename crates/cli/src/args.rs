@@ -166,7 +166,11 @@ pub(crate) struct BenchArgs {
     /// Number of measured transactions in each trial; with a time, whichever is reached first ends the trial.
     #[arg(long, value_name = "N")]
     pub(crate) events: Option<String>,
-    /// Length of the warm-up before the measurement [default: 1s].
+    /// Precision that ends the measurement before `--time`, such as `p99 within 5%`, `mean within 2%` or
+    /// `throughput within 1%`; with it the default of `--time` is 5m.
+    #[arg(long, value_name = "PRECISION", conflicts_with = "events")]
+    pub(crate) until: Option<String>,
+    /// Length of the warm-up before the measurement, or `steady`: until the load is steady, 30s to 5m [default: 1s].
     #[arg(long, value_name = "DURATION")]
     pub(crate) warm_up: Option<String>,
     /// Length of a reporting interval [default: 1s].

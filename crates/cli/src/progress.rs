@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use measure::{Interval, Operation, Phase};
+use measure::{Interval, Nanos, Operation, Phase};
 use record::{TrialStatus, TrialWriter};
 use report::{latency, number, trial_headline};
 use runner::{Event, RunListener};
@@ -25,6 +25,15 @@ enum Style {
     Quiet,
 }
 
+/// How long the load of a run takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedLoad {
+    /// Of all trials; `None` when events limit it.
+    pub(crate) time: Option<Duration>,
+    /// Whether phases may end before, by what is measured.
+    pub(crate) may_end_sooner: bool,
+}
+
 /// Shows the progress of a run.
 pub(crate) struct ProgressDisplay {
     style: Style,
@@ -33,11 +42,12 @@ pub(crate) struct ProgressDisplay {
     trials: Option<usize>,
     trial: usize,
     title: String,
-    /// Planned load time of all trials; `None` when events limit it.
-    planned: Option<Duration>,
+    planned: PlannedLoad,
     /// Load time of the trials before this one.
     spent: Duration,
     trial_planned: Option<Duration>,
+    /// When the phase of the load began on the trial's clock.
+    phase_start_ns: Option<Nanos>,
     /// The step whose stages are shown: a start of a system, or work on data.
     stages: Option<StageDisplay>,
     /// Whether the phases of the data are shown by their stages.
@@ -47,8 +57,8 @@ pub(crate) struct ProgressDisplay {
 }
 
 impl ProgressDisplay {
-    /// Progress of a run whose load takes `planned` in total.
-    pub(crate) fn new(is_quiet: bool, planned: Option<Duration>, trials: Option<usize>) -> Self {
+    /// Progress of a run with this load.
+    pub(crate) fn new(is_quiet: bool, planned: PlannedLoad, trials: Option<usize>) -> Self {
         let style = match (is_quiet, std::io::stderr().is_terminal()) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Live,
@@ -69,8 +79,10 @@ impl ProgressDisplay {
             planned,
             spent: Duration::ZERO,
             trial_planned: planned
+                .time
                 .zip(trials)
                 .map(|(all, trials)| all / u32::try_from(trials.max(1)).unwrap_or(1)),
+            phase_start_ns: None,
             stages: None,
             shows_phases: false,
             folder: None,
@@ -79,7 +91,7 @@ impl ProgressDisplay {
 
     /// Progress of work on data without load.
     pub(crate) fn of_data(is_quiet: bool) -> Self {
-        Self { shows_phases: true, ..Self::new(is_quiet, None, Some(1)) }
+        Self { shows_phases: true, ..Self::new(is_quiet, PlannedLoad::default(), Some(1)) }
     }
 
     fn line(&self, text: &str) {
@@ -99,6 +111,7 @@ impl ProgressDisplay {
         self.bar.set_prefix(self.head());
         self.bar.set_message(phase.name());
         self.bar.set_position(0);
+        self.phase_start_ns = None;
         match planned {
             Some(planned) => self.bar.set_length(millis(planned)),
             None => self.bar.unset_length(),
@@ -129,7 +142,9 @@ impl ProgressDisplay {
     }
 
     fn interval(&mut self, interval: &Interval, operations: &[Operation]) {
-        self.bar.set_position(millis(Duration::from_nanos(interval.end_ns)));
+        let start_ns = *self.phase_start_ns.get_or_insert(interval.start_ns);
+        let into_phase = Duration::from_nanos(interval.end_ns.saturating_sub(start_ns));
+        self.bar.set_position(millis(into_phase));
         let tally = &interval.tally;
         let seconds = interval.seconds().max(f64::MIN_POSITIVE);
         let latencies = tally.transaction_latencies(operations);
@@ -148,9 +163,12 @@ impl ProgressDisplay {
     }
 
     fn time_left(&self, into_trial: Duration) -> String {
-        let Some(planned) = self.planned else { return String::new() };
+        let PlannedLoad { time: Some(planned), may_end_sooner } = self.planned else {
+            return String::new();
+        };
         let left = planned.saturating_sub(self.spent).saturating_sub(into_trial);
-        format!(", {} s left", left.as_secs())
+        let most = if may_end_sooner { " at most" } else { "" };
+        format!(", {} s left{most}", left.as_secs())
     }
 
     /// Without a redrawn line, each long stage is a line.

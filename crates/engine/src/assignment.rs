@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use crate::Load;
 use crate::control::{Control, Message};
-use crate::offer::{OfferedLoad, Timetable};
+use crate::offer::OfferedLoad;
 
 /// The part of the load that a worker runs.
 pub(crate) struct Assignment<'a> {
@@ -16,7 +16,6 @@ pub(crate) struct Assignment<'a> {
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
     pub(crate) load: &'a dyn Load,
-    pub(crate) timetable: Timetable,
     pub(crate) control: Arc<Control>,
     pub(crate) out: Sender<Message>,
 }

@@ -1,13 +1,15 @@
 //! The state that the coordinator and the workers of a trial share, and the messages between them.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 
 use measure::{Edges, Failure, Interval, LatencyHistogram, TimedTurn};
 use net::{Nanos, Remote};
 
 use crate::outages::ConnectionEvent;
 use crate::quiet::Quiet;
-use crate::{ClientOutcome, Stop, StopLevel};
+use crate::window::Window;
+use crate::{ClientOutcome, OfferedLoad, Stop, StopLevel, Workers};
 
 /// The trial has not started yet.
 const NOT_STARTED: Nanos = Nanos::MAX;
@@ -21,10 +23,11 @@ pub(crate) struct Control {
     pub(crate) stop: Stop,
     /// Whether this trial ends at once, without waiting for answers.
     is_abandoned: AtomicBool,
-    /// The planned end of the measured window on the trial's clock.
-    planned_end: Nanos,
-    /// Its end: the planned one, or an earlier one.
-    end: AtomicU64,
+    /// The phases and intervals on the trial's clock.
+    pub(crate) window: Window,
+    /// Whether a worker waits after each interval until the observer has seen it and may have ended the phase: in
+    /// virtual time, so that the end does not depend on the threads.
+    pub(crate) waits_for_observer: bool,
 }
 
 /// A number of transactions that may begin in the window, and after whose ends it is over.
@@ -63,17 +66,15 @@ pub(crate) enum Share {
 }
 
 impl Control {
-    /// The state before the start; without a `planned_end` only the number of events ends the window.
-    pub(crate) fn new(events: Option<u64>, planned_end: Option<Nanos>, stop: Stop) -> Self {
-        let budget = events.map(Budget::new);
-        let planned_end = planned_end.unwrap_or(Nanos::MAX);
+    /// The state before the start.
+    pub(crate) fn new(offer: &OfferedLoad, stop: Stop) -> Self {
         Self {
             start: AtomicU64::new(NOT_STARTED),
-            budget,
+            budget: offer.limit.events.map(Budget::new),
             stop,
             is_abandoned: AtomicBool::new(false),
-            planned_end,
-            end: AtomicU64::new(planned_end),
+            window: Window::of(offer),
+            waits_for_observer: offer.workers == Workers::Simulated && offer.ends.any(),
         }
     }
 
@@ -88,21 +89,13 @@ impl Control {
 
     /// Ends the measured window at `at` on the trial's clock, before its planned end. The first call applies.
     pub(crate) fn end_at(&self, at: Nanos) {
-        if at < self.planned_end {
-            let (planned, relaxed) = (self.planned_end, Ordering::Relaxed);
-            let _ = self.end.compare_exchange(planned, at, relaxed, relaxed);
-        }
+        self.window.end_at(at);
     }
 
     /// The end of the measured window on the trial's clock, as far as it is known. No turn begins from then on.
     #[inline]
     pub(crate) fn end(&self) -> Nanos {
-        self.end.load(Ordering::Relaxed)
-    }
-
-    /// Whether the window ends before its planned end.
-    pub(crate) fn ends_early(&self) -> bool {
-        self.end() < self.planned_end
+        self.window.end()
     }
 
     /// Whether one more transaction may begin in the window, at `at`.
@@ -170,7 +163,13 @@ pub(crate) enum Message {
     /// How many arrivals waited for a client of this worker when the trial ended early.
     Backlog { backlog: u64 },
     /// Interval `index` is closed.
-    Closed { worker: usize, index: usize, interval: Box<Interval> },
+    Closed {
+        worker: usize,
+        index: usize,
+        interval: Box<Interval>,
+        /// Dropped when the observer has seen the interval.
+        seen: Option<Sender<()>>,
+    },
     /// The worker is done.
     Done {
         worker: usize,

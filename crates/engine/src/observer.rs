@@ -26,6 +26,12 @@ pub trait TrialObserver {
     /// When it cannot store the interval, such as on a full disk; the trial ends.
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
+    /// Whether the phase of the last interval is over, because enough was seen. Called after each interval. A phase
+    /// that [`crate::PhaseEnds`] lets end early then ends with the intervals that workers have begun; another goes on.
+    fn has_enough(&mut self) -> bool {
+        false
+    }
+
     /// All outages so far. Called after an interval in which they have changed, and once more before the end.
     ///
     /// # Errors

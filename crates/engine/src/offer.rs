@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use measure::nanos;
-use net::Nanos;
 use plan::Limit;
 
 use crate::Pacing;
@@ -19,10 +17,12 @@ pub struct OfferedLoad {
     pub cpus: Vec<usize>,
     /// The pacing of the clients' turns.
     pub pacing: Pacing,
-    /// Length of the load before the measured load.
+    /// Length of the load before the measured load; the longest, if the observer may end it.
     pub warm_up: Duration,
-    /// When the measured load ends.
+    /// When the measured load ends at the latest.
     pub limit: Limit,
+    /// What the observer may end before.
+    pub ends: PhaseEnds,
     /// Whether transactions last so differently that a time without an end of one says nothing about the system: it
     /// is no stall, and the last of a limited number of transactions may take as long as it needs.
     pub has_uneven_turns: bool,
@@ -40,9 +40,24 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// The planned end of the measured window on the trial's clock; `None` when only a number of events ends it.
-    pub(crate) fn planned_end(&self) -> Option<Nanos> {
-        self.limit.time.map(|time| nanos(self.warm_up).saturating_add(nanos(time)))
+    /// A closed loop of one client in virtual time, for tests.
+    #[cfg(test)]
+    pub(crate) fn example() -> Self {
+        Self {
+            clients: 1,
+            workers: Workers::Simulated,
+            cpus: Vec::new(),
+            pacing: Pacing::Closed { think_time_ns: 0 },
+            warm_up: Duration::ZERO,
+            limit: Limit::time(Duration::from_secs(10)),
+            ends: PhaseEnds::default(),
+            has_uneven_turns: false,
+            keeps_turns: false,
+            interval: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(1),
+            reconnect_limit: None,
+            drain_timeout: Duration::from_secs(2),
+        }
     }
 
     /// Threads that offer this load.
@@ -55,6 +70,22 @@ impl OfferedLoad {
     }
 }
 
+/// The phases that the observer may end early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseEnds {
+    /// The warm-up, from this length on.
+    pub warm_up_from: Option<Duration>,
+    /// The measured load.
+    pub measured: bool,
+}
+
+impl PhaseEnds {
+    /// Whether the observer may end a phase.
+    pub(crate) fn any(self) -> bool {
+        self.warm_up_from.is_some() || self.measured
+    }
+}
+
 /// How clients are spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workers {
@@ -64,38 +95,4 @@ pub enum Workers {
     EventLoops(usize),
     /// One event loop in virtual time, for the simulated system.
     Simulated,
-}
-
-/// Where the warm-up and intervals end on a trial's clock.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timetable {
-    pub(crate) warm_up_ns: Nanos,
-    pub(crate) interval_ns: Nanos,
-}
-
-impl Timetable {
-    pub(crate) fn of(offer: &OfferedLoad) -> Self {
-        Self { warm_up_ns: nanos(offer.warm_up), interval_ns: nanos(offer.interval).max(1) }
-    }
-
-    /// The end of the interval that begins at `start`: the last one of the warm-up is shorter.
-    pub(crate) fn interval_end(&self, start: Nanos) -> Nanos {
-        let end = start.saturating_add(self.interval_ns);
-        if start < self.warm_up_ns { end.min(self.warm_up_ns) } else { end }
-    }
-
-    pub(crate) fn is_warm_up(&self, at: Nanos) -> bool {
-        at < self.warm_up_ns
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_stop_short_at_the_end_of_the_warm_up() {
-        let table = Timetable { warm_up_ns: 15, interval_ns: 10 };
-        assert_eq!([0, 10, 15, 25].map(|start| table.interval_end(start)), [10, 15, 25, 35]);
-    }
 }

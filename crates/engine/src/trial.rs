@@ -15,7 +15,6 @@ use net::{Clock, Nanos, Remote};
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
-use crate::offer::Timetable;
 use crate::outages::Outages;
 use crate::quiet::Quiet;
 use crate::worker::spawn;
@@ -40,7 +39,7 @@ pub fn offer(
     observer: &mut dyn TrialObserver,
 ) -> Result<Outcome, TrialError> {
     let workers = offer.threads();
-    let control = Arc::new(Control::new(offer.limit.events, offer.planned_end(), stop.clone()));
+    let control = Arc::new(Control::new(offer, stop.clone()));
     if offer.workers == Workers::Simulated {
         // In virtual time clients are ready at once and start at 0.
         control.start_at(0);
@@ -55,7 +54,6 @@ pub fn offer(
                 workers,
                 offer,
                 load,
-                timetable: Timetable::of(offer),
                 control: Arc::clone(&control),
                 out: out.clone(),
             };
@@ -209,7 +207,7 @@ impl<'a> Coordinator<'a> {
         }
         self.hand_on()?;
         let quiet = self.quiet.take().filter(|_| !self.offer.has_uneven_turns).unwrap_or_default();
-        let (start, end) = (nanos(self.offer.warm_up), self.window_end);
+        let (start, end) = (self.control.window.start_or_never(), self.window_end);
         let own = self.observer.own_stalls();
         self.stalled = self.outages.add_stalls(&quiet, &own, (start, end), self.successes);
         let drain = std::mem::take(&mut self.edges.drain);
@@ -262,9 +260,11 @@ impl<'a> Coordinator<'a> {
                 self.wake_all();
             }
             Message::Backlog { backlog } => self.backlog += backlog,
-            Message::Closed { worker, index, interval } => {
+            Message::Closed { worker, index, interval, seen } => {
                 self.closed[worker] = index + 1;
                 self.merge(index, *interval);
+                self.hand_on()?;
+                drop(seen);
             }
             Message::Done {
                 worker,
@@ -315,9 +315,21 @@ impl<'a> Coordinator<'a> {
             self.window_end = interval.end_ns;
             self.enter(interval.phase)?;
             self.observer.interval(&interval)?;
+            if self.observer.has_enough() {
+                self.end_phase(interval.phase);
+            }
             self.report_outages()?;
         }
         Ok(())
+    }
+
+    /// Ends a phase of which the observer has seen enough, if it may.
+    fn end_phase(&self, phase: Phase) {
+        match phase {
+            Phase::WarmUp => self.control.window.end_warm_up(),
+            _ if self.offer.ends.measured => self.control.window.end_measuring(),
+            _ => {}
+        }
     }
 
     fn count(&mut self, tally: &Tally) {
@@ -372,7 +384,7 @@ impl<'a> Coordinator<'a> {
     /// Begins and ends the measured window on time.
     fn keep_time(&mut self, at: Nanos) -> Result<(), TrialError> {
         let end = self.control.end();
-        if at.min(end) >= nanos(self.offer.warm_up) {
+        if at.min(end) >= self.control.window.start_or_never() {
             self.enter(Phase::Measure)?;
         }
         if at >= end && !self.has_ended {
@@ -443,7 +455,8 @@ impl<'a> Coordinator<'a> {
 
     /// The end of a load that ran as long as planned: it is complete if transactions succeeded for most of it.
     fn end_by_plan(&self) -> LoadEnd {
-        let window_ns = self.window_end.saturating_sub(nanos(self.offer.warm_up));
+        let start = self.control.window.start().unwrap_or(self.window_end);
+        let window_ns = self.window_end.saturating_sub(start);
         let (stalled_ns, is_open) = self.stalled;
         if self.successes == 0 {
             let most = self.errors.iter().max_by_key(|(_, count)| **count);

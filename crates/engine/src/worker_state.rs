@@ -14,7 +14,6 @@ use net::{Gate, Handle, Nanos};
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
-use crate::offer::Timetable;
 use crate::outages::ConnectionEvent;
 use crate::pacing::Pacer;
 use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
@@ -53,7 +52,6 @@ pub(crate) struct WorkerState {
     last_turn_ns: Nanos,
     worker: usize,
     control: Arc<Control>,
-    timetable: Timetable,
     kinds: Vec<OperationKind>,
     open: RefCell<Open>,
     clients: RefCell<Vec<Client>>,
@@ -76,7 +74,7 @@ pub(crate) struct WorkerState {
 impl WorkerState {
     /// The state of the worker of `assignment`.
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
-        let Assignment { worker, workers, offer, load, timetable, .. } = *assignment;
+        let Assignment { worker, workers, offer, load, .. } = *assignment;
         let operations = load.operations();
         let clients = assignment.clients();
         Self {
@@ -93,11 +91,10 @@ impl WorkerState {
             },
             worker,
             control: Arc::clone(&assignment.control),
-            timetable,
             open: RefCell::new(Open {
                 index: 0,
                 start: 0,
-                end: timetable.interval_end(0),
+                end: assignment.control.window.enter_interval(0),
                 last_event: 0,
                 tally: Tally::new(operations.len()),
                 waiting: 0,
@@ -148,6 +145,9 @@ impl WorkerState {
         if self.control.stop.is_asked() {
             self.control.end_at(at);
         }
+        if self.control.waits_for_observer {
+            self.catch_up(at);
+        }
         let end = self.control.end();
         if turn.intended_ns - origin >= end {
             return false;
@@ -170,12 +170,8 @@ impl WorkerState {
     }
 
     fn arrived(&self, turn: Turn, at: Nanos) {
-        let mut open = self.open.borrow_mut();
-        if at >= open.end {
-            self.close_until(&mut open, at);
-        }
-        open.tally.arrivals += 1;
-        drop(open);
+        self.catch_up(at);
+        self.open.borrow_mut().tally.arrivals += 1;
         if turn.intended_ns < turn.started_ns {
             self.check_backlog(at);
         }
@@ -276,7 +272,7 @@ impl WorkerState {
     fn leave(&self, local: usize, turn: Turn, now: Nanos, counted: Counted) {
         self.clients.borrow_mut()[local].turn = None;
         let due = turn.intended_ns - self.origin.get();
-        let warm_up = self.timetable.warm_up_ns;
+        let warm_up = self.control.window.start_or_never();
         if counted == Counted::Measured && due < warm_up {
             self.edges.borrow_mut().busy_before_ns += warm_up - due;
         } else if counted == Counted::Drain {
@@ -311,7 +307,7 @@ impl WorkerState {
     #[cold]
     fn is_unsent(&self, due: Nanos, end: Nanos) {
         let mut edges = self.edges.borrow_mut();
-        let warm_up = self.timetable.warm_up_ns;
+        let warm_up = self.control.window.start_or_never();
         if due >= warm_up {
             edges.unsent.record(end - due);
         }
@@ -320,7 +316,7 @@ impl WorkerState {
 
     #[inline]
     fn is_warm_up(&self, time: Nanos) -> bool {
-        self.timetable.is_warm_up(time - self.origin.get())
+        self.control.window.is_warm_up(time - self.origin.get())
     }
 
     pub(crate) fn retry(&self, key: &ErrorKey) {
@@ -432,7 +428,7 @@ impl WorkerState {
 
     /// Another worker may have reached the limit of the backlog: that of this one counts too.
     fn report_backlog(&self, end: Nanos) {
-        if !self.control.ends_early() || self.has_reported_backlog.replace(true) {
+        if !self.control.window.ends_early() || self.has_reported_backlog.replace(true) {
             return;
         }
         let backlog = self.pacer.backlog(end);
@@ -457,7 +453,7 @@ impl WorkerState {
         let mut edges = self.edges.take();
         for turn in clients.iter().filter_map(|client| client.turn) {
             let due = turn.intended_ns - self.origin.get();
-            let warm_up = self.timetable.warm_up_ns;
+            let warm_up = self.control.window.start_or_never();
             if due >= warm_up {
                 edges.unanswered.record(at.saturating_sub(due));
             }

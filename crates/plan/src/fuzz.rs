@@ -75,8 +75,18 @@ load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arr
 """
 '''"#;
 
+const ENDING: &str = r#"
+system = "sqlite"
+workload = "sysbench/oltp_point_select"
+[load]
+rate = [100, "1k"]
+warm_up = { until = "steady", at_least = "30s", at_most = "5m" }
+prewarm = "1m"
+until = "p99.9 within 2.5%"
+"#;
+
 fn plans() -> Vec<Vec<u8>> {
-    [PLAN, OPEN, SEEK].map(|text| text.as_bytes().to_vec()).to_vec()
+    [PLAN, OPEN, SEEK, ENDING].map(|text| text.as_bytes().to_vec()).to_vec()
 }
 
 fn secrets() -> Vec<Vec<u8>> {

@@ -8,6 +8,7 @@ mod bounds;
 mod ceiling;
 mod compose;
 mod cpus;
+mod ending;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
@@ -36,6 +37,9 @@ pub use bounds::Bounds;
 pub use ceiling::CeilingPlan;
 pub use compose::{Draft, DraftPart, compose};
 pub use cpus::CpuList;
+pub use ending::{
+    PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
+};
 pub use options::{Line, Options};
 pub use parse::LEAST_DIFFERENCE;
 pub use problem::{Color, Problem, Problems};
@@ -49,7 +53,7 @@ pub use source::Source;
 pub use spelling::nearest;
 pub use types::{
     Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemInstance, SystemPlan, Trial, Variant,
-    WorkloadPlan,
+    WarmUp, WorkloadPlan,
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};
 pub use watch::{EndpointPlan, WatchPlan};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::bounds;
 use crate::ceiling;
+use crate::ending::{self, PRECISE_TIME_DEFAULT};
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::variants::{self, Expanded};
@@ -61,6 +62,7 @@ const LOAD_KEYS: &[&str] = &[
     "steps",
     "think_time",
     "time",
+    "until",
     "warm_up",
     "workers",
 ];
@@ -237,17 +239,21 @@ fn read_load(
     if let Some(seek) = seek {
         seek::check_load(&mut reader, seek, clients.as_ref().map(Vec::len));
     }
+    let precision = ending::read_precision(&mut reader);
     let limit = match seek {
         Some(seek) => Limit::time(seek.probe_time),
         None => read_limit(&mut reader, open.as_ref()),
     };
+    let (warm_up, steady) = ending::read_warm_up(&mut reader, problems);
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
         is_clients_given: seek.is_some() || reader.is_given("clients"),
         prewarm: reader.duration("prewarm", Duration::ZERO),
-        warm_up: reader.duration("warm_up", SECOND),
+        warm_up,
+        steady,
         is_warm_up_given: reader.is_given("warm_up"),
         limit,
+        precision,
         is_limit_given: seek.is_some() || is_limit_given(&mut reader, open.as_ref()),
         interval: read_interval(&mut reader, limit),
         think_time: reader.duration("think_time", Duration::ZERO),
@@ -256,6 +262,7 @@ fn read_load(
         open,
         bounds: bounds::read(&mut reader),
     };
+    ending::check_load(&mut reader, &load, seek.is_some());
     gather(reader, problems);
     load
 }
@@ -265,7 +272,7 @@ fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// By default, steps determine the time.
+/// By default, steps determine the time; where a precision ends it, there is a long limit.
 fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     let time = reader.duration_given("time");
     let events = reader.integer_given("events", 1..=u64::MAX);
@@ -275,6 +282,7 @@ fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     match (time, events) {
         // A wrong time has already been reported; it sets no limit.
         (None, None) if reader.is_given("time") => Limit::time(Duration::MAX),
+        (None, None) if reader.is_given("until") => Limit::time(PRECISE_TIME_DEFAULT),
         (None, None) => {
             let steps = open.and_then(|open| open.rates.first()).map(Rate::length);
             Limit::time(steps.filter(|length| !length.is_zero()).unwrap_or(TIME_DEFAULT))
@@ -283,11 +291,11 @@ fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     }
 }
 
-/// With steps, the load lasts as long as they do.
+/// With steps, the load lasts as long as they do; a precision ends it at a limit of its own.
 fn is_limit_given(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> bool {
     let has_steps =
         open.and_then(|open| open.rates.first()).is_some_and(|rate| !rate.length().is_zero());
-    has_steps || reader.is_given("time") || reader.is_given("events")
+    has_steps || ["time", "events", "until"].iter().any(|key| reader.is_given(key))
 }
 
 fn read_interval(reader: &mut OptionReader<'_>, limit: Limit) -> Duration {

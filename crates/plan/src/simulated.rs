@@ -86,4 +86,20 @@ pub enum Noise {
         /// The time in which it comes about, ns.
         over_ns: u64,
     },
+    /// Services take longer at first, as with cold caches.
+    Warm {
+        /// The factor at first.
+        slow: f64,
+        /// How long that lasts, ns.
+        slow_ns: u64,
+        /// The time in which the factor then falls to 1 along a straight line, ns; 0 for a step.
+        falling_ns: u64,
+    },
+    /// Service times rise and fall along a sine.
+    Wave {
+        /// The largest relative change, below 1.
+        swing: f64,
+        /// The time from one crest to the next, ns.
+        period_ns: u64,
+    },
 }

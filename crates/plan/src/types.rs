@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::rounds::balanced_rounds;
 use crate::{
-    Bounds, CeilingPlan, CpuList, EndpointPlan, OpenLoop, Options, Rate, SeekPlan, SeekTrial,
-    Shuffle, Source, WatchPlan,
+    Bounds, CeilingPlan, CpuList, EndpointPlan, OpenLoop, Options, PrecisionPlan, Rate, SeekPlan,
+    SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
 };
 
 /// One experiment.
@@ -100,13 +100,17 @@ pub struct LoadPlan {
     pub is_clients_given: bool,
     /// Load before the first trial on a newly started system; replaces a shorter `warm_up`.
     pub prewarm: Duration,
-    /// Warm-up before the measured load.
+    /// Warm-up before the measured load; the longest, when it ends by itself.
     pub warm_up: Duration,
+    /// Whether the warm-up ends when the load is steady; `None` when its length is set.
+    pub steady: Option<SteadyPlan>,
     /// Whether the plan sets this itself; otherwise it is the default.
     pub is_warm_up_given: bool,
     /// When the measured load ends.
     pub limit: Limit,
-    /// Whether the plan sets this itself; otherwise it is the default.
+    /// The precision that ends the measured load before its limit; `None` when only the limit ends it.
+    pub precision: Option<PrecisionPlan>,
+    /// Whether the plan sets the limit itself; otherwise it is the default.
     pub is_limit_given: bool,
     /// Length of one interval.
     pub interval: Duration,
@@ -142,6 +146,15 @@ impl Limit {
     pub fn events(events: u64) -> Self {
         Self { time: None, events: Some(events) }
     }
+}
+
+/// The load before the measured load of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Its length; the longest, when it ends by itself.
+    pub at_most: Duration,
+    /// The shortest length of one that ends when the load is steady; `None` when its length is set.
+    pub steady_from: Option<Duration>,
 }
 
 /// How the data is treated between two trials of the same system and workload.
@@ -327,10 +340,19 @@ impl Plan {
         SystemInstance { system: trial.system, round }
     }
 
-    /// Warm-up before the measured load of a trial.
-    pub fn warm_up(&self, is_first_of_instance: bool) -> Duration {
-        let LoadPlan { warm_up, prewarm, .. } = self.load;
-        if is_first_of_instance { warm_up.max(prewarm) } else { warm_up }
+    /// The warm-up before the measured load of a trial.
+    pub fn warm_up(&self, is_first_of_instance: bool) -> WarmUp {
+        let LoadPlan { warm_up, steady, prewarm, .. } = self.load;
+        let prewarm = if is_first_of_instance { prewarm } else { Duration::ZERO };
+        WarmUp {
+            at_most: warm_up.max(prewarm),
+            steady_from: steady.map(|steady| steady.at_least.max(prewarm)),
+        }
+    }
+
+    /// Whether trials may take less time than [`Plan::estimate`] says.
+    pub fn may_end_sooner(&self) -> bool {
+        self.load.steady.is_some() || self.load.precision.is_some()
     }
 
     /// Time of warm-up, measured load and ceilings over all trials at most, without preparing data; `None` when
@@ -342,7 +364,7 @@ impl Plan {
             let instance = self.instance(trial);
             let is_first = last.replace(instance) != Some(instance);
             let ceiling = self.ceiling.as_ref().map_or(Duration::ZERO, CeilingPlan::length);
-            sum.checked_add(self.warm_up(is_first))?.checked_add(time)?.checked_add(ceiling)
+            sum.checked_add(self.warm_up(is_first).at_most)?.checked_add(time)?.checked_add(ceiling)
         })
     }
 }

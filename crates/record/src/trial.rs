@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, Edges, Failure, Generator, Identity, Interval, LatencyHistogram,
-    LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules, Tally,
-    TimedTurn, TrialStatus, Watched, of_transactions, transaction_latencies,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
+    LatencyHistogram, LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan,
+    Rules, Tally, TimedTurn, TrialStatus, Watched, of_transactions, transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -178,6 +178,8 @@ pub struct TrialEnd {
     /// Whether the load generator's own threads ran when they had work to do; `None` in virtual time, and when not
     /// known.
     pub generator: Option<Generator>,
+    /// How the phases ended that may end by what is measured.
+    pub decided_ends: DecidedEnds,
 }
 
 /// The result of one client.
@@ -248,6 +250,7 @@ impl TrialEnd {
             cross_check: None,
             usage: None,
             generator: None,
+            decided_ends: DecidedEnds::default(),
         }
     }
 }

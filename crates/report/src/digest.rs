@@ -285,6 +285,7 @@ impl<'a> Trial<'a> {
             watched: &record.watched,
             window: window(record),
             status: end.map(|end| &end.status),
+            decided_ends: end.map(|end| end.decided_ends).unwrap_or_default(),
         };
         let summary = summarize(&measured);
         let findings = check(&measured, &summary);

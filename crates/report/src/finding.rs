@@ -265,6 +265,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "the mean hides dips; look at the plot over time",
             "standard deviation over intervals {variation} of the mean",
         ),
+        Code::NeverSteady => (
+            "The load was not steady when the measuring began",
+            "the warm-up was to last until it was, and reached its limit; the system was still warming up, or it \
+             never settles: allow a longer warm-up, and look at the plot over time",
+            "not within {at_most_ns}",
+        ),
+        Code::PrecisionMissed => (
+            "A figure is less precise than was asked for",
+            "the measuring reached its limit before; measure for longer, or repeat the trial",
+            "{figure} not within {within}[: {half_width}]",
+        ),
         Code::OtherStatements => (
             "The server ran statements that were not dyno's",
             "other clients used it during the load; how many they sent is known, not what they cost",

@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, conclusion, confidence, cross_check, generator, loading, messages, operations,
-    rules, settings, tables, turns, variance,
+    calls, ceiling, conclusion, confidence, cross_check, ending, generator, loading, messages,
+    operations, rules, settings, tables, turns, variance,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -158,6 +158,7 @@ fn results(digest: &Digest<'_>) -> String {
         ));
     }
     tables::queues_note(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
+    ending::sentences(digest).iter().for_each(|note| body.push_str(&paragraph(note)));
     let medians = tables::repeated_note(digest).into_iter().chain(confidence::note(digest));
     let medians = medians.collect::<Vec<_>>().join(" ");
     let text = format!(

@@ -12,6 +12,7 @@ use crate::conclusion;
 use crate::confidence::{self, Estimated};
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
+use crate::ending;
 use crate::finding;
 use crate::latency_json::{latency, percentile_map};
 use crate::loading;
@@ -301,7 +302,11 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }
-    let parts = [("turns", turns::json(trial)), ("loaded", loading::json(trial, percentiles))];
+    let parts = [
+        ("turns", turns::json(trial)),
+        ("loaded", loading::json(trial, percentiles)),
+        ("decided_ends", ending::json(trial)),
+    ];
     for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
         value[key] = part;
     }

@@ -14,6 +14,7 @@ mod cross_check;
 mod csv;
 mod differences;
 mod digest;
+mod ending;
 mod finding;
 mod generator;
 mod headline;

@@ -5,8 +5,8 @@ use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::{
-    calls, ceiling, comparison, conclusion, confidence, loading, messages, operations, rules, seek,
-    settings, tables, variance, watch,
+    calls, ceiling, comparison, conclusion, confidence, ending, loading, messages, operations,
+    rules, seek, settings, tables, variance, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -21,6 +21,9 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     let has_points = |name: &&str| digest.points.iter().any(|point| point.workload == *name);
     for workload in digest.workloads().into_iter().filter(has_points) {
         workload_section(&mut out, digest, workload);
+    }
+    for sentence in ending::sentences(digest) {
+        out.push_str(&format!("{}\n\n", escape_markdown(&sentence)));
     }
     for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());

@@ -21,6 +21,8 @@ pub struct Planned {
     pub duration: String,
     /// The load of all trials; `None` when it is not known.
     pub load: Option<Duration>,
+    /// Whether the load may take less time, because phases end by what is measured.
+    pub may_end_sooner: bool,
 }
 
 /// A trial, or a seek.
@@ -101,6 +103,7 @@ impl Planned {
             "workloads": self.workloads.iter().map(workload).collect::<Vec<_>>(),
             "notes": self.notes,
             "load_s": self.load.map(|load| load.as_secs_f64()),
+            "may_end_sooner": self.may_end_sooner,
         });
         format!("{value:#}\n")
     }
@@ -141,6 +144,7 @@ mod tests {
             notes: vec!["a remark".to_owned()],
             duration: "2 trials, 22s of load".to_owned(),
             load: Some(Duration::from_secs(22)),
+            may_end_sooner: false,
         };
         let all = [
             planned.text(None),

@@ -5,9 +5,9 @@ use std::time::Duration;
 use analysis::{Seek, Step};
 use jiff::Timestamp;
 use measure::{
-    BoundedFigure, Connections, ConnectionsReading, CpuSpan, CpuTimes, DiskCounters, Disposition,
-    Edges, ErrorClass, ErrorKey, Generator, GeneratorStall, Host, HostReading, Interval,
-    LatencyHistogram, Operation, OperationId, OperationKind, Phase, Process, ProcessDisk,
+    BoundedFigure, Connections, ConnectionsReading, CpuSpan, CpuTimes, DecidedEnds, DiskCounters,
+    Disposition, Edges, ErrorClass, ErrorKey, Generator, GeneratorStall, Host, HostReading,
+    Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase, Process, ProcessDisk,
     ProcessReading, Rules, Runnable, SeekBound, SeekOver, SeekRange, Side, Tally, TcpCounters,
     TimedTurn, Watched, WorkerCpu,
 };
@@ -491,6 +491,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 peak_rss_bytes: 12 << 20,
             }),
             generator: Some(generator(seconds)),
+            decided_ends: DecidedEnds::default(),
         }),
         ..record
     }

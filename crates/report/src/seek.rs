@@ -50,6 +50,7 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
             | Code::Step
             | Code::WarmUpShort
             | Code::Unsteady
+            | Code::NeverSteady
             | Code::Unfinished
             | Code::CensoredPercentiles
             | Code::TooFewValues

@@ -374,6 +374,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     fact("validity", trial.validity().name().to_owned());
     fact("load", trial.record.header.load.description.clone());
     fact("measured for", format!("{} s", number(summary.seconds)));
+    for (name, text) in crate::ending::facts(trial) {
+        fact(name, text);
+    }
     fact("transactions", rate_text(summary.transactions, summary.transactions_per_s));
     for (name, text) in open_facts(summary) {
         fact(name, text);

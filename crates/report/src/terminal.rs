@@ -8,8 +8,8 @@ use crate::number::{duration, several};
 use crate::table::Table;
 use crate::wrap::fold;
 use crate::{
-    ceiling, comparison, conclusion, confidence, generator, operations, rules, seek, settings,
-    tables, variance, watch,
+    ceiling, comparison, conclusion, confidence, ending, generator, operations, rules, seek,
+    settings, tables, variance, watch,
 };
 
 /// Number of places of one finding that are named; the rest is counted.
@@ -37,6 +37,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
         }
         out.push_str(&intervals(digest, width));
         variance::line(digest).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        ending::sentences(digest).iter().for_each(|text| out.push_str(&format!("{text}\n")));
         out.push_str(&service(digest, width));
         out.push_str(&operations(digest, width));
         out.push_str(&rules_of_workloads(digest, width));

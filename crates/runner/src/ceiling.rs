@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use driver::Timeouts;
 use driver::rpc::{Protocol, Service};
-use engine::{LoadEnd, OfferedLoad, Outcome, Pacing, Stop, TrialObserver, Workers};
+use engine::{LoadEnd, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers};
 use measure::{
     Ceiling, CeilingLoad, CeilingRound, Interval, LatencyHistogram, Nanos, Phase, RoundTrips, Tally,
 };
@@ -93,6 +93,7 @@ impl CeilingProbe<'_> {
             pacing: Pacing::Closed { think_time_ns: 0 },
             warm_up: self.plan.warm_up(),
             limit: Limit::time(self.plan.time),
+            ends: PhaseEnds::default(),
             has_uneven_turns: false,
             keeps_turns: false,
             interval: self.plan.time,

@@ -219,6 +219,7 @@ fn check_runs_once(load: &LoadPlan) -> Result<(), Problem> {
     let unfit = [
         ("warm_up", load.warm_up > zero),
         ("prewarm", load.prewarm > zero),
+        ("until", load.precision.is_some()),
         ("think_time", load.think_time > zero),
         ("rate", load.open.is_some()),
     ];
@@ -372,7 +373,7 @@ mod tests {
                 &experiment.plan,
                 experiment.limit(trial),
                 trial,
-                experiment.plan.load.warm_up
+                experiment.plan.warm_up(false)
             ),
             "closed loop, 1000 transactions, without warm-up, because the workload counts its \
              transactions"
@@ -392,7 +393,14 @@ mod tests {
         assert_eq!(limits, [Limit::events(22), Limit::events(66)]);
         assert_eq!(check("").unwrap().plan.load.clients, [1]);
         assert_eq!(check("events = 5").unwrap().plan.load.warm_up, Duration::ZERO);
-        for load in ["warm_up = \"1s\"", "think_time = \"1s\"", "rate = 5", "prewarm = \"1s\""] {
+        for load in [
+            "warm_up = \"1s\"",
+            "warm_up = \"steady\"",
+            "think_time = \"1s\"",
+            "rate = 5",
+            "prewarm = \"1s\"",
+            "until = \"mean within 5%\"",
+        ] {
             let Err(problems) = check(load) else { panic!("{load}") };
             let told = problems.to_string();
             assert!(told.contains("does not go with a workload that runs"), "{told}");

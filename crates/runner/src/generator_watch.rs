@@ -26,33 +26,46 @@ const STALL_NS: Nanos = 50_000_000;
 /// How many stalls are kept, to bound the record on a machine that is short of CPU all the time.
 const STALLS_MAX: usize = 1_000;
 
-/// The measured window is over; the load may still drain.
+/// An edge of the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WindowEnd;
+enum WindowEdge {
+    /// It begins, unless a planned length of the warm-up says when.
+    Begin,
+    /// It is over; the load may still drain.
+    End,
+}
 
 /// A thread that watches the load generator during one trial's load. It ends when this is dropped.
 pub(crate) struct GeneratorWatch {
-    messages: Sender<WindowEnd>,
+    messages: Sender<WindowEdge>,
     thread: JoinHandle<Generator>,
 }
 
 impl GeneratorWatch {
-    /// Starts to watch. The trial's clock begins now, and its measured window after the warm-up.
+    /// Starts to watch. The trial's clock begins now, and its measured window after the warm-up, or without a planned
+    /// length with [`GeneratorWatch::begin_window`].
     ///
     /// # Errors
     /// When the machine refuses a thread.
-    pub(crate) fn begin(warm_up: Duration) -> io::Result<Self> {
+    pub(crate) fn begin(warm_up: Option<Duration>) -> io::Result<Self> {
         let origin = net::origin();
         let (messages, inbox) = mpsc::channel();
         let thread = thread::Builder::new().name("generator watch".to_owned());
-        let thread = thread.spawn(move || watch(&Clock::since(origin), nanos(warm_up), &inbox))?;
+        let start_ns = warm_up.map(nanos);
+        let thread = thread.spawn(move || watch(&Clock::since(origin), start_ns, &inbox))?;
         Ok(Self { messages, thread })
+    }
+
+    /// The measured window begins.
+    pub(crate) fn begin_window(&self) {
+        // The thread lives as long as this.
+        let _ = self.messages.send(WindowEdge::Begin);
     }
 
     /// The measured window is over. Stalls are still noted until [`GeneratorWatch::end`].
     pub(crate) fn end_window(&self) {
         // The thread lives as long as this.
-        let _ = self.messages.send(WindowEnd);
+        let _ = self.messages.send(WindowEdge::End);
     }
 
     /// What was seen, when the load is over.
@@ -62,10 +75,10 @@ impl GeneratorWatch {
     }
 }
 
-/// Watches until the other end of `inbox` is dropped; the measured window begins at `start_ns`.
-fn watch(clock: &Clock, start_ns: Nanos, inbox: &Receiver<WindowEnd>) -> Generator {
-    let mut sleeps = Sleeps::new(start_ns);
-    let mut workers = Workers::of_this_process(start_ns);
+/// Watches until the other end of `inbox` is dropped; the measured window begins at `start_ns`, or with a message.
+fn watch(clock: &Clock, start_ns: Option<Nanos>, inbox: &Receiver<WindowEdge>) -> Generator {
+    let mut sleeps = Sleeps::new(start_ns.unwrap_or(Nanos::MAX));
+    let mut workers = Workers::of_this_process(start_ns.unwrap_or(Nanos::MAX));
     let mut woke_at = clock.now();
     workers.sample(woke_at);
     loop {
@@ -76,7 +89,11 @@ fn watch(clock: &Clock, start_ns: Nanos, inbox: &Receiver<WindowEnd>) -> Generat
         sleeps.woke(due, woke_at);
         match message {
             Err(RecvTimeoutError::Timeout) => workers.sample(woke_at),
-            Ok(WindowEnd) => {
+            Ok(WindowEdge::Begin) => {
+                sleeps.window.start = sleeps.window.start.min(woke_at);
+                workers.begin_window(woke_at);
+            }
+            Ok(WindowEdge::End) => {
                 sleeps.window.end = woke_at;
                 workers.end_window(woke_at);
             }

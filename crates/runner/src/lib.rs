@@ -8,6 +8,7 @@ mod building;
 mod ceiling;
 mod cross_check;
 mod data;
+mod enough;
 mod event_loops;
 mod experiment;
 mod generator_watch;

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use engine::{Pacing, Schedule, SimulatedChance};
 use measure::nanos;
-use plan::{Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, show_duration, show_steps, split_mix};
+use plan::{
+    Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, WarmUp, show_duration, show_steps, split_mix,
+};
 use record::OpenRecord;
 
 /// The pacing of the clients' turns.
@@ -31,7 +33,7 @@ pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
 }
 
 /// A description in one sentence.
-pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: Duration) -> String {
+pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: WarmUp) -> String {
     let LoadPlan { think_time, cpus, .. } = &plan.load;
     let mut text = match open(plan, trial) {
         Some((open, rate)) => {
@@ -47,8 +49,15 @@ pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: Duratio
     if limits.len() > 1 {
         text.push_str(", whichever is reached first");
     }
-    if !warm_up.is_zero() {
-        text.push_str(&format!(" after {} of warm-up", show_duration(warm_up)));
+    if let Some(precision) = plan.load.precision {
+        text.push_str(&format!(" at most, until {precision},"));
+    }
+    let length = show_duration(warm_up.at_most);
+    if let Some(from) = warm_up.steady_from {
+        let from = show_duration(from);
+        text.push_str(&format!(" after {from} to {length} of warm-up until steady"));
+    } else if !warm_up.at_most.is_zero() {
+        text.push_str(&format!(" after {length} of warm-up"));
     } else if !plan.load.is_warm_up_given {
         text.push_str(", without warm-up, because the workload counts its transactions");
     }
@@ -119,7 +128,7 @@ mod tests {
         let offered = record(&plan, trial).unwrap().rate_per_s;
         assert!((offered - 2250.0 / 15.0).abs() < 1e-9, "{offered}");
         assert_eq!(
-            describe(&plan, plan.load.limit, trial, plan.load.warm_up),
+            describe(&plan, plan.load.limit, trial, plan.warm_up(false)),
             "open loop, constant arrivals, 100 to 300/s for 10s, then 50/s for 5s, 15s after 4s of warm-up"
         );
     }
@@ -149,9 +158,19 @@ mod tests {
     }
 
     #[test]
+    fn phases_that_end_by_themselves_are_told_with_their_limits() {
+        let plan = plan("until = \"p99 within 5%\"\nwarm_up = \"steady\"");
+        let told = describe(&plan, plan.load.limit, plan.trials()[0], plan.warm_up(false));
+        assert_eq!(
+            told,
+            "closed loop, 5m at most, until p99 within 5%, after 30s to 5m of warm-up until steady"
+        );
+    }
+
+    #[test]
     fn the_cpus_of_the_load_are_told() {
         let plan = plan("time = \"5s\"\nwarm_up = \"0s\"\ncpus = \"0,1\"");
-        let told = describe(&plan, plan.load.limit, plan.trials()[0], plan.load.warm_up);
+        let told = describe(&plan, plan.load.limit, plan.trials()[0], plan.warm_up(false));
         assert_eq!(told, "closed loop, 5s, from CPUs 0-1");
     }
 }

@@ -422,7 +422,7 @@ impl<'a> Sequence<'a> {
     /// Records a trial that could not begin.
     fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
         let NotStarted { status, identity } = not_started;
-        let warm_up = self.experiment.plan.load.warm_up;
+        let warm_up = self.experiment.plan.warm_up(false);
         let header = TrialHeader {
             identity: *identity,
             ..trial::bare_header(self.experiment, trial, warm_up)

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use measure::{
     Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Operation, Outage, Phase,
 };
-use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant};
+use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant, WarmUp};
 use record::{
     CallsRecord, ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, ProbeRecord,
     RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
@@ -20,6 +20,7 @@ use system::Access;
 use workload::{LoadKey, LoadProgress};
 
 use crate::cross_check::Check;
+use crate::enough::Enough;
 use crate::event_loops;
 use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
@@ -74,12 +75,12 @@ pub(crate) fn run(
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
-        let plan = LoadPlan { warm_up, limit, ..experiment.plan.load.clone() };
+        let plan = LoadPlan { warm_up: warm_up.at_most, limit, ..experiment.plan.load.clone() };
         let mut kept = TrialRecorder::new(
             test_bed,
             trial.workload,
             &mut recorder,
-            (load.operations(), &plan),
+            (load.operations(), &plan, warm_up.steady_from),
             listener,
         );
         let outcome = match before {
@@ -160,7 +161,7 @@ fn calls(experiment: &Experiment, trial: Trial, test_bed: &TestBed<'_>) -> Optio
 }
 
 /// The header of a trial, as far as the plan alone determines it.
-pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: Duration) -> TrialHeader {
+pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: WarmUp) -> TrialHeader {
     let plan = &experiment.plan;
     let workload = &plan.workloads[trial.workload];
     TrialHeader {
@@ -207,7 +208,7 @@ fn is_blocking(access: &Access) -> bool {
 fn make_offer(
     experiment: &Experiment,
     trial: Trial,
-    warm_up: Duration,
+    warm_up: WarmUp,
     access: &Access,
 ) -> OfferedLoad {
     let plan = &experiment.plan;
@@ -224,9 +225,10 @@ fn make_offer(
         clients: trial.clients,
         workers,
         cpus: event_loops::cpus(load),
-        pacing: pacing::pacing(plan, trial, warm_up),
-        warm_up,
+        pacing: pacing::pacing(plan, trial, warm_up.at_most),
+        warm_up: warm_up.at_most,
         limit: experiment.limit(trial),
+        ends: Enough::allowed(load, warm_up.steady_from),
         has_uneven_turns: experiment.workloads[trial.workload].runs_once(),
         keeps_turns: experiment.workloads[trial.workload].runs_once(),
         interval: load.interval,
@@ -244,6 +246,7 @@ struct TrialRecorder<'a, 'b> {
     writer: &'a mut TrialWriter,
     operations: &'a [Operation],
     load: &'a LoadPlan,
+    enough: Enough,
     listener: &'a mut dyn RunListener,
     phase: Option<PhaseTimer>,
     measure_started: Option<Timestamp>,
@@ -266,7 +269,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
         test_bed: &'a mut TestBed<'b>,
         workload: usize,
         writer: &'a mut TrialWriter,
-        (operations, load): (&'a [Operation], &'a LoadPlan),
+        (operations, load, steady_from): (&'a [Operation], &'a LoadPlan, Option<Duration>),
         listener: &'a mut dyn RunListener,
     ) -> Self {
         let check = test_bed.check();
@@ -276,6 +279,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             writer,
             operations,
             load,
+            enough: Enough::new(load, steady_from),
             listener,
             phase: None,
             measure_started: None,
@@ -334,6 +338,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             cross_check: None,
             usage: self.usage,
             generator: self.generator,
+            decided_ends: self.enough.ends(),
         };
         match outcome {
             Ok(outcome) => {
@@ -395,7 +400,8 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.check.begin();
         self.watch_targets = self.test_bed.watch_targets();
         // The last step, because the trial's clock begins after it.
-        self.generator_watch = Some(GeneratorWatch::begin(self.load.warm_up)?);
+        let planned = self.load.steady.is_none().then_some(self.load.warm_up);
+        self.generator_watch = Some(GeneratorWatch::begin(planned)?);
         Ok(())
     }
 
@@ -409,6 +415,11 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.listener.on_event(Event::PhaseBegins { phase, planned });
         self.phase = Some(PhaseTimer::start(phase));
         if phase == Phase::Measure {
+            if let Some(watch) =
+                self.generator_watch.as_ref().filter(|_| self.load.steady.is_some())
+            {
+                watch.begin_window();
+            }
             self.measure_started = Some(Timestamp::now());
             self.mark = Some(UsageMark::now());
         }
@@ -418,9 +429,14 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.writer.interval(interval).map_err(io::Error::other)?;
         self.check.add(interval);
+        self.enough.add(interval, self.operations);
         self.messages.add(interval);
         self.listener.on_event(Event::Interval { interval, operations: self.operations });
         Ok(())
+    }
+
+    fn has_enough(&mut self) -> bool {
+        self.enough.is_enough()
     }
 
     fn outages(&mut self, outages: &[Outage]) -> io::Result<()> {

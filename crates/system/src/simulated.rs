@@ -84,9 +84,10 @@ fn noise(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Nois
 
 fn read_noise(table: &Options) -> Result<Noise, Vec<Problem>> {
     let mut reader = table.reader();
-    let kinds = ["autocorrelated", "two-state", "pauses", "drift"].map(|kind| (kind, kind));
+    let kinds = ["autocorrelated", "two-state", "pauses", "drift", "warm", "wave"];
+    let kinds = kinds.map(|kind| (kind, kind));
     if !reader.is_given("kind") {
-        let help = "write autocorrelated, two-state, pauses or drift";
+        let help = "write autocorrelated, two-state, pauses, drift, warm or wave";
         return Err(vec![table.problem("kind", "this noise has no `kind`", help)]);
     }
     let noise = match reader.choice("kind", "", &kinds) {
@@ -107,6 +108,15 @@ fn read_noise(table: &Options) -> Result<Noise, Vec<Problem>> {
         "drift" => Noise::Drift {
             change: reader.float("change", 0.1, -0.9..=100.0),
             over_ns: required_ns(&mut reader, "over"),
+        },
+        "warm" => Noise::Warm {
+            slow: reader.float("slow", 2.0, 1.0..=1_000.0),
+            slow_ns: required_ns(&mut reader, "for"),
+            falling_ns: nanos(reader.duration("falling_for", Duration::ZERO)),
+        },
+        "wave" => Noise::Wave {
+            swing: reader.float("swing", 0.1, 0.0..=0.9),
+            period_ns: required_ns(&mut reader, "period"),
         },
         _ => {
             // The reader knows that the kind is none of these; the other keys depend on it.
@@ -238,5 +248,9 @@ fn show_noise(noise: &Noise) -> String {
             format!("pauses of {} every {}, shape {shape}", show(length_ns), show(every_ns))
         }
         Noise::Drift { change, over_ns } => format!("drift of {change} over {}", show(over_ns)),
+        Noise::Warm { slow, slow_ns, falling_ns } => {
+            format!("warm after {}, {slow} before, falling for {}", show(slow_ns), show(falling_ns))
+        }
+        Noise::Wave { swing, period_ns } => format!("wave of {swing} over {}", show(period_ns)),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use driver::{Datum, Password, Target, mysql, sqlite};
-use engine::{Load, OfferedLoad, Outcome, Pacing, Stop, TrialObserver, Workers, offer};
+use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Limit, Options, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
@@ -135,6 +135,7 @@ impl TestSystem {
             pacing: Pacing::Closed { think_time_ns: 0 },
             warm_up: Duration::ZERO,
             limit: Limit::events(events),
+            ends: PhaseEnds::default(),
             has_uneven_turns: false,
             keeps_turns: false,
             interval: Duration::from_secs(1),

@@ -9,11 +9,12 @@ use analysis::{
 };
 use anyhow::Context;
 use engine::{
-    Load, LoadEnd, OfferedLoad, Outcome, Pacing, Simulated, SimulatedChance, Stop, TrialObserver,
-    Workers, offer,
+    Load, LoadEnd, OfferedLoad, Outcome, Pacing, PhaseEnds, Simulated, SimulatedChance, Stop,
+    TrialObserver, Workers, offer,
 };
 use measure::{
-    Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally, TrialStatus, Watched,
+    DecidedEnds, Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally,
+    TrialStatus, Watched,
 };
 use plan::{Limit, SimulatedSystem};
 
@@ -107,6 +108,7 @@ fn offered(trial: &SimulatedTrial, load: &Simulated) -> anyhow::Result<(Outcome,
         pacing: trial.pacing.clone(),
         warm_up: trial.warm_up,
         limit: Limit::time(trial.time),
+        ends: PhaseEnds::default(),
         has_uneven_turns: false,
         keeps_turns: false,
         interval: trial.interval,
@@ -172,6 +174,7 @@ fn analyse(
         watched: &Watched::default(),
         window: (0, 0),
         status: Some(&TrialStatus::Complete),
+        decided_ends: DecidedEnds::default(),
     };
     let summary = summarize(&measured);
     let findings = check(&measured, &summary);

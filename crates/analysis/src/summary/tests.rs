@@ -1,7 +1,8 @@
 //! Summaries of trials that are small enough to check by hand.
 
 use measure::{
-    Disposition, Edges, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus, Watched,
+    DecidedEnds, Disposition, Edges, ErrorClass, Operation, OperationId, Rules, Tally, TrialStatus,
+    Watched,
 };
 
 use super::*;
@@ -76,6 +77,7 @@ impl Trial {
             watched: &self.watched,
             window: (0, 0),
             status: Some(&TrialStatus::Complete),
+            decided_ends: DecidedEnds::default(),
         }
     }
 }

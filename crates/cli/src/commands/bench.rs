@@ -35,6 +35,7 @@ fn load(args: &BenchArgs) -> Pairs {
     let others = given([
         ("time", bare_seconds(args.time.as_deref())),
         ("events", args.events.clone()),
+        ("until", args.until.clone()),
         ("warm_up", bare_seconds(args.warm_up.as_deref())),
         ("interval", bare_seconds(args.interval.as_deref())),
         ("think_time", bare_seconds(args.think_time.as_deref())),

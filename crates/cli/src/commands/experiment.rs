@@ -12,7 +12,7 @@ use runner::{Experiment, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
 use crate::args::{Format, OutputArgs, SubjectArgs};
-use crate::progress::ProgressDisplay;
+use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::{command_line, signals};
 
 /// Checks a plan, runs it, writes the report and prints the requested view. `subject` has the options that the plan was
@@ -44,7 +44,8 @@ pub(crate) fn run(
     let stop = signals::listen().context("cannot listen for signals")?;
     let plan = experiment.plan();
     let trials = plan.seek.is_none().then(|| plan.trials().len());
-    let mut progress = ProgressDisplay::new(output.quiet, plan.estimate(), trials);
+    let planned = PlannedLoad { time: plan.estimate(), may_end_sooner: plan.may_end_sooner() };
+    let mut progress = ProgressDisplay::new(output.quiet, planned, trials);
     let options = RunOptions {
         out: output.out.clone(),
         command: command_line::again(),
@@ -114,7 +115,8 @@ fn planned(experiment: &Experiment) -> Planned {
         (Some(seek), _) => sought(seek, trials.len()),
         (None, Some(load)) => {
             let load = show_duration(rounded(load));
-            format!("{count}, {load} of load, and the time to prepare the data")
+            let most = if plan.may_end_sooner() { " at most" } else { "" };
+            format!("{count}, {load} of load{most}, and the time to prepare the data")
         }
         (None, None) => format!("{count}, as long as their events take"),
     };
@@ -124,6 +126,7 @@ fn planned(experiment: &Experiment) -> Planned {
             .collect(),
         notes: experiment.notes().iter().map(|note| plan::scrub(note)).collect(),
         load: plan.estimate().filter(|_| plan.seek.is_none()),
+        may_end_sooner: plan.may_end_sooner(),
         duration,
         trials,
     }

@@ -20,7 +20,7 @@ use super::option_names::at_argument;
 use crate::args::UpArgs;
 use crate::command_line;
 use crate::detached::{self, DetachedSystem};
-use crate::progress::ProgressDisplay;
+use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::signals;
 
 /// The prefix of a URL in the printed text.
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
         Some(_) => nix::unistd::setsid().map_err(anyhow::Error::from).and_then(|_| listen())?,
         None => listen()?,
     };
-    let mut progress = ProgressDisplay::new(false, None, Some(1));
+    let mut progress = ProgressDisplay::new(false, PlannedLoad::default(), Some(1));
     progress.on_event(Event::SystemStarting { name: &kind });
     let done = bring_up(&kind, system.as_ref(), args, &stop, &mut progress);
     progress.finish();

@@ -32,6 +32,7 @@ mod open_loop;
 mod own_server;
 mod page;
 mod peers_sql;
+mod phase_ends;
 mod record_faults;
 mod rpc_faults;
 mod rpc_tls;

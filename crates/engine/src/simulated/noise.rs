@@ -1,5 +1,7 @@
 //! Noise of the simulated machine over time, from a seed: the same for every load that runs at the same time.
 
+use std::f64::consts::TAU;
+
 use net::Nanos;
 use plan::Noise;
 
@@ -106,7 +108,10 @@ impl Track {
                 let slow = slow_ns as f64 / (fast_ns + slow_ns).max(1) as f64;
                 f64::from(u8::from(draws.uniform() < slow))
             }
-            Noise::Pauses { .. } | Noise::Drift { .. } => 0.0,
+            Noise::Pauses { .. }
+            | Noise::Drift { .. }
+            | Noise::Warm { .. }
+            | Noise::Wave { .. } => 0.0,
         };
         let mut track = Self { noise, draws, until_ns: 0, state };
         track.until_ns = match noise {
@@ -124,7 +129,12 @@ impl Track {
                 let mean = if self.state > 0.0 { slow_ns } else { fast_ns };
                 mean as f64 * self.draws.exponential()
             }
-            Noise::Pauses { .. } | Noise::Drift { .. } => return Nanos::MAX,
+            Noise::Pauses { .. }
+            | Noise::Drift { .. }
+            | Noise::Warm { .. }
+            | Noise::Wave { .. } => {
+                return Nanos::MAX;
+            }
         };
         (length as Nanos).max(1)
     }
@@ -149,6 +159,14 @@ impl Track {
             Noise::TwoStates { slow, .. } => 1.0 + self.state * (slow - 1.0),
             Noise::Drift { change, over_ns } => {
                 (1.0 + change * at as f64 / over_ns.max(1) as f64).max(DRIFT_MIN)
+            }
+            Noise::Warm { slow, slow_ns, falling_ns } => {
+                let fallen = at.saturating_sub(slow_ns) as f64 / falling_ns.max(1) as f64;
+                1.0 + (slow - 1.0) * (1.0 - fallen.min(1.0))
+            }
+            Noise::Wave { swing, period_ns } => {
+                let periods = (at % period_ns.max(1)) as f64 / period_ns.max(1) as f64;
+                1.0 + swing * (TAU * periods).sin()
             }
             Noise::Pauses { .. } => 1.0,
         }
@@ -216,6 +234,24 @@ mod tests {
     fn a_drift_follows_a_straight_line() {
         let seen = factors(Noise::Drift { change: 0.5, over_ns: 100 * S }, S, 101);
         assert_eq!((seen[0], seen[50], seen[100]), (1.0, 1.25, 1.5));
+    }
+
+    #[test]
+    fn a_system_gets_warm_in_a_step_or_along_a_line() {
+        let seen = |falling_ns| {
+            let noise = Noise::Warm { slow: 3.0, slow_ns: 10 * S, falling_ns };
+            let seen = factors(noise, S, 21);
+            [0, 9, 10, 15, 20].map(|at| seen[at])
+        };
+        assert_eq!(seen(10 * S), [3.0, 3.0, 3.0, 2.0, 1.0]);
+        let step = factors(Noise::Warm { slow: 2.0, slow_ns: 10 * S, falling_ns: 0 }, S / 2, 22);
+        assert_eq!([step[19], step[21]], [2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_wave_has_its_swing_and_its_period() {
+        let seen = factors(Noise::Wave { swing: 0.5, period_ns: 4 * S }, S, 9);
+        assert_eq!(seen, [1.0, 1.5, 1.0, 0.5, 1.0, 1.5, 1.0, 0.5, 1.0]);
     }
 
     #[test]

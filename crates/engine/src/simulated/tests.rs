@@ -1,6 +1,7 @@
 //! Tests of the whole engine on the simulated system: its counts must equal those that arithmetic gives.
 
 mod bound_threads;
+mod phase_ends;
 mod shared_connection;
 
 use std::io;
@@ -13,7 +14,9 @@ use measure::{
 use plan::{Arrivals, Limit, Rate, ServiceDistribution, Stall};
 
 use super::*;
-use crate::{LoadEnd, OfferedLoad, Outcome, Pacing, Schedule, Stop, TrialObserver, Workers, offer};
+use crate::{
+    LoadEnd, OfferedLoad, Outcome, Pacing, PhaseEnds, Schedule, Stop, TrialObserver, Workers, offer,
+};
 
 const MS: Nanos = 1_000_000;
 
@@ -22,6 +25,8 @@ struct RecordingObserver {
     outages: Vec<Outage>,
     intervals: Vec<Interval>,
     phases: Vec<Phase>,
+    /// The ends of intervals after which it has seen enough.
+    ends: Vec<Nanos>,
 }
 
 impl TrialObserver for RecordingObserver {
@@ -33,6 +38,10 @@ impl TrialObserver for RecordingObserver {
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.intervals.push(interval.clone());
         Ok(())
+    }
+
+    fn has_enough(&mut self) -> bool {
+        self.intervals.last().is_some_and(|interval| self.ends.contains(&interval.end_ns))
     }
 
     fn outages(&mut self, outages: &[Outage]) -> io::Result<()> {
@@ -64,20 +73,7 @@ fn system(servers: usize, service_times_ns: Vec<Nanos>, stalls: Vec<Stall>) -> S
 }
 
 fn offered(clients: usize, pacing: Pacing) -> OfferedLoad {
-    OfferedLoad {
-        clients,
-        workers: Workers::Simulated,
-        cpus: Vec::new(),
-        pacing,
-        warm_up: Duration::ZERO,
-        limit: Limit::time(Duration::from_secs(10)),
-        has_uneven_turns: false,
-        keeps_turns: false,
-        interval: Duration::from_secs(1),
-        connect_timeout: Duration::from_secs(1),
-        reconnect_limit: None,
-        drain_timeout: Duration::from_secs(2),
-    }
+    OfferedLoad { clients, pacing, ..OfferedLoad::example() }
 }
 
 fn run(system: &SimulatedSystem, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
@@ -85,7 +81,16 @@ fn run(system: &SimulatedSystem, offered: &OfferedLoad) -> (Outcome, RecordingOb
 }
 
 fn run_load(load: &dyn Load, offered: &OfferedLoad) -> (Outcome, RecordingObserver) {
-    let mut kept = RecordingObserver::default();
+    run_until(load, offered, Vec::new())
+}
+
+/// Runs a load whose observer has seen enough of a phase with the intervals that end then.
+fn run_until(
+    load: &dyn Load,
+    offered: &OfferedLoad,
+    ends: Vec<Nanos>,
+) -> (Outcome, RecordingObserver) {
+    let mut kept = RecordingObserver { ends, ..RecordingObserver::default() };
     let outcome = offer(offered, load, &Stop::new(), &mut kept).unwrap();
     (outcome, kept)
 }

@@ -1,5 +1,7 @@
 //! Counting what ends: in the open interval, and at the edges of the measured window.
 
+use std::sync::mpsc;
+
 use measure::{Interval, OperationTally, Phase, QueryCounts, Tally};
 use net::Nanos;
 
@@ -45,7 +47,8 @@ impl WorkerState {
         event: impl Fn(&mut Tally),
     ) -> Counted {
         let at = now - self.origin.get();
-        let is_in_window = at < self.control.end() && !self.timetable.is_warm_up(at);
+        self.catch_up(at);
+        let is_in_window = at < self.control.end() && !self.control.window.is_warm_up(at);
         let share = if is_in_window { self.control.ends(at) } else { Share::One };
         if share == Share::None {
             let pending = std::mem::take(&mut self.open.borrow_mut().pending);
@@ -69,12 +72,9 @@ impl WorkerState {
         event: impl Fn(&mut Tally),
     ) -> Counted {
         let at = now - self.origin.get();
-        let end = self.control.end();
+        self.catch_up(at);
         let mut open = self.open.borrow_mut();
-        if at >= open.end.min(end) {
-            self.close_until(&mut open, at);
-        }
-        if at >= end {
+        if at >= self.control.end() {
             let pending = std::mem::take(&mut open.pending);
             self.counting_in_drain(pending, due, event);
             return Counted::Drain;
@@ -82,7 +82,7 @@ impl WorkerState {
         open.take_pending();
         open.last_event = at;
         event(&mut open.tally);
-        if self.timetable.is_warm_up(at) {
+        if self.control.window.is_warm_up(at) {
             return Counted::WarmUp;
         }
         if self.is_warm_up(due) {
@@ -108,28 +108,42 @@ impl WorkerState {
         event(&mut tally);
         tally.queries.add(pending);
         let due = due - self.origin.get();
-        if self.timetable.is_warm_up(due) || due >= self.control.end() {
+        if self.control.window.is_warm_up(due) || due >= self.control.end() {
             tally.operations.fill(OperationTally::default());
             (tally.transactions, tally.failed_transactions) = (0, 0);
         }
         self.edges.borrow_mut().drain.merge(&tally);
     }
 
+    /// Closes the intervals that ended before an event at `at`. Whether that event is still in the phase before may
+    /// depend on them.
+    #[inline]
+    pub(super) fn catch_up(&self, at: Nanos) {
+        let mut open = self.open.borrow_mut();
+        if at >= open.end.min(self.control.end()) {
+            self.close_until(&mut open, at);
+        }
+    }
+
     /// Closes every interval that ends at or before `at`.
     pub(super) fn close_until(&self, open: &mut Open, at: Nanos) {
-        let end = self.control.end();
         if open.end > self.control.spent_at() {
             open.end = Nanos::MAX;
         }
-        while at >= open.end.min(end) && open.start < end {
+        loop {
+            // An interval that is closed may end its phase.
+            let end = self.control.end();
             let until = open.end.min(end);
+            if at < until || open.start >= end {
+                return;
+            }
             self.close(open, until);
         }
     }
 
     fn close(&self, open: &mut Open, end: Nanos) {
         let operations = self.kinds.len();
-        let is_warm_up = self.timetable.is_warm_up(open.start);
+        let is_warm_up = self.control.window.is_warm_up(open.start);
         let waiting = self.pacer.waiting(end);
         // Those that began in the interval had waited before it, or came in it.
         open.tally.arrivals = (open.tally.arrivals + waiting).saturating_sub(open.waiting);
@@ -140,10 +154,15 @@ impl WorkerState {
             end_ns: end,
             tally: std::mem::replace(&mut open.tally, Tally::new(operations)),
         });
-        self.send(Message::Closed { worker: self.worker, index: open.index, interval });
+        let (seen, wait) = mpsc::channel();
+        let seen = self.control.waits_for_observer.then_some(seen);
+        let (worker, index) = (self.worker, open.index);
+        self.send(Message::Closed { worker, index, interval, seen });
+        // Nothing is ever sent; without `seen` this returns at once.
+        let _ = wait.recv();
         open.index += 1;
         open.start = end;
-        open.end = self.timetable.interval_end(end);
+        open.end = self.control.window.enter_interval(end);
     }
 
     /// Closes the current interval when all clients have ended. If they all left before the window's end, it ends at

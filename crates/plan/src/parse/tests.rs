@@ -51,7 +51,9 @@ fn reads_a_whole_plan() {
         prewarm: Duration::ZERO,
         clients: vec![1, 8],
         warm_up: Duration::from_secs(1),
+        steady: None,
         limit: Limit::time(Duration::from_secs(5)),
+        precision: None,
         is_limit_given: true,
         is_warm_up_given: true,
         is_clients_given: true,
@@ -359,7 +361,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -367,7 +369,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
     "#);
 }
 

@@ -4,8 +4,8 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, Edges, Operation, OperationKind, OperationTally, Outage, QueryPlan,
-    TimedTurn,
+    Ceiling, Condition, DecidedEnds, Edges, Operation, OperationKind, OperationTally, Outage,
+    QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
 use super::edges::EdgesFile;
 use super::generator::GeneratorFile;
+use super::values::is_default;
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
     ProbeRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
@@ -93,6 +94,8 @@ struct EndFile {
     usage: Option<ClientUsage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generator: Option<GeneratorFile>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    decided_ends: DecidedEnds,
     clients: Vec<ClientRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     turns: Vec<TimedTurn>,
@@ -177,6 +180,7 @@ impl From<&TrialEnd> for EndFile {
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage,
             generator: end.generator.as_ref().map(GeneratorFile::from),
+            decided_ends: end.decided_ends,
             clients: end.clients.clone(),
             turns: end.turns.clone(),
         }
@@ -246,6 +250,7 @@ impl EndFile {
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage,
             generator: self.generator.map(GeneratorFile::into_generator).transpose()?,
+            decided_ends: self.decided_ends,
         })
     }
 }

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use measure::{
-    BoundedFigure, CpuSpan, Disposition, Edges, ErrorClass, ErrorKey, Failure, Generator,
-    GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase, QueryCounts,
-    Rules, SeekBound, SeekOver, SeekRange, Tally, TimedTurn, WorkerCpu,
+    BoundedFigure, CpuSpan, DecidedEnds, Disposition, Edges, ErrorClass, ErrorKey, Failure,
+    Generator, GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
+    PreciseFigure, Precision, QueryCounts, Rules, SeekBound, SeekOver, SeekRange, SteadyState,
+    SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
 };
 
 use super::*;
@@ -203,6 +204,23 @@ fn trial_end() -> TrialEnd {
             peak_rss_bytes: 5,
         }),
         generator: Some(generator()),
+        decided_ends: decided_ends(),
+    }
+}
+
+fn decided_ends() -> DecidedEnds {
+    DecidedEnds {
+        warm_up: Some(SteadyWarmUp {
+            at_least_ns: 2,
+            at_most_ns: 9,
+            steady: Some(SteadyState { from_ns: 1, seen_ns: 3 }),
+        }),
+        precision: Some(Precision {
+            figure: PreciseFigure::Percentile(99.0),
+            within: 0.05,
+            looks: 4,
+            half_width: Some(0.04),
+        }),
     }
 }
 

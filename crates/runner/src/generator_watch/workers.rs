@@ -45,6 +45,12 @@ impl Workers {
         Self { workers, period_ns: PERIOD_NS * periods as Nanos, due: Some(start_ns) }
     }
 
+    /// Begins to read, unless a reading is due earlier.
+    pub(super) fn begin_window(&mut self, now: Nanos) {
+        self.due = self.due.map(|due| due.min(now));
+        self.sample(now);
+    }
+
     /// Reads every worker if a reading is due.
     pub(super) fn sample(&mut self, now: Nanos) {
         if self.due.is_some_and(|due| due <= now) {
