@@ -1,5 +1,6 @@
 //! Checks that show how far a trial or a run can be trusted.
 
+mod again;
 mod generator;
 mod run;
 mod schedule;
@@ -12,6 +13,7 @@ use crate::chance::{client_dispersion, squares_max};
 use crate::{
     Code, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend, Value, rules,
 };
+pub use again::check_baseline_again;
 pub use run::{RunFacts, check_run};
 
 /// A larger mismatch in Little's law means that some load is missing from the figures.

@@ -158,6 +158,8 @@ pub enum Code {
     ClockRateVaries,
     /// The machine was busy before the run.
     MachineBusy,
+    /// A baseline that every round measured twice differs from itself.
+    BaselineDiffers,
     /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
     OlderRecord,
 }
@@ -218,6 +220,7 @@ impl Code {
             Self::TrialsMissing => ("trials-missing", Error),
             Self::ClockRateVaries => ("clock-rate-varies", Note),
             Self::MachineBusy => ("machine-busy", Warning),
+            Self::BaselineDiffers => ("baseline-differs", Warning),
             Self::OlderRecord => ("older-record", Note),
         }
     }
