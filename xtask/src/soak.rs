@@ -6,7 +6,7 @@
 
 mod memory;
 mod meter;
-mod process;
+pub(crate) mod process;
 mod proxy;
 mod requests;
 mod schedule;

@@ -1,104 +1,262 @@
-//! How often dyno's statistics err, counted on simulated systems whose truth is known: comparisons of a variant with
-//! its equal (A/A) and with one that differs (A/B) under noise of several kinds, the checks and the intervals of single
-//! trials, and seeks for a capacity.
+//! How often dyno's statistics err, counted on simulated systems whose truth is known, and on recorded servers that are
+//! compared with themselves: comparisons by every method without a difference (A/A) and with one (A/B) under noise of
+//! several kinds, the checks and the intervals of single trials, and seeks for a capacity.
 
+mod asked;
 mod checks;
 mod comparisons;
+mod equals;
+mod goals;
 mod intervals;
+mod methods;
+mod noises;
+mod recorder;
+mod recording;
+mod relabelled;
 mod seeks;
+mod share;
 mod trial;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
-use plan::split_mix;
+use clap::{Args, Subcommand};
 
 use crate::interrupt::Interrupt;
+use crate::paths;
+
+use self::asked::Asked;
+use self::equals::{Equals, Floors};
+use self::goals::{Goals, Seen};
+use self::methods::{Method, Trials};
+use self::noises::Kind;
+use self::recording::Recording;
+use self::relabelled::Relabelled;
+use self::share::{Share, percent};
 
 /// What `cargo xtask statistics` takes.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
-    /// Comparisons for each kind of noise and difference, trials for each load, and seeks for each kind of noise
-    #[arg(long, default_value_t = 1_000)]
+    /// Comparisons for each kind of noise, method and difference, trials for each load, seeks for each kind of noise, and
+    /// orders of each recording
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(24..))]
     comparisons: u64,
     /// Where arrivals, services and noise come from
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "checks", "intervals", "seeks"])]
+    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "seeks"])]
     only: Option<String>,
+    /// The folder of the recordings [default: benchmarks/recordings]
+    #[arg(long)]
+    recordings: Option<PathBuf>,
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Records a real server that is restarted again and again
+    Record(recorder::Arguments),
+}
+
+/// Tables in Markdown, and the goals that they show reached or missed.
+struct Page<'a> {
+    arguments: &'a Arguments,
+    interrupt: Interrupt,
+    goals: Goals,
+    sections: Vec<String>,
 }
 
 /// Prints the tables in Markdown.
 ///
 /// # Errors
-/// When a trial could not run, or a signal arrived.
+/// When a trial could not run, a recording cannot be read, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let Arguments { comparisons, seed, ref only } = *arguments;
-    let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
-    if is_asked("comparisons") {
-        println!("{}", comparisons::HEAD);
-        for case in comparisons::cases() {
-            interrupt.check()?;
-            println!("{}", comparisons::frequencies(&case, comparisons, seed)?.row(&case));
-        }
+    if let Some(Task::Record(arguments)) = &arguments.task {
+        return recorder::run(arguments, &interrupt);
     }
-    if is_asked("checks") {
-        println!("\n{}", checks::HEAD);
-        for case in checks::cases() {
-            interrupt.check()?;
-            println!("{}", checks::frequencies(&case, comparisons, seed)?.row(&case));
-        }
-    }
-    if is_asked("intervals") {
-        println!("\n{}", intervals::SERIES_HEAD);
-        for case in intervals::series() {
-            interrupt.check()?;
-            println!("{}", case.row(intervals::of_series(&case, comparisons, seed)));
-        }
-        println!("\n{}", intervals::QUEUES_HEAD);
-        for case in intervals::queues() {
-            interrupt.check()?;
-            println!("{}", case.row(intervals::of_queue(&case, comparisons, seed)?));
-        }
-    }
-    if is_asked("seeks") {
-        println!("\n{}", seeks::HEAD);
-        for case in seeks::cases() {
-            interrupt.check()?;
-            println!("{}", seeks::results(&case, comparisons, seed)?.row(&case));
-        }
+    let (goals, sections) = (Goals::default(), Vec::new());
+    let mut page = Page { arguments, interrupt, goals, sections };
+    page.comparisons()?;
+    page.methods()?;
+    page.recordings()?;
+    page.checks()?;
+    page.intervals()?;
+    page.seeks()?;
+    let goals = page.goals.table().map(|table| format!("## Goals\n\n{table}\n"));
+    for section in goals.into_iter().chain(page.sections) {
+        println!("{section}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A frequency with its 95 % interval, in per cent. Source: E. B. Wilson, Probable inference, the law of succession, and
-/// statistical inference, Journal of the American Statistical Association 22 (1927).
-fn percent(count: u64, of: u64) -> String {
-    const Z: f64 = 1.96;
-    let n = of as f64;
-    let part = count as f64 / n;
-    let centre = (part + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-    let half = Z / (1.0 + Z * Z / n) * (part * (1.0 - part) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let [part, low, high] = [part, centre - half, centre + half].map(|it| 100.0 * it);
-    format!("{part:.1} ({:.1} to {high:.1})", low.max(0.0))
-}
+impl Page<'_> {
+    fn is_asked(&self, name: &str) -> bool {
+        self.arguments.only.as_ref().is_none_or(|only| only == name)
+    }
 
-/// A normally distributed number. Source: Box and Muller, Annals of Mathematical Statistics 29 (1958).
-fn normal(draws: &mut u64) -> f64 {
-    let mut uniform = || ((split_mix::next(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
-}
+    fn section(&mut self, title: &str, head: &str, rows: &[String]) {
+        self.sections.push(format!("## {title}\n\n{head}\n{}\n", rows.join("\n")));
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Rows of a table, each of which takes a while.
+    fn rows<T>(
+        &self,
+        cases: impl IntoIterator<Item = T>,
+        row: impl Fn(T) -> anyhow::Result<String>,
+    ) -> anyhow::Result<Vec<String>> {
+        let rows = cases.into_iter().map(|case| -> anyhow::Result<String> {
+            self.interrupt.check()?;
+            let row = row(case)?;
+            eprintln!("xtask: {row}");
+            Ok(row)
+        });
+        rows.collect()
+    }
 
-    /// Source: Wilson's formula with n = 100: the centre is (0.05 + 0.0192) / 1.0384.
-    #[test]
-    fn a_frequency_has_wilsons_interval() {
-        assert_eq!(percent(5, 100), "5.0 (2.2 to 11.2)");
-        assert_eq!(percent(0, 1_000), "0.0 (0.0 to 0.4)");
+    /// Variants whose services take as long as the true ratio says.
+    fn comparisons(&mut self) -> anyhow::Result<()> {
+        if !self.is_asked("comparisons") {
+            return Ok(());
+        }
+        let Arguments { comparisons, seed, .. } = *self.arguments;
+        let mut covered = Seen::new();
+        let mut rows = Vec::new();
+        for case in comparisons::cases() {
+            let found = comparisons::frequencies(&case, comparisons, seed)?;
+            rows.extend(self.rows([&case], |case| Ok(found.row(case)))?);
+            covered.push((case.name(), Share { count: found.covered, of: found.comparisons }));
+        }
+        self.goals.at_least("the 95 % interval has the truth", 93.0, &covered);
+        self.section("Comparisons of variants", comparisons::HEAD, &rows);
+        Ok(())
+    }
+
+    /// Every method on the same simulated trials.
+    fn methods(&mut self) -> anyhow::Result<()> {
+        if !self.is_asked("methods") {
+            return Ok(());
+        }
+        let Arguments { comparisons, seed, .. } = *self.arguments;
+        let (mut equals, mut floors, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        for kind in Kind::all().into_iter().filter(|kind| !kind.is_constant()) {
+            self.interrupt.check()?;
+            eprintln!("xtask: {}", kind.name);
+            let trials = Trials::simulated(&kind, comparisons, seed)?;
+            equals.extend(Method::ALL.map(|method| Equals::of(method, kind.name, &trials)));
+            floors.push(Floors::of(kind.name, &trials));
+            asked.push(Asked::of(kind.name, &trials));
+        }
+        equals.sort_by_key(|it| it.method as usize);
+        self.goals_of_methods(&equals, &asked);
+        let rows: Vec<String> = equals.iter().map(Equals::row).collect();
+        self.section("Methods of comparison", equals::HEAD, &rows);
+        let rows: Vec<String> = floors.iter().map(Floors::row).collect();
+        self.section("The noise floor", equals::FLOORS, &rows);
+        let rows: Vec<String> = asked.iter().map(Asked::row).collect();
+        self.section("A true 3 % with the rounds that are asked for", asked::HEAD, &rows);
+        Ok(())
+    }
+
+    fn goals_of_methods(&mut self, equals: &[Equals], asked: &[Asked]) {
+        let seen = |share: fn(&Equals) -> Share, of: &dyn Fn(Method) -> bool| -> Seen {
+            let of = equals.iter().filter(|it| of(it.method) && share(it).of > 0);
+            of.map(|it| (format!("{}: {}", it.method.name(), it.noise), share(it))).collect()
+        };
+        let is_near = |method| method == Method::RunAfterRun;
+        let in_rounds = |method| matches!(method, Method::Rounds | Method::NoiseFloor);
+        let goals = &mut self.goals;
+        let alarms: fn(&Equals) -> Share = |it| it.alarms;
+        goals.at_most("alarms for equal systems", 7.0, &seen(alarms, &|it| !is_near(it)));
+        goals.at_most(
+            "alarms for equal systems, one run after the other",
+            7.0,
+            &seen(alarms, &is_near),
+        );
+        goals.at_least(
+            "alarms for equal systems where rounds are fixed",
+            3.0,
+            &seen(alarms, &in_rounds),
+        );
+        let equal: fn(&Equals) -> Share = |it| it.equal_at_margin;
+        goals.at_most("a difference of the margin is called equal", 7.0, &seen(equal, &|_| true));
+        let found: Seen = asked.iter().map(|it| (it.name.clone(), it.found)).collect();
+        goals.at_least("a true 3 % is found with the rounds that are asked for", 90.0, &found);
+    }
+
+    /// Recorded servers as two variants.
+    fn recordings(&mut self) -> anyhow::Result<()> {
+        if !self.is_asked("recordings") {
+            return Ok(());
+        }
+        let Arguments { comparisons, seed, .. } = *self.arguments;
+        let default = paths::root().join("benchmarks/recordings");
+        let folder = self.arguments.recordings.as_ref().unwrap_or(&default);
+        let (mut found, mut titles) = (Vec::new(), Vec::new());
+        for (name, recording) in Recording::all_in(folder)? {
+            titles.push(format!("- {name}: {}", recording.title));
+            found.extend(recording.figures().into_iter().filter_map(|(figure, values)| {
+                Relabelled::of(format!("{name}, {figure}"), &values, comparisons, seed)
+            }));
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let of = |share: fn(&Relabelled) -> Share| -> Seen {
+            found.iter().map(|it| (it.name.clone(), share(it))).filter(|it| it.1.of > 0).collect()
+        };
+        self.goals.at_most("alarms for a recorded server in six rounds", 7.0, &of(|it| it.alarms));
+        self.goals.at_most(
+            "alarms for a recorded server in all rounds",
+            7.0,
+            &of(|it| it.alarms_of_all),
+        );
+        self.goals.at_least("3 % in a recorded server are found", 90.0, &of(|it| it.asked.found));
+        let rows: Vec<String> = found.iter().map(Relabelled::row).collect();
+        self.section("Recorded servers as two variants", relabelled::HEAD, &rows);
+        let rows: Vec<String> = found.iter().map(|it| it.asked.row()).collect();
+        self.section("3 % in recorded servers", asked::HEAD, &rows);
+        self.sections.push(format!("{}\n", titles.join("\n")));
+        Ok(())
+    }
+
+    fn checks(&mut self) -> anyhow::Result<()> {
+        if self.is_asked("checks") {
+            let Arguments { comparisons, seed, .. } = *self.arguments;
+            let rows = self.rows(checks::cases(), |case| {
+                Ok(checks::frequencies(&case, comparisons, seed)?.row(&case))
+            })?;
+            self.section("Checks of single trials", checks::HEAD, &rows);
+        }
+        Ok(())
+    }
+
+    fn intervals(&mut self) -> anyhow::Result<()> {
+        if self.is_asked("intervals") {
+            let Arguments { comparisons, seed, .. } = *self.arguments;
+            let rows = self.rows(intervals::series(), |case| {
+                Ok(case.row(intervals::of_series(&case, comparisons, seed)))
+            })?;
+            self.section("Intervals within a trial: series", intervals::SERIES_HEAD, &rows);
+            let rows = self.rows(intervals::queues(), |case| {
+                Ok(case.row(intervals::of_queue(&case, comparisons, seed)?))
+            })?;
+            self.section("Intervals within a trial: queues", intervals::QUEUES_HEAD, &rows);
+        }
+        Ok(())
+    }
+
+    fn seeks(&mut self) -> anyhow::Result<()> {
+        if self.is_asked("seeks") {
+            let Arguments { comparisons, seed, .. } = *self.arguments;
+            let rows = self.rows(seeks::cases(), |case| {
+                Ok(seeks::results(&case, comparisons, seed)?.row(&case))
+            })?;
+            self.section("Seeks for a capacity", seeks::HEAD, &rows);
+        }
+        Ok(())
     }
 }

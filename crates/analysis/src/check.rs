@@ -1,5 +1,6 @@
 //! Checks that show how far a trial or a run can be trusted.
 
+mod again;
 mod ends;
 mod generator;
 mod level;
@@ -17,6 +18,7 @@ use crate::latency::bounded_latency;
 use crate::{
     Code, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend, Value, rules,
 };
+pub use again::check_baseline_again;
 pub use run::{RunFacts, check_run};
 
 /// A larger mismatch in Little's law means that some load is missing from the figures.

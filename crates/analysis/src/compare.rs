@@ -2,13 +2,15 @@
 
 use crate::contrast::{Contrast, Tests};
 use crate::moments::mean;
-use crate::ratio::{Ratio, independent_ratio, paired_ratio};
+use crate::ratio::{Ratio, independent_ratio, paired_ratio_in_order};
 
 /// A figure of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundFigure {
     /// Number of the round.
     pub round: u32,
+    /// Its place in the order of measuring, from 0.
+    pub place: u64,
     /// Its value; a value that is not positive counts as missing.
     pub value: f64,
 }
@@ -18,7 +20,8 @@ pub struct RoundFigure {
 pub struct Comparison {
     /// The variant's figure divided by the baseline's.
     pub ratio: Ratio,
-    /// The variant's figure, the geometric mean over the rounds of the ratio.
+    /// The variant's figure, the geometric mean over the rounds of the ratio. Where the variants had each place in the
+    /// order unequally often, both figures are those of the same place, by the slope that the ratio is adjusted by.
     pub variant: f64,
     /// The baseline's figure, likewise: the quotient of the two is the ratio.
     pub baseline: f64,
@@ -78,26 +81,29 @@ fn judged_alone(ratio: &Ratio, least_difference: f64) -> Significance {
 /// The ratio `variant / baseline` over the rounds that have both; `None` when none has.
 ///
 /// Each round measured both within a short time and the order is balanced over rounds, so what the machine
-/// did to one it did to the other about as much, and a drift cancels. Of many comparisons in one table, one in
-/// twenty shows a difference that is not there.
+/// did to one it did to the other about as much, and a drift cancels; from six rounds on it does not count as
+/// spread either. Of many comparisons in one table, one in twenty shows a difference that is not there.
 pub fn compare(
     baseline: &[RoundFigure],
     variant: &[RoundFigure],
     least_difference: f64,
 ) -> Option<Comparison> {
-    let (mut numerators, mut denominators) = (Vec::new(), Vec::new());
+    let (mut numerators, mut denominators, mut apart) = (Vec::new(), Vec::new(), Vec::new());
     for theirs in variant {
         let base = baseline.iter().find(|base| base.round == theirs.round);
         if let Some(base) = base.filter(|base| base.value > 0.0 && theirs.value > 0.0) {
             numerators.push(theirs.value);
             denominators.push(base.value);
+            apart.push(theirs.place as f64 - base.place as f64);
         }
     }
-    let ratio = paired_ratio(&numerators, &denominators)?;
+    let ratio = paired_ratio_in_order(&numerators, &denominators, &apart)?;
+    let [variant, baseline] = [geometric_mean(&numerators)?, geometric_mean(&denominators)?];
+    let by_order = (ratio.ratio * baseline / variant).sqrt();
     Some(Comparison {
         ratio,
-        variant: geometric_mean(&numerators)?,
-        baseline: geometric_mean(&denominators)?,
+        variant: variant * by_order,
+        baseline: baseline / by_order,
         verdict: judged_alone(&ratio, least_difference),
     })
 }
@@ -124,17 +130,19 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     mean(&logs).map(f64::exp)
 }
 
-/// One value for each round out of several points: their geometric mean. Only rounds with a value for every
-/// point are included.
+/// One value for each round out of several points: their geometric mean, and the sum of their places. Only rounds with a
+/// value for every point are included.
 pub fn over_points(points: &[Vec<RoundFigure>]) -> Vec<RoundFigure> {
     let Some((first, others)) = points.split_first() else { return Vec::new() };
     let whole = |base: &RoundFigure| {
-        let mut logs = base.value.ln();
+        let (mut logs, mut place) = (base.value.ln(), base.place);
         for point in others {
-            logs += point.iter().find(|figure| figure.round == base.round)?.value.ln();
+            let figure = point.iter().find(|figure| figure.round == base.round)?;
+            logs += figure.value.ln();
+            place += figure.place;
         }
         let value = (logs / points.len() as f64).exp();
-        value.is_finite().then_some(RoundFigure { round: base.round, value })
+        value.is_finite().then_some(RoundFigure { round: base.round, place, value })
     };
     first.iter().filter_map(whole).collect()
 }
@@ -150,7 +158,7 @@ mod tests {
 
     fn rounds(values: &[f64]) -> Vec<RoundFigure> {
         let numbered = values.iter().zip(0..);
-        numbered.map(|(value, round)| RoundFigure { round, value: *value }).collect()
+        numbered.map(|(value, round)| RoundFigure { round, place: 0, value: *value }).collect()
     }
 
     #[test]
@@ -159,6 +167,7 @@ mod tests {
             let noise = [0.999, 1.0, 1.001];
             let figure = |(round, noise): (usize, &f64)| RoundFigure {
                 round: u32::try_from(round).unwrap(),
+                place: 0,
                 value: value * noise,
             };
             noise.iter().enumerate().map(figure).collect::<Vec<_>>()
@@ -220,10 +229,46 @@ mod tests {
     #[test]
     fn incomplete_rounds_are_left_out_of_comparisons() {
         let baseline = rounds(&[100.0, 0.0, 100.0]);
-        let variant = [RoundFigure { round: 2, value: 50.0 }, RoundFigure { round: 7, value: 9.0 }];
+        let figure = |round, value| RoundFigure { round, place: 0, value };
+        let variant = [figure(2, 50.0), figure(7, 9.0)];
         let found = compared(&baseline, &variant).unwrap();
         assert_eq!((found.ratio.rounds, found.ratio.ratio), (1, 0.5));
         assert_eq!(compared(&baseline, &variant[1..]), None);
+    }
+
+    /// Rounds A B, B A and so on, each trial a tenth faster than the one before.
+    fn drifting(rounds: u64) -> [Vec<RoundFigure>; 2] {
+        let (mut figures, orders) = ([Vec::new(), Vec::new()], [[0, 1], [1, 0]]);
+        for round in 0..rounds {
+            for (at, variant) in (0..).zip(orders[round as usize % 2]) {
+                let place = 2 * round + at;
+                let value = 100.0 * 1.1_f64.powi(place as i32);
+                figures[variant].push(RoundFigure { round: round as u32, place, value });
+            }
+        }
+        figures
+    }
+
+    #[test]
+    fn a_steady_drift_is_no_spread_from_six_rounds_on() {
+        let of = |rounds| {
+            let [baseline, variant] = drifting(rounds);
+            compared(&baseline, &variant).unwrap()
+        };
+        // Ratios of 1.1 and 1 / 1.1 in turn: with four rounds a deviation of ln 1.1 x sqrt (4 / 3), and t = 3.1824.
+        let spread = (of(4).ratio.high.ln() - 3.1824 * 1.1_f64.ln() / 3.0_f64.sqrt()).abs();
+        assert!(spread < 1e-4, "{:?}", of(4));
+        assert_eq!(of(4).verdict, Significance::Undecided);
+        let six = of(6);
+        assert!(
+            (six.ratio.ratio - 1.0).abs() < 1e-12 && six.ratio.high - six.ratio.low < 1e-9,
+            "{six:?}"
+        );
+        assert_eq!(six.verdict, Significance::Equal);
+        // In seven rounds the variant came later once more than it came earlier.
+        let seven = of(7);
+        assert!((seven.ratio.ratio - 1.0).abs() < 1e-12, "{seven:?}");
+        assert!((seven.variant / seven.baseline - 1.0).abs() < 1e-12, "{seven:?}");
     }
 
     #[test]

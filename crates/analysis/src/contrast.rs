@@ -3,10 +3,9 @@
 use crate::moments::{mean, standard_deviation};
 use crate::student::{quantile, upper_tail};
 
-/// How sure [`Contrast::repetitions_needed`] is that so many repetitions decide.
-const POWER: f64 = 0.8;
-/// More repetitions are no advice.
-const REPETITIONS_MAX: usize = 10_000;
+/// From so many pairs on, the order of their two values is taken into account. With fewer, the degree of freedom that this
+/// takes widens the interval by more than a tenth.
+const ORDER_FROM: usize = 6;
 
 /// The mean of one sample less that of another, the baseline's. Of ratios the values are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,9 +19,9 @@ pub struct Contrast {
     /// Number of values: of the baseline, and of the other. Pairs count once on each side.
     pub counts: [usize; 2],
     /// The standard error with one value of each, if they vary as they did.
-    deviation: f64,
+    pub(crate) deviation: f64,
     /// Degrees of freedom for each value of a sample after its first, when both have as many.
-    degrees_each: f64,
+    pub(crate) degrees_each: f64,
 }
 
 /// How likely the values are when there is nothing to find; small values are evidence of a difference, and of none.
@@ -48,6 +47,39 @@ impl Contrast {
             counts: [count, count],
             deviation: deviation.unwrap_or(0.0),
             degrees_each: 1.0,
+        })
+    }
+
+    /// Of pairs whose values were measured one after the other, in changing order. `apart` says how much later the other
+    /// one of each pair was measured than the baseline's, in any unit; it is negative where it was first. What grows with
+    /// that, such as a drift of the machine, is estimated as the slope of a straight line, and removed: the difference is
+    /// that of two values at the same time, and the spread is what the line leaves. With few pairs, or all in the same
+    /// order, as [`Contrast::paired`].
+    ///
+    /// Source: the adjustment for periods in a crossover design, M. Hills and P. Armitage, The two-period cross-over
+    /// clinical trial, British Journal of Clinical Pharmacology 8 (1979), as a linear regression.
+    pub fn paired_in_order(differences: &[f64], apart: &[f64]) -> Option<Self> {
+        let plain = Self::paired(differences)?;
+        let count = differences.len();
+        let centre = mean(apart).filter(|_| count >= ORDER_FROM && apart.len() == count);
+        let Some(centre) = centre else { return Some(plain) };
+        let squares: f64 = apart.iter().map(|x| (x - centre).powi(2)).sum();
+        let products = apart.iter().zip(differences);
+        let slope =
+            products.map(|(x, y)| (x - centre) * (y - plain.difference)).sum::<f64>() / squares;
+        if !slope.is_finite() {
+            return Some(plain);
+        }
+        let left = apart.iter().zip(differences);
+        let left = left.map(|(x, y)| (y - plain.difference - slope * (x - centre)).powi(2));
+        let degrees_of_freedom = count as f64 - 2.0;
+        let deviation = (left.sum::<f64>() / degrees_of_freedom).sqrt();
+        Some(Self {
+            difference: plain.difference - slope * centre,
+            standard_error: deviation * (1.0 / count as f64 + centre * centre / squares).sqrt(),
+            degrees_of_freedom,
+            deviation,
+            ..plain
         })
     }
 
@@ -96,6 +128,13 @@ impl Contrast {
         [self.difference - half, self.difference + half]
     }
 
+    /// Of a baseline that was measured twice: a difference of this size cannot be told from none. It is the size of the
+    /// end of the 95 % interval that is farther from 0; `None` without an interval.
+    pub fn noise_floor(&self) -> Option<f64> {
+        let [low, high] = self.interval(0.95);
+        self.has_interval().then(|| low.abs().max(high.abs()))
+    }
+
     /// Both tests, when a difference of `least` is the least one that matters.
     ///
     /// Source of the second: D. J. Schuirmann, A comparison of the two one-sided tests procedure, Journal of
@@ -123,35 +162,6 @@ impl Contrast {
         } else {
             1.0
         }
-    }
-
-    /// How many repetitions of each are likely to decide at this level, if the difference and the spread stay as they
-    /// are: with four chances in five they show that a difference of `least` or more is there, or that a smaller one
-    /// is below `least`. `None` when there is no spread, and for more than ten thousand.
-    ///
-    /// Source: the usual size of a sample for a test of means, such as in NIST/SEMATECH e-Handbook of Statistical
-    /// Methods, section 7.2.2.2, with quantiles of Student's distribution.
-    pub fn repetitions_needed(&self, least: f64, level: f64) -> Option<usize> {
-        let size = self.difference.abs();
-        let (distance, level) =
-            if size >= least { (size, level / 2.0) } else { (least - size, level) };
-        let is_enough = |count: usize| {
-            let degrees = self.degrees_each * (count - 1) as f64;
-            let quantiles = quantile(1.0 - level, degrees).zip(quantile(POWER, degrees));
-            quantiles.is_some_and(|(critical, power)| {
-                (critical + power) * self.deviation <= distance * (count as f64).sqrt()
-            })
-        };
-        let is_possible = self.has_interval() && self.deviation > 0.0 && is_enough(REPETITIONS_MAX);
-        if !is_possible {
-            return None;
-        }
-        let (mut low, mut high) = (1, REPETITIONS_MAX);
-        while high - low > 1 {
-            let middle = usize::midpoint(low, high);
-            if is_enough(middle) { high = middle } else { low = middle }
-        }
-        Some(high)
     }
 }
 
@@ -183,9 +193,37 @@ mod tests {
         assert_eq!((contrast.degrees_of_freedom, contrast.counts), (4.0, [5, 5]));
         assert_interval(&contrast, 0.95, [-0.004_004_369_032_913, 0.064_004_369_032_913]);
         assert_interval(&contrast, 0.90, [0.003_890_315_818_538, 0.056_109_684_181_462]);
+        assert_near(contrast.noise_floor().unwrap(), 0.064_004_369_032_913);
         let tests = contrast.tests(LEAST);
         assert_near(tests.difference, 0.070_483_996_910_221);
         assert_near(tests.equality, 0.002_317_919_708_952);
+    }
+
+    /// Source: SciPy 1.17.1, `linregress`, by `testdata/comparison.py`.
+    #[test]
+    fn pairs_in_order_have_the_intercept_of_scipy() {
+        let differences = [0.021, -0.012, 0.035, -0.004, 0.018, 0.001, 0.027];
+        let apart = [1.0, -1.0, 2.0, -2.0, 1.0, -1.0, 1.0];
+        let contrast = Contrast::paired_in_order(&differences, &apart).unwrap();
+        assert_near(contrast.difference, 0.0107);
+        assert_near(contrast.standard_error, 0.002_629_279_580_248);
+        assert_eq!((contrast.degrees_of_freedom, contrast.counts), (5.0, [7, 7]));
+        assert_interval(&contrast, 0.95, [0.003_941_221_670_204, 0.017_458_778_329_796]);
+        assert_interval(&contrast, 0.90, [0.005_401_874_458_783, 0.015_998_125_541_217]);
+        assert_near(contrast.tests(LEAST).difference, 0.009_638_158_375_938);
+        // The unit of time does not matter.
+        let seconds = Contrast::paired_in_order(&differences, &apart.map(|it| 20.0 * it)).unwrap();
+        assert_near(seconds.standard_error, contrast.standard_error);
+    }
+
+    #[test]
+    fn few_pairs_or_one_order_are_plain_pairs() {
+        let five = [0.2, -0.1, 0.3, 0.1, 0.4];
+        let plain = Contrast::paired(&five);
+        assert_eq!(Contrast::paired_in_order(&five, &[1.0, -1.0, 1.0, -1.0, 1.0]), plain);
+        let six = [0.2, -0.1, 0.3, 0.1, 0.4, 0.1];
+        assert_eq!(Contrast::paired_in_order(&six, &[1.0; 6]), Contrast::paired(&six));
+        assert_eq!(Contrast::paired_in_order(&[], &[]), None);
     }
 
     /// Source: SciPy 1.17.1 and statsmodels 0.15.0, by `testdata/comparison.py`.
@@ -213,7 +251,6 @@ mod tests {
         assert_eq!(apart.interval(0.95), [1.0, 1.0]);
         let same = Contrast::paired(&[0.0, 0.0]).unwrap();
         assert_eq!(same.tests(0.5), Tests { difference: 1.0, equality: 0.0 });
-        assert_eq!(same.repetitions_needed(0.5, 0.05), None);
     }
 
     #[test]
@@ -223,20 +260,7 @@ mod tests {
         assert!(!single.has_interval());
         assert_eq!(single.tests(0.5), Tests { difference: 1.0, equality: 1.0 });
         assert_eq!(single.interval(0.95), [7.75, 7.75]);
-        assert_eq!(single.repetitions_needed(0.5, 0.05), None);
+        assert_eq!(single.noise_floor(), None);
         assert_eq!((Contrast::paired(&[]), Contrast::independent(&[], &[1.0])), (None, None));
-    }
-
-    /// A standard deviation of 1 and a distance of 0.1. With quantiles of the normal distribution (1.960 + 0.842)^2 x
-    /// 100 and (1.645 + 0.842)^2 x 100, 785 and 618; Student's are a little larger.
-    #[test]
-    fn repetitions_that_decide_are_those_of_the_usual_formula() {
-        let of = |mean: f64| {
-            let half = 0.5_f64.sqrt();
-            Contrast::paired(&[mean - half, mean + half]).unwrap()
-        };
-        assert_eq!(of(0.1).repetitions_needed(0.05, 0.05), Some(787));
-        assert_eq!(of(0.0).repetitions_needed(0.1, 0.05), Some(620));
-        assert_eq!(of(0.1).repetitions_needed(0.1 + 1e-6, 0.05), None, "too near to the least");
     }
 }

@@ -172,6 +172,8 @@ pub enum Code {
     ClockRateVaries,
     /// The machine was busy before the run.
     MachineBusy,
+    /// A baseline that every round measured twice differs from itself.
+    BaselineDiffers,
     /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
     OlderRecord,
 }
@@ -239,6 +241,7 @@ impl Code {
             Self::TrialsMissing => ("trials-missing", Invalid),
             Self::ClockRateVaries => ("clock-rate-varies", Note),
             Self::MachineBusy => ("machine-busy", Doubtful),
+            Self::BaselineDiffers => ("baseline-differs", Doubtful),
             Self::OlderRecord => ("older-record", Note),
         }
     }

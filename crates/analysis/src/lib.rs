@@ -5,6 +5,7 @@
 //! trial into a [`Summary`], [`check`] lists findings about it, and [`over_repetitions`] and [`paired_ratio`]
 //! compute the uncertainty of a figure.
 
+mod advice;
 mod ceiling;
 mod chance;
 mod check;
@@ -46,7 +47,7 @@ mod validity;
 mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
-pub use check::{RunFacts, check, check_run};
+pub use check::{RunFacts, check, check_baseline_again, check_run};
 pub use compare::{
     Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, compare_independent,
     geometric_mean, over_points,

@@ -39,14 +39,28 @@ impl Ratio {
 /// mean; Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013, for intervals of
 /// ratios.
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
+    Contrast::paired(&quotients(numerators, denominators)?).map(Ratio::of)
+}
+
+/// As [`paired_ratio`], with what the order of measuring adds removed where there are rounds enough:
+/// [`Contrast::paired_in_order`].
+pub(crate) fn paired_ratio_in_order(
+    numerators: &[f64],
+    denominators: &[f64],
+    apart: &[f64],
+) -> Option<Ratio> {
+    Contrast::paired_in_order(&quotients(numerators, denominators)?, apart).map(Ratio::of)
+}
+
+/// The logarithms of the quotients.
+fn quotients(numerators: &[f64], denominators: &[f64]) -> Option<Vec<f64>> {
     let pairs = numerators.iter().zip(denominators);
-    let logs: Option<Vec<f64>> = pairs
+    pairs
         .map(|(numerator, denominator)| {
             let log = (numerator / denominator).ln();
             (*numerator > 0.0 && *denominator > 0.0 && log.is_finite()).then_some(log)
         })
-        .collect();
-    Contrast::paired(&logs?).map(Ratio::of)
+        .collect()
 }
 
 /// The ratio `numerators / denominators` of two independent samples, by their geometric means. The interval is Welch's over

@@ -29,3 +29,21 @@ print("holm", [repr(float(p)) for p in multipletests(P_VALUES, method="holm")[1]
 
 for table in [[[6, 2], [1, 8]], [[0, 8], [6, 2]], [[3, 3], [3, 3]], [[0, 5], [0, 7]], [[2, 198], [9, 191]]]:
     print("fisher", table, repr(float(stats.fisher_exact(table)[1])))
+
+ROUNDS = numpy.array([0.021, -0.012, 0.035, -0.004, 0.018, 0.001, 0.027])
+APART = numpy.array([1, -1, 2, -2, 1, -1, 1])
+line = stats.linregress(APART, ROUNDS)
+freedom = len(ROUNDS) - 2
+t = stats.t(freedom)
+print("in order", repr(line.intercept), repr(line.intercept_stderr))
+print("in order", [[repr(float(line.intercept + sign * t.ppf((1 + c) / 2) * line.intercept_stderr)) for sign in (-1, 1)] for c in (0.95, 0.9)])
+print("in order", repr(2 * float(t.sf(abs(line.intercept / line.intercept_stderr)))))
+
+
+def smallest(is_enough):
+    return next(count for count in range(2, 10_000) if is_enough(count))
+
+
+power_both, power = stats.t.ppf(0.95, 9), stats.t.ppf(0.9, 9)
+print("advice", smallest(lambda n: (stats.t.ppf(0.95, n - 1) + power_both) / n**0.5 <= 0.1))
+print("advice", smallest(lambda n: (stats.t.ppf(0.975, n - 1) + power) / n**0.5 <= 0.5), repr(float(stats.t.ppf(0.8, 9))))

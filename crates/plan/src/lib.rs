@@ -45,6 +45,7 @@ pub use parse::LEAST_DIFFERENCE;
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
+pub use rounds::balanced_rounds;
 pub use scrub::{hide, names_secret, scrub, scrub_setting, scrub_words};
 pub use seek::{Bound, BoundFigure, Over, SeekPlan, SeekTrial};
 pub use shuffle::Shuffle;

@@ -39,6 +39,7 @@ const ROOT_KEYS: &[&str] = &[
     "existing",
     "least_difference",
     "name",
+    "noise",
     "percentiles",
     "repetitions",
     "seed",
@@ -117,6 +118,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         gather(reader, problems);
         seek
     });
+    let has_noise = reader.boolean("noise", false);
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
@@ -130,7 +132,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         sql: reader
             .table("sql", problems)
             .map_or_else(PhaseSql::default, |table| read_sql(&table, problems)),
-        systems: read_systems(&mut reader, problems),
+        systems: read_systems(&mut reader, has_noise.then_some(root), problems),
         workloads: read_workloads(&mut reader, problems),
         unsuited: Vec::new(),
         load: read_load(&mut reader, seek.as_ref(), problems),
@@ -195,15 +197,20 @@ fn read_statements(reader: &mut OptionReader<'_>, name: &str) -> Vec<String> {
     statements
 }
 
-fn read_systems(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<SystemPlan> {
-    let parts = parts::read(reader, Role::System, problems);
-    let mut systems = Vec::new();
-    for part in parts {
-        for Expanded { part, variant } in variants::expand(part, problems) {
-            systems.push(read_system(part, variant, problems));
-        }
+/// Every system; with `noise`, the plan that asks for the noise floor, the baselines again.
+fn read_systems(
+    reader: &mut OptionReader<'_>,
+    noise: Option<&Options>,
+    problems: &mut Vec<Problem>,
+) -> Vec<SystemPlan> {
+    let parts = parts::read(reader, Role::System, problems).into_iter();
+    let mut systems: Vec<Expanded> =
+        parts.flat_map(|part| variants::expand(part, problems)).collect();
+    if let Some(root) = noise {
+        systems = variants::add_baselines_again(systems, root, problems);
     }
-    systems
+    let read = |Expanded { part, variant }| read_system(part, variant, problems);
+    systems.into_iter().map(read).collect()
 }
 
 fn read_system(part: Part, variant: Option<Variant>, problems: &mut Vec<Problem>) -> SystemPlan {

@@ -53,6 +53,13 @@ impl Problems {
     /// password.
     pub fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.as_ref().map(|span| (span.start, span.end)));
+        // Variants share the values of their system, and its mistakes.
+        let mut told: Vec<Problem> = Vec::new();
+        problems.retain(|problem| {
+            let is_new = !told.contains(problem);
+            told.extend(is_new.then(|| problem.clone()));
+            is_new
+        });
         for problem in &mut problems {
             problem.span = problem.span.take().map(|span| scrub::moved(&source.text, &span));
             problem.message = scrub::scrub(&problem.message);

@@ -12,7 +12,7 @@ use crate::Shuffle;
 ///
 /// Source: E. J. Williams, Experimental designs balanced for the estimation of residual effects of treatments,
 /// Australian Journal of Scientific Research A 2 (1949).
-pub(crate) fn balanced_rounds<T: Clone>(
+pub fn balanced_rounds<T: Clone>(
     shuffle: &mut Shuffle,
     things: &[T],
     rounds: usize,

@@ -78,6 +78,8 @@ pub struct Variant {
     pub of: String,
     /// The variant.
     pub name: String,
+    /// Whether it is the baseline, the first variant, once more: how far the two differ is the noise floor.
+    pub is_baseline_again: bool,
 }
 
 /// A workload with its options.
@@ -290,6 +292,15 @@ impl Plan {
         let of = |system: &SystemPlan| system.variant.as_ref().map(|variant| variant.of.clone());
         let Some(group) = of(&self.systems[first]) else { return 0 };
         self.systems[first..].iter().take_while(|next| of(next).as_ref() == Some(&group)).count()
+    }
+
+    /// The system whose program a system uses: the baseline that is measured again is not built again.
+    pub fn built_as(&self, system: usize) -> usize {
+        let again = self.systems[system].variant.as_ref().filter(|it| it.is_baseline_again);
+        let is_of = |it: &SystemPlan, of: &str| it.variant.as_ref().is_some_and(|it| it.of == of);
+        let baseline =
+            again.and_then(|it| self.systems.iter().position(|other| is_of(other, &it.of)));
+        baseline.unwrap_or(system)
     }
 
     fn interleave_variants(&self, system: usize, trials: &mut Vec<Trial>) {

@@ -8,6 +8,8 @@ use crate::{Problem, Variant};
 
 /// The key of the variants.
 const VARIANTS: &str = "variants";
+/// The name of a baseline that is measured again ends with this.
+const AGAIN: &str = ".again";
 
 /// A system of the plan as it will run, with the tables that its statements come from.
 pub(crate) struct Expanded {
@@ -31,13 +33,75 @@ pub(crate) fn expand(part: Part, problems: &mut Vec<Problem>) -> Vec<Expanded> {
     let base = part.table.clone().without(VARIANTS);
     let expanded = variants.entries.iter().filter_map(|entry| {
         let own = own_options(entry, problems)?;
-        let variant = Variant { of: part.name.clone(), name: entry.written.clone() };
+        let variant = Variant {
+            of: part.name.clone(),
+            name: entry.written.clone(),
+            is_baseline_again: false,
+        };
         let table = base.clone().overlaid(&own);
-        let name = format!("{}.{}", variant.of, variant.name);
-        let part = Part { name, kind: part.kind.clone(), table };
-        Some(Expanded { part, variant: Some(variant) })
+        Some(Expanded::new(variant, part.kind.clone(), table))
     });
     expanded.collect()
+}
+
+/// The first variant of each system again, as the last of its variants: the noise floor. An error when no system has
+/// variants, or when one has this name already.
+pub(crate) fn add_baselines_again(
+    systems: Vec<Expanded>,
+    root: &Options,
+    problems: &mut Vec<Problem>,
+) -> Vec<Expanded> {
+    if systems.iter().all(|system| system.variant.is_none()) {
+        problems.push(root.problem(
+            "noise",
+            "`noise` measures the baseline of variants again, and no system has variants",
+            "give a system [systems.NAME.variants.ONE] and [systems.NAME.variants.OTHER]; two without options show how \
+             far a system differs from itself",
+        ));
+    }
+    let mut all: Vec<Expanded> = Vec::with_capacity(2 * systems.len());
+    let mut systems = systems.into_iter().peekable();
+    let mut baseline: Option<Expanded> = None;
+    while let Some(system) = systems.next() {
+        let of = |it: &Expanded| it.variant.as_ref().map(|variant| variant.of.clone());
+        let (group, next) = (of(&system), systems.peek().and_then(of));
+        if group.is_some() && baseline.is_none() {
+            baseline = system.again();
+        }
+        all.push(system);
+        if group != next {
+            all.extend(baseline.take());
+        }
+    }
+    for again in all.iter().filter(|it| it.variant.as_ref().is_some_and(|it| it.is_baseline_again))
+    {
+        let name = &again.part.name;
+        if all.iter().filter(|it| it.part.name == *name).count() > 1 {
+            let message = format!(
+                "with `noise` the baseline is measured again as `{name}`, and a system has this name"
+            );
+            problems.push(root.problem(
+                "noise",
+                message,
+                "give that system or variant another name",
+            ));
+        }
+    }
+    all
+}
+
+impl Expanded {
+    fn new(variant: Variant, kind: String, table: Options) -> Self {
+        let name = format!("{}.{}", variant.of, variant.name);
+        Self { part: Part { name, kind, table }, variant: Some(variant) }
+    }
+
+    /// The same variant by another name.
+    fn again(&self) -> Option<Self> {
+        let Variant { of, name, .. } = self.variant.clone()?;
+        let variant = Variant { of, name: format!("{name}{AGAIN}"), is_baseline_again: true };
+        Some(Self::new(variant, self.part.kind.clone(), self.part.table.clone()))
+    }
 }
 
 fn one_or_none(variants: &Options) -> &'static str {
@@ -138,6 +202,50 @@ mod tests {
                 assert_eq!((a, b), (d, c), "seed {seed}: {order:?}");
             }
         }
+    }
+
+    #[test]
+    fn with_noise_the_baseline_takes_another_turn_in_each_round() {
+        let text =
+            format!("noise = true\nrepetitions = 6\n{TWO}\n[systems.lite]\nkind = \"sqlite\"");
+        let plan = plan(&text).unwrap();
+        let names: Vec<&str> = plan.systems.iter().map(|system| system.name.as_str()).collect();
+        assert_eq!(names, ["server.small", "server.large", "server.small.again", "lite"]);
+        let [small, _, again, _] = &plan.systems[..] else { panic!("four systems") };
+        assert_eq!(
+            (&small.options, &small.sql, &small.kind),
+            (&again.options, &again.sql, &again.kind)
+        );
+        let is_again =
+            |at: usize| plan.systems[at].variant.as_ref().is_some_and(|it| it.is_baseline_again);
+        assert_eq!([0, 1, 2, 3].map(is_again), [false, false, true, false]);
+        assert_eq!([0, 1, 2, 3].map(|at| plan.built_as(at)), [0, 1, 0, 3]);
+        let order: Vec<usize> = plan.trials().iter().map(|trial| trial.system).collect();
+        let (rounds, rest) = order.split_at(18);
+        assert_eq!(rest, [3; 6], "a system without variants is measured as before");
+        let mut places = [[0; 3]; 3];
+        for round in rounds.chunks(3) {
+            round.iter().enumerate().for_each(|(place, system)| places[*system][place] += 1);
+        }
+        assert_eq!(places, [[2; 3]; 3], "{rounds:?}");
+    }
+
+    #[test]
+    fn noise_without_variants_and_a_name_that_is_taken_are_refused() {
+        let told = |text: &str| plan(&format!("noise = true\n{text}")).unwrap_err();
+        let none = told("system = \"sqlite\"");
+        assert!(none.contains("no system has variants") && none.contains("noise = true"), "{none}");
+        let taken =
+            "[systems.a]\nkind = \"sqlite\"\n[systems.a.variants]\none = {}\n\"one.again\" = {}";
+        let taken = told(taken);
+        assert!(
+            taken.contains("measured again as `a.one.again`, and a system has this name"),
+            "{taken}"
+        );
+        let wrong = told(
+            "[systems.a]\nkind = \"sqlite\"\n[systems.a.variants]\none = { sql = 1 }\ntwo = {}",
+        );
+        assert_eq!(wrong.matches("error:").count(), 1, "a mistake is told once: {wrong}");
     }
 
     #[test]

@@ -60,6 +60,9 @@ pub struct VariantRecord {
     pub name: String,
     /// Its position among the variants in the plan, from 0; the others are compared with the first.
     pub place: usize,
+    /// Whether it is the first variant once more: how far the two differ is the noise floor.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_baseline_again: bool,
 }
 
 /// The workload of the clients.

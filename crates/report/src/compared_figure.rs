@@ -60,8 +60,9 @@ impl Figure {
         let complete = trials.filter(|trial| trial.is_complete());
         complete
             .map(|trial| {
-                let round = trial.record.header.repetition;
-                Some(RoundFigure { round, value: self.of(trial)? })
+                let header = &trial.record.header;
+                let (round, place) = (header.repetition, header.index as u64);
+                Some(RoundFigure { round, place, value: self.of(trial)? })
             })
             .collect()
     }

@@ -1,11 +1,12 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{Comparison, ROUNDS_MIN, RoundFigure, compare, over_points};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, over_points};
 use record::VariantRecord;
 
 use crate::compared_figure::Figure;
 use crate::differences;
 use crate::digest::{Digest, Point, load_text};
+use crate::noise_floor;
 use crate::number::{TimeUnit, count};
 use crate::table::Table;
 
@@ -15,6 +16,8 @@ pub(crate) struct Group<'d, 'a> {
     pub(crate) of: &'a str,
     /// Names of the variants in the order of the plan.
     pub(crate) names: Vec<&'a str>,
+    /// The name of the first of them where every round measured it once more: no variant to compare, but the noise floor.
+    pub(crate) again: Option<&'a str>,
     digest: &'d Digest<'a>,
 }
 
@@ -22,11 +25,18 @@ pub(crate) struct Group<'d, 'a> {
 pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     let mut groups: Vec<Group<'d, 'a>> = Vec::new();
     for point in &digest.points {
-        let Some(VariantRecord { of, name, .. }) = point.variant else { continue };
-        match groups.iter_mut().find(|group| group.of == of) {
-            Some(group) if group.names.contains(&name.as_str()) => {}
-            Some(group) => group.names.push(name),
-            None => groups.push(Group { of, names: vec![name], digest }),
+        let Some(VariantRecord { of, name, is_baseline_again, .. }) = point.variant else {
+            continue;
+        };
+        let known = groups.iter().position(|group| group.of == of).unwrap_or_else(|| {
+            groups.push(Group { of, names: Vec::new(), again: None, digest });
+            groups.len() - 1
+        });
+        let group = &mut groups[known];
+        if *is_baseline_again {
+            group.again = Some(name);
+        } else if !group.names.contains(&name.as_str()) {
+            group.names.push(name);
         }
     }
     groups
@@ -50,13 +60,30 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.points.iter().filter(is_one).collect()
     }
 
-    /// The baseline's point under the same load.
-    fn beside(&self, point: &Point<'_>) -> Option<&'d Point<'a>> {
+    /// The point of a variant under the same load.
+    fn alike(&self, name: &str, point: &Point<'_>) -> Option<&'d Point<'a>> {
         let is_alike = |other: &&Point<'_>| {
             (other.workload, other.clients, other.rate)
                 == (point.workload, point.clients, point.rate)
         };
-        self.points(self.baseline()).into_iter().find(is_alike)
+        self.points(name).into_iter().find(is_alike)
+    }
+
+    /// The baseline's point under the same load.
+    fn beside(&self, point: &Point<'_>) -> Option<&'d Point<'a>> {
+        self.alike(self.baseline(), point)
+    }
+
+    /// Compares the baseline with itself under a point's load: the noise floor.
+    pub(crate) fn noise(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
+        self.compare(self.alike(self.again?, point)?, figure)
+    }
+
+    /// How many rounds would decide an undecided comparison.
+    pub(crate) fn rounds_needed(&self, found: &Comparison) -> Option<usize> {
+        let least = self.least_difference().ln_1p();
+        let is_undecided = found.verdict == Significance::Undecided;
+        is_undecided.then(|| found.ratio.logs.repetitions_needed(least, LEVEL)).flatten()
     }
 
     /// Compares a variant's point with the baseline's.
@@ -116,7 +143,8 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// Remarks below the table.
     pub(crate) fn notes(&self) -> Vec<String> {
-        [self.too_few_rounds(), self.unknown_latencies()].into_iter().flatten().collect()
+        let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
+        [self.too_few_rounds(), self.unknown_latencies(), noise].into_iter().flatten().collect()
     }
 
     /// What too few rounds mean, when some point has too few of them.
@@ -165,8 +193,38 @@ impl<'d, 'a> Group<'d, 'a> {
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
     /// intervals, the figures that they are made of, and a verdict.
     pub(crate) fn table(&self) -> Table {
-        let figures = [Figure::Throughput, self.latency()];
-        let found = |of: &dyn Fn(Figure) -> Option<Comparison>| figures.map(|it| (it, of(it)));
+        let rows = self.rows();
+        let latencies = rows.iter().filter_map(|row| row.figures[1].found);
+        let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
+        let mut table = Table::new().words("variant").words("workload").words("load");
+        table = table.group().words("verdict").words("by");
+        for figure in self.figures() {
+            let unit = figure.unit_name(unit);
+            table = table.group().numbers(figure.name()).numbers("95 % interval");
+            table = table.numbers(noise_floor::HEAD).numbers(&unit);
+            table = table.numbers(format!("{unit} of {}", self.baseline()));
+        }
+        table = table.group().numbers("rounds").numbers("rounds to decide").numbers("crashed");
+        rows.into_iter().for_each(|row| table.row(row.cells(unit)));
+        table.without_columns(|head, cells| {
+            head == "crashed" && cells.iter().all(|cell| *cell == "0")
+                || head != "crashed" && cells.iter().all(|cell| cell.is_empty() || *cell == "-")
+        })
+    }
+
+    /// The figures of the table.
+    fn figures(&self) -> [Figure; 2] {
+        [Figure::Throughput, self.latency()]
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let figures = |found: &dyn Fn(Figure) -> [Option<Comparison>; 2]| {
+            self.figures().map(|figure| {
+                let [found, noise] = found(figure);
+                let rounds_needed = found.and_then(|found| self.rounds_needed(&found));
+                Compared { figure, found, floor: noise_floor::of(noise), rounds_needed }
+            })
+        };
         let mut rows = Vec::new();
         for name in self.others() {
             let points = self.points(name);
@@ -175,34 +233,21 @@ impl<'d, 'a> Group<'d, 'a> {
                 rows.push(Row {
                     lead: [name.to_owned(), point.workload.to_owned(), load],
                     judged_by: self.judged_by(&[point]),
-                    found: found(&|figure| self.compare(point, figure)),
+                    figures: figures(&|it| [self.compare(point, it), self.noise(point, it)]),
                     crashes: self.crashes(&[point]),
                 });
             }
             if points.len() > 1 {
+                let noise = |figure| self.again.and_then(|again| self.overall(again, figure));
                 rows.push(Row {
                     lead: [name, "all", "all"].map(str::to_owned),
                     judged_by: self.judged_by(&points),
-                    found: found(&|figure| self.overall(name, figure)),
+                    figures: figures(&|figure| [self.overall(name, figure), noise(figure)]),
                     crashes: self.crashes(&points),
                 });
             }
         }
-        let latencies = rows.iter().filter_map(|row| row.found[1].1);
-        let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
-        let mut table = Table::new().words("variant").words("workload").words("load");
-        table = table.group().words("verdict").words("by");
-        for figure in figures {
-            let unit = figure.unit_name(unit);
-            table = table.group().numbers(figure.name()).numbers("95 % interval");
-            table = table.numbers(&unit).numbers(format!("{unit} of {}", self.baseline()));
-        }
-        table = table.group().numbers("rounds").numbers("crashed");
-        rows.into_iter().for_each(|row| table.row(row.cells(unit)));
-        table.without_columns(|head, cells| {
-            head == "crashed" && cells.iter().all(|cell| *cell == "0")
-                || head != "crashed" && cells.iter().all(|cell| cell.is_empty() || *cell == "-")
-        })
+        rows
     }
 
     /// The facts of the variants' identities that are not the same for all of them: a row for each, a column for each
@@ -243,31 +288,51 @@ struct Row {
     /// Variant, workload and load.
     lead: [String; 3],
     judged_by: Figure,
-    found: [(Figure, Option<Comparison>); 2],
+    figures: [Compared; 2],
     crashes: usize,
+}
+
+/// A figure of a row.
+struct Compared {
+    figure: Figure,
+    found: Option<Comparison>,
+    /// The noise floor, as a logarithm.
+    floor: Option<f64>,
+    rounds_needed: Option<usize>,
 }
 
 impl Row {
     fn cells(self, unit: TimeUnit) -> Vec<String> {
         let judged_by = self.judged_by;
-        let judged = self.found.iter().find(|(figure, _)| *figure == judged_by);
-        let judged = judged.and_then(|(_, comparison)| *comparison);
-        let verdict = judged.map_or("not compared", |found| judged_by.verdict(found.verdict));
+        let judged = self.figures.iter().find(|it| it.figure == judged_by);
+        let verdict = judged.and_then(Compared::verdict);
+        let rounds = judged.and_then(|it| it.found).map_or(0, |found| found.ratio.rounds);
+        let rounds_needed = judged.and_then(|it| it.rounds_needed);
         let mut row = self.lead.to_vec();
-        row.extend([verdict.to_owned(), judged_by.name()]);
-        for (figure, comparison) in self.found {
+        row.extend([verdict.unwrap_or_else(|| "not compared".to_owned()), judged_by.name()]);
+        for it in &self.figures {
             let cell =
-                |of: &dyn Fn(&Comparison) -> String| comparison.as_ref().map_or("-".to_owned(), of);
+                |of: &dyn Fn(&Comparison) -> String| it.found.as_ref().map_or("-".to_owned(), of);
             row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
-            let interval = comparison.map(|it| it.ratio).filter(|it| it.rounds > 1);
+            let interval = it.found.map(|it| it.ratio).filter(|it| it.rounds > 1);
             let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
             row.push(interval.map_or(String::new(), text));
-            row.push(cell(&|it| figure.show(it.variant, unit)));
-            row.push(cell(&|it| figure.show(it.baseline, unit)));
+            row.push(it.floor.map_or(String::new(), noise_floor::show));
+            row.push(cell(&|found| it.figure.show(found.variant, unit)));
+            row.push(cell(&|found| it.figure.show(found.baseline, unit)));
         }
-        row.push(judged.map_or(0, |found| found.ratio.rounds).to_string());
+        row.push(rounds.to_string());
+        row.push(rounds_needed.map_or(String::new(), |count| format!("about {count}")));
         row.push(self.crashes.to_string());
         row
+    }
+}
+
+impl Compared {
+    fn verdict(&self) -> Option<String> {
+        let found = self.found?;
+        let mark = noise_floor::mark(noise_floor::is_within(&found, self.floor));
+        Some(format!("{}{mark}", self.figure.verdict(found.verdict)))
     }
 }
 
@@ -278,7 +343,7 @@ pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of w
      differ from these, and even in the other direction; the ratio is what is judged. The verdict is by throughput, under a rate by response time. Faster and slower: the whole \
      95 % interval lies on one side of 1, and the ratio differs from 1 by 1 % or more; of twenty rows without a \
      difference about one says so by chance. Equal: the whole 90 % interval is within 1 % of 1. Undecided: neither \
-     was shown.";
+     was shown; rounds to decide: so many would, in nine of ten cases, unless the difference is about 1 %.";
 
 #[cfg(test)]
 mod tests {
@@ -415,6 +480,81 @@ mod tests {
         for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
             assert!(view.contains("is known only from below"), "{view}");
         }
+    }
+
+    /// Every round measured v1 twice; the second time it was faster by so much, and v3 by 3 %.
+    fn with_noise(again: f64) -> record::Run {
+        let mut run = sample::variants();
+        run.trials.retain(|trial| trial.header.clients == 4);
+        let mut others: Vec<_> =
+            run.trials.iter().filter(|it| it.header.system == "tidb.v1").cloned().collect();
+        for trial in &mut others {
+            trial.header.system.push_str(".again");
+            let variant = trial.header.variant.as_mut().unwrap();
+            variant.name.push_str(".again");
+            (variant.place, variant.is_baseline_again) = (2, true);
+        }
+        run.trials.extend(others);
+        run.header.trials_planned = run.trials.len();
+        // Rounds differ from each other by 10 %, and each measurement by -1, 0 or 1 % in its own order.
+        let own = |shift: u32, round: u32| 1.0 + 0.01 * (f64::from((round + shift) % 3) - 1.0);
+        for trial in &mut run.trials {
+            let round = trial.header.repetition;
+            let (factor, shift) = match trial.header.system.as_str() {
+                "tidb.v1" => (1.0, 0),
+                "tidb.v3" => (1.05, 0),
+                _ => (again, 1),
+            };
+            let rate = 10_000.0 * (1.0 + 0.1 * f64::from(round)) * own(shift, round) * factor;
+            trial.total.transactions = (2.0 * rate).round() as u64;
+            trial.end.as_mut().unwrap().status = record::TrialStatus::Complete;
+        }
+        run
+    }
+
+    #[test]
+    fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
+        let run = with_noise(1.0);
+        let digest = Digest::new(&run);
+        let group = &groups(&digest)[0];
+        assert_eq!((&group.names[..], group.again), (&["v1", "v3"][..], Some("v1.again")));
+        let text = group.table().text();
+        assert_eq!(text.lines().count(), 2, "it has no row of its own: {text}");
+        // Logarithms of 1 / 0.99, 1.01 / 1 and 0.99 / 1.01: 0.01005, 0.00995 and -0.02000, whose mean is 0 and whose
+        // deviation is 0.01732: 4.3027 x 0.01732 / sqrt 3 = 0.04303, or 4.4 %.
+        let row = text.lines().nth(1).unwrap();
+        assert!(row.contains("faster ") && row.contains("1.050 to 1.050"), "{text}");
+        assert!(row.contains(" 4.4 %"), "{text}");
+        assert!(digest.findings.is_empty(), "{:?}", digest.findings);
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let variants = &json["variants"][0];
+        assert_eq!(variants["compared"].as_array().unwrap().len(), 1);
+        assert_eq!(variants["compared"][0]["within_noise_floor"], false);
+        let floor = variants["compared"][0]["throughput"]["noise_floor"].as_f64().unwrap();
+        assert!((floor - 0.04397).abs() < 1e-4, "{variants}");
+        assert_eq!(variants["noise"]["variant"], "v1.again");
+        assert_eq!(variants["noise"]["compared"][0]["throughput"]["noise_floor"], floor);
+        for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
+            assert!(view.contains("every round measured the baseline twice"), "{view}");
+            assert!(view.contains("noise floor") && view.contains("4.4 %"), "{view}");
+        }
+    }
+
+    #[test]
+    fn a_baseline_that_differs_from_itself_is_warned_of_and_covers_smaller_verdicts() {
+        let run = with_noise(1.2);
+        let digest = Digest::new(&run);
+        let text = groups(&digest)[0].table().text();
+        assert!(text.contains("faster, within the noise floor"), "{text}");
+        let found = &digest.findings;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, analysis::Code::BaselineDiffers);
+        let told = crate::terminal(&digest);
+        let place = "tidb.v1.again, oltp_point_select, 4 clients: throughput: +20 %";
+        assert!(
+            told.contains("The baseline differs from itself") && told.contains(place),
+            "{told}"
+        );
     }
 
     #[test]

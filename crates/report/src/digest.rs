@@ -15,6 +15,8 @@ use record::{
     on_all_cores,
 };
 
+use crate::noise_floor;
+
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
 const UNBOUNDED: f64 = 1e300;
 
@@ -75,7 +77,10 @@ impl<'a> Digest<'a> {
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        Self { run, trials, points, findings }
+        let mut digest = Self { run, trials, points, findings };
+        let of_variants = noise_floor::findings(&digest);
+        digest.findings.extend(of_variants);
+        digest
     }
 
     /// Names of systems in the order of the plan, each with its identity.

@@ -371,6 +371,12 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "others may have taken part of the CPU; run again on a quiet machine",
             "load average {load_average} on {threads} threads",
         ),
+        Code::BaselineDiffers => (
+            "The baseline differs from itself",
+            "every round measured it twice, so the order of the variants matters, or the state that one of them leaves; \
+             do not rely on differences of this size",
+            "{place}: {change}",
+        ),
         Code::OlderRecord => (
             "The record is of an earlier format",
             "it does not tell what crosses the edges of the measured time: latencies include those of transactions \

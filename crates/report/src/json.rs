@@ -17,6 +17,7 @@ use crate::finding;
 use crate::latency_json::{latency, percentile_map};
 use crate::loading;
 use crate::messages;
+use crate::noise_floor;
 use crate::number::percentile_name;
 use crate::rules;
 use crate::seek;
@@ -107,16 +108,34 @@ fn variants(group: &Group<'_, '_>) -> Value {
             "rounds": judged.map_or(0, |found| found.ratio.rounds),
             "judged_by": judged_by.name(),
             "verdict": judged.map(|found| judged_by.verdict(found.verdict)),
+            "within_noise_floor": judged.and_then(|found| {
+                noise_floor::is_within(&found, noise_floor::of(group.noise(point, judged_by)))
+            }),
+            "rounds_needed": judged.and_then(|found| group.rounds_needed(&found)),
         })
     };
     let rows = group.others().flat_map(|name| {
         group.points(name).into_iter().map(|point| of(point, name)).collect::<Vec<_>>()
+    });
+    let noise = group.again.map(|name| {
+        let of = |point: &Point<'_>| {
+            json!({
+                "workload": point.workload,
+                "clients": point.clients,
+                "rate": point.rate.map(ToString::to_string),
+                "throughput": compared(group, point, Figure::Throughput),
+                "latency": compared(group, point, group.latency()),
+            })
+        };
+        let points = group.points(name).into_iter().map(of);
+        json!({ "variant": name, "compared": points.collect::<Vec<_>>() })
     });
     json!({
         "of": group.of,
         "baseline": group.baseline(),
         "least_difference": group.least_difference(),
         "compared": rows.collect::<Vec<_>>(),
+        "noise": noise,
         "too_few_rounds": group.too_few_rounds(),
         "notes": group.notes(),
     })
@@ -136,6 +155,7 @@ fn compared(group: &Group<'_, '_>, point: &Point<'_>, figure: Figure) -> Option<
         "high_95": end(ratio.high),
         "low_90": end(ratio.low_90),
         "high_90": end(ratio.high_90),
+        "noise_floor": noise_floor::of(group.noise(point, figure)).map(f64::exp_m1),
     }))
 }
 

@@ -24,6 +24,7 @@ mod latency_json;
 mod loading;
 mod markdown;
 mod messages;
+mod noise_floor;
 mod number;
 mod operations;
 mod panels;

@@ -235,7 +235,8 @@ pub(crate) fn variants() -> Run {
         let place = usize::from(trial.header.system == "mariadb");
         let name = ["v1", "v3"][place].to_owned();
         trial.header.system = format!("tidb.{name}");
-        trial.header.variant = Some(VariantRecord { of: "tidb".to_owned(), name, place });
+        trial.header.variant =
+            Some(VariantRecord { of: "tidb".to_owned(), name, place, is_baseline_again: false });
     }
     let killed = run.trials.iter_mut().rfind(|trial| trial.header.system == "tidb.v3");
     let end = killed.and_then(|trial| trial.end.as_mut()).unwrap();

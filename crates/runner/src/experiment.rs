@@ -127,7 +127,20 @@ impl Experiment {
             let notes = workload.database().map(Workload::notes).unwrap_or_default();
             notes.into_iter().map(move |note| format!("{}: {note}", plan.name))
         });
-        notes.chain(self.too_few_rounds()).collect()
+        notes.chain(self.too_few_rounds()).chain(self.baselines_again()).collect()
+    }
+
+    /// The trials that are there for the noise floor.
+    fn baselines_again(&self) -> impl Iterator<Item = String> {
+        let systems = &self.plan.systems;
+        let again = systems.iter().enumerate().filter(|(_, system)| {
+            system.variant.as_ref().is_some_and(|variant| variant.is_baseline_again)
+        });
+        again.map(|(at, system)| {
+            let baseline = &systems[self.plan.built_as(at)].name;
+            let name = &system.name;
+            format!("{name} is {baseline} once more in each round: how far they differ is the noise floor")
+        })
     }
 
     /// Variants are compared in rounds, and a single round shows no difference, however large.
@@ -351,6 +364,22 @@ mod tests {
         let told = notes(1);
         assert!(told[0].starts_with("with one round, no difference"), "{told:?}");
         assert_eq!(notes(2), Vec::<String>::new());
+    }
+
+    #[test]
+    fn trials_for_the_noise_floor_are_remarked_on() {
+        let text = "noise = true\nrepetitions = 2\nworkload = \"sysbench/oltp_point_select\"\n\
+                    [systems.lite]\nkind = \"sqlite\"\n\
+                    [systems.lite.variants.a]\n[systems.lite.variants.b]\n";
+        let folder = std::path::PathBuf::new();
+        let source = Source { name: "x".to_owned(), text: text.to_owned(), folder };
+        let experiment = Experiment::check(Plan::parse(source).unwrap()).unwrap();
+        assert_eq!(
+            experiment.notes(),
+            [
+                "lite.a.again is lite.a once more in each round: how far they differ is the noise floor"
+            ]
+        );
     }
 
     #[test]

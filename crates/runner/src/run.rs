@@ -361,7 +361,7 @@ impl<'a> Sequence<'a> {
             return Ok(test_bed);
         }
         self.take_down(listener)?;
-        self.build(trial.system, listener)?;
+        self.build(self.experiment.plan.built_as(trial.system), listener)?;
         let scratch = self.scratch.subfolder(&format!("{:04}", trial.index))?;
         TestBed::make(self.experiment, instance, &scratch, self.stop, listener)
     }

@@ -195,10 +195,10 @@ pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: WarmUp
 }
 
 fn variant(plan: &Plan, system: usize) -> Option<VariantRecord> {
-    let Variant { of, name } = plan.systems[system].variant.clone()?;
+    let Variant { of, name, is_baseline_again } = plan.systems[system].variant.clone()?;
     let is_before = |it: &&SystemPlan| it.variant.as_ref().is_some_and(|other| other.of == of);
     let place = plan.systems[..system].iter().filter(is_before).count();
-    Some(VariantRecord { of, name, place })
+    Some(VariantRecord { of, name, place, is_baseline_again })
 }
 
 fn is_blocking(access: &Access) -> bool {

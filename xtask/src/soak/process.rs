@@ -143,7 +143,7 @@ impl Drop for Dyno {
 }
 
 /// The folder of the only run below `results`.
-pub(super) fn run_folder(results: &Path) -> Option<PathBuf> {
+pub(crate) fn run_folder(results: &Path) -> Option<PathBuf> {
     Some(fs::read_dir(results).ok()?.next()?.ok()?.path())
 }
 

@@ -337,7 +337,7 @@ colour = "red"
     2 | repetition = 3
       | ^^^^^^^^^^
       |
-      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, noise, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `systms`
      --> plans/x.toml:3:2
@@ -345,7 +345,7 @@ colour = "red"
     3 | [systms.sqlite]
       |  ^^^^^^
       |
-      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, noise, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `before_perpare`
      --> plans/x.toml:7:1
@@ -741,7 +741,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, least_difference, load, name, noise, percentiles, repetitions, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

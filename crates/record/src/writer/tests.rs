@@ -52,6 +52,7 @@ fn trial_header(index: usize) -> TrialHeader {
             of: "mariadb".to_owned(),
             name: "small".to_owned(),
             place: 1,
+            is_baseline_again: true,
         }),
         identity: Identity {
             product: "MariaDB".to_owned(),

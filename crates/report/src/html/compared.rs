@@ -6,6 +6,7 @@ use super::{figures, paragraph, section, table};
 use crate::compared_figure::Figure;
 use crate::comparison::{DIFFERENCES, Group, NOTE, groups};
 use crate::digest::{Digest, Point, load_text};
+use crate::noise_floor;
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 
 const SIZE: Size = Size { is_wide: true, height: 300.0 };
@@ -33,12 +34,14 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
     let loads: Vec<String> = base_points.iter().map(|point| load_of(point)).collect();
     let figure = group.judged_by(&base_points);
     let mut series = Vec::new();
-    for (colour, name) in group.others().enumerate() {
-        let shift = (colour as f64 - (group.names.len() as f64 - 2.0) / 2.0) * APART;
+    let names: Vec<&str> = group.others().chain(group.again).collect();
+    for (colour, name) in names.iter().copied().enumerate() {
+        let shift = (colour as f64 - (names.len() as f64 - 1.0) / 2.0) * APART;
         let dots = group.points(name).into_iter().filter(|point| point.workload == workload);
         let dots = dots.filter_map(|point| {
             let place = loads.iter().position(|load| *load == load_of(point))?;
-            Some(dot(place as f64 + shift, figure, group.compare(point, figure)?))
+            let found = group.compare(point, figure)?;
+            Some(dot(place as f64 + shift, found, &told(group, name, figure, found)))
         });
         let line = Series::line(name, colour + 1, dots.collect());
         series.push(Series { has_markers: true, ..line });
@@ -74,12 +77,21 @@ fn load_of(point: &Point<'_>) -> String {
     load_text(point.clients, point.rate)
 }
 
-fn dot(place: f64, figure: Figure, found: Comparison) -> Dot {
+/// The verdict; of the baseline that was measured twice, the noise floor.
+fn told(group: &Group<'_, '_>, name: &str, figure: Figure, found: Comparison) -> String {
+    let floor = || noise_floor::of(Some(found)).map_or("-".to_owned(), noise_floor::show);
+    match group.again == Some(name) {
+        true => format!("{} {}", noise_floor::HEAD, floor()),
+        false => figure.verdict(found.verdict).to_owned(),
+    }
+}
+
+fn dot(place: f64, found: Comparison, told: &str) -> Dot {
     let ratio = found.ratio;
     let interval = (ratio.rounds > 1).then_some((ratio.low, ratio.high));
     let spread = interval
         .map_or(String::new(), |(low, high)| format!(", 95 % interval {low:.3} to {high:.3}"));
-    let told = format!("{:.3}{spread}: {}", ratio.ratio, figure.verdict(found.verdict));
+    let told = format!("{:.3}{spread}: {told}", ratio.ratio);
     Dot {
         error: interval,
         label: Some(format!("{:.3}", ratio.ratio)),
@@ -92,11 +104,11 @@ fn dot(place: f64, figure: Figure, found: Comparison) -> Dot {
 fn description(group: &Group<'_, '_>, workload: &str, figure: Figure) -> String {
     let of = |name: &'_ str| {
         let points = group.points(name).into_iter().filter(|point| point.workload == workload);
-        let told = points.filter_map(|point| {
+        let all = points.filter_map(|point| {
             let found = group.compare(point, figure)?;
-            Some(format!("{} at {}", figure.verdict(found.verdict), load_of(point)))
+            Some(format!("{} at {}", told(group, name, figure, found), load_of(point)))
         });
-        format!("{name}: {}", told.collect::<Vec<_>>().join(", "))
+        format!("{name}: {}", all.collect::<Vec<_>>().join(", "))
     };
-    group.others().map(of).collect::<Vec<_>>().join("; ")
+    group.others().chain(group.again).map(of).collect::<Vec<_>>().join("; ")
 }

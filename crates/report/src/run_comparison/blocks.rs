@@ -5,6 +5,7 @@ use analysis::{Cases, Significance};
 use super::crashes::crashed;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
+use crate::noise_floor;
 use crate::number::{percent, several};
 use crate::table::Table;
 
@@ -76,7 +77,8 @@ fn differences(compared: &RunComparison<'_, '_>) -> Block {
 
 fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
     let mut table = Table::new().words("system").words("workload").words("load").words("figure");
-    table = table.group().words("verdict").numbers("ratio").numbers("95 % interval").group();
+    table = table.group().words("verdict").numbers("ratio").numbers("95 % interval");
+    table = table.numbers(noise_floor::HEAD).group();
     table = table.numbers(SIDES[0]).numbers(SIDES[1]).words("repetitions").words("remarks");
     let mut reasons: Vec<String> = Vec::new();
     for row in &compared.rows {
@@ -95,6 +97,8 @@ fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
         head == "system" && is_single || cells.iter().all(|cell| cell.is_empty())
     });
     let mut notes = vec![NOTE.to_owned(), family(compared)];
+    let has_floor = compared.rows.iter().any(|row| row.noise_floor.is_some());
+    notes.extend(has_floor.then(|| noise_floor::NOTE.to_owned()));
     notes.extend(units(compared));
     notes.extend(reasons);
     Block { title: "Candidate to baseline".to_owned(), table, notes }
@@ -102,7 +106,7 @@ fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
 
 /// Ratio, interval, the figure of each side, and the repetitions.
 fn figures(row: &Row) -> Vec<String> {
-    let Ok(found) = &row.found else { return vec![String::new(); 5] };
+    let Ok(found) = &row.found else { return vec![String::new(); 6] };
     let value = |change: f64| match found.is_part {
         true => row.change(change),
         false => format!("{:.3}", 1.0 + change),
@@ -117,7 +121,8 @@ fn figures(row: &Row) -> Vec<String> {
         unit => format!("{baseline} and {candidate} {}", unit.name()),
     };
     let [one, other] = found.values.map(|value| row.figure.show_alone(value));
-    vec![value(found.change()), interval.unwrap_or_default(), one, other, counts]
+    let noise_floor = row.noise_floor.map(|floor| row.size(floor)).unwrap_or_default();
+    vec![value(found.change()), interval.unwrap_or_default(), noise_floor, one, other, counts]
 }
 
 /// What is corrected for what.

@@ -56,6 +56,16 @@ impl Found {
         if self.is_part { difference } else { difference.exp_m1() }
     }
 
+    /// The size of the change, whichever way round its ratio is taken.
+    pub(super) fn size(&self) -> f64 {
+        self.as_change(self.contrast.difference.abs())
+    }
+
+    /// Of a baseline that was measured twice: the largest change that cannot be told from none.
+    pub(super) fn noise_floor(&self) -> Option<f64> {
+        Some(self.as_change(self.contrast.noise_floor()?))
+    }
+
     /// The larger end of the 90 % interval, in size.
     pub(super) fn largest(&self) -> f64 {
         let [low, high] = self.interval(0.90);
@@ -159,13 +169,15 @@ fn from_ratio(found: Comparison) -> Found {
 fn differences([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
     let pair = |theirs: &RoundFigure| {
         let base = baseline.iter().find(|base| base.round == theirs.round)?;
-        Some([base.value, theirs.value])
+        Some([*base, *theirs])
     };
-    let pairs: Vec<[f64; 2]> = candidate.iter().filter_map(pair).collect();
-    let differences: Vec<f64> = pairs.iter().map(|[base, theirs]| theirs - base).collect();
-    let side = |side: usize| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>();
+    let pairs: Vec<[RoundFigure; 2]> = candidate.iter().filter_map(pair).collect();
+    let apart = pairs.iter().map(|[base, theirs]| theirs.place as f64 - base.place as f64);
+    let differences = pairs.iter().map(|[base, theirs]| theirs.value - base.value);
+    let contrast =
+        Contrast::paired_in_order(&differences.collect::<Vec<_>>(), &apart.collect::<Vec<_>>())?;
+    let side = |side: usize| pairs.iter().map(|pair| pair[side].value).collect::<Vec<_>>();
     let values = [arithmetic_mean(&side(0)), arithmetic_mean(&side(1))];
-    let contrast = Contrast::paired(&differences)?;
     Some(Found { contrast, values, is_part: true, unit: Unit::Round })
 }
 

@@ -7,6 +7,7 @@ use super::found::{Found, found};
 use super::sides::Matched;
 use super::thresholds::Criteria;
 use crate::compared_figure::Figure;
+use crate::noise_floor;
 use crate::number::{percent, signed_percent};
 
 /// A difference of failed parts below this does not matter: one in a thousand.
@@ -22,6 +23,8 @@ pub(super) struct Row {
     pub(super) found: Result<Found, String>,
     /// The least difference that matters, on the scale of the contrast.
     pub(super) least: f64,
+    /// The largest change of the baseline measured twice that its interval holds, where the same rounds measured that.
+    pub(super) noise_floor: Option<f64>,
     /// Its own tests, not corrected.
     pub(super) tests: Tests,
     /// The tests, corrected over the family.
@@ -44,7 +47,29 @@ impl Row {
         let none = Tests { difference: 1.0, equality: 1.0 };
         let tests = found.as_ref().map_or(none, |found| found.contrast.tests(least));
         let verdict = found.is_ok().then_some(Significance::TooFewRounds);
-        Some(Self { matched, figure, found, least, tests, corrected: none, verdict, needed: None })
+        let noise = place.noise().and_then(|noise| self::found(&noise, figure)?.ok());
+        let noise_floor = noise.and_then(|noise| noise.noise_floor());
+        let corrected = none;
+        Some(Self {
+            matched,
+            figure,
+            found,
+            least,
+            noise_floor,
+            tests,
+            corrected,
+            verdict,
+            needed: None,
+        })
+    }
+
+    /// Whether the verdict is on a difference that the baseline measured twice could show as well; `None` where there is
+    /// no such verdict, or no noise floor.
+    pub(super) fn is_within_noise(&self) -> Option<bool> {
+        let (Ok(found), Some(floor)) = (&self.found, self.noise_floor) else { return None };
+        let is_difference =
+            matches!(self.verdict, Some(Significance::Higher | Significance::Lower));
+        is_difference.then(|| found.size() <= floor)
     }
 
     /// Whether the row tells something: failures are shown where there are some, and where a threshold asks for them.
@@ -116,11 +141,12 @@ impl Row {
                 let mut ends = found.interval(0.95).map(f64::abs);
                 ends.sort_by(f64::total_cmp);
                 format!(
-                    "{} by {}{unit} ({} to {})",
+                    "{} by {}{unit} ({} to {}){}",
                     self.figure.verdict(verdict),
                     digits(found.change().abs()),
                     digits(ends[0]),
-                    digits(ends[1])
+                    digits(ends[1]),
+                    noise_floor::mark(self.is_within_noise()),
                 )
             }
         }
@@ -130,6 +156,11 @@ impl Row {
     pub(super) fn change(&self, change: f64) -> String {
         let percent = signed_percent(change);
         format!("{}{}", percent.trim_end_matches(" %"), self.unit())
+    }
+
+    /// The size of a change.
+    pub(super) fn size(&self, change: f64) -> String {
+        format!("{}{}", digits(change), self.unit())
     }
 
     /// Of a number in hundredths.

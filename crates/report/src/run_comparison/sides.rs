@@ -92,6 +92,36 @@ impl Matched<'_, '_> {
     }
 }
 
+impl<'d, 'a> Matched<'d, 'a> {
+    /// The baseline of the variants beside itself, where the same rounds measured it twice: what they differ by is
+    /// noise. `None` where a run has no such variant, or where it is compared here.
+    pub(super) fn noise(&self) -> Option<Self> {
+        let is_again =
+            |it: &RunPoint<'_, '_>| it.point.variant.is_some_and(|it| it.is_baseline_again);
+        if !self.is_interleaved() || self.points.iter().flatten().any(is_again) {
+            return None;
+        }
+        let of_run = |it: &RunPoint<'d, 'a>| -> Option<[RunPoint<'d, 'a>; 2]> {
+            let digest = it.digest;
+            let of = &it.point.variant?.of;
+            let all = digest.points.iter().map(|point| RunPoint { digest, point });
+            let alike = all.filter(|other| {
+                other.is_like(*it) && other.point.variant.is_some_and(|variant| variant.of == *of)
+            });
+            let alike: Vec<_> = alike.collect();
+            let again = alike.iter().find(|other| is_again(other))?;
+            let baseline =
+                alike.iter().find(|other| other.point.variant.is_some_and(|it| it.place == 0))?;
+            Some([*baseline, *again])
+        };
+        let runs: Vec<[RunPoint<'d, 'a>; 2]> =
+            self.points[0].iter().map(of_run).collect::<Option<_>>()?;
+        let points = [0, 1].map(|side| runs.iter().map(|pair| pair[side]).collect());
+        let systems = runs.first()?.map(|it| it.point.system);
+        Some(Self { systems, points, ..*self })
+    }
+}
+
 impl<'d, 'a> Sides<'d, 'a> {
     pub(super) fn of(
         baseline: &[Selection<'d, 'a>],
@@ -160,13 +190,16 @@ impl<'d, 'a> Sides<'d, 'a> {
     }
 }
 
-/// The points of a side that were asked for.
+/// The points of a side that were asked for. The baseline that was measured again is no system to compare, unless it is
+/// named.
 fn selected<'d, 'a>(side: &[Selection<'d, 'a>]) -> Result<Vec<RunPoint<'d, 'a>>, Refusal> {
     let mut all = Vec::new();
     for Selection { digest, system } in side {
         let is_asked = |point: &&Point<'_>| {
             let is_variant = |name: &str| point.variant.is_some_and(|it| it.name == name);
-            system.as_deref().is_none_or(|name| point.system == name || is_variant(name))
+            let is_again = point.variant.is_some_and(|it| it.is_baseline_again);
+            let is_named = |name: &str| point.system == name || is_variant(name);
+            system.as_deref().map_or(!is_again, is_named)
         };
         let points = digest.points.iter().filter(is_asked);
         let before = all.len();

@@ -1,0 +1,56 @@
+//! The noise floor in words: how far a baseline that every round measured twice differs from itself.
+
+use analysis::{Comparison, Finding, Significance, check_baseline_again};
+
+use crate::comparison::{Group, groups};
+use crate::digest::{Digest, load_text};
+use crate::number::percent;
+
+/// The head of its column.
+pub(crate) const HEAD: &str = "noise floor";
+
+/// Marks a verdict on a difference that is not larger.
+pub(crate) const WITHIN: &str = ", within the noise floor";
+
+/// How to read the column.
+pub(crate) const NOTE: &str = "Noise floor: every round measured the baseline twice, and this is the end of the 95 % interval of that \
+                               ratio that is farther from 1. A difference that is not larger cannot be told from \
+                               none here, whatever its verdict.";
+
+/// The noise floor that a comparison of equals shows, as a logarithm.
+pub(crate) fn of(again: Option<Comparison>) -> Option<f64> {
+    again?.ratio.logs.noise_floor()
+}
+
+/// It as a relative difference.
+pub(crate) fn show(floor: f64) -> String {
+    percent(floor.exp_m1())
+}
+
+/// Whether a verdict is on a difference that is not larger than the floor; `None` where it is on none, or there is no floor.
+pub(crate) fn is_within(found: &Comparison, floor: Option<f64>) -> Option<bool> {
+    let is_difference = matches!(found.verdict, Significance::Higher | Significance::Lower);
+    let size = found.ratio.logs.difference.abs();
+    floor.filter(|_| is_difference).map(|floor| size <= floor)
+}
+
+/// The mark of a verdict; empty where there is none.
+pub(crate) fn mark(is_within: Option<bool>) -> &'static str {
+    if is_within == Some(true) { WITHIN } else { "" }
+}
+
+/// A warning for each load under which a baseline differs from itself.
+pub(crate) fn findings(digest: &Digest<'_>) -> Vec<Finding> {
+    let of_group = |group: &Group<'_, '_>| {
+        let Some(name) = group.again else { return Vec::new() };
+        let points = group.points(name);
+        let compared = points.iter().filter_map(|point| {
+            let figure = group.judged_by(&[point]);
+            let load = load_text(point.clients, point.rate);
+            let place = format!("{}, {}, {load}: {}", point.system, point.workload, figure.name());
+            Some((place, group.compare(point, figure)?))
+        });
+        check_baseline_again(&compared.collect::<Vec<_>>(), group.least_difference())
+    };
+    groups(digest).iter().flat_map(of_group).collect()
+}
