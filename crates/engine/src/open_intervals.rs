@@ -1,8 +1,8 @@
 //! The intervals of all workers, merged, until they are passed on.
 //!
-//! An interval is passed on when every worker has closed it. When a worker stands still, the others' part is passed on
-//! after a bounded time; what the worker had counted in it follows. Counters and histograms add up, so that the parts
-//! of an interval are exactly the interval.
+//! An interval is passed on when every worker has closed it. When a worker stands still, the others' part is passed
+//! on after a bounded time; what the worker had counted in it follows. Counters and histograms add up, so that the
+//! parts of an interval are exactly the interval.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -47,7 +47,8 @@ impl OpenIntervals {
         self.done[worker] = true;
     }
 
-    /// A worker has closed interval `index`. Returns its part when the others' was passed on before, unless it is empty.
+    /// A worker has closed interval `index`. Returns its part when the others' was passed on before, unless it is
+    /// empty.
     pub(crate) fn close(
         &mut self,
         worker: usize,

@@ -1,7 +1,7 @@
 //! What an event loop has to do while a call blocks its thread, such as a statement of an embedded database.
 //!
-//! The call itself asks [`must_end`] from time to time. So time-outs, ticks and stops act as they do between two events,
-//! on the same thread and without a lock.
+//! The call itself asks [`must_end`] from time to time. So time-outs, ticks and stops act as they do between two
+//! events, on the same thread and without a lock.
 
 use std::cell::RefCell;
 use std::rc::Rc;

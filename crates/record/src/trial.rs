@@ -297,8 +297,8 @@ impl TrialRecord {
         }
     }
 
-    /// The interval that this is another part of: one of the same times, which was written before all workers had closed
-    /// it.
+    /// The interval that this is another part of: one of the same times, which was written before all workers had
+    /// closed it.
     fn earlier_part(&mut self, part: &IntervalRecord) -> Option<&mut IntervalRecord> {
         if self.intervals.last().is_none_or(|last| last.end_ns <= part.start_ns) {
             return None;

@@ -1,5 +1,5 @@
-//! Peers that speak the protocol and send without end, in drips or not at all: time-outs and the loop's tick act, and a
-//! large honest result arrives whole.
+//! Peers that speak the protocol and send without end, in drips or not at all: time-outs and the loop's tick act,
+//! and a large honest result arrives whole.
 
 use std::future::Future;
 use std::io::{Read as _, Write as _};
@@ -85,8 +85,8 @@ async fn connect(handle: &Handle, address: SocketAddr, query: Option<Duration>) 
     Session::connect(handle, &config, &opening).await.unwrap()
 }
 
-/// The result of a client of a peer that behaves in this way after its login; `None` when the loop ended after so many
-/// ticks.
+/// The result of a client of a peer that behaves in this way after its login; `None` when the loop ended after so
+/// many ticks.
 fn with_peer<T: 'static, F: Future<Output = T> + 'static>(
     peer: impl FnOnce(TcpStream) + Send + 'static,
     query: Option<Duration>,

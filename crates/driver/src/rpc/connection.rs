@@ -141,7 +141,8 @@ impl Shared {
         if let Some(failure) = given_up {
             return Poll::Ready(failure);
         }
-        // A poll reads a bounded number of bytes: a service that sends without end does not hold up other connections.
+        // A poll reads a bounded number of bytes: a service that sends without end does not hold up other
+        // connections.
         while let Poll::Ready(read) = self.poll_read(stream) {
             if let Err(broken) = read {
                 return Poll::Ready(broken.explain(address));

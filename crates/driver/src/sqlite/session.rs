@@ -36,8 +36,8 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Opens the file with the settings of `config`. A statement that takes longer than `timeout` is interrupted, and one
-    /// that the event loop of this thread gives up.
+    /// Opens the file with the settings of `config`. A statement that takes longer than `timeout` is interrupted,
+    /// and one that the event loop of this thread gives up.
     pub(crate) fn open(config: &Config, timeout: Option<Duration>) -> Result<Self, Failure> {
         let opened = Connection::open(&config.path).and_then(|mut connection| {
             set_up(&connection, config)?;

@@ -13,7 +13,8 @@ const INSTRUCTIONS: i32 = 10_000;
 const CHECK_PERIOD: Duration = Duration::from_millis(5);
 
 /// Interrupts statements that take longer than a time-out, and those that the event loop of their thread gives up.
-/// Waits for a lock or for the disk are no instructions: they end by themselves, a wait for a lock by the busy time-out.
+/// Waits for a lock or for the disk are no instructions: they end by themselves, a wait for a lock by the busy
+/// time-out.
 pub(super) struct TimeLimit {
     flags: Arc<Flags>,
 }

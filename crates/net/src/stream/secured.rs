@@ -6,8 +6,8 @@ use std::task::{Poll, ready};
 use super::Wire;
 use crate::tls::{Machine, Opened, TlsFault};
 
-/// The number of bytes in a row that hold no plain ones, after which the peer counts as flooding dyno. A record is far
-/// shorter.
+/// The number of bytes in a row that hold no plain ones, after which the peer counts as flooding dyno. A record is
+/// far shorter.
 const FRUITLESS_BYTES_MAX: usize = 6 << 20;
 
 /// Continues the handshake as far as the wire allows.
