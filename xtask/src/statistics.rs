@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use plan::split_mix;
 
 use crate::interrupt::Interrupt;
 use crate::paths;
@@ -259,4 +260,10 @@ impl Page<'_> {
         }
         Ok(())
     }
+}
+
+/// A normally distributed number. Source: Box and Muller, Annals of Mathematical Statistics 29 (1958).
+fn normal(draws: &mut u64) -> f64 {
+    let mut uniform = || ((split_mix::next(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use measure::{ErrorClass, Failure};
 
-use crate::{Answer, mysql};
+use crate::{Answer, mysql, sqlite};
 
 /// The answer of a running statement. Dropping it before the answer has come makes the session unusable.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ enum State<'s> {
     Waiting(&'s mut mysql::Session),
     /// The result is known without waiting.
     Done(Result<Answer, Failure>),
+    /// The event loop has given the statement up, and ends in its next turn without an answer.
+    GivenUp,
     /// The result was returned.
     Over,
 }
@@ -35,9 +37,13 @@ impl<'s> Running<'s> {
         })
     }
 
+    /// A statement that has blocked the thread until its end.
     #[inline]
-    pub(crate) fn done(result: Result<Answer, Failure>) -> Self {
-        Self(State::Done(result))
+    pub(crate) fn blocking(result: Result<Answer, Failure>, session: &sqlite::Session) -> Self {
+        Self(match result {
+            Err(_) if session.has_given_up() => State::GivenUp,
+            result => State::Done(result),
+        })
     }
 }
 
@@ -46,8 +52,10 @@ impl Future for Running<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let State::Waiting(session) = &mut self.0 {
-            return session.poll_answer();
+        match &mut self.0 {
+            State::Waiting(session) => return session.poll_answer(),
+            State::GivenUp => return Poll::Pending,
+            State::Done(_) | State::Over => {}
         }
         match std::mem::replace(&mut self.0, State::Over) {
             State::Done(result) => Poll::Ready(result),

@@ -43,7 +43,8 @@ impl Session {
                 Running::begun(session, begun)
             }
             Connection::Sqlite(session) => {
-                Running::done(session.execute(statement.index, parameters))
+                let result = session.execute(statement.index, parameters);
+                Running::blocking(result, session)
             }
         }
     }
@@ -61,7 +62,8 @@ impl Session {
                 Running::begun(session, begun)
             }
             Connection::Sqlite(session) => {
-                Running::done(session.fetch(statement.index, parameters))
+                let result = session.fetch(statement.index, parameters);
+                Running::blocking(result, session)
             }
         }
     }
@@ -88,7 +90,10 @@ impl Session {
                 let begun = session.begin_run(sql);
                 Running::begun(session, begun)
             }
-            Connection::Sqlite(session) => Running::done(session.run(sql)),
+            Connection::Sqlite(session) => {
+                let result = session.run(sql);
+                Running::blocking(result, session)
+            }
         }
     }
 

@@ -12,6 +12,7 @@ mod client_handle;
 mod control;
 mod observer;
 mod offer;
+mod open_intervals;
 mod outages;
 mod outcome;
 mod pacing;

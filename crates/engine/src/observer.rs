@@ -32,6 +32,15 @@ pub trait TrialObserver {
         false
     }
 
+    /// A part of an interval: in the interval's turn that of all workers but those that are `missing`, which stand
+    /// still; later what one of these had counted in it, with none missing. The parts add up to the interval.
+    ///
+    /// # Errors
+    /// As [`TrialObserver::interval`].
+    fn part(&mut self, part: &Interval, _missing: &[usize]) -> io::Result<()> {
+        self.interval(part)
+    }
+
     /// All outages so far. Called after an interval in which they have changed, and once more before the end.
     ///
     /// # Errors

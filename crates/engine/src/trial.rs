@@ -1,5 +1,5 @@
 //! The coordinator of one trial's load: starts the workers together, merges their counts, and passes each interval on
-//! as soon as every worker has closed it.
+//! as soon as every worker has closed it, or without those that stand still.
 
 use std::collections::BTreeMap;
 use std::panic;
@@ -15,6 +15,7 @@ use net::{Clock, Nanos, Remote};
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
+use crate::open_intervals::OpenIntervals;
 use crate::outages::Outages;
 use crate::quiet::Quiet;
 use crate::worker::spawn;
@@ -112,11 +113,7 @@ struct Coordinator<'a> {
     ready: usize,
     started_at: Option<Nanos>,
     phase: Option<Phase>,
-    done: Vec<bool>,
-    /// For each worker, how many intervals it has closed.
-    closed: Vec<usize>,
-    open: BTreeMap<usize, Interval>,
-    handed_on: usize,
+    intervals: OpenIntervals,
     clients: Vec<ClientOutcome>,
     first_failure: Option<Failure>,
     edges: Edges,
@@ -162,10 +159,7 @@ impl<'a> Coordinator<'a> {
             ready: 0,
             started_at: (offer.workers == Workers::Simulated).then_some(0),
             phase: None,
-            done: vec![false; workers],
-            closed: vec![0; workers],
-            open: BTreeMap::new(),
-            handed_on: 0,
+            intervals: OpenIntervals::new(workers, offer.interval),
             clients: vec![ClientOutcome::default(); offer.clients],
             first_failure: None,
             edges: Edges::new(operations),
@@ -196,7 +190,7 @@ impl<'a> Coordinator<'a> {
     }
 
     fn follow(&mut self, inbox: &Receiver<Message>) -> Result<(), TrialError> {
-        while self.done.contains(&false) {
+        while self.intervals.has_running() {
             match inbox.recv_timeout(self.poll_period()) {
                 Ok(message) => self.on_message(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -261,8 +255,10 @@ impl<'a> Coordinator<'a> {
             }
             Message::Backlog { backlog } => self.backlog += backlog,
             Message::Closed { worker, index, interval, seen } => {
-                self.closed[worker] = index + 1;
-                self.merge(index, *interval);
+                if let Some(late) = self.intervals.close(worker, index, *interval) {
+                    self.count(&late.tally);
+                    self.observer.part(&late, &[])?;
+                }
                 self.hand_on()?;
                 drop(seen);
             }
@@ -276,7 +272,7 @@ impl<'a> Coordinator<'a> {
                 quiet,
                 turns,
             } => {
-                self.done[worker] = true;
+                self.intervals.done(worker);
                 self.edges.merge(&edges);
                 self.lateness.merge(&lateness);
                 self.start_delays.merge(&start_delays);
@@ -289,38 +285,27 @@ impl<'a> Coordinator<'a> {
         self.hand_on()
     }
 
-    fn merge(&mut self, index: usize, interval: Interval) {
-        match self.open.get_mut(&index) {
-            None => {
-                self.open.insert(index, interval);
-            }
-            Some(merged) => {
-                merged.end_ns = merged.end_ns.max(interval.end_ns);
-                merged.tally.merge(&interval.tally);
-            }
-        }
-    }
-
     /// Passes on all intervals that all workers have closed.
     fn hand_on(&mut self) -> Result<(), TrialError> {
-        while let Some(entry) = self.open.first_entry() {
-            let index = *entry.key();
-            let is_whole = self.handed_on == index && self.closed_by_all(index);
-            if !is_whole {
-                break;
-            }
-            let Some((_, interval)) = self.open.pop_first() else { break };
-            self.handed_on += 1;
-            self.count(&interval.tally);
-            self.window_end = interval.end_ns;
-            self.enter(interval.phase)?;
-            self.observer.interval(&interval)?;
-            if self.observer.has_enough() {
-                self.end_phase(interval.phase);
-            }
-            self.report_outages()?;
+        while let Some(interval) = self.intervals.take_whole() {
+            self.pass_on(&interval, &[])?;
         }
         Ok(())
+    }
+
+    /// Passes on an interval without these workers, which have not closed it.
+    fn pass_on(&mut self, interval: &Interval, missing: &[usize]) -> Result<(), TrialError> {
+        self.count(&interval.tally);
+        self.window_end = interval.end_ns;
+        self.enter(interval.phase)?;
+        match missing {
+            [] => self.observer.interval(interval)?,
+            missing => self.observer.part(interval, missing)?,
+        }
+        if self.observer.has_enough() {
+            self.end_phase(interval.phase);
+        }
+        self.report_outages()
     }
 
     /// Ends a phase of which the observer has seen enough, if it may.
@@ -345,10 +330,6 @@ impl<'a> Coordinator<'a> {
             Some(outages) => Ok(self.observer.outages(outages)?),
             None => Ok(()),
         }
-    }
-
-    fn closed_by_all(&self, index: usize) -> bool {
-        self.closed.iter().zip(&self.done).all(|(closed, done)| *done || *closed > index)
     }
 
     /// Checks the clock, the stop flag and the system under test.
@@ -381,8 +362,11 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Begins and ends the measured window on time.
+    /// Begins and ends the measured window on time, and passes on what workers that stand still hold up.
     fn keep_time(&mut self, at: Nanos) -> Result<(), TrialError> {
+        while let Some((interval, missing)) = self.intervals.take_overdue(at) {
+            self.pass_on(&interval, &missing)?;
+        }
         let end = self.control.end();
         if at.min(end) >= self.control.window.start_or_never() {
             self.enter(Phase::Measure)?;

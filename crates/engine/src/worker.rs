@@ -6,7 +6,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use measure::{ErrorClass, Failure};
-use net::{Clock, Runtime};
+use net::{BlockingCheck, Clock, Runtime};
 
 use crate::assignment::Assignment;
 use crate::control::Message;
@@ -44,6 +44,8 @@ fn work(assignment: &Assignment<'_>, load: &dyn Load, origin: Instant) -> Result
     let mut runtime = Runtime::new(clock).map_err(|error| event_loop_failure(&error))?;
     let state = Rc::new(WorkerState::new(assignment, runtime.handle()));
     state.send(Message::Up { worker: assignment.worker, remote: runtime.remote() });
+    let blocked = Rc::clone(&state);
+    let _check = BlockingCheck::set(move || blocked.tick().is_none());
     load.clients(Clients::new(&mut runtime, Rc::clone(&state), assignment.clients()));
     let result = runtime.run(|| state.tick());
     state.close_last();

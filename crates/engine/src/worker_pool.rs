@@ -1,8 +1,9 @@
 //! Runs jobs in parallel, on threads with an event loop each.
 
 use std::panic;
+use std::rc::Rc;
 
-use net::{Clock, Handle, Runtime};
+use net::{BlockingCheck, Clock, Handle, Runtime};
 
 use crate::{LocalBoxFuture, Stop, StopLevel};
 use measure::{ErrorClass, Failure};
@@ -46,9 +47,24 @@ pub fn run_one<F>(stop: &Stop, job: F) -> Result<(), Failure>
 where
     F: FnOnce(Handle) -> LocalBoxFuture<'static, Result<(), Failure>>,
 {
+    let stop = stop.clone();
+    run_until(move || stop.level() == StopLevel::AtOnce, job)
+}
+
+/// Runs one future on this thread, to its end or until `must_end` returns true.
+///
+/// # Errors
+/// The future's own failure, or that of the event loop, or that it was interrupted.
+pub fn run_until<F>(must_end: impl Fn() -> bool + 'static, job: F) -> Result<(), Failure>
+where
+    F: FnOnce(Handle) -> LocalBoxFuture<'static, Result<(), Failure>>,
+{
     let mut runtime =
         Runtime::new(Clock::monotonic()).map_err(|error| event_loop_failure(&error))?;
     let handle = runtime.handle();
+    let must_end = Rc::new(must_end);
+    let blocked = Rc::clone(&must_end);
+    let _check = BlockingCheck::set(move || blocked());
     let (sender, receiver) = std::sync::mpsc::channel();
     let future = job(handle.clone());
     runtime.spawn(async move {
@@ -56,7 +72,7 @@ where
         let _ = sender.send(future.await);
     });
     runtime
-        .run(|| (stop.level() < StopLevel::AtOnce).then(|| handle.now() + POLL_PERIOD_NS))
+        .run(|| (!must_end()).then(|| handle.now() + POLL_PERIOD_NS))
         .map_err(|error| event_loop_failure(&error))?;
     receiver
         .try_recv()

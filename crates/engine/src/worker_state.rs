@@ -20,6 +20,9 @@ use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
 use crate::{ClientOutcome, NextStart, Turn};
 use counting::{Counted, Open};
 
+/// How long to wait for requests in flight when the user ends the load.
+const STOP_DRAIN_NS: Nanos = 1_000_000_000;
+
 /// The state of one client that every event changes. It is small, so that the clients of a worker fit into
 /// the processor's caches.
 #[derive(Clone, Default)]
@@ -421,9 +424,15 @@ impl WorkerState {
             return Some(self.origin.get().saturating_add(next));
         }
         self.report_backlog(end);
-        let deadline = end.saturating_add(self.drain_timeout_ns);
+        let deadline = end.saturating_add(self.drain_ns());
         let waits = at < deadline && self.is_anyone_in_turn();
         waits.then(|| self.origin.get().saturating_add(deadline))
+    }
+
+    /// How long to wait for requests in flight after the window.
+    fn drain_ns(&self) -> Nanos {
+        let most = if self.control.stop.is_asked() { STOP_DRAIN_NS } else { Nanos::MAX };
+        self.drain_timeout_ns.min(most)
     }
 
     /// Another worker may have reached the limit of the backlog: that of this one counts too.
@@ -443,6 +452,8 @@ impl WorkerState {
 
     /// The worker's last message, after [`WorkerState::close_last`].
     pub(crate) fn done(&self) -> Message {
+        // The clients may have ended before a tick could report it.
+        self.report_backlog(self.control.end());
         let at = self.handle.now() - self.origin.get();
         let end = self.control.end().min(at);
         for due in self.pacer.never_started(end) {

@@ -9,12 +9,14 @@
 
 mod affinity;
 mod alarm;
+mod blocking;
 mod clock;
 mod coarse_timers;
 mod connect_permit;
 mod connect_queue;
 mod fixed_sizes;
 mod listener;
+mod read_budget;
 mod runtime;
 mod signal;
 mod stream;
@@ -25,6 +27,7 @@ pub mod tls;
 mod within;
 
 pub use affinity::bind_thread;
+pub use blocking::{BlockingCheck, must_end};
 pub use clock::{Clock, origin};
 pub use connect_permit::{ConnectPermit, ConnectPermitWait};
 pub use fixed_sizes::FixedSizes;

@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use measure::nanos;
@@ -17,8 +16,13 @@ use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
 use crate::alarm::Alarm;
 use crate::coarse_timers::CoarseTimers;
 use crate::connect_queue::ConnectQueue;
+use crate::read_budget::ReadBudget;
 use crate::task::{Ready, Task, TaskId};
 use crate::{Clock, Nanos};
+
+mod sleep;
+
+pub use sleep::Sleep;
 
 /// Sockets that the kernel may report in one wait.
 const EVENTS_PER_WAIT: usize = 256;
@@ -48,6 +52,7 @@ struct Shared {
     yielded: RefCell<Vec<TaskId>>,
     /// The future that is being polled now.
     current: Cell<TaskId>,
+    read_budget: ReadBudget,
     scratch: RefCell<Box<[u8]>>,
     draft: Cell<Vec<u8>>,
     connect_queue: ConnectQueue,
@@ -114,6 +119,7 @@ impl Runtime {
             ready: RefCell::default(),
             yielded: RefCell::default(),
             current: Cell::new(0),
+            read_budget: ReadBudget::default(),
             scratch: RefCell::new(vec![0; SCRATCH_BYTES].into_boxed_slice()),
             draft: Cell::default(),
             connect_queue: ConnectQueue::default(),
@@ -295,6 +301,7 @@ impl Runtime {
     fn poll_task(&mut self, id: TaskId) {
         let Some(Some(task)) = self.tasks.get_mut(id) else { return };
         self.shared.current.set(id);
+        self.shared.read_budget.refill();
         let mut context = Context::from_waker(Waker::noop());
         if task.as_mut().poll(&mut context).is_ready() {
             self.end_task(id);
@@ -379,6 +386,16 @@ impl Handle {
         }
     }
 
+    /// Whether the future that is being polled may read once more. If not, it is polled again in the next turn.
+    #[inline]
+    pub(crate) fn may_read(&self) -> bool {
+        let may_read = self.0.read_budget.spend();
+        if !may_read {
+            self.yield_turn();
+        }
+        may_read
+    }
+
     pub(crate) fn connect_queue(&self) -> &ConnectQueue {
         &self.0.connect_queue
     }
@@ -454,45 +471,6 @@ impl Handle {
     #[inline]
     pub(crate) fn with_scratch<T>(&self, body: impl FnOnce(&mut [u8]) -> T) -> T {
         body(&mut self.0.scratch.borrow_mut())
-    }
-}
-
-/// Waits for a point in time.
-pub struct Sleep<'a> {
-    handle: &'a Handle,
-    at: Nanos,
-    /// The future whose timer is set.
-    set_for: Option<TaskId>,
-}
-
-impl Future for Sleep<'_> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<()> {
-        let Self { handle, at, set_for } = &mut *self;
-        if handle.now() >= *at {
-            *set_for = None;
-            return Poll::Ready(());
-        }
-        if set_for.is_none() {
-            handle.0.timers.borrow_mut().push(Reverse((*at, handle.current())));
-            *set_for = Some(handle.current());
-        }
-        Poll::Pending
-    }
-}
-
-impl Drop for Sleep<'_> {
-    fn drop(&mut self) {
-        let Some(task) = self.set_for else { return };
-        // A future that no longer waits must not be polled. This case is rare, and there are few timers.
-        let entry = Reverse((self.at, task));
-        let mut is_found = false;
-        self.handle.0.timers.borrow_mut().retain(|timer| {
-            let is_this = !is_found && *timer == entry;
-            is_found |= is_this;
-            !is_this
-        });
     }
 }
 

@@ -122,7 +122,7 @@ impl Stream {
     }
 
     /// As [`Stream::read_with`], for futures that are written by hand. After `Pending` the future is polled again
-    /// when bytes have arrived.
+    /// when bytes have arrived; or in the next turn of the loop, when it has read as much as one poll may.
     ///
     /// # Errors
     /// The kernel's error, such as a reset by the peer; on a secured stream, also one that contains a
@@ -174,6 +174,9 @@ impl Wire {
     fn poll_read<T>(&mut self, mut body: impl FnMut(&mut [u8]) -> T) -> Poll<io::Result<T>> {
         let Self { socket, token, handle } = self;
         while handle.is_readable(*token) {
+            if !handle.may_read() {
+                return Poll::Pending;
+            }
             let done = handle.with_scratch(|scratch| match socket.read(scratch) {
                 Ok(length) => {
                     // A short read means that the kernel has no more bytes. Later bytes are a new event, so another

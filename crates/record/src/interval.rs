@@ -42,6 +42,13 @@ impl IntervalRecord {
         Self { phase, start_ns, end_ns, tally, latencies }
     }
 
+    /// Adds another part of the same interval.
+    pub(crate) fn merge(&mut self, part: &Self) {
+        self.end_ns = self.end_ns.max(part.end_ns);
+        self.tally.merge(&part.tally);
+        self.latencies.merge(&part.latencies);
+    }
+
     /// Its length in seconds.
     pub fn seconds(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e9

@@ -296,7 +296,21 @@ impl TrialRecord {
         if interval.phase == Phase::Measure {
             self.total.merge(&interval.tally);
         }
-        self.intervals.push(IntervalRecord::new(interval, &self.header.operations));
+        let record = IntervalRecord::new(interval, &self.header.operations);
+        match self.earlier_part(&record) {
+            Some(earlier) => earlier.merge(&record),
+            None => self.intervals.push(record),
+        }
+    }
+
+    /// The interval that this is another part of: one of the same times, which was written before all workers had
+    /// closed it.
+    fn earlier_part(&mut self, part: &IntervalRecord) -> Option<&mut IntervalRecord> {
+        if self.intervals.last().is_none_or(|last| last.end_ns <= part.start_ns) {
+            return None;
+        }
+        let at = self.intervals.partition_point(|before| before.start_ns < part.start_ns);
+        self.intervals.get_mut(at).filter(|it| it.start_ns == part.start_ns)
     }
 
     /// Whether the trial ran to its end. A probe whose load was too high for the system has done so.

@@ -185,6 +185,15 @@ impl TrialWriter {
     /// # Errors
     /// When the disk is full, or the folder was removed.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), RecordError> {
+        self.part(interval, &[])
+    }
+
+    /// Adds an interval without what these workers have counted in it, or such a part, later. A reader adds the parts
+    /// of an interval up.
+    ///
+    /// # Errors
+    /// As [`TrialWriter::interval`].
+    pub fn part(&mut self, interval: &Interval, missing: &[usize]) -> Result<(), RecordError> {
         if self.is_empty {
             let age = SignedDuration::from_nanos(interval.end_ns.try_into().unwrap_or(i64::MAX));
             let started = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -196,7 +205,7 @@ impl TrialWriter {
         })?;
         // An interval is complete once its line is in intervals.jsonl, so this line is written last.
         self.latencies.append(lines.as_bytes())?;
-        self.intervals.append(interval_line(interval).as_bytes())
+        self.intervals.append(interval_line(interval, missing).as_bytes())
     }
 
     /// Writes how the trial ended, and waits until everything is on the disk. A phase after the load, such as

@@ -4,6 +4,7 @@
 //! a [`test_bed`], which prepares the systems and data that each trial needs. It writes the record as it goes, and
 //! reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the data alone.
 
+mod before_run;
 mod building;
 mod ceiling;
 mod cross_check;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
-use engine::{Stop, worker_pool};
+use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use net::Clock;
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
-use system::{Access, ProgressEvent, Running};
+use system::{Access, ProgressEvent, ProgressListener, Running};
 use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
@@ -19,7 +19,7 @@ use crate::experiment::TrialWorkload;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
 use crate::trial_watch::WatchTargets;
-use crate::{Event, Experiment, RunListener, building, idle};
+use crate::{Event, Experiment, RunListener, before_run, building, idle};
 
 /// Time between two checks of the progress.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
@@ -204,7 +204,8 @@ impl<'a> TestBed<'a> {
         self.loaded = Some(Loaded { maker: index, user: index });
         phases.push(self.phase(Phase::Verify, index, listener)?);
         if self.experiment.plan.between == Between::Restore && self.later_trials(index) {
-            self.running.snapshot().context("cannot save the state after loading")?;
+            self.limited(Phase::Prepare, listener, Running::snapshot)
+                .context("cannot save the state after loading")?;
         }
         Ok(())
     }
@@ -224,12 +225,28 @@ impl<'a> TestBed<'a> {
         phases: &mut Vec<PhaseRecord>,
         listener: &mut dyn RunListener,
     ) -> Result<()> {
-        let timer = PhaseTimer::start(Phase::Prepare);
         listener.on_event(Event::PhaseBegins { phase: Phase::Prepare, planned: None });
-        self.running.restore().context("cannot restore the state after loading")?;
-        phases.push(timer.stop());
+        let restored = self.limited(Phase::Prepare, listener, Running::restore);
+        phases.push(restored.context("cannot restore the state after loading")?);
         phases.push(self.phase(Phase::Verify, index, listener)?);
         Ok(())
+    }
+
+    /// Does a step of the system itself within the limits of a phase.
+    fn limited(
+        &mut self,
+        phase: Phase,
+        listener: &mut dyn RunListener,
+        step: fn(&mut Running, &mut ProgressListener<'_>) -> Result<()>,
+    ) -> Result<PhaseRecord> {
+        let timer = PhaseTimer::start(phase);
+        let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
+        let done = step(&mut self.running, &mut |event| {
+            listener.on_event(Event::Progress(event));
+            limit.check_limits(timer.elapsed());
+            limit.flow()
+        });
+        limit.explained(done).map(|()| timer.stop())
     }
 
     fn reload(
@@ -397,23 +414,14 @@ impl<'a> TestBed<'a> {
         })
     }
 
-    /// Runs the plan's statements before each trial.
+    /// Runs the plan's statements before each trial, within the limit of a phase.
     pub(crate) fn before_run(&self) -> Result<(), Failure> {
-        if self.sql.before_run.is_empty() {
-            return Ok(());
+        match self.target(None) {
+            Ok(target) if !self.sql.before_run.is_empty() => {
+                before_run::run(&target, &self.sql.before_run, self.stop, self.bounds())
+            }
+            _ => Ok(()),
         }
-        let Ok(target) = self.target(None) else { return Ok(()) };
-        let statements = self.sql.before_run.clone();
-        worker_pool::run_one(self.stop, |handle| {
-            Box::pin(async move {
-                let mut session = target.connect(&handle, 0).await?;
-                for statement in &statements {
-                    session.run(statement).await?;
-                }
-                session.close().await;
-                Ok(())
-            })
-        })
     }
 
     /// Every resource that is too scarce for `clients` clients of this workload, with its remedy.
@@ -430,9 +438,14 @@ impl<'a> TestBed<'a> {
         }
     }
 
-    /// Stops the servers that were started for the system.
+    /// Stops the servers that were started for the system. Once a stop is requested they do not get the time to shut
+    /// down cleanly: nothing of theirs is needed any more.
     pub(crate) fn take_down(self) -> Result<()> {
-        self.running.stop()
+        match self.stop.is_asked() {
+            true => drop(self.running),
+            false => self.running.stop()?,
+        }
+        Ok(())
     }
 }
 

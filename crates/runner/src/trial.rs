@@ -85,6 +85,7 @@ pub(crate) fn run(
         );
         let outcome = match before {
             Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
+            Err(_) if stop.is_asked() => Err(TrialError::Interrupted),
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
         let is_lost = is_connection_lost(&outcome);
@@ -427,11 +428,17 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     }
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
-        self.writer.interval(interval).map_err(io::Error::other)?;
-        self.check.add(interval);
+        self.part(interval, &[])?;
+        // Only whole intervals tell whether the load is steady, and a figure precise.
         self.enough.add(interval, self.operations);
-        self.messages.add(interval);
-        self.listener.on_event(Event::Interval { interval, operations: self.operations });
+        Ok(())
+    }
+
+    fn part(&mut self, part: &Interval, missing: &[usize]) -> io::Result<()> {
+        self.writer.part(part, missing).map_err(io::Error::other)?;
+        self.check.add(part);
+        self.messages.add(part);
+        self.listener.on_event(Event::Interval { interval: part, operations: self.operations });
         Ok(())
     }
 

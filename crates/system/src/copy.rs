@@ -1,24 +1,34 @@
 //! Copies a folder, to save and restore a server's data.
 
-use std::fs;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+
+use crate::{ProgressEvent, ProgressListener};
+
+/// A file is copied in pieces of this size; between two of them a stop can be requested.
+const PIECE_BYTES: u64 = 64 << 20;
 
 /// Makes `to` an exact copy of the folder `from` and removes the former content of `to`. Only files and folders are
 /// copied, not sockets and the like. Copies share blocks where the file system can do so, and keep modes and owners.
 ///
 /// # Errors
-/// The file that could not be copied, and why.
-pub(crate) fn replace_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+/// The file that could not be copied, and why, or that a stop was requested.
+pub(crate) fn replace_folder(
+    from: &Path,
+    to: &Path,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<()> {
     if to.exists() {
         fs::remove_dir_all(to).with_context(|| format!("cannot remove {}", to.display()))?;
     }
-    copy_folder(from, to)
+    copy_folder(from, to, listener)
 }
 
-fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+fn copy_folder(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
     fs::create_dir(to).with_context(|| format!("cannot make {}", to.display()))?;
     let entries = fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))?;
     same_owner(from, to)?;
@@ -29,15 +39,41 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
             .with_context(|| format!("cannot look at {}", entry.path().display()))?;
         let target = to.join(entry.file_name());
         if kind.is_dir() {
-            copy_folder(&entry.path(), &target)?;
+            copy_folder(&entry.path(), &target, listener)?;
         } else if kind.is_file() {
-            fs::copy(entry.path(), &target).with_context(|| {
-                format!("cannot copy {} to {}", entry.path().display(), target.display())
-            })?;
+            copy_file(&entry.path(), &target, listener)?;
             same_owner(&entry.path(), &target)?;
         }
     }
     Ok(())
+}
+
+/// Copies a file, in place of what `to` was.
+///
+/// # Errors
+/// Why it could not be copied, or that a stop was requested.
+pub(crate) fn copy_file(
+    from: &Path,
+    to: &Path,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    let mut source = File::open(from).with_context(failed)?;
+    let mode = source.metadata().with_context(failed)?.permissions();
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(mode.mode());
+    let mut target = options.open(to).with_context(failed)?;
+    loop {
+        if listener(ProgressEvent::stage("copying the data")).is_break() {
+            bail!("interrupted while copying {}", from.display());
+        }
+        // Between two files the standard library lets the kernel copy, which can share blocks.
+        let mut piece = (&mut source).take(PIECE_BYTES);
+        if io::copy(&mut piece, &mut target).with_context(failed)? < PIECE_BYTES {
+            break;
+        }
+    }
+    target.set_permissions(mode).with_context(failed)
 }
 
 /// Gives a copy the mode and the owner of its source. Only root can meet files of other owners here.
@@ -55,7 +91,36 @@ fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
+    use crate::daemon::ignore_progress;
+
+    #[test]
+    fn a_copy_of_a_large_file_is_whole_and_ends_between_two_pieces_when_asked() {
+        let root = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| root.path().join(name));
+        // Two pieces and a rest, of which only the end takes space on the disk.
+        let length = 2 * PIECE_BYTES + 5;
+        let file = File::create(&from).unwrap();
+        file.set_len(length - 5).unwrap();
+        drop(file);
+        let mut end = File::options().append(true).open(&from).unwrap();
+        io::Write::write_all(&mut end, b"rows\n").unwrap();
+        copy_file(&from, &to, &mut ignore_progress).unwrap();
+        let mut copied = File::open(&to).unwrap();
+        assert_eq!(copied.metadata().unwrap().len(), length);
+        io::Seek::seek(&mut copied, io::SeekFrom::End(-5)).unwrap();
+        assert_eq!(io::read_to_string(copied).unwrap(), "rows\n");
+        let mut steps = 0;
+        let mut second = |_: ProgressEvent<'_>| {
+            steps += 1;
+            if steps < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let error = copy_file(&from, &to, &mut second).unwrap_err().to_string();
+        assert!(error.starts_with("interrupted while copying "), "{error}");
+        assert_eq!((steps, fs::metadata(&to).unwrap().len()), (2, PIECE_BYTES));
+    }
 
     #[test]
     fn copying_a_folder_replaces_the_target() {
@@ -65,7 +130,7 @@ mod tests {
         fs::write(from.join("inner/data"), "rows").unwrap();
         fs::create_dir(&to).unwrap();
         fs::write(to.join("left over"), "").unwrap();
-        replace_folder(&from, &to).unwrap();
+        replace_folder(&from, &to, &mut ignore_progress).unwrap();
         assert_eq!(fs::read_to_string(to.join("inner/data")).unwrap(), "rows");
         assert!(!to.join("left over").exists());
     }
@@ -73,8 +138,9 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_named() {
         let root = tempfile::tempdir().unwrap();
-        let error =
-            replace_folder(Path::new("/no/such/folder"), &root.path().join("to")).unwrap_err();
+        let from = Path::new("/no/such/folder");
+        let error = replace_folder(from, &root.path().join("to"), &mut ignore_progress);
+        let error = error.unwrap_err();
         assert!(error.to_string().contains("/no/such/folder"), "{error}");
     }
 }

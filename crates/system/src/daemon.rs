@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use driver::Password;
+use net::Clock;
 use nix::sched::CpuSet;
 use nix::sys::signal::Signal;
 
@@ -27,8 +28,8 @@ pub(crate) use server_folder::ServerFolder;
 
 /// Time between two checks whether the server answers.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
-/// The number of checks before the start fails: two minutes.
-const POLLS_MAX: u32 = 6000;
+/// How long a server may take until it answers.
+const START_BOUND: Duration = Duration::from_secs(120);
 /// How long the server may take to shut down cleanly.
 const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
@@ -192,30 +193,29 @@ impl Daemon {
         if self.process.exit_status().is_none() {
             bail!("{} (process {}) has not ended", self.recipe.name(), self.pid());
         }
-        self.relaunch()
+        self.relaunch(&mut ignore_progress)
     }
 
-    fn relaunch(&mut self) -> anyhow::Result<()> {
-        self.process =
-            launch(&*self.recipe, &self.server_folder, self.reserved.ports, &mut ignore_progress)?;
+    fn relaunch(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.process = launch(&*self.recipe, &self.server_folder, self.reserved.ports, listener)?;
         Ok(())
     }
 
     /// Saves a copy of the server's data; the server is stopped and started again for that.
     ///
-    /// # Errors
-    /// When the server does not stop, its data cannot be copied (such as on a full disk), or it does not start again.
-    pub fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.while_stopped(Self::keep)
+    /// # Errors When the server does not stop, its data cannot be copied (such as on a full disk), it does not
+    /// start again, or a stop was requested.
+    pub fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.while_stopped(Self::keep, listener)
     }
 
     /// Restores the data that [`Daemon::snapshot`] saved.
     ///
     /// # Errors
     /// When nothing was saved; otherwise as `snapshot`.
-    pub fn restore(&mut self) -> anyhow::Result<()> {
+    pub fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         self.kept()?;
-        self.while_stopped(Self::reload_snapshot)
+        self.while_stopped(Self::reload_snapshot, listener)
     }
 
     /// Shuts the server down cleanly; [`Daemon::start_again`] starts it again.
@@ -229,17 +229,20 @@ impl Daemon {
     /// Saves a copy of the data of a stopped server.
     ///
     /// # Errors
-    /// When the data cannot be copied, such as on a full disk.
-    pub(crate) fn keep(&self) -> anyhow::Result<()> {
-        replace_folder(&self.server_folder.data(), &self.server_folder.kept())
+    /// When the data cannot be copied, such as on a full disk, or a stop was requested.
+    pub(crate) fn keep(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        replace_folder(&self.server_folder.data(), &self.server_folder.kept(), listener)
     }
 
     /// Restores the data that [`Daemon::keep`] saved, for a stopped server.
     ///
     /// # Errors
     /// When nothing was saved; otherwise as `keep`.
-    pub(crate) fn reload_snapshot(&self) -> anyhow::Result<()> {
-        replace_folder(&self.kept()?, &self.server_folder.data())
+    pub(crate) fn reload_snapshot(
+        &self,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        replace_folder(&self.kept()?, &self.server_folder.data(), listener)
     }
 
     fn kept(&self) -> anyhow::Result<PathBuf> {
@@ -260,16 +263,18 @@ impl Daemon {
 
     fn while_stopped(
         &mut self,
-        work: impl FnOnce(&Self) -> anyhow::Result<()>,
+        work: impl FnOnce(&Self, &mut ProgressListener<'_>) -> anyhow::Result<()>,
+        listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
         if let Some(why) = self.exited() {
             bail!(why);
         }
         self.stop_processes()?;
-        let worked = work(self);
-        // Even if the copy failed, callers expect the server to run afterwards.
-        self.relaunch()?;
-        worked
+        let worked = work(self, listener);
+        // Even if the copy failed, callers expect the server to run afterwards. A stop that is still requested ends
+        // this too.
+        let relaunched = self.relaunch(listener);
+        worked.and(relaunched)
     }
 }
 
@@ -342,7 +347,8 @@ fn wait_until_it_answers(
 ) -> anyhow::Result<()> {
     let name = recipe.name();
     let stage = format!("starting {name}");
-    for _ in 0..POLLS_MAX {
+    let clock = Clock::monotonic();
+    while Duration::from_nanos(clock.now()) < START_BOUND {
         if let Some(status) = process.wait(POLL_PERIOD) {
             bail!("{name} did not start ({status}); it said:\n{}", log_tail(log));
         }
@@ -353,7 +359,7 @@ fn wait_until_it_answers(
             bail!("interrupted while {stage}");
         }
     }
-    bail!("{name} does not answer after {:?}; it said:\n{}", POLL_PERIOD * POLLS_MAX, log_tail(log))
+    bail!("{name} does not answer after {START_BOUND:?}; it said:\n{}", log_tail(log))
 }
 
 #[cfg(test)]

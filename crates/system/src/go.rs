@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
+use crate::daemon::ignore_progress;
 use crate::process::toolchain_command;
 use crate::programs::{find, is_executable};
 use crate::subprocess::{create, run_to_end};
@@ -58,20 +59,23 @@ pub(crate) struct Go {
 /// # Errors
 /// When Go is not installed, with what to install.
 pub fn go_program(toolchain: &str) -> anyhow::Result<PathBuf> {
-    Go::find(toolchain).map(|go| go.program)
+    Go::find(toolchain, &mut ignore_progress).map(|go| go.program)
 }
 
 impl Go {
     /// The installed Go; downloads `toolchain` when the installed version is too old to do so by itself.
     ///
     /// # Errors
-    /// When Go is not installed, with what to install.
-    pub(crate) fn find(toolchain: &str) -> anyhow::Result<Self> {
+    /// When Go is not installed, with what to install, or a stop was requested.
+    pub(crate) fn find(
+        toolchain: &str,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Self> {
         let program = find("go", &[]).or_else(|| in_folder(FOLDERS)).context(MISSING)?;
-        if toolchain::fetches_others(&program)? {
+        if toolchain::fetches_others(&program, listener)? {
             return Ok(Self { program });
         }
-        toolchain::fetch(&program, toolchain).map(|program| Self { program })
+        toolchain::fetch(&program, toolchain, listener).map(|program| Self { program })
     }
 
     /// Builds a program.

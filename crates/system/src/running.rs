@@ -8,7 +8,7 @@ use driver::rpc::Service;
 use driver::{Facts, ServerLimits, Target};
 use measure::Identity;
 
-use crate::{Access, LoginUrl, StatementPages};
+use crate::{Access, LoginUrl, ProgressListener, StatementPages};
 
 /// A page of a server's metrics in the text format of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,11 @@ pub(crate) trait SystemHandle: Send {
         Vec::new()
     }
 
-    /// Saves the state of the data.
-    fn snapshot(&mut self) -> anyhow::Result<()>;
+    /// Saves the state of the data, unless the listener requests a stop.
+    fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()>;
 
-    /// Restores the state that `snapshot` saved.
-    fn restore(&mut self) -> anyhow::Result<()>;
+    /// Restores the state that `snapshot` saved, unless the listener requests a stop.
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()>;
 
     /// Stops the servers that were started, and waits for their exit.
     fn stop(self: Box<Self>) -> anyhow::Result<()> {
@@ -182,17 +182,17 @@ impl Running {
     /// Saves the state of the data, for [`Running::restore`].
     ///
     /// # Errors
-    /// When the system cannot do so, with what to use instead.
-    pub fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.system_handle.snapshot()
+    /// When the system cannot do so, with what to use instead, or a stop was requested.
+    pub fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.system_handle.snapshot(listener)
     }
 
     /// Restores the state that `snapshot` saved. Earlier sessions are broken.
     ///
     /// # Errors
-    /// When that fails.
-    pub fn restore(&mut self) -> anyhow::Result<()> {
-        self.system_handle.restore()
+    /// When that fails, or a stop was requested.
+    pub fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.system_handle.restore(listener)
     }
 
     /// Stops the servers that were started for it, and waits for their exit.
@@ -221,15 +221,15 @@ impl SystemHandle for External {
         self.addresses.clone()
     }
 
-    fn snapshot(&mut self) -> anyhow::Result<()> {
+    fn snapshot(&mut self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         bail!(
             "the data of a server that was not started here cannot be copied: set between = \
              \"reload\" (or \"keep\"), or let dyno start one with kind = \"mariadb\" or \"tidb\""
         )
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
-        self.snapshot()
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.snapshot(listener)
     }
 }
 
@@ -237,11 +237,11 @@ impl SystemHandle for External {
 struct Stateless;
 
 impl SystemHandle for Stateless {
-    fn snapshot(&mut self) -> anyhow::Result<()> {
+    fn snapshot(&mut self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
+    fn restore(&mut self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 }

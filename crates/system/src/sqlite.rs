@@ -10,7 +10,7 @@ use driver::{Target, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask::{ask, rows};
-use crate::daemon::ignore_progress;
+use crate::copy::copy_file;
 use crate::private_file;
 use crate::running::SystemHandle;
 use crate::{ProgressListener, Running, System};
@@ -84,12 +84,12 @@ struct DatabaseFile {
 }
 
 impl SystemHandle for DatabaseFile {
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.checkpoint()?;
-        copy(&self.path, &self.kept)
+    fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.checkpoint(listener)?;
+        copy(&self.path, &self.kept, listener)
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         if !self.kept.exists() {
             bail!("no data was kept that could be restored");
         }
@@ -101,14 +101,14 @@ impl SystemHandle for DatabaseFile {
                     .with_context(|| format!("cannot remove {}", companion.display()))?;
             }
         }
-        copy(&self.kept, &self.path)
+        copy(&self.kept, &self.path, listener)
     }
 }
 
 impl DatabaseFile {
     /// Moves all changes from the log into the file itself.
-    fn checkpoint(&self) -> anyhow::Result<()> {
-        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", &mut ignore_progress)?;
+    fn checkpoint(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", listener)?;
         // The first column is 1 when another connection blocked the checkpoint.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(
@@ -121,10 +121,17 @@ impl DatabaseFile {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::copy(from, to)
-        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
-    Ok(())
+/// Replaces `to` by a copy of `from`, once that is whole.
+fn copy(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+    let part = beside(to, "-part");
+    let copied = copy_file(from, &part, listener).and_then(|()| {
+        fs::rename(&part, to).with_context(|| format!("cannot replace {}", to.display()))
+    });
+    if copied.is_err() {
+        // There is none if the disk refused it.
+        let _ = fs::remove_file(&part);
+    }
+    copied
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {

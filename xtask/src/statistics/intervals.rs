@@ -7,8 +7,8 @@ use analysis::{WithinInterval, interval_of_mean};
 use engine::{Pacing, Schedule, SimulatedChance};
 use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem, split_mix};
 
-use super::percent;
 use super::trial::{SimulatedTrial, run};
+use super::{normal, percent};
 
 /// The server's rate, a second.
 const SERVER_PER_S: f64 = 100.0;
@@ -167,12 +167,6 @@ impl Queue {
         let Self { part, seconds } = self;
         format!("| {part} | {seconds} s | {} | {} |", covered.join(" | "), widths.join(" | "))
     }
-}
-
-/// A normally distributed number. Source: Box and Muller, Annals of Mathematical Statistics 29 (1958).
-fn normal(draws: &mut u64) -> f64 {
-    let mut uniform = || ((split_mix::next(draws) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }
 
 #[cfg(test)]

@@ -159,6 +159,34 @@ fn interrupt_in_verify_still_runs_cleanup() {
     assert_eq!(report(&sandbox)["status"], "interrupted");
 }
 
+/// How many intervals of the first trial are on disk.
+fn intervals(sandbox: &Sandbox) -> usize {
+    let run = sandbox.path().join("results").read_dir().ok().and_then(|mut runs| runs.next());
+    let lines = run.and_then(|run| {
+        fs::read_to_string(run.unwrap().path().join("trials/0000/intervals.jsonl")).ok()
+    });
+    lines.unwrap_or_default().matches('\n').count()
+}
+
+#[test]
+fn sqlite_statements_without_end_hold_up_neither_intervals_nor_ctrl_c() {
+    let sandbox = Sandbox::new();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
+    sandbox.file("endless.sql", &format!("\\transaction ask\n{endless};\n"));
+    let mut command = sandbox.dyno(["bench", "endless.sql", "--system=sqlite", "--clients=2"]);
+    command.args(["--time=1h", "--warm-up=0s", "--interval=100ms", "--query-timeout=1h"]);
+    let run = Background::start(&sandbox, &mut command);
+    wait_until("intervals are on disk", || intervals(&sandbox) >= 5);
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    let trial = &report(&sandbox)["trials"][0];
+    assert_eq!(
+        (trial["status"].as_str(), trial["transactions"].as_u64()),
+        (Some("interrupted"), Some(0))
+    );
+}
+
 /// The number of times that dyno's signal thread has gone to sleep; 0 before it listens.
 fn signals_heard(run: &Background<'_>) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", run.pid())).unwrap();

@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
+use driver::{Datum, Target};
 use nix::sys::signal::Signal;
 
+use crate::driver_support;
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both, json};
 
@@ -52,6 +56,48 @@ fn a_killed_run_reports_what_it_recorded() {
     let text = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
     assert!(text.contains("The trial was cut"), "{text}");
     assert!(fs::read_to_string(run.join("report.html")).unwrap().contains("The trial was cut"));
+}
+
+/// The number of rows in the table `t` of a database file.
+fn rows_of(file: &Path) -> u64 {
+    let target = Target::sqlite(driver::sqlite::Config::new(file.to_owned()));
+    let count = driver_support::run(|handle| async move {
+        let mut session = target.connect(&handle, 0).await.unwrap();
+        driver_support::cell(&mut session, "SELECT COUNT(*) FROM t").await
+    });
+    match count {
+        Datum::Int(count) => count.try_into().unwrap(),
+        other => panic!("a count is due, not {other:?}"),
+    }
+}
+
+#[test]
+fn runs_killed_at_random_moments_keep_every_interval_that_was_on_disk() {
+    // A client inserts a row in each transaction: the file has what dyno counted, and at most what was in hand
+    // besides.
+    let text = "\\prepare\nCREATE TABLE IF NOT EXISTS t (n INTEGER);\n\\transaction add\nINSERT INTO t VALUES (1);\n";
+    for round in 0..8_u64 {
+        let sandbox = Sandbox::new();
+        sandbox.file("add.sql", text);
+        let mut command = sandbox.dyno(["bench", "add.sql", "--clients=2", "--time=60s"]);
+        command.args(["--system=sqlite:data.db", "--warm-up=0s", "--interval=30ms"]);
+        let mut dyno = Background::start(&sandbox, &mut command);
+        dyno.wait_for("0000", "measure", 1);
+        thread::sleep(Duration::from_millis(round * 7_919 % 230));
+        let trial = sandbox.runs().remove(0).join("trials/0000");
+        let before = fs::read_to_string(trial.join("intervals.jsonl")).unwrap();
+        dyno.signal(Signal::SIGKILL);
+        dyno.finish();
+        let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
+        let read = &report["trials"][0];
+        let intervals = read["intervals"].as_array().unwrap();
+        assert!(intervals.len() >= before.matches('\n').count(), "{intervals:?}");
+        let counted = read["transactions"].as_u64().unwrap();
+        let sums = intervals.iter().map(|it| it["transactions"].as_u64().unwrap()).sum::<u64>();
+        assert_eq!((read["latency"]["count"].as_u64(), sums), (Some(counted), counted));
+        let rows = rows_of(&sandbox.path().join("data.db"));
+        assert!(counted <= rows, "{counted} counted, {rows} in the file");
+    }
 }
 
 #[test]

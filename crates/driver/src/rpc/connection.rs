@@ -16,10 +16,6 @@ use super::state::{Calls, Link, Outgoing};
 use super::{Call, Service, Slot};
 use crate::{Address, Timeouts};
 
-/// The most reads, of 64 KiB at most, before the other futures of the loop have their turn: a service that sends without
-/// end does not hold up the calls on other connections.
-const READS_PER_TURN: usize = 4;
-
 /// A connection to a service, made again when it breaks. Cloning is cheap.
 #[derive(Clone)]
 pub struct Connection(Rc<Shared>);
@@ -145,15 +141,11 @@ impl Shared {
         if let Some(failure) = given_up {
             return Poll::Ready(failure);
         }
-        let mut reads = 0;
+        // A poll reads a bounded number of bytes: a service that sends without end does not hold up other
+        // connections.
         while let Poll::Ready(read) = self.poll_read(stream) {
             if let Err(broken) = read {
                 return Poll::Ready(broken.explain(address));
-            }
-            reads += 1;
-            if reads == READS_PER_TURN {
-                self.handle.yield_turn();
-                break;
             }
         }
         match self.poll_write(stream) {

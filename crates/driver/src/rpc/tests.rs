@@ -318,6 +318,32 @@ fn a_long_answer_does_not_hold_up_the_other_connections_of_the_loop() {
     peers.into_iter().for_each(|peer| peer.join().unwrap());
 }
 
+#[test]
+fn calls_time_out_though_a_service_sends_without_end() {
+    let flooding = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = flooding.local_addr().unwrap();
+    let peer = thread::spawn(move || {
+        let (mut stream, _) = flooding.accept().unwrap();
+        stream.read_exact(&mut [0; 4]).unwrap();
+        // Until the client closes; it ends by itself so that this test fails instead of going on.
+        let mut pieces = 0..1 << 16;
+        while pieces.next().is_some() && stream.write_all(&[0; 1 << 16]).is_ok() {}
+    });
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let tcp = Protocol::Tcp { announces: false };
+    let endless = connection(&handle, tcp, address, (SHORT, usize::MAX));
+    let failure = runtime.block_on(async move {
+        let mut slot = endless.slot(0);
+        slot.connect().await.unwrap();
+        slot.call(b"more").await.unwrap_err()
+    });
+    let failure = failure.unwrap();
+    assert_eq!(failure.key.class, ErrorClass::Timeout, "{failure}");
+    drop(runtime);
+    peer.join().unwrap();
+}
+
 fn answered(calls: &mut Calls, id: u32) -> Result<Option<usize>, String> {
     calls.answered(Answer { id, result: Ok(()) }).map_err(|malformed| malformed.to_string())
 }

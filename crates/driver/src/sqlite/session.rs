@@ -26,8 +26,7 @@ pub(crate) struct Session {
     pub(super) path: PathBuf,
     statements: Vec<String>,
     fetched: Rows,
-    /// `None` for statements that may take as long as they need.
-    time_limit: Option<TimeLimit>,
+    time_limit: TimeLimit,
 }
 
 impl fmt::Debug for Session {
@@ -37,12 +36,13 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Opens the file with the settings of `config`. A statement that takes longer than `timeout` is interrupted.
+    /// Opens the file with the settings of `config`. A statement that takes longer than `timeout` is interrupted,
+    /// and one that the event loop of this thread gives up.
     pub(crate) fn open(config: &Config, timeout: Option<Duration>) -> Result<Self, Failure> {
         let opened = Connection::open(&config.path).and_then(|mut connection| {
             set_up(&connection, config)?;
-            let time_limit = timeout.map(|timeout| TimeLimit::set(&mut connection, timeout));
-            Ok((connection, time_limit.transpose()?))
+            let time_limit = TimeLimit::set(&mut connection, timeout)?;
+            Ok((connection, time_limit))
         });
         let (connection, time_limit) = opened.map_err(|error| failure(&config.path, &error))?;
         Ok(Self {
@@ -135,12 +135,20 @@ impl Session {
     /// Begins the time of a statement.
     #[inline]
     pub(super) fn begin_statement(&self) {
-        if let Some(time_limit) = &self.time_limit {
-            time_limit.begin_statement();
-        }
+        self.time_limit.begin_statement();
     }
 
+    /// Whether the event loop of this thread has given a statement up.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.time_limit.has_given_up()
+    }
+
+    #[cold]
     pub(super) fn failure(&self, error: &Error) -> Failure {
+        if self.has_given_up() {
+            let message = format!("{}: interrupted", self.path.display());
+            return Failure::new(ErrorClass::Connection, "", message);
+        }
         failure(&self.path, error)
     }
 

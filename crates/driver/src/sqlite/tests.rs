@@ -1,12 +1,18 @@
 //! SQLite on real files.
 
+use std::cell::Cell;
+use std::future::Future as _;
 use std::path::Path;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use measure::ErrorClass;
 use tempfile::TempDir;
 
 use super::{Config, Loader, Session, Synchronous, probe};
+use crate::running::Running;
 use crate::{Answer, Datum, Value};
 
 fn config(folder: &Path) -> Config {
@@ -163,6 +169,29 @@ fn a_statement_that_takes_longer_than_its_time_out_is_interrupted_and_the_next_o
         // The session is older than the time-out by now, and the statement is not.
         assert_eq!(session.rows("SELECT 1").unwrap(), [[Datum::Int(1)]]);
     }
+}
+
+#[test]
+fn a_statement_ends_when_the_loop_of_its_thread_gives_it_up() {
+    let (folder, ..) = two_sessions();
+    let mut session = Session::open(&config(folder.path()), None).unwrap();
+    let asked = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&asked);
+    let check = net::BlockingCheck::set(move || {
+        counted.set(counted.get() + 1);
+        counted.get() >= 3
+    });
+    let failure = session.rows(ENDLESS).unwrap_err();
+    assert_eq!(failure.key.class, ErrorClass::Connection);
+    assert!(failure.message.ends_with("data.db: interrupted"), "{failure}");
+    assert_eq!(asked.get(), 3, "the loop turns while the statement runs");
+    // Nothing waits for a statement of the load: the loop ends before its answer.
+    let result = session.run(ENDLESS);
+    let mut running = pin!(Running::blocking(result, &session));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(running.as_mut().poll(&mut context).is_pending());
+    drop(check);
+    assert_eq!(session.rows("SELECT 1").unwrap(), [[Datum::Int(1)]]);
 }
 
 #[test]

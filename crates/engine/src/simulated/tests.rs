@@ -1,5 +1,6 @@
 //! Tests of the whole engine on the simulated system: its counts must equal those that arithmetic gives.
 
+mod blocking;
 mod bound_threads;
 mod phase_ends;
 mod shared_connection;

@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::read_budget::READS_PER_POLL;
 use crate::within;
 
 /// A loop in virtual time.
@@ -106,6 +108,33 @@ fn a_future_that_yields_is_polled_once_in_each_turn() {
     });
     ended.unwrap();
     assert_eq!(polls.get(), 6, "once before the first turn, and once in each of five");
+}
+
+#[test]
+fn a_future_with_endless_bytes_to_read_gives_way_after_a_bounded_number_of_reads() {
+    let (mut runtime, handle) = simulated();
+    let (reads, beside) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let (reading, seen) = (handle.clone(), Rc::clone(&reads));
+    runtime.spawn(std::future::poll_fn(move |_| {
+        while reading.may_read() {
+            seen.set(seen.get() + 1);
+            assert!(seen.get() < 1_000, "a poll goes on");
+        }
+        Poll::Pending
+    }));
+    let turned = Rc::clone(&beside);
+    runtime.spawn(std::future::poll_fn(move |_| {
+        turned.set(turned.get() + 1);
+        handle.yield_turn();
+        Poll::Pending
+    }));
+    let mut turns = 0;
+    let ended = runtime.run(|| {
+        turns += 1;
+        (turns <= 5).then_some(Nanos::MAX)
+    });
+    ended.unwrap();
+    assert_eq!((reads.get(), beside.get()), (6 * READS_PER_POLL, 6));
 }
 
 #[test]

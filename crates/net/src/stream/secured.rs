@@ -6,9 +6,9 @@ use std::task::{Poll, ready};
 use super::Wire;
 use crate::tls::{Machine, Opened, TlsFault};
 
-/// The number of reads in a row without any plain bytes after which the peer counts as flooding the loop. A record is
-/// far shorter than one read.
-const FRUITLESS_READS_MAX: u32 = 100;
+/// The number of bytes in a row that hold no plain ones, after which the peer counts as flooding dyno. A record is
+/// far shorter.
+const FRUITLESS_BYTES_MAX: usize = 6 << 20;
 
 /// Continues the handshake as far as the wire allows.
 pub(super) fn poll_handshake(wire: &mut Wire, machine: &mut Machine) -> Poll<io::Result<()>> {
@@ -42,16 +42,22 @@ pub(super) fn poll_read<T>(
         true => machine.open(&mut [], &mut body),
         false => Ok(Opened::Wanting),
     };
-    for _ in 0..FRUITLESS_READS_MAX {
+    while *machine.fruitless_bytes() < FRUITLESS_BYTES_MAX {
         match opened {
-            Ok(Opened::Plain(value)) => return Poll::Ready(Ok(value)),
+            Ok(Opened::Plain(value)) => {
+                *machine.fruitless_bytes() = 0;
+                return Poll::Ready(Ok(value));
+            }
             Ok(Opened::Closed) => return Poll::Ready(Ok(body(&[]))),
             Ok(Opened::Wanting) => {}
             Err(fault) => return Poll::Ready(Err(failed(wire, machine, fault))),
         }
         opened = ready!(wire.poll_read(|bytes| match bytes {
             [] => Ok(Opened::Closed),
-            bytes => machine.open(bytes, &mut body),
+            bytes => {
+                *machine.fruitless_bytes() += bytes.len();
+                machine.open(bytes, &mut body)
+            }
         }))?;
         // The answer to a key update need not wait for the next request.
         if !machine.outgoing().is_empty() {

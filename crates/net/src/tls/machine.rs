@@ -61,6 +61,8 @@ pub(crate) struct Machine {
     outgoing: Outgoing,
     /// How many plain bytes are in `outgoing`.
     sealed: usize,
+    /// Bytes received since the last plain ones.
+    fruitless_bytes: usize,
     is_closed: bool,
     /// The error that ended the connection; rustls is not called after it.
     fault: Option<TlsFault>,
@@ -83,6 +85,7 @@ impl Machine {
             unread: Vec::new(),
             outgoing: Outgoing::default(),
             sealed: 0,
+            fruitless_bytes: 0,
             is_closed: false,
             fault: None,
         };
@@ -115,6 +118,11 @@ impl Machine {
             other => other,
         };
         Some(Cipher { version, suite })
+    }
+
+    /// The number of bytes received since the last plain ones, which the reader counts.
+    pub(crate) fn fruitless_bytes(&mut self) -> &mut usize {
+        &mut self.fruitless_bytes
     }
 
     /// Whether there are received bytes that were not passed on.

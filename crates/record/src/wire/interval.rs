@@ -26,6 +26,9 @@ pub(crate) struct IntervalLine {
     pub(crate) operations: Vec<OperationFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ErrorFile>,
+    /// The workers that had not closed the interval; what they had counted in it is in later lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    missing_workers: Vec<usize>,
 }
 
 /// Number of values in each histogram of an operation in this interval.
@@ -56,10 +59,11 @@ pub(super) fn errors(files: Vec<ErrorFile>) -> BTreeMap<ErrorKey, ErrorCounts> {
     files.into_iter().map(|it| (it.key, it.counts)).collect()
 }
 
-/// The line of an interval, including the line end.
-pub(crate) fn interval_line(interval: &Interval) -> String {
-    let mut line = serde_json::to_string(&IntervalLine::from(interval))
-        .expect("plain structs with text keys always have a JSON form");
+/// The line of an interval without the counts of these workers, including the line end.
+pub(crate) fn interval_line(interval: &Interval, missing: &[usize]) -> String {
+    let line = IntervalLine { missing_workers: missing.to_vec(), ..interval.into() };
+    let mut line =
+        serde_json::to_string(&line).expect("plain structs with text keys always have a JSON form");
     line.push('\n');
     line
 }
@@ -89,6 +93,7 @@ impl From<&Interval> for IntervalLine {
                 })
                 .collect(),
             errors: error_files(tally),
+            missing_workers: Vec::new(),
         }
     }
 }

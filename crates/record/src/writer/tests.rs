@@ -301,6 +301,36 @@ fn a_record_round_trips_exactly() {
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 
+#[test]
+fn the_parts_of_an_interval_add_up_to_it_and_a_line_names_the_missing_workers() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let mut trial = run.begin_trial(&trial_header(0)).unwrap();
+    let late = Interval { tally: interval(Phase::Measure, 5).tally, ..interval(Phase::Measure, 1) };
+    trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
+    trial.part(&interval(Phase::Measure, 1), &[0, 3]).unwrap();
+    trial.part(&interval(Phase::Measure, 2), &[3]).unwrap();
+    trial.part(&late, &[]).unwrap();
+    trial.interval(&interval(Phase::Measure, 3)).unwrap();
+    let mut first = interval(Phase::Measure, 1);
+    first.tally.merge(&late.tally);
+    let seconds = [2, 3].map(|second| interval(Phase::Measure, second));
+    let whole = [interval(Phase::WarmUp, 0), first].into_iter().chain(seconds);
+    let operations = &trial_header(0).operations;
+    let expected: Vec<_> =
+        whole.clone().map(|it| crate::IntervalRecord::new(&it, operations)).collect();
+    let read = &Run::open(run.folder()).unwrap().trials[0];
+    assert_eq!(read.intervals, expected);
+    let mut total = Tally::new(2);
+    whole.skip(1).for_each(|it| total.merge(&it.tally));
+    assert_eq!(read.total, total);
+    let lines = fs::read_to_string(run.folder().join("trials/0000/intervals.jsonl")).unwrap();
+    let missing: Vec<bool> =
+        lines.lines().map(|line| line.contains(r#""missing_workers":[0,3]"#)).collect();
+    assert_eq!(missing, [false, true, false, false, false]);
+    assert_eq!(lines.matches("missing_workers").count(), 2);
+}
+
 /// Renaming a field of a type that is stored directly must not rename it in the file.
 #[test]
 fn the_format_of_trials_and_intervals_is_kept() {

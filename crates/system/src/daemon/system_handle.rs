@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::Daemon;
 use crate::ports::local;
 use crate::running::SystemHandle;
-use crate::{MetricsEndpoint, ServerProcess};
+use crate::{MetricsEndpoint, ProgressListener, ServerProcess};
 
 impl SystemHandle for Daemon {
     fn exited(&mut self) -> Option<String> {
@@ -24,12 +24,12 @@ impl SystemHandle for Daemon {
         self.recipe.metrics(self.reserved.ports).into_iter().collect()
     }
 
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        Daemon::snapshot(self)
+    fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        Daemon::snapshot(self, listener)
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
-        Daemon::restore(self)
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        Daemon::restore(self, listener)
     }
 
     fn stop(self: Box<Self>) -> anyhow::Result<()> {

@@ -61,7 +61,7 @@ impl EmbeddedProgram<'_> {
         program: &Path,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        let go = Go::find(&self.toolchain()).with_context(|| self.need.to_owned())?;
+        let go = Go::find(&self.toolchain(), listener).with_context(|| self.need.to_owned())?;
         let note = format!("{}; it goes to {}", self.first_time, folder.display());
         if listener(ProgressEvent::Note(&note)) == ControlFlow::Break(()) {
             bail!("interrupted before {} was built", self.name);

@@ -23,7 +23,7 @@ fn build(
         output: &path("small"),
         log: &path("build.log"),
     };
-    let built = Go::find("local").unwrap().build(&build, listener);
+    let built = Go::find("local", &mut ignore_progress).unwrap().build(&build, listener);
     (built, folder)
 }
 

@@ -3,11 +3,18 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
+use crate::ProgressListener;
 use crate::process::toolchain_command;
+use crate::subprocess::output_of;
+
+/// How long a download of Go may take.
+const DOWNLOAD_BOUND: Duration = Duration::from_secs(30 * 60);
+/// How long Go may take to print its environment.
+const ASK_BOUND: Duration = Duration::from_secs(60);
 
 /// From this version on, Go downloads and uses the version that a build requests.
 const FETCHES_OTHERS: (u32, u32) = (1, 21);
@@ -16,8 +23,11 @@ const FETCHES_OTHERS: (u32, u32) = (1, 21);
 ///
 /// # Errors
 /// When Go does not report its version.
-pub(super) fn fetches_others(program: &Path) -> anyhow::Result<bool> {
-    let version = ask(program, "GOVERSION")?;
+pub(super) fn fetches_others(
+    program: &Path,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<bool> {
+    let version = ask(program, "GOVERSION", listener)?;
     let Some(version) = parse(&version) else {
         bail!("{} calls its version {version:?}, which is none of Go's", program.display());
     };
@@ -34,17 +44,22 @@ fn parse(version: &str) -> Option<(u32, u32)> {
 /// Lets an old Go download the module of a newer one; returns the program of the newer one.
 ///
 /// # Errors
-/// When the download fails, with Go's output.
-pub(super) fn fetch(old: &Path, version: &str) -> anyhow::Result<PathBuf> {
-    let platform = format!("{}-{}", ask(old, "GOOS")?, ask(old, "GOARCH")?);
+/// When the download fails, with Go's output, takes too long, or a stop was requested.
+pub(super) fn fetch(
+    old: &Path,
+    version: &str,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<PathBuf> {
+    let platform = format!("{}-{}", ask(old, "GOOS", listener)?, ask(old, "GOARCH", listener)?);
     let module = format!("golang.org/toolchain@v0.0.1-{version}.{platform}");
     // Outside of every module, so that no module is changed.
     let folder = tempfile::tempdir().context("no folder for fetching Go")?;
     let mut download = toolchain_command(old);
     download.args(["mod", "download", &module]).current_dir(folder.path());
-    output(download.env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod"))
+    download.env("GO111MODULE", "on").env("GOFLAGS", "-mod=mod");
+    output_of(download, &format!("downloading {version}"), DOWNLOAD_BOUND, listener)
         .with_context(|| format!("{} is too old, and {version} is not available", old.display()))?;
-    let root = Path::new(&ask(old, "GOMODCACHE")?).join(module);
+    let root = Path::new(&ask(old, "GOMODCACHE", listener)?).join(module);
     make_executable(&root.join("bin"))?;
     for tools in list(&root.join("pkg/tool"))? {
         make_executable(&tools)?;
@@ -69,18 +84,10 @@ fn list(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// A value of Go's environment (`go env`).
-fn ask(program: &Path, name: &str) -> anyhow::Result<String> {
-    output(toolchain_command(program).args(["env", name]).env("GOTOOLCHAIN", "local"))
-}
-
-fn output(command: &mut Command) -> anyhow::Result<String> {
-    let program = command.get_program().to_owned();
-    let output = command.output().with_context(|| format!("cannot start {}", program.display()))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{} failed ({}); it said:\n{}", program.display(), output.status, said.trim_end());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+fn ask(program: &Path, name: &str, listener: &mut ProgressListener<'_>) -> anyhow::Result<String> {
+    let mut command = toolchain_command(program);
+    command.args(["env", name]).env("GOTOOLCHAIN", "local");
+    output_of(command, &format!("asking {} for {name}", program.display()), ASK_BOUND, listener)
 }
 
 #[cfg(test)]

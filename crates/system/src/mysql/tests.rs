@@ -1,6 +1,7 @@
 //! Tests on an external server, which `cargo xtask test` provides.
 
 use super::*;
+use crate::daemon::ignore_progress;
 use crate::testing::started;
 
 fn server() -> String {
@@ -24,8 +25,8 @@ fn a_reachable_server_is_identified() {
     assert!(!identity.settings.is_empty());
     assert!(running.limits().connections.unwrap().max >= 1);
     assert_eq!(running.exited(), None);
-    assert!(running.snapshot().unwrap_err().to_string().contains("reload"));
-    assert!(running.restore().unwrap_err().to_string().contains("reload"));
+    assert!(running.snapshot(&mut ignore_progress).unwrap_err().to_string().contains("reload"));
+    assert!(running.restore(&mut ignore_progress).unwrap_err().to_string().contains("reload"));
     running.stop().unwrap();
 }
 

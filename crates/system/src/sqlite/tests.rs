@@ -1,6 +1,7 @@
 //! The embedded database on real files.
 
 use super::*;
+use crate::daemon::ignore_progress;
 use crate::testing::{rows, started};
 
 #[test]
@@ -30,11 +31,11 @@ fn settings_reach_the_database() {
 fn restore_brings_back_the_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = started(read, "", folder.path()).unwrap();
-    assert!(running.restore().is_err());
+    assert!(running.restore(&mut ignore_progress).is_err());
     rows(&running, &["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"]);
-    running.snapshot().unwrap();
+    running.snapshot(&mut ignore_progress).unwrap();
     rows(&running, &["DELETE FROM t", "INSERT INTO t VALUES (2)", "INSERT INTO t VALUES (3)"]);
-    running.restore().unwrap();
+    running.restore(&mut ignore_progress).unwrap();
     assert_eq!(rows(&running, &["SELECT a FROM t"]), [[driver::Datum::Int(1)]]);
 }
 

@@ -102,15 +102,15 @@ impl SystemHandle for Playground {
         self.metrics.clone()
     }
 
-    fn snapshot(&mut self) -> anyhow::Result<()> {
+    fn snapshot(&mut self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         bail!(
             "the data of a playground of TiUP cannot be copied: set between = \"reload\" (or \
              \"keep\"), or let dyno start TiDB itself with source = \"build\""
         )
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
-        self.snapshot()
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.snapshot(listener)
     }
 
     fn stop(self: Box<Self>) -> anyhow::Result<()> {

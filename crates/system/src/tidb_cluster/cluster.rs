@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use driver::Password;
+use net::Clock;
 
 use super::member::Role;
 use super::pd::{Pd, page};
 use super::placement::{lacks, replicas};
 use super::program::Program;
 use super::store::Store;
-use crate::daemon::{Daemon, ignore_progress};
+use crate::daemon::Daemon;
 use crate::ports::local;
 use crate::running::SystemHandle;
 use crate::secret::Secret;
@@ -22,8 +23,8 @@ use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener, ServerPr
 
 /// Time between two checks whether the cluster is complete.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// The number of checks before the start fails: two minutes.
-const POLLS_MAX: u32 = 1200;
+/// How long a cluster may take until it is complete.
+const COMPLETE_BOUND: Duration = Duration::from_secs(120);
 /// The pause between two attempts of a PD to join others, and the number of attempts.
 const JOIN_PAUSE: Duration = Duration::from_secs(1);
 const JOIN_TRIES: u32 = 30;
@@ -160,7 +161,8 @@ impl Cluster {
         self.replicas = replicas(pd, stores.len());
         let stage = format!("waiting for {} replicas of each region", self.replicas);
         let mut lack = String::new();
-        for _ in 0..POLLS_MAX {
+        let clock = Clock::monotonic();
+        while Duration::from_nanos(clock.now()) < COMPLETE_BOUND {
             if let Some(why) = ends(&self.members()[..2]) {
                 bail!(why);
             }
@@ -170,7 +172,7 @@ impl Cluster {
             }
             pause(POLL_PERIOD, &stage, listener)?;
         }
-        bail!("the cluster is not complete after {:?}: {lack}", POLL_PERIOD * POLLS_MAX)
+        bail!("the cluster is not complete after {COMPLETE_BOUND:?}: {lack}")
     }
 
     /// Its members by role, in the order of their dependencies.
@@ -186,23 +188,30 @@ impl Cluster {
     }
 
     /// Starts all again on their ports and data. A PD answers only when most PDs run.
-    fn start_again(&mut self) -> anyhow::Result<()> {
+    fn start_again(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        pause(Duration::ZERO, "starting the cluster again", listener)?;
         at_once(&mut self.pds, Daemon::start_again)?;
         at_once(&mut self.stores, Daemon::start_again)?;
-        self.settle(&mut ignore_progress)?;
+        self.settle(listener)?;
         at_once(&mut self.tidbs, Daemon::start_again)
     }
 
     /// Does work on the data of all servers while all are stopped.
-    fn while_stopped(&mut self, work: fn(&Daemon) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    fn while_stopped(
+        &mut self,
+        work: fn(&Daemon, &mut ProgressListener<'_>) -> anyhow::Result<()>,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         if let Some(why) = ends(&self.members()) {
             bail!(why);
         }
         self.stop_processes()?;
-        let worked = self.stores.iter().chain(&self.pds).try_for_each(work);
-        // Even if the copy failed, callers expect the cluster to run afterwards.
-        self.start_again()?;
-        worked
+        let mut servers = self.stores.iter().chain(&self.pds);
+        let worked = servers.try_for_each(|server| work(server, listener));
+        // Even if the copy failed, callers expect the cluster to run afterwards. A stop that is still requested ends
+        // this too.
+        let started = self.start_again(listener);
+        worked.and(started)
     }
 }
 
@@ -239,12 +248,12 @@ impl SystemHandle for Cluster {
         all.map(|(role, port)| MetricsEndpoint::standard(role.name(), &local(port))).collect()
     }
 
-    fn snapshot(&mut self) -> anyhow::Result<()> {
-        self.while_stopped(Daemon::keep)
+    fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.while_stopped(Daemon::keep, listener)
     }
 
-    fn restore(&mut self) -> anyhow::Result<()> {
-        self.while_stopped(Daemon::reload_snapshot)
+    fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.while_stopped(Daemon::reload_snapshot, listener)
     }
 
     fn stop(mut self: Box<Self>) -> anyhow::Result<()> {

@@ -111,6 +111,12 @@ impl Reply {
         self.kept.len()
     }
 
+    /// The memory for bytes that are kept.
+    #[cfg(test)]
+    pub(crate) fn kept_capacity(&self) -> usize {
+        self.kept.capacity()
+    }
+
     /// Parses the next bytes.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<ReplyProgress, Malformed> {
@@ -119,7 +125,8 @@ impl Reply {
         }
         let (used, step) = self.consume(bytes)?;
         if used < bytes.len() {
-            self.keep(&bytes[used..], &step)?;
+            goes_on(&step)?;
+            self.kept.extend_from_slice(&bytes[used..]);
         }
         Ok(step)
     }
@@ -130,21 +137,16 @@ impl Reply {
         kept.extend_from_slice(bytes);
         let (used, step) = self.consume(&kept)?;
         if used < kept.len() {
-            self.keep(&kept[used..], &step)?;
+            goes_on(&step)?;
+            // What is left is the message that these bytes began, or nothing moves: each byte moves at most twice,
+            // in however many pieces a message comes.
+            kept.drain(..used);
+            self.kept = kept;
         } else if kept.capacity() <= KEPT_BYTES {
             kept.clear();
             self.kept = kept;
         }
         Ok(step)
-    }
-
-    fn keep(&mut self, rest: &[u8], step: &ReplyProgress) -> Result<(), Malformed> {
-        if *step != ReplyProgress::More {
-            return Err(Malformed("bytes after the end of an answer"));
-        }
-        self.kept.clear();
-        self.kept.extend_from_slice(rest);
-        Ok(())
     }
 
     /// Parses the whole packets at the front of `bytes`; returns how many bytes are done.
@@ -303,5 +305,13 @@ impl Reply {
             return Ok(None);
         }
         Ok(Some(ReplyProgress::Done))
+    }
+}
+
+/// Checks that an answer goes on, because bytes are left.
+fn goes_on(step: &ReplyProgress) -> Result<(), Malformed> {
+    match step {
+        ReplyProgress::More => Ok(()),
+        _ => Err(Malformed("bytes after the end of an answer")),
     }
 }

@@ -8,7 +8,7 @@ use super::text::{Escapes, NotFinite, TextTemplate, append_literal};
 use super::wire::{Cursor, Malformed, PacketReader, append_packet};
 use super::{
     AuthReply, BoundTypes, Greeting, LoginRequest, ManyRows, PACKET_BYTES_MAX, Prepared, RowArray,
-    ServerError, capability, encode_execute,
+    RowFormat, ServerError, capability, encode_execute,
 };
 use crate::{Answer, Datum, Value};
 
@@ -307,6 +307,48 @@ fn mariadb_has_capabilities_of_its_own() {
     let mut out = Vec::new();
     login.encode(&mut out, 1);
     assert_eq!((&out[4..8], &out[32..36]), (&[0; 4][..], &[4, 0, 0, 0][..]));
+}
+
+#[test]
+fn a_long_row_that_comes_in_many_pieces_is_not_copied_for_each_of_them() {
+    let cell = vec![b'x'; 1 << 20];
+    let row = [&[0xfd, 0, 0, 0x10], &cell[..]].concat();
+    let text = column(253);
+    let bytes = packets(&[&[1], &text, &row, &[1, b'y'], END_OK]);
+    let mut reply = Reply::new(true, 0);
+    reply.reset();
+    reply.row_buffer(RowFormat::Text);
+    let (mut capacities, mut last) = (vec![0], ReplyProgress::More);
+    for piece in bytes.chunks(64) {
+        last = reply.feed(piece).unwrap();
+        let capacity = reply.kept_capacity();
+        if capacities.last() != Some(&capacity) {
+            capacities.push(capacity);
+        }
+    }
+    assert_eq!(last, ReplyProgress::Done);
+    let rows = reply.buffered().unwrap();
+    assert_eq!(
+        (rows.len(), rows.text(0, 0).map(str::len), rows.text(1, 0)),
+        (2, Some(1 << 20), Some("y"))
+    );
+    assert!(capacities.len() < 50, "a buffer that doubles: {capacities:?}");
+}
+
+#[test]
+fn a_message_of_two_packets_is_whole_however_it_comes() {
+    let payload: Vec<u8> = (0..PACKET_BYTES_MAX + 70_000).map(|place| place as u8).collect();
+    let bytes = packets(&[&payload, b"next"]);
+    let mut reader = PacketReader::default();
+    let mut messages = Vec::new();
+    for piece in bytes.chunks(1_000) {
+        reader.push(piece);
+        while let Some((message, _)) = reader.next().unwrap() {
+            messages.push(message);
+        }
+    }
+    assert!(reader.is_empty());
+    assert!(messages == [payload, b"next".to_vec()]);
 }
 
 #[test]

@@ -146,21 +146,34 @@ impl PacketReader {
 
     /// Returns the next whole message and its last sequence number, `None` when more bytes are needed.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, u8)>, Malformed> {
-        let mut message = Vec::new();
-        let mut at = self.at;
+        let Some((end, sequence)) = self.message_end()? else { return Ok(None) };
+        let mut message = Vec::with_capacity(end - self.at);
+        while self.at < end {
+            let length = payload_length(&self.bytes[self.at..]);
+            message.extend_from_slice(&self.bytes[self.at + 4..][..length]);
+            self.at += 4 + length;
+        }
+        self.forget();
+        Ok(Some((message, sequence)))
+    }
+
+    /// The end of the next message and its last sequence number; `None` when not all of it has come. Only headers are
+    /// looked at, so that a message costs no more when it comes in many pieces.
+    fn message_end(&self) -> Result<Option<(usize, u8)>, Malformed> {
+        let (mut at, mut message_bytes) = (self.at, 0);
         loop {
             let Some(header) = self.bytes.get(at..at + 4) else { return Ok(None) };
             let (length, sequence) = (payload_length(header), header[3]);
-            if message.len() + length > MESSAGE_BYTES_MAX {
+            message_bytes += length;
+            if message_bytes > MESSAGE_BYTES_MAX {
                 return Err(Malformed("a message of more than 64 MiB"));
             }
-            let Some(payload) = self.bytes.get(at + 4..at + 4 + length) else { return Ok(None) };
-            message.extend_from_slice(payload);
             at += 4 + length;
+            if at > self.bytes.len() {
+                return Ok(None);
+            }
             if length < PACKET_BYTES_MAX {
-                self.at = at;
-                self.forget();
-                return Ok(Some((message, sequence)));
+                return Ok(Some((at, sequence)));
             }
         }
     }

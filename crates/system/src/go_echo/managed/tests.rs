@@ -7,6 +7,7 @@ use measure::QueryCounts;
 
 use super::*;
 use crate::Access;
+use crate::daemon::ignore_progress;
 use crate::testing::{all_problems, started};
 
 /// A call of `SayHello` with the text "hello" and the request id 16500, and its answer, as trpc-go's own client and
@@ -110,8 +111,8 @@ fn a_trpc_echo_answers_as_trpc_go_does_and_counts_each_request() {
     assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: 3 });
     let counted = ["rpc_requests_total", "rpc_responses_total"];
     assert_eq!(counts.counters, counted.map(|name| (name.to_owned(), 3)));
-    running.snapshot().unwrap();
-    running.restore().unwrap();
+    running.snapshot(&mut ignore_progress).unwrap();
+    running.restore(&mut ignore_progress).unwrap();
     assert_eq!(pages.read().unwrap().since(&before), None, "it was started again");
     assert_eq!(running.exited(), None);
     running.stop().unwrap();

@@ -1,6 +1,7 @@
 //! A managed MariaDB as a system under test.
 
 use super::*;
+use crate::daemon::ignore_progress;
 use crate::testing::{all_problems, rows, started};
 
 #[test]
@@ -11,9 +12,9 @@ fn data_and_target_are_unchanged_after_restore() {
     assert_eq!(running.identity().storage, "InnoDB by default");
     assert_eq!(running.limits().connections.map(|it| it.max), Some(33));
     rows(&running, &["CREATE TABLE t (a INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);
-    running.snapshot().unwrap();
+    running.snapshot(&mut ignore_progress).unwrap();
     rows(&running, &["INSERT INTO t VALUES (2)"]);
-    running.restore().unwrap();
+    running.restore(&mut ignore_progress).unwrap();
     let found = rows(&running, &["SELECT COUNT(*), MAX(a) FROM t"]);
     assert_eq!(found, [[driver::Datum::Int(1), driver::Datum::Int(1)]]);
     assert_eq!(running.exited(), None);

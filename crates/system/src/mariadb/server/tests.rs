@@ -95,13 +95,13 @@ fn settings_and_cpus_reach_the_server() {
 fn restore_brings_back_the_snapshot() {
     let scratch = tempfile::tempdir().unwrap();
     let mut server = start(Settings::default(), scratch.path()).unwrap();
-    let error = server.restore().unwrap_err().to_string();
+    let error = server.restore(&mut ignore_progress).unwrap_err().to_string();
     assert_eq!(error, "no data was kept that could be restored");
     let (pid, port) = (server.pid(), server.port());
     let data = server.server_folder.data();
-    server.snapshot().unwrap();
+    server.snapshot(&mut ignore_progress).unwrap();
     std::fs::write(data.join("test/later"), "").unwrap();
-    server.restore().unwrap();
+    server.restore(&mut ignore_progress).unwrap();
     assert!(!data.join("test/later").exists());
     assert!(sends_greeting(port));
     assert_eq!(server.port(), port);

@@ -42,11 +42,11 @@ fn stop_ends_the_server_and_removes_its_data() {
         server.login().unwrap().to_string(),
         format!("mysql://root:***@127.0.0.1:{port}/test")
     );
-    let error = server.restore().unwrap_err().to_string();
+    let error = server.restore(&mut ignore_progress).unwrap_err().to_string();
     assert_eq!(error, "no data was kept that could be restored");
     let pid = server.pid();
-    server.snapshot().unwrap();
-    server.restore().unwrap();
+    server.snapshot(&mut ignore_progress).unwrap();
+    server.restore(&mut ignore_progress).unwrap();
     assert_eq!(server.port(), port);
     assert_ne!(server.pid(), pid);
     assert!(sends_greeting(port));
@@ -121,7 +121,7 @@ fn the_password_is_required_from_the_first_moment_on() {
         assert!(String::from_utf8_lossy(&refused.stderr).contains("ERROR 1045"), "{refused:?}");
         assert!(ask_with(&server, password).status.success());
         // The same after a stop and a start.
-        server.snapshot().unwrap();
+        server.snapshot(&mut ignore_progress).unwrap();
     }
 }
 
