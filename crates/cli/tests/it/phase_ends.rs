@@ -36,7 +36,8 @@ fn codes(trial: &Value) -> Vec<&str> {
 
 #[test]
 fn a_warm_up_until_steady_does_not_end_before_a_step() {
-    // Services take twice as long for 20 s; the interval from then on still has latencies from before. The step is in the first half of what was seen after 40 s; the look is at 42 s.
+    // Services take twice as long for 20 s; the interval from then on still has latencies from before. The step is in
+    // the first half of what was seen after 40 s; the look is at 42 s.
     let warm = "noise = [{ kind = \"warm\", slow = 2, for = \"20s\" }]";
     let trial = trial(warm, "warm_up = \"steady\"\ntime = \"5s\"");
     assert_eq!(window(&trial), (42 * S, 47 * S));
