@@ -1,7 +1,7 @@
 //! When a rule looks at what was measured so far: at growing distances, so that the number of looks stays small.
 
-/// The numbers of intervals after which a rule looks: from `first` to `last` (included), each a part `growth` more than
-/// the one before, and one more at least. Empty when `last` comes before `first`.
+/// The numbers of intervals after which a rule looks: from `first` to `last` (included), each a part `growth` more
+/// than the one before, and one more at least. Empty when `last` comes before `first`.
 pub fn looks(first: usize, last: usize, growth: f64) -> Vec<usize> {
     let next = |count: &usize| {
         let step = (*count as f64 * growth).floor() as usize;

@@ -1,5 +1,5 @@
-//! How precise a figure of a trial is, when it is looked at several times while it is measured: the rule that ends the
-//! measuring.
+//! How precise a figure of a trial is, when it is looked at several times while it is measured: the rule that ends
+//! the measuring.
 
 use measure::{LatencyHistogram, PreciseFigure};
 
@@ -27,12 +27,12 @@ pub struct SoFar<'a> {
     pub latencies: &'a [LatencyHistogram],
 }
 
-/// Half the width of a figure's interval within the trial, as a part of the figure, at one of so many looks. `None` where
-/// there are too few intervals or values for an interval.
+/// Half the width of a figure's interval within the trial, as a part of the figure, at one of so many looks. `None`
+/// where there are too few intervals or values for an interval.
 ///
-/// The more often a figure is looked at, the likelier one of the looks finds it precise by chance. So each look has the
-/// part 1 / `looks` of the 5 % by which all of them may err: Bonferroni's inequality, which holds however the looks
-/// depend on each other. The 95 % interval is widened by the ratio of Student's quantiles.
+/// The more often a figure is looked at, the likelier one of the looks finds it precise by chance. So each look has
+/// the part 1 / `looks` of the 5 % by which all of them may err: Bonferroni's inequality, which holds however the
+/// looks depend on each other. The 95 % interval is widened by the ratio of Student's quantiles.
 pub fn half_width(figure: PreciseFigure, so_far: SoFar<'_>, looks: usize) -> Option<f64> {
     let SoFar { slices, latencies } = so_far;
     let quotient = |parts: &[(f64, f64)]| {
@@ -95,8 +95,8 @@ mod tests {
         let so_far = SoFar { slices: &slices, latencies: &latencies };
         let of = |figure, looks| half_width(figure, so_far, looks).unwrap();
         let throughput = of(PreciseFigure::Throughput, 1);
-        // One transaction in each interval, and its latency is the rate: both means have the same relative deviation r.
-        // The interval of a rate is from exp -r to exp r, that of a mean time from exp -r to 1 / (1 - r).
+        // One transaction in each interval, and its latency is the rate: both means have the same relative deviation
+        // r. The interval of a rate is from exp -r to exp r, that of a mean time from exp -r to 1 / (1 - r).
         let r = throughput.asinh();
         let mean = ((1.0 - r).recip() - (-r).exp()) / 2.0;
         assert!((of(PreciseFigure::Mean, 1) - mean).abs() < 1e-9, "{throughput}");

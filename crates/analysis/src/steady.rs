@@ -1,16 +1,16 @@
 //! Whether a load is steady, and from when on: the rule that ends a warm-up.
 //!
 //! Throughput and mean latency of the intervals are cut where what follows tells most of its own mean (the marginal
-//! standard error rule, MSER). The load is steady when the cut is in the first half of what was seen, and what follows
-//! it neither rises, falls nor swings.
+//! standard error rule, MSER). The load is steady when the cut is in the first half of what was seen, and what
+//! follows it neither rises, falls nor swings.
 //!
 //! Sources: K. P. White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69
 //! (1997), for the cut; K. Hoad, S. Robinson and R. Davies, Automating warm-up length estimation, Journal of the
-//! Operational Research Society 61 (2010), for its use while a simulation runs, and for the first half; J. von Neumann,
-//! Distribution of the ratio of the mean square successive difference to the variance, Annals of Mathematical Statistics
-//! 12 (1941), for rises, falls and long swings; R. A. Fisher, Tests of significance in harmonic analysis, Proceedings of
-//! the Royal Society A 125 (1929), for shorter swings. MSER-5 joins five observations, because single ones are noisy; here
-//! an interval has already joined its transactions.
+//! Operational Research Society 61 (2010), for its use while a simulation runs, and for the first half; J. von
+//! Neumann, Distribution of the ratio of the mean square successive difference to the variance, Annals of
+//! Mathematical Statistics 12 (1941), for rises, falls and long swings; R. A. Fisher, Tests of significance in
+//! harmonic analysis, Proceedings of the Royal Society A 125 (1929), for shorter swings. MSER-5 joins five
+//! observations, because single ones are noisy; here an interval has already joined its transactions.
 
 use std::f64::consts::TAU;
 
@@ -58,7 +58,8 @@ fn steady_part(values: &[f64]) -> Option<usize> {
 }
 
 /// How many values to leave out at the beginning, so that the mean of the others has the least standard error. A
-/// deviation that does not matter counts as one that just does: otherwise a few equal values at the end would have none.
+/// deviation that does not matter counts as one that just does: otherwise a few equal values at the end would have
+/// none.
 fn cut(values: &[f64]) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     // Welford's recursion from the end (Technometrics 4, 1962): it does not cancel.
@@ -185,11 +186,12 @@ mod tests {
 
     #[test]
     fn von_neumanns_ratio_tells_neighbours_that_are_alike() {
-        // A line of n values: squared differences n - 1, squared deviations n (n^2 - 1) / 12, so 1 - eta / 2 is near 1.
+        // A line of n values: squared differences n - 1, squared deviations n (n^2 - 1) / 12, so 1 - eta / 2 is near
+        // 1.
         let line: Vec<f64> = (0..16).map(f64::from).collect();
         assert!(are_neighbours_alike(&line));
-        // For 16 values the bound is 1.645 sqrt (14 / 255) = 0.385. Pairs of equal values: 7 differences of 2, squared
-        // deviations 16, so 1 - 28 / 32 = 0.125; runs of four: 3 differences, 1 - 12 / 32 = 0.625.
+        // For 16 values the bound is 1.645 sqrt (14 / 255) = 0.385. Pairs of equal values: 7 differences of 2,
+        // squared deviations 16, so 1 - 28 / 32 = 0.125; runs of four: 3 differences, 1 - 12 / 32 = 0.625.
         let runs = |length: usize| -> Vec<f64> {
             (0..16).map(|at| if at / length % 2 == 0 { 1.0 } else { -1.0 }).collect()
         };
@@ -209,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_step_is_not_passed_over() {
-        // The load doubles after 20 intervals: 40 are needed to have the cut in the first half, and the look is at 42.
+        // The load doubles after 20 intervals: 40 are needed to have the cut in the first half, and the look is at
+        // 42.
         let step = |at: usize| if at < 20 { 100.0 } else { 200.0 };
         assert_eq!(ended(&slices((0..90).map(step)), 30), Some((42, 20)));
         let mut noise = Draws(7);

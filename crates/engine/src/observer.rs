@@ -27,7 +27,8 @@ pub trait TrialObserver {
     fn interval(&mut self, interval: &Interval) -> io::Result<()>;
 
     /// Whether the phase of the last interval is over, because enough was seen. Called after each interval. A phase
-    /// that [`crate::PhaseEnds`] lets end early then ends with the intervals that workers have begun; another goes on.
+    /// that [`crate::PhaseEnds`] lets end early then ends with the intervals that workers have begun; another goes
+    /// on.
     fn has_enough(&mut self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Where the phases of a trial begin and end on its clock. A phase that ends by itself ends where an interval does that
-//! no worker has passed, so that all workers have the same intervals.
+//! Where the phases of a trial begin and end on its clock. A phase that ends by itself ends where an interval does
+//! that no worker has passed, so that all workers have the same intervals.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,8 +30,8 @@ struct PlannedEnd {
     is_early: bool,
 }
 
-/// How far a phase reaches at least, and whether it ends there. Workers extend it before they enter a new interval; who
-/// ends it gets the end of the last interval that a worker has entered.
+/// How far a phase reaches at least, and whether it ends there. Workers extend it before they enter a new interval;
+/// who ends it gets the end of the last interval that a worker has entered.
 struct Reach(AtomicU64);
 
 /// The phase ends there.

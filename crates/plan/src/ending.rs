@@ -1,5 +1,5 @@
-//! Phases of load that end by what is measured: a warm-up that lasts until the load is steady, and measuring that lasts
-//! until a figure is precise.
+//! Phases of load that end by what is measured: a warm-up that lasts until the load is steady, and measuring that
+//! lasts until a figure is precise.
 
 use std::fmt;
 use std::time::Duration;

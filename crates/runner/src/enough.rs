@@ -1,5 +1,5 @@
-//! Decides while a trial runs whether a phase has lasted long enough: a warm-up until the load is steady, and measuring
-//! until a figure is precise.
+//! Decides while a trial runs whether a phase has lasted long enough: a warm-up until the load is steady, and
+//! measuring until a figure is precise.
 
 use std::time::Duration;
 

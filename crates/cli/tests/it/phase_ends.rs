@@ -36,14 +36,15 @@ fn codes(trial: &Value) -> Vec<&str> {
 
 #[test]
 fn a_warm_up_until_steady_does_not_end_before_a_step() {
-    // Services take twice as long for 20 s. The step is in the first half of what was seen after 40 s; the look is at 42 s.
+    // Services take twice as long for 20 s; the interval from then on still has latencies from before. The step is in
+    // the first half of what was seen after 40 s; the look is at 42 s.
     let warm = "noise = [{ kind = \"warm\", slow = 2, for = \"20s\" }]";
     let trial = trial(warm, "warm_up = \"steady\"\ntime = \"5s\"");
     assert_eq!(window(&trial), (42 * S, 47 * S));
     let warm_up = &trial["decided_ends"]["warm_up"];
     assert_eq!(
         (&warm_up["steady_from_ns"], &warm_up["seen_ns"]),
-        (&(20 * S).into(), &(42 * S).into())
+        (&(21 * S).into(), &(42 * S).into())
     );
     assert_eq!(
         (&warm_up["at_least_ns"], &warm_up["at_most_ns"]),
@@ -53,12 +54,12 @@ fn a_warm_up_until_steady_does_not_end_before_a_step() {
         (&trial["transactions"], &trial["transactions_per_s"]),
         (&1_000.into(), &200.0.into())
     );
-    assert_eq!(codes(&trial), Vec::<&str>::new());
+    assert_eq!(codes(&trial), ["few-values"], "one of 1,000 values is above p99.9");
 }
 
 #[test]
 fn a_warm_up_until_steady_does_not_end_while_a_system_gets_faster() {
-    let warm = "distribution = \"exponential\"\n\
+    let warm = "distribution = \"lognormal\"\nvariation = 0.3\n\
                 noise = [{ kind = \"warm\", slow = 3, for = \"1s\", falling_for = \"60s\" }]";
     let trial = trial(warm, "warm_up = \"steady\"\ntime = \"5s\"");
     let (start, _) = window(&trial);
