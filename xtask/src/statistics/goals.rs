@@ -18,19 +18,19 @@ impl Goals {
     /// Every frequency is at most so many per cent.
     pub(super) fn at_most(&mut self, goal: &str, bound: f64, seen: &Seen) {
         let worst = seen.iter().max_by(|one, other| one.1.percent().total_cmp(&other.1.percent()));
-        self.add(goal, format!("at most {bound}"), worst, |share| share <= bound);
+        self.add(goal, &format!("at most {bound}"), worst, |share| share <= bound);
     }
 
     /// Every frequency is at least so many per cent.
     pub(super) fn at_least(&mut self, goal: &str, bound: f64, seen: &Seen) {
         let worst = seen.iter().min_by(|one, other| one.1.percent().total_cmp(&other.1.percent()));
-        self.add(goal, format!("at least {bound}"), worst, |share| share >= bound);
+        self.add(goal, &format!("at least {bound}"), worst, |share| share >= bound);
     }
 
     fn add(
         &mut self,
         goal: &str,
-        bound: String,
+        bound: &str,
         worst: Option<&(String, Share)>,
         is_kept: impl Fn(f64) -> bool,
     ) {
