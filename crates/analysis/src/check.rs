@@ -1,14 +1,18 @@
 //! Checks that show how far a trial or a run can be trusted.
 
 mod generator;
+mod level;
 mod run;
 mod schedule;
 mod spread;
 mod watched;
 
-use measure::{ConditionSubject, ErrorClass, ErrorKey, Outage, TrialStatus};
+use measure::{
+    ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, OperationKind, Outage, TrialStatus,
+};
 
 use crate::chance::{client_dispersion, squares_max};
+use crate::latency::bounded_latency;
 use crate::{
     Code, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend, Value, rules,
 };
@@ -24,18 +28,21 @@ const TREND_MAX: f64 = 0.1;
 const VARIATION_MAX: f64 = 0.2;
 /// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
+/// Higher percentiles than this need more values than most trials have: few values are a remark there.
+const USUAL_PERCENTILE_MAX: f64 = 99.0;
 /// A shorter window, s, is no more than a moment: throughput depends on what happens to fall into it, and figures that
 /// are read each second have no reading in it.
 const WINDOW_MIN_S: f64 = 0.95;
 
 /// Every finding that weakens the figures of a trial. `summary` is that of `measured`.
 pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
-    // Work that piles up, and throughput that drifts, explain latencies that drift. Throughput that drifts is also
-    // unsteady, which needs no second finding.
+    // Work that piles up, and throughput that changes, explain latencies that drift. Throughput that changes to
+    // another level may look like a drift, and is unsteady in any case, which needs no second finding.
     let rate_missed = schedule::rate_missed(measured, summary);
-    let throughput_drift = drift(measured, summary.throughput_trend, Code::Trend);
-    let is_explained = rate_missed.is_some() || throughput_drift.is_some();
-    let unsteadiness = unsteadiness(measured, summary).filter(|_| throughput_drift.is_none());
+    let throughput_change = level::check(measured, summary)
+        .or_else(|| drift(measured, summary.throughput_trend, Code::Trend));
+    let is_explained = rate_missed.is_some() || throughput_change.is_some();
+    let unsteadiness = unsteadiness(measured, summary).filter(|_| throughput_change.is_none());
     let latency_drift =
         drift(measured, summary.latency_trend, Code::LatencyTrend).filter(|_| !is_explained);
     let figures = [
@@ -48,16 +55,17 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         schedule::lateness(summary),
         littles_law(measured, summary),
         unfairness(measured, summary),
-        throughput_drift,
+        throughput_change,
         latency_drift,
         unsteadiness,
         unfinished(measured),
+        censored(measured),
         retries(summary),
         short_window(summary),
     ];
     let mut all = conditions(measured);
     all.extend(figures.into_iter().flatten());
-    all.extend(few_values(summary));
+    all.extend(few_values(measured, summary));
     all.extend(generator::check(measured, summary));
     all.extend(mix(summary));
     all.extend(other_statements(measured));
@@ -289,9 +297,39 @@ fn short_window(summary: &Summary) -> Option<Finding> {
     is_short.then(|| Finding::new(Code::ShortWindow).with("length_ns", Value::Nanos(length_ns)))
 }
 
-/// Of the trial's transactions, and of each operation that has fewer values than these.
-fn few_values(summary: &Summary) -> Vec<Finding> {
-    let of_all = few_values_of(&summary.latency, Subject::Trial);
+/// The lowest percentile that is known only from below. Of a transaction that was never answered the age is known, of
+/// one that timed out the time at which it was given up: its latency is so long or longer.
+fn censored(measured: &Measured<'_>) -> Option<Finding> {
+    let edges = measured.edges;
+    let (mut ended, mut unknown) = (LatencyHistogram::new(), edges.ages());
+    let due = edges.due(measured.total);
+    let tallies = measured.operations.iter().zip(&due);
+    for (_, tally) in tallies.filter(|(it, _)| it.kind == OperationKind::Transaction) {
+        ended.merge(&tally.succeeded);
+        unknown.merge(&tally.timed_out);
+    }
+    let bounds = bounded_latency(&ended, &unknown, measured.percentiles).percentiles.into_iter();
+    let from_below = bounds.filter(|(_, bounds)| !bounds.is_exact());
+    let (percentile, bounds) = from_below.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    (!unknown.is_empty()).then(|| {
+        Finding::new(Code::CensoredPercentiles)
+            .with("percentile", Value::Percentile(percentile))
+            .with("at_least_ns", Value::Nanos(bounds.least_ns))
+            .with("transactions", Value::Count(unknown.count()))
+    })
+}
+
+/// Of the trial's transactions, and of each operation that has fewer values than these. A load of a set of operations
+/// has as many values as the set, whatever percentiles are asked for.
+fn few_values(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    let is_set = rules::is_set_of_operations(measured.rules);
+    let of_all = few_values_of(&summary.latency, Subject::Trial).map(|finding| {
+        let percentile = finding.value("percentile");
+        let is_usual =
+            matches!(percentile, Some(Value::Percentile(it)) if *it <= USUAL_PERCENTILE_MAX);
+        let code = if is_usual && !is_set { Code::TooFewValues } else { finding.code };
+        Finding { code, ..finding }
+    });
     let operations = summary.operations.iter();
     let rarer = operations.filter(|operation| operation.latency.count < summary.latency.count);
     let of_operation = |operation: &OperationSummary| {

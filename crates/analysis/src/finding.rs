@@ -13,14 +13,14 @@ pub struct Finding {
     pub values: Vec<(&'static str, Value)>,
 }
 
-/// Effect of a finding on the figures, the most serious first.
+/// What a finding makes of the trial that it is about, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Figures are missing, or are not those of the system under test.
-    Error,
-    /// Figures may mislead.
-    Warning,
-    /// Figures are valid, with a remark.
+    /// Invalid: figures are missing, or are not those of the system under test.
+    Invalid,
+    /// Doubtful: figures may mislead.
+    Doubtful,
+    /// Valid, with a remark.
     Note,
 }
 
@@ -125,6 +125,10 @@ pub enum Code {
     Trend,
     /// The mean latency drifted within the window.
     LatencyTrend,
+    /// Throughput changed from one level to another within the window.
+    Step,
+    /// Throughput changed to its level in the first third of the window.
+    WarmUpShort,
     /// Throughput fluctuated.
     Unsteady,
     /// The server counted more statements than dyno sent.
@@ -134,7 +138,11 @@ pub enum Code {
     /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
     /// latency.
     Unfinished,
-    /// A percentile is based on very few values.
+    /// Percentiles are known only from below.
+    CensoredPercentiles,
+    /// A percentile of all transactions up to the 99th is based on very few values.
+    TooFewValues,
+    /// A higher percentile, or one of a rarer operation, is based on very few values.
     FewValues,
     /// The measured window is too short for a rate.
     ShortWindow,
@@ -152,6 +160,8 @@ pub enum Code {
     ServerSilent,
     /// One of several servers that share a load was away when the trial ended, so the others had its part.
     ServerAway,
+    /// A server was restarted within the window.
+    ServerRestarted,
     /// Planned trials did not run.
     TrialsMissing,
     /// The CPU's clock rate may change.
@@ -168,56 +178,61 @@ impl Code {
         self.row().0
     }
 
-    /// Effect on the figures.
+    /// What it makes of a trial.
     pub fn severity(self) -> Severity {
         self.row().1
     }
 
     const fn row(self) -> (&'static str, Severity) {
-        use Severity::{Error, Note, Warning};
+        use Severity::{Doubtful, Invalid, Note};
         match self {
-            Self::Failed => ("failed", Error),
-            Self::Crashed => ("crashed", Error),
-            Self::Cut => ("cut", Error),
-            Self::Interrupted => ("interrupted", Warning),
-            Self::NothingMeasured => ("nothing-measured", Error),
-            Self::Outages => ("outages", Warning),
-            Self::ClientsLeft => ("clients-left", Error),
-            Self::EveryClientLeft => ("every-client-left", Error),
-            Self::Failures => ("failures", Warning),
+            Self::Failed => ("failed", Invalid),
+            Self::Crashed => ("crashed", Invalid),
+            Self::Cut => ("cut", Invalid),
+            Self::Interrupted => ("interrupted", Doubtful),
+            Self::NothingMeasured => ("nothing-measured", Invalid),
+            Self::Outages => ("outages", Doubtful),
+            Self::ClientsLeft => ("clients-left", Invalid),
+            Self::EveryClientLeft => ("every-client-left", Invalid),
+            Self::Failures => ("failures", Doubtful),
             Self::Retries => ("retries", Note),
-            Self::ClientSaturated => ("client-saturated", Error),
-            Self::ClientSaturatedBriefly => ("client-saturated-briefly", Warning),
-            Self::GeneratorStalled => ("generator-stalled", Warning),
-            Self::GeneratorStalledLong => ("generator-stalled", Error),
-            Self::RateMissed => ("rate-missed", Warning),
-            Self::GeneratorLate => ("generator-late", Warning),
-            Self::LittlesLaw => ("littles-law", Warning),
-            Self::ConditionBroken => ("condition-broken", Error),
-            Self::AnswerWrong => ("answer-wrong", Error),
-            Self::AnswersDiffer => ("answers-differ", Error),
-            Self::MixMissed => ("mix-missed", Warning),
-            Self::LatencyLimitMissed => ("latency-limit-missed", Warning),
-            Self::WorkloadRemark => ("workload-remark", Warning),
-            Self::Unfair => ("unfair", Warning),
-            Self::Trend => ("trend", Warning),
-            Self::LatencyTrend => ("latency-trend", Warning),
-            Self::Unsteady => ("unsteady", Warning),
-            Self::OtherStatements => ("other-statements", Warning),
-            Self::FewerStatements => ("fewer-statements", Warning),
-            Self::Unfinished => ("unfinished", Warning),
+            Self::ClientSaturated => ("client-saturated", Invalid),
+            Self::ClientSaturatedBriefly => ("client-saturated-briefly", Doubtful),
+            Self::GeneratorStalled => ("generator-stalled", Doubtful),
+            Self::GeneratorStalledLong => ("generator-stalled", Invalid),
+            Self::RateMissed => ("rate-missed", Doubtful),
+            Self::GeneratorLate => ("generator-late", Doubtful),
+            Self::LittlesLaw => ("littles-law", Doubtful),
+            Self::ConditionBroken => ("condition-broken", Invalid),
+            Self::AnswerWrong => ("answer-wrong", Invalid),
+            Self::AnswersDiffer => ("answers-differ", Invalid),
+            Self::MixMissed => ("mix-missed", Doubtful),
+            Self::LatencyLimitMissed => ("latency-limit-missed", Doubtful),
+            Self::WorkloadRemark => ("workload-remark", Note),
+            Self::Unfair => ("unfair", Doubtful),
+            Self::Trend => ("trend", Doubtful),
+            Self::LatencyTrend => ("latency-trend", Doubtful),
+            Self::Step => ("step", Doubtful),
+            Self::WarmUpShort => ("warm-up-short", Doubtful),
+            Self::Unsteady => ("unsteady", Doubtful),
+            Self::OtherStatements => ("other-statements", Doubtful),
+            Self::FewerStatements => ("fewer-statements", Doubtful),
+            Self::Unfinished => ("unfinished", Doubtful),
+            Self::CensoredPercentiles => ("censored-percentiles", Doubtful),
+            Self::TooFewValues => ("few-values", Doubtful),
             Self::FewValues => ("few-values", Note),
-            Self::ShortWindow => ("short-window", Warning),
-            Self::CpuStolen => ("cpu-stolen", Warning),
-            Self::CpuUsedByOthers => ("cpu-used-by-others", Warning),
-            Self::LoadUneven => ("load-uneven", Warning),
-            Self::MemberNotWatched => ("member-not-watched", Warning),
-            Self::ServerGaps => ("server-gaps", Warning),
-            Self::ServerSilent => ("server-silent", Warning),
-            Self::ServerAway => ("server-away", Warning),
-            Self::TrialsMissing => ("trials-missing", Error),
+            Self::ShortWindow => ("short-window", Doubtful),
+            Self::CpuStolen => ("cpu-stolen", Doubtful),
+            Self::CpuUsedByOthers => ("cpu-used-by-others", Doubtful),
+            Self::LoadUneven => ("load-uneven", Note),
+            Self::MemberNotWatched => ("member-not-watched", Note),
+            Self::ServerGaps => ("server-gaps", Note),
+            Self::ServerSilent => ("server-silent", Note),
+            Self::ServerAway => ("server-away", Doubtful),
+            Self::ServerRestarted => ("server-restarted", Doubtful),
+            Self::TrialsMissing => ("trials-missing", Invalid),
             Self::ClockRateVaries => ("clock-rate-varies", Note),
-            Self::MachineBusy => ("machine-busy", Warning),
+            Self::MachineBusy => ("machine-busy", Doubtful),
             Self::OlderRecord => ("older-record", Note),
         }
     }
@@ -227,8 +242,8 @@ impl Severity {
     /// Its name for programs.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
+            Self::Invalid => "invalid",
+            Self::Doubtful => "doubtful",
             Self::Note => "note",
         }
     }

@@ -17,9 +17,11 @@ mod figure;
 mod finding;
 mod fisher;
 mod generator;
+mod growth;
 mod host;
 mod hot;
 mod latency;
+mod level_change;
 mod measured;
 mod members;
 mod metrics;
@@ -34,6 +36,7 @@ mod several;
 mod student;
 mod summary;
 mod trend;
+mod validity;
 
 pub use ceiling::{CeilingSummary, ceiling};
 pub use check::{RunFacts, check, check_run};
@@ -49,6 +52,7 @@ pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
 pub use fisher::{Cases, fisher_exact};
 pub use generator::{GeneratorSummary, WorkersSummary};
+pub use growth::{Growth, growth};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
@@ -57,7 +61,7 @@ pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
-pub use rules::{ScoreSummary, ShareSummary, composite};
+pub use rules::{ScoreSummary, ShareSummary, composite, is_set_of_operations};
 pub use seek::{
     BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, Step, assess,
     transactions_needed,
@@ -66,3 +70,4 @@ pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
 pub use trend::{Trend, trend};
+pub use validity::Validity;

@@ -1,6 +1,6 @@
 //! A workload's own figures: its scores and its mix.
 
-use measure::{Formula, LatencyHistogram, LatencyLimit, Nanos, OperationId, Tally};
+use measure::{Formula, LatencyHistogram, LatencyLimit, Nanos, OperationId, Rules, Tally};
 
 use crate::latency::per;
 use crate::measured::Measured;
@@ -40,6 +40,12 @@ impl ShareSummary {
     pub fn is_kept(&self) -> bool {
         self.percent + CHANCE_DEVIATIONS * self.chance_percent >= self.least_percent
     }
+}
+
+/// Whether a load is a set of operations that are not alike and run as often as the set says, not for a time: a
+/// workload with a score of such a set, or without the score that its sets have.
+pub fn is_set_of_operations(rules: &Rules) -> bool {
+    rules.scores.iter().any(|score| !score.formula.is_rate()) || !rules.unscored.is_empty()
 }
 
 /// The workload's own figures over this number of seconds.

@@ -24,6 +24,16 @@ pub(crate) enum Figure {
 }
 
 impl Figure {
+    /// The latency by which loads under a rate are compared: at the second of these percentiles, or at what there is.
+    pub(crate) fn latency_of(percentiles: &[f64]) -> Self {
+        Self::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
+    }
+
+    /// Whether a lower value is faster.
+    pub(crate) fn is_time(self) -> bool {
+        matches!(self, Self::Mean | Self::Latency(_))
+    }
+
     /// Its value in a trial. `None` when it is not known, and for a latency that is only known to be at least so
     /// long.
     fn of(self, trial: &Trial<'_>) -> Option<f64> {

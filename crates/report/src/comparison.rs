@@ -78,6 +78,16 @@ impl<'d, 'a> Group<'d, 'a> {
         compare(&of(self.baseline())?, &of(name)?, least)
     }
 
+    /// The comparison of a variant with the baseline over all its points, by the figure that decides.
+    pub(crate) fn verdict(&self, name: &str) -> (Figure, Option<Comparison>) {
+        let points = self.points(name);
+        let figure = self.judged_by(&points);
+        match points[..] {
+            [only] => (figure, self.compare(only, figure)),
+            _ => (figure, self.overall(name, figure)),
+        }
+    }
+
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Option<Vec<RoundFigure>> {
         figure.in_rounds(self.digest, point)
     }
@@ -90,8 +100,7 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// The latency that is compared: at the second percentile of the run's, or at what there is.
     pub(crate) fn latency(&self) -> Figure {
-        let percentiles = &self.digest.run.header.percentiles;
-        Figure::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
+        Figure::latency_of(&self.digest.run.header.percentiles)
     }
 
     /// The least relative difference that matters.

@@ -39,11 +39,10 @@ fn score(trial: &Trial<'_>) -> Option<f64> {
 }
 
 /// A sentence for each throughput test with the power test of its system, workload, scale and repetition, or for one
-/// alone; for the workloads that are asked for.
-pub(crate) fn sentences(digest: &Digest<'_>, is_asked: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let tests = digest.trials.iter().filter(|it| is_asked(&it.record.header.workload.name));
+/// alone.
+pub(crate) fn sentences(digest: &Digest<'_>) -> Vec<String> {
     let mut all = Vec::new();
-    for test in tests {
+    for test in &digest.trials {
         match part(test) {
             Some((Part::Throughput, scale)) => {
                 let power = other(digest, test, (Part::Power, scale));

@@ -1,10 +1,12 @@
 //! The input of every view: a run with its trials summarized and grouped.
 
+mod validity;
+
 use std::collections::BTreeSet;
 
 use analysis::{
-    Code, CountedStatements, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts, Severity,
-    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
+    CountedStatements, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts, Slice, Summary,
+    Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
 };
 use measure::{Edges, GeneratorStall, Host, LatencyHistogram, Outage};
 use plan::{Arrivals, Rate};
@@ -15,9 +17,6 @@ use record::{
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
 const UNBOUNDED: f64 = 1e300;
-
-/// Marks trials with findings that are more than notes.
-const WARNINGS: &str = "warnings";
 
 /// A run, summarized once for all views.
 #[derive(Debug)]
@@ -176,7 +175,7 @@ impl<'a> Digest<'a> {
     }
 
     /// What to know of a point's trials before its figures are read, in a few words: how many count, how those ended
-    /// that did not run to their end, and how many others have warnings. Empty when there is nothing.
+    /// that did not run to their end, and how many others are not valid. Empty when there is nothing.
     pub(crate) fn remarks(&self, point: &Point<'_>) -> String {
         let trials: Vec<&Trial<'_>> = point.trials.iter().map(|at| &self.trials[*at]).collect();
         if let [only] = trials[..] {
@@ -187,12 +186,10 @@ impl<'a> Digest<'a> {
         if counted < all {
             parts.push(format!("{counted} of {all} trials"));
         }
-        for ending in ["crashed", "failed", "cut", "interrupted"] {
-            let number = trials.iter().filter(|trial| trial.remark() == ending).count();
-            parts.extend((number > 0).then(|| format!("{number} {ending}")));
+        for word in ["crashed", "failed", "cut", "interrupted", "invalid", "doubtful"] {
+            let number = trials.iter().filter(|trial| trial.remark() == word).count();
+            parts.extend((number > 0).then(|| format!("{number} {word}")));
         }
-        let warned = trials.iter().filter(|trial| trial.remark() == WARNINGS).count();
-        parts.extend((warned > 0).then(|| format!("{WARNINGS} in {warned}")));
         parts.join(", ")
     }
 
@@ -220,6 +217,11 @@ impl<'a> Digest<'a> {
         let told = ["crashed", "failed"].into_iter();
         let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
         told.map(|(count, word)| format!(", {count} {word}")).collect()
+    }
+
+    /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
+    pub fn not_valid(&self) -> Option<String> {
+        crate::conclusion::not_valid(self)
     }
 
     /// The run's title, or its plan's name.
@@ -326,22 +328,6 @@ impl<'a> Trial<'a> {
 
     pub(crate) fn status(&self) -> &'static str {
         self.record.end.as_ref().map_or("cut", |end| end.status.name())
-    }
-
-    /// How the trial ended when it did not run to its end, and otherwise whether it has warnings; empty for a trial
-    /// without either.
-    pub(crate) fn remark(&self) -> &'static str {
-        match self.status() {
-            "complete" if self.warnings().is_empty() => "",
-            "complete" => WARNINGS,
-            status => status,
-        }
-    }
-
-    /// Names of the findings that are more than notes.
-    pub(crate) fn warnings(&self) -> Vec<&'static str> {
-        let codes = self.findings.iter().map(|finding| finding.code);
-        codes.filter(|code| code.severity() != Severity::Note).map(Code::name).collect()
     }
 
     pub(crate) fn is_complete(&self) -> bool {

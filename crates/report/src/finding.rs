@@ -1,23 +1,32 @@
 //! Findings in words: the observation, its meaning and the remedy. One table has the words for every code.
 
-use analysis::{Code, Finding, Severity, Subject, Value};
+use analysis::{Code, Finding, Severity, Subject};
 use serde_json::json;
 
-use crate::cross_check::signed;
 use crate::digest::{Digest, Trial};
-use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
 use crate::seek;
+use crate::template::{self, fill, show};
 
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
 pub(crate) struct Group {
     severity: Severity,
     /// The observation.
-    pub(crate) headline: &'static str,
+    headline: &'static str,
     /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,
     /// The trials in which it was found, each with its figures.
     pub(crate) places: Vec<String>,
+}
+
+impl Group {
+    /// The observation, and whether it makes trials doubtful or invalid.
+    pub(crate) fn title(&self) -> String {
+        match self.severity {
+            Severity::Note => self.headline.to_owned(),
+            severity => format!("{} ({})", self.headline, severity.name()),
+        }
+    }
 }
 
 /// Every finding of a run, grouped by kind, the most serious first.
@@ -81,86 +90,30 @@ pub(crate) fn sentence(finding: &Finding) -> String {
 
 /// The figures of a finding in words; empty when it has none.
 pub(crate) fn figures(finding: &Finding) -> String {
-    fill(words(finding.code).2, finding).unwrap_or_default()
+    fill(words(finding.code).2, &finding.values, subject(finding)).unwrap_or_default()
+}
+
+/// The observation of every finding with this code.
+pub(crate) fn headline(code: Code) -> &'static str {
+    words(code).0
+}
+
+/// The name of the subject, if it has one.
+fn subject(finding: &Finding) -> Option<&str> {
+    let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
+    has_name.then(|| finding.subject.parts().1)
 }
 
 /// A finding as JSON.
 pub(crate) fn json(finding: &Finding) -> serde_json::Value {
-    let (of, name) = finding.subject.parts();
-    let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
-    let values = finding.values.iter().map(|(name, value)| ((*name).to_owned(), raw(value)));
+    let (of, _) = finding.subject.parts();
     json!({
         "code": finding.code.name(),
         "severity": finding.code.severity().name(),
-        "subject": { "of": of, "name": has_name.then_some(name) },
-        "values": values.collect::<serde_json::Map<_, _>>(),
+        "subject": { "of": of, "name": subject(finding) },
+        "values": template::json(&finding.values),
         "text": sentence(finding),
     })
-}
-
-fn raw(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Count(value) | Value::Small(value) | Value::Nanos(value) | Value::At(value) => {
-            json!(value)
-        }
-        Value::Difference(value) => json!(value),
-        Value::Number(value)
-        | Value::Percent(value)
-        | Value::PercentSet(value)
-        | Value::Part(value)
-        | Value::Change(value)
-        | Value::Percentile(value) => json!(value),
-        Value::Text(text) => json!(text),
-    }
-}
-
-fn show(value: &Value) -> String {
-    match value {
-        Value::Count(value) => count(*value),
-        Value::Small(value) => value.to_string(),
-        Value::Difference(value) => signed(i128::from(*value)),
-        Value::Number(value) => number(*value),
-        Value::Percent(value) => format!("{value:.2}"),
-        Value::PercentSet(value) => value.to_string(),
-        Value::Part(value) => percent(*value),
-        Value::Change(value) => signed_percent(*value),
-        Value::Nanos(value) => latency_ns(*value),
-        Value::At(value) => format!("{:.2} s", *value as f64 / 1e9),
-        Value::Percentile(value) => percentile_name(*value),
-        Value::Text(text) => text.clone(),
-    }
-}
-
-/// Fills a template with the values of a finding. `{name}` is a value, `{subject}` the name of the subject, if it can have one,
-/// `{name:one|more}` a value with its singular or plural noun, and `[...]` a part that is left out when one of
-/// its values is missing. Returns `None` when any other value is missing.
-fn fill(template: &str, finding: &Finding) -> Option<String> {
-    let mut text = String::new();
-    let mut rest = template;
-    while let Some(at) = rest.find(['{', '[']) {
-        text.push_str(&rest[..at]);
-        let is_part = rest[at..].starts_with('[');
-        let (inner, after) = rest[at + 1..].split_once(if is_part { ']' } else { '}' })?;
-        let filled = if is_part { fill(inner, finding) } else { Some(field(inner, finding)?) };
-        text.push_str(&filled.unwrap_or_default());
-        rest = after;
-    }
-    text.push_str(rest);
-    Some(text)
-}
-
-fn field(field: &str, finding: &Finding) -> Option<String> {
-    if field == "subject" {
-        let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
-        return has_name.then(|| finding.subject.parts().1.to_owned());
-    }
-    let (name, words) = field.split_once(':').unwrap_or((field, ""));
-    let value = finding.value(name)?;
-    let is_one = matches!(value, Value::Count(1) | Value::Difference(1 | -1));
-    match words.split_once('|') {
-        Some((one, more)) => Some(format!("{} {}", show(value), if is_one { one } else { more })),
-        None => Some(show(value)),
-    }
 }
 
 const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
@@ -296,6 +249,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              measure for longer",
             "{change} from the first third of the time to the last",
         ),
+        Code::Step => (
+            "Throughput changed to another level",
+            "the figures mix two states of the system; look at the plot over time, and find out what changed",
+            "from {before_per_s} to {after_per_s} per s, {change}, at {at_ns}",
+        ),
+        Code::WarmUpShort => (
+            "The warm-up was too short",
+            "throughput reached its level within the measured time, so the figures contain what came before; warm up \
+             for longer",
+            "from {before_per_s} to {after_per_s} per s, {change}, at {at_ns}",
+        ),
         Code::Unsteady => (
             "Throughput went up and down",
             "the mean hides dips; look at the plot over time",
@@ -315,6 +279,16 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "Transactions were never answered",
             "their latencies are not known: figures that depend on them are lower bounds (≥)",
             "{requests} sent, {unsent} due and not sent, the oldest for {oldest_ns} or more",
+        ),
+        Code::CensoredPercentiles => (
+            "Percentiles are lower bounds",
+            "transactions timed out or were never answered, and would have taken longer than is known",
+            "from {percentile} on, {at_least_ns} or more; {transactions:transaction|transactions} of unknown length",
+        ),
+        Code::TooFewValues => (
+            "Percentiles rest on few values",
+            "fewer than 10 values lie above them, so they are mostly chance; measure for longer",
+            "from {percentile} on, of {values:value|values}",
         ),
         Code::FewValues => (
             "High percentiles rest on few values",
@@ -366,6 +340,11 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              the data",
             "{subject} did not answer at the end; {busiest} took {share} of the {what}, {even_share} would be even",
         ),
+        Code::ServerRestarted => (
+            "A server was restarted",
+            "the figures are of two processes, and of the time between them",
+            "{subject} answered as another process at {at_ns}",
+        ),
         Code::TrialsMissing => (
             "Trials are missing",
             "the run ended before every planned trial was done",
@@ -393,6 +372,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use analysis::Value;
+
     use super::*;
 
     fn finding(code: Code, subject: Subject, values: &[(&'static str, Value)]) -> Finding {
@@ -454,7 +435,7 @@ mod tests {
             json(&stolen),
             json!({
                 "code": "cpu-stolen",
-                "severity": "warning",
+                "severity": "doubtful",
                 "subject": { "of": "host", "name": "db1" },
                 "values": { "share": 0.25 },
                 "text": "The hypervisor took CPU (25 % of db1): other virtual machines share this one's \

@@ -101,7 +101,10 @@ mod tests {
             assert!(page.contains(text), "{text}");
         }
         let text = crate::terminal(&digest);
-        assert!(text.contains("- dyno itself stood still for much of the time: "), "{text}");
+        assert!(
+            text.contains("- dyno itself stood still for much of the time (invalid): "),
+            "{text}"
+        );
         let generator = for_programs(&digest);
         let stalls = json!([{ "start_ns": 2_200_000_000_u64, "end_ns": 3_700_000_000_u64 }]);
         assert_eq!((&generator["stalls"], &generator["stalled"]), (&stalls, &json!(0.375)));

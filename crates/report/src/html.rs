@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, cross_check, generator, loading, messages, operations, rules, settings, tables,
-    turns,
+    calls, ceiling, conclusion, cross_check, generator, loading, messages, operations, rules,
+    settings, tables, turns,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -45,6 +45,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     );
     out.push_str(&head(digest));
     out.push_str("<main>\n");
+    out.push_str(&conclusions(digest));
     out.push_str(&sought::sought(digest));
     out.push_str(&results(digest));
     out.push_str(&compared::compared(digest));
@@ -77,7 +78,8 @@ fn head(digest: &Digest<'_>) -> String {
         "<header>\n<h1>{}</h1>\n<p class=\"under-test\">{}</p>\n\
          <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {} of {}{} · \
          {:.0} · dyno {}</p>\n\
-         <nav aria-label=\"Sections\"><a href=\"#results\">Results</a> <a href=\"#plots\">Plots</a> \
+         <nav aria-label=\"Sections\"><a href=\"#conclusions\">Conclusions</a> \
+         <a href=\"#results\">Results</a> <a href=\"#plots\">Plots</a> \
          <a href=\"#trials\">Trials</a> <a href=\"#machine\">Machine</a> \
          <a href=\"#again\">Do it again</a></nav>\n</header>\n",
         escape(digest.title()),
@@ -117,6 +119,21 @@ fn paragraph(text: &str) -> String {
     format!("<p class=\"note\">{}</p>\n", escape(text))
 }
 
+/// The answers to the questions of the plan, each with a link to its first plot.
+fn conclusions(digest: &Digest<'_>) -> String {
+    let item = |it: conclusion::Conclusion| {
+        let link =
+            it.place.map(|place| format!(" <a href=\"#{}\">{}</a>", place.id(), place.label()));
+        format!("<li>{}{}</li>\n", escape(&it.text()), link.unwrap_or_default())
+    };
+    let items: String = conclusion::all(digest).into_iter().map(item).collect();
+    section(
+        "conclusions",
+        conclusion::TITLE,
+        &format!("<ul class=\"conclusions\">\n{items}</ul>\n"),
+    )
+}
+
 fn results(digest: &Digest<'_>) -> String {
     let mut body = String::new();
     for workload in digest.workloads() {
@@ -128,9 +145,7 @@ fn results(digest: &Digest<'_>) -> String {
         body.push_str(&table(&tables::service(digest, Some(workload)), &caption));
     }
     rules::notes(digest, None).iter().for_each(|note| body.push_str(&paragraph(note)));
-    if digest.trials.is_empty() {
-        body.push_str(&paragraph("No trial was begun."));
-    } else if digest.points.is_empty() {
+    if digest.points.is_empty() {
         return String::new();
     }
     if digest.is_open() {
@@ -155,7 +170,7 @@ fn warnings(digest: &Digest<'_>) -> String {
     for group in groups(digest) {
         body.push_str(&format!(
             "<li><strong>{}</strong>: {}.\n{}</li>\n",
-            escape(group.headline),
+            escape(&group.title()),
             escape(group.meaning),
             places(&group)
         ));
@@ -183,7 +198,7 @@ fn places(group: &Group) -> String {
 fn findings(trial: &Trial<'_>) -> String {
     let mut body = String::new();
     for group in of_trial(trial) {
-        let (headline, meaning) = (escape(group.headline), escape(group.meaning));
+        let (headline, meaning) = (escape(&group.title()), escape(group.meaning));
         body.push_str(&match group.places.as_slice() {
             [only] if only.is_empty() => format!("<li>{headline}: {meaning}.</li>\n"),
             [only] => format!("<li>{headline} ({}): {meaning}.</li>\n", escape(only)),
@@ -320,16 +335,13 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
         String::new()
     };
     let rate = crate::number::number(trial.summary.transactions_per_s);
-    let status = trial.status();
+    let (status, validity) = (trial.status(), trial.validity().name());
     let title = format!("{}{repetition}", trial.name());
     let under_test = header.identity.title();
-    let warned = match trial.remark() {
-        remark if remark.is_empty() || remark == status => String::new(),
-        remark => format!(" <span class=\"status {remark}\">{remark}</span>"),
-    };
     let mut out = format!(
         "<details class=\"trial\"{}>\n<summary><span>{}</span> <span class=\"status {status}\">\
-         {status}</span>{warned} <span class=\"rate\">{rate} tps</span></summary>\n",
+         {status}</span> <span class=\"status {validity}\">{validity}</span> \
+         <span class=\"rate\">{rate} tps</span></summary>\n",
         if open { " open=\"open\"" } else { "" },
         escape(&title),
     );

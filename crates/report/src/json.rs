@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compared_figure::Figure;
 use crate::comparison::{self, Group};
+use crate::conclusion;
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::finding;
@@ -77,6 +78,7 @@ fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
+        "conclusions": conclusion::json(digest),
         "seek": seek::json(digest),
         "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
@@ -280,6 +282,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             .map(|i| interval(i, percentiles))
             .collect::<Vec<_>>(),
     });
+    value["validity"] = trial.validity().name().into();
     for (metric, figure) in everywhere(trial) {
         value[metric.key] = figure.into();
     }

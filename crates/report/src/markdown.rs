@@ -5,7 +5,8 @@ use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::{
-    calls, ceiling, comparison, loading, messages, operations, rules, seek, settings, tables, watch,
+    calls, ceiling, comparison, conclusion, loading, messages, operations, rules, seek, settings,
+    tables, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -13,6 +14,7 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     let run = digest.run;
     let mut out = format!("# {}\n\n", escape_markdown(digest.title()));
     out.push_str(&format!("{}\n\n", escape_markdown(&digest.under_test())));
+    conclusions(&mut out, digest);
     section(&mut out, "Systems under test", &settings::systems(digest));
     section(&mut out, "Workloads", &settings::workloads(digest));
     seeks(&mut out, digest);
@@ -80,6 +82,17 @@ fn section(out: &mut String, title: &str, table: &Table) {
     }
 }
 
+/// The answers to the questions of the plan, each with a link to its section.
+fn conclusions(out: &mut String, digest: &Digest<'_>) {
+    out.push_str(&format!("## {}\n\n", conclusion::TITLE));
+    for conclusion in conclusion::all(digest) {
+        let link = conclusion.place.map(|it| format!(" ([figures](#{}))", it.anchor(digest)));
+        let text = escape_markdown(&conclusion.text());
+        out.push_str(&format!("- {text}{}\n", link.unwrap_or_default()));
+    }
+    out.push('\n');
+}
+
 /// The capacities that were sought, and all probes.
 fn seeks(out: &mut String, digest: &Digest<'_>) {
     let seeks = seek::all(digest);
@@ -89,10 +102,7 @@ fn seeks(out: &mut String, digest: &Digest<'_>) {
     section(out, "Capacity", &seek::table(digest, &seeks));
     out.push_str(&format!("{}\n\n", seek::NOTE));
     for sought in &seeks {
-        let name = sought.name(digest);
-        let text = format!("{name}: {}", sought.sentences());
-        out.push_str(&format!("{}\n\n", escape_markdown(&text)));
-        section(out, &format!("Probes of {name}"), &seek::probes(sought));
+        section(out, &format!("Probes of {}", sought.name(digest)), &seek::probes(sought));
     }
 }
 
@@ -151,7 +161,7 @@ fn findings(out: &mut String, digest: &Digest<'_>) {
     }
     out.push_str("## Read with care\n\n");
     for group in groups {
-        out.push_str(&format!("- **{}**: {}\n", group.headline, group.meaning));
+        out.push_str(&format!("- **{}**: {}\n", group.title(), group.meaning));
         for place in &group.places {
             out.push_str(&format!("  - {}\n", escape_markdown(place)));
         }

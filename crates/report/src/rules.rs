@@ -4,7 +4,6 @@ use analysis::ShareSummary;
 use measure::{Condition, ConditionResult, Phase};
 use serde_json::{Value, json};
 
-use crate::composite;
 use crate::digest::{Digest, Point, Trial, clients_text};
 use crate::number::{number, percent};
 use crate::table::Table;
@@ -154,7 +153,7 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, on_answers: bool)
 /// workload or all.
 pub(crate) fn notes(digest: &Digest<'_>, workload: Option<&str>) -> Vec<String> {
     let is_asked = |name: &str| workload.is_none_or(|asked| asked == name);
-    let mut notes: Vec<String> = composite::sentences(digest, &is_asked);
+    let mut notes: Vec<String> = Vec::new();
     let mut add = |note: String| {
         if !notes.contains(&note) {
             notes.push(note);

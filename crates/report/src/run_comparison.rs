@@ -13,7 +13,7 @@ mod tests;
 mod thresholds;
 mod views;
 
-use analysis::{CostFigure, LEVEL, Tests, corrected};
+use analysis::{CostFigure, LEVEL, Significance, Tests, corrected};
 
 pub use sides::{Refusal, Selection};
 pub use thresholds::{Criteria, Threshold};
@@ -36,6 +36,21 @@ pub struct RunComparison<'d, 'a> {
     rows: Vec<Row>,
     crashes: Vec<CrashRow<'a>>,
     checks: Vec<Check>,
+}
+
+/// A verdict on one figure under one load, by a relative change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) figure: Figure,
+    pub(crate) significance: Significance,
+    /// The change to the baseline.
+    pub(crate) change: f64,
+    /// Its 95 % interval.
+    pub(crate) interval: [f64; 2],
+    /// The larger end of its 90 % interval, in size.
+    pub(crate) largest: f64,
+    /// Number of rounds; of trials or runs, the smaller number of both sides.
+    pub(crate) repetitions: usize,
 }
 
 /// Whether a candidate passes its thresholds.
@@ -77,6 +92,20 @@ impl<'d, 'a> RunComparison<'d, 'a> {
     pub fn outcome(&self) -> Outcome {
         let is_failed = |check: &Check| check.is_failure(self.criteria.is_strict);
         if self.checks.iter().any(is_failed) { Outcome::Failed } else { Outcome::Passed }
+    }
+
+    /// The verdict under each load of a workload, by throughput or, under a rate, by response time; what is not
+    /// compared is left out. `None` for a workload that is not on both sides.
+    pub(crate) fn verdicts(&self, workload: &str) -> Option<Vec<Verdict>> {
+        let latency = Figure::latency_of(&self.sides.percentiles());
+        let decides = |row: &&Row| {
+            let has_rate = self.place(row).rate.is_some();
+            row.figure == if has_rate { latency } else { Figure::Throughput }
+        };
+        let is_here = |row: &&Row| self.place(row).workload == workload;
+        let mut rows = self.rows.iter().filter(is_here).filter(decides).peekable();
+        rows.peek()?;
+        Some(rows.filter_map(Row::verdict).collect())
     }
 
     /// Number of verdicts that are corrected for each other.

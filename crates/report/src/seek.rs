@@ -47,8 +47,12 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
             | Code::Unfair
             | Code::Trend
             | Code::LatencyTrend
+            | Code::Step
+            | Code::WarmUpShort
             | Code::Unsteady
             | Code::Unfinished
+            | Code::CensoredPercentiles
+            | Code::TooFewValues
             | Code::FewValues
             | Code::ShortWindow
             | Code::LatencyLimitMissed

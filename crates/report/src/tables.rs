@@ -1,6 +1,6 @@
 //! The tables of the report.
 
-use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary};
+use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary, Validity};
 use measure::OperationKind;
 
 use crate::digest::{Digest, Point, Trial, clients_text, load_text};
@@ -27,10 +27,11 @@ pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     for point in points() {
         let mut row = names(point, workload);
         row.extend(result_cells(digest, point, unit));
-        row.push(digest.remarks(point));
+        let remarks = digest.remarks(point);
+        row.push(if remarks.is_empty() { Validity::Valid.name().to_owned() } else { remarks });
         table.row(row);
     }
-    table.without_empty_remarks()
+    table
 }
 
 /// What the figures of a row are when a point has several trials.
@@ -374,6 +375,7 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("figure").words("value");
     let mut fact = |name: &str, value: String| table.row(vec![name.to_owned(), value]);
     fact("status", trial.status().to_owned());
+    fact("validity", trial.validity().name().to_owned());
     fact("load", trial.record.header.load.description.clone());
     fact("measured for", format!("{} s", number(summary.seconds)));
     fact("transactions", rate_text(summary.transactions, summary.transactions_per_s));

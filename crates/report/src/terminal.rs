@@ -7,7 +7,9 @@ use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::table::Table;
 use crate::wrap::fold;
-use crate::{ceiling, comparison, generator, operations, rules, seek, settings, tables, watch};
+use crate::{
+    ceiling, comparison, conclusion, generator, operations, rules, seek, settings, tables, watch,
+};
 
 /// Number of places of one finding that are named; the rest is counted.
 const PLACES_MAX: usize = 3;
@@ -17,6 +19,7 @@ const PLACES_MAX: usize = 3;
 pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -> String {
     let run = digest.run;
     let mut out = format!("{}\n{}\n\n", digest.title(), status_line(digest));
+    out.push_str(&conclusions(digest));
     let no_failures = |head: &str, cells: &[&str]| {
         matches!(head, "failed" | "retries") && cells.iter().all(|cell| *cell == "0")
     };
@@ -25,9 +28,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
         out.push_str(&format!("{}\n", systems.text_within(width)));
     }
     out.push_str(&seeks(digest, width));
-    if digest.trials.is_empty() {
-        out.push_str("no trial was begun\n");
-    } else if !digest.points.is_empty() {
+    if !digest.points.is_empty() {
         let results = tables::results(digest, None).without_columns(no_failures);
         out.push_str(&results.text_within(width));
         if let Some(note) = tables::repeated_note(digest) {
@@ -77,15 +78,20 @@ pub(crate) fn terminal(digest: &Digest<'_>) -> String {
     summary(digest, Some(&digest.run.folder.join("report.html")), None)
 }
 
-/// The capacities that were sought, in a table and in sentences; empty in a run with fixed loads.
+/// The answers to the questions of the plan, and what not to believe.
+fn conclusions(digest: &Digest<'_>) -> String {
+    let all = conclusion::all(digest).into_iter();
+    let lines: String = all.map(|it| format!("- {}\n", it.text())).collect();
+    format!("{}:\n{lines}\n", conclusion::TITLE)
+}
+
+/// The capacities that were sought; empty in a run with fixed loads.
 fn seeks(digest: &Digest<'_>, width: Option<usize>) -> String {
     let seeks = seek::all(digest);
     if seeks.is_empty() {
         return String::new();
     }
-    let told = seeks.iter().map(|it| format!("{}: {}\n", it.name(digest), it.sentences()));
-    let table = seek::table(digest, &seeks).text_within(width);
-    format!("{table}\n{}\n", told.collect::<String>())
+    format!("{}\n", seek::table(digest, &seeks).text_within(width))
 }
 
 /// Service times, shown after the results when there is an open loop.
@@ -139,7 +145,7 @@ fn status_line(digest: &Digest<'_>) -> String {
 
 fn finding(group: &Group) -> String {
     let shown = group.places.len().min(PLACES_MAX);
-    let mut out = format!("- {}: {}\n", group.headline, group.meaning);
+    let mut out = format!("- {}: {}\n", group.title(), group.meaning);
     group.places[..shown].iter().for_each(|place| out.push_str(&format!("    {place}\n")));
     if group.places.len() > shown {
         let more = group.places.len() - shown;
@@ -187,7 +193,10 @@ mod tests {
         let mut run = sample::run();
         run.trials.clear();
         let text = terminal(&Digest::new(&run));
-        assert!(text.contains("0 of 8 trials\n\nno trial was begun\n\nRead with care:"), "{text}");
+        let conclusions = "- Nothing can be said: no trial was begun.\n\
+                           - Of the run as a whole: Trials are missing (8 of 8 did not run).\n";
+        let whole = format!("0 of 8 trials\n\nConclusions:\n{conclusions}\n\nRead with care:");
+        assert!(text.contains(&whole), "{text}");
     }
 
     #[test]

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_stall_is_an_error_with_its_time() {
+    fn a_long_stall_makes_a_trial_invalid_and_has_its_time() {
         let found = findings(&stalls(&[(1_200, 2_700)]), |_| {});
         let values = [
             ("start_ns", Value::At(1_200 * MS)),
@@ -103,12 +103,12 @@ mod tests {
         ];
         assert_eq!((found.len(), found[0].code), (1, Code::GeneratorStalledLong));
         assert_eq!(found[0].values, values);
-        assert_eq!(found[0].code.severity(), Severity::Error);
+        assert_eq!(found[0].code.severity(), Severity::Invalid);
         assert_eq!(found[0].code.name(), "generator-stalled");
     }
 
     #[test]
-    fn short_stalls_are_a_warning_with_the_longest_and_their_sum() {
+    fn short_stalls_make_a_trial_doubtful_with_the_longest_and_their_sum() {
         let found = findings(&stalls(&[(500, 1_060), (2_000, 2_090), (3_950, 4_020)]), |_| {});
         // 60 ms of the first and 50 ms of the last are in the measured time.
         let values = [
@@ -120,7 +120,7 @@ mod tests {
         ];
         assert_eq!((found.len(), found[0].code), (1, Code::GeneratorStalled));
         assert_eq!(found[0].values, values);
-        assert_eq!(found[0].code.severity(), Severity::Warning);
+        assert_eq!(found[0].code.severity(), Severity::Doubtful);
         assert_eq!(found[0].code.name(), "generator-stalled");
     }
 

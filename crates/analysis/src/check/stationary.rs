@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use measure::{LatencyHistogram, OperationId, OperationKind};
 
+use crate::level_change::level_change;
 use crate::measured::{Measured, Offered, Slice};
 use crate::summary::tests::{Trial, seconds_of};
 use crate::trend::trend;
@@ -294,6 +295,40 @@ fn a_drift_of_a_fifth_is_found_in_noise() {
         [(60, 0.01, 0.0, 0.0), (10, 0.005, 0.0, 0.0), (60, 0.005, 0.9, 0.005)]
     {
         let found = significant(values, -0.2, white, kept, slow);
+        assert!(found >= TRIALS * 9 / 10, "{values} {white} {kept} {slow}: {found}");
+    }
+}
+
+/// In how many series of a thousand the level changes; `rise` is added to the second half.
+fn changing(values: usize, rise: f64, white: f64, kept: f64, slow: f64) -> usize {
+    let mut draws = Draws(7);
+    let mut is_found = || {
+        let mut series = drifting(&mut draws, values, 0.0, white, kept, slow);
+        series[values / 2..].iter_mut().for_each(|value| *value += rise);
+        level_change(&series).is_some()
+    };
+    (0..TRIALS).filter(|_| is_found()).count()
+}
+
+#[test]
+fn noise_that_lasts_is_no_change_of_level() {
+    for values in [10, 15, 60, 300] {
+        for kept in [0.0, 0.5, 0.9, 0.99] {
+            for white in [0.0, 0.05] {
+                let found = changing(values, 0.0, white, kept, 0.05);
+                assert!(found <= FOUND_MAX, "{values} {kept} {white}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rise_of_a_fifth_is_found_in_noise() {
+    // A minute with 4 % of white noise, 15 s with 2 %, and a minute in which half of 2 % lasts for 10 s.
+    for (values, white, kept, slow) in
+        [(60, 0.04, 0.0, 0.0), (15, 0.02, 0.0, 0.0), (60, 0.01, 0.9, 0.01)]
+    {
+        let found = changing(values, 0.2, white, kept, slow);
         assert!(found >= TRIALS * 9 / 10, "{values} {white} {kept} {slow}: {found}");
     }
 }

@@ -67,7 +67,40 @@ fn each_weakness_is_found() {
     assert_eq!(found[0].value("mismatch"), Some(&Value::Change(-0.5)));
     let found = findings_of(|input| input.percentiles = &[50.0, 99.0, 99.9], &level);
     let few = [("percentile", Value::Percentile(99.0)), ("values", Value::Count(60))];
+    assert_eq!(found, [finding(Code::TooFewValues, &few)]);
+    let found = findings_of(|input| input.percentiles = &[50.0, 99.9], &level);
+    let few = [("percentile", Value::Percentile(99.9)), ("values", Value::Count(60))];
     assert_eq!(found, [finding(Code::FewValues, &few)]);
+}
+
+#[test]
+fn percentiles_among_time_outs_and_ages_are_known_only_from_below() {
+    // 60 transactions of 100 ms, and two that were given up: the 98th percentile is the 61st value.
+    let mut trial = seconds_of(&[20, 20, 20]);
+    let (transaction, kind) = (OperationId(0), OperationKind::Transaction);
+    (0..2).for_each(|_| trial.total.timeout(transaction, kind, 500_000_000));
+    let of = |percentiles: &[f64], edges: &Edges| {
+        let input = Measured { percentiles, edges, client_events: &[], ..trial.measured() };
+        let found = check(&input, &summarize(&input));
+        found.into_iter().find(|finding| finding.code == Code::CensoredPercentiles)
+    };
+    let none = Edges::new(2);
+    let censored = |percentile, at_least_ns, transactions| {
+        let values = [
+            ("percentile", Value::Percentile(percentile)),
+            ("at_least_ns", Value::Nanos(at_least_ns)),
+            ("transactions", Value::Count(transactions)),
+        ];
+        Some(finding(Code::CensoredPercentiles, &values))
+    };
+    assert_eq!(of(&[50.0, 95.0], &none), None);
+    let seen = of(&[50.0, 98.0, 99.0], &none).unwrap();
+    let Some(Value::Nanos(at_least_ns)) = seen.value("at_least_ns") else { panic!("{seen:?}") };
+    assert!(at_least_ns.abs_diff(500_000_000) < 1_000_000, "{at_least_ns}");
+    assert_eq!(Some(seen.clone()), censored(98.0, *at_least_ns, 2));
+    // Three more were never answered, for a microsecond: of 65 values the 95th percentile is the 62nd.
+    let seen = of(&[50.0, 95.0], &never_answered(3));
+    assert_eq!(seen.map(|it| it.values[2].clone()), Some(("transactions", Value::Count(5))));
 }
 
 #[test]

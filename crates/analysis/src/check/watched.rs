@@ -1,8 +1,9 @@
 //! Checks of the watched data of a trial.
 
-use measure::{Host, Server, Side};
+use measure::{Host, Nanos, Server, Side};
 
 use super::spread;
+use crate::node::is_node;
 use crate::{
     Code, Finding, HostFigure, KnownServers, Measured, ProcessFigure, SampleWindow, Subject, Value,
     Window, host_of_node, known_servers, mean_peak,
@@ -12,6 +13,10 @@ use crate::{
 const OTHERS_MAX: f64 = 0.1;
 /// When the hypervisor takes at least this part of the CPU, figures are not those of the machine.
 const STOLEN_MAX: f64 = 0.02;
+/// When a server's process began, in seconds since 1970: every client library of Prometheus exposes it.
+const BEGAN: &str = "process_start_time_seconds";
+/// The begin of a process moves by so many seconds when the machine's clock is set: its source counts from the boot.
+const CLOCK_SET_S: f64 = 2.0;
 
 pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
     let (watched, window) = (measured.watched, measured.window);
@@ -25,6 +30,7 @@ pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
     all.extend(spread::uneven(watched, window));
     all.extend(spread::members_not_watched(watched));
     all.extend(watched.servers.iter().filter_map(gaps));
+    all.extend(watched.servers.iter().filter_map(|server| restarted(server, window)));
     all
 }
 
@@ -85,6 +91,19 @@ fn gaps(server: &Server) -> Option<Finding> {
         (None, 0) => Some(about(Code::ServerSilent)),
         (None, _) => None,
     }
+}
+
+/// A server whose process is another one than at the begin of the window. Its first answer after the restart has the
+/// time.
+fn restarted(server: &Server, (from, to): Window) -> Option<Finding> {
+    let mut began = server.series.iter().filter(|series| series.name == BEGAN && !is_node(server));
+    let at_ns = began.find_map(|series| {
+        let is_later = |pair: &&[(Nanos, f64)]| pair[1].1 > pair[0].1 + CLOCK_SET_S;
+        let mut later = series.points.windows(2).filter(is_later).map(|pair| pair[1].0);
+        later.find(|at_ns| (from..to).contains(at_ns))
+    })?;
+    let about = Finding::about(Subject::Server(server.name.clone()), Code::ServerRestarted);
+    Some(about.with("at_ns", Value::At(at_ns)))
 }
 
 #[cfg(test)]

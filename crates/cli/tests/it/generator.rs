@@ -48,7 +48,7 @@ fn stopped(system: &str, load: &[&str]) -> Value {
     let stalled = warnings.find(|warning| warning["code"] == "generator-stalled").unwrap();
     assert_eq!(
         (&stalled["severity"], seconds(&stalled["values"]["start_ns"])),
-        (&"error".into(), start)
+        (&"invalid".into(), start)
     );
     assert_eq!(trial["outages"], json!([]), "the system was not away");
     let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();

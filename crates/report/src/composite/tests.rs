@@ -47,7 +47,7 @@ fn both(scale: f64) -> Run {
 }
 
 fn told(run: &Run) -> Vec<String> {
-    sentences(&Digest::new(run), &|_| true)
+    sentences(&Digest::new(run))
 }
 
 fn fail_one(trial: &mut TrialRecord, class: ErrorClass) {

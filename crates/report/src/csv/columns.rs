@@ -102,7 +102,7 @@ impl Column {
 type Cell = fn(&Row<'_>) -> String;
 
 /// The first columns of every row.
-const LEAD: [(&str, Cell); 17] = [
+const LEAD: [(&str, Cell); 18] = [
     ("trial", |row| (row.header().index + 1).to_string()),
     ("system", |row| row.header().system.clone()),
     ("product", |row| row.header().identity.product.clone()),
@@ -113,6 +113,7 @@ const LEAD: [(&str, Cell); 17] = [
     ("clients", |row| row.header().clients.to_string()),
     ("repetition", |row| (row.header().repetition + 1).to_string()),
     ("status", |row| row.trial.status().to_owned()),
+    ("validity", |row| row.trial.validity().name().to_owned()),
     ("operation", |row| row.of(|_| TOTAL.to_owned(), |it| it.name.clone())),
     ("operation_kind", |row| row.of(|_| "transaction", |it| kind_name(it.kind))),
     ("seconds", |row| row.trial.summary.seconds.to_string()),

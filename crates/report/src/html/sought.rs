@@ -23,7 +23,6 @@ pub(crate) fn sought(digest: &Digest<'_>) -> String {
     body.push_str(&paragraph(NOTE));
     for (at, sought) in seeks.iter().enumerate() {
         let name = sought.name(digest);
-        body.push_str(&paragraph(&format!("{name}: {}", sought.sentences())));
         let bounds = sought.record.bounds.iter().enumerate();
         let charts = bounds.filter_map(|(place, bound)| chart(sought, &name, place, bound));
         body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("k{at}")));

@@ -2,6 +2,7 @@
 
 use analysis::{Significance, Tests};
 
+use super::Verdict;
 use super::found::{Found, found};
 use super::sides::Matched;
 use super::thresholds::Criteria;
@@ -67,6 +68,20 @@ impl Row {
         if verdict == Significance::Undecided {
             self.needed = found.contrast.repetitions_needed(self.least, level);
         }
+    }
+
+    /// The verdict with its values; `None` when the figure is not compared.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        let found = self.found.as_ref().ok()?;
+        let [one, other] = found.contrast.counts;
+        Some(Verdict {
+            figure: self.figure,
+            significance: self.verdict?,
+            change: found.change(),
+            interval: found.interval(0.95),
+            largest: found.largest(),
+            repetitions: one.min(other),
+        })
     }
 
     /// Name of the verdict for programs.

@@ -39,7 +39,7 @@ impl Chart {
         let drawing = Drawing::of(self);
         let labels = drawing.labels();
         let mut out = format!(
-            "<figure{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
+            "<figure id=\"{id}\"{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
             if self.size.is_wide { " class=\"wide\"" } else { "" },
             escape(&self.title),
             escape(&self.subtitle)

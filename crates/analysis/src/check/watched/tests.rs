@@ -81,3 +81,29 @@ fn servers_that_may_be_among_the_other_programs_are_named() {
     assert!((used(&seen) - 0.95).abs() < 1e-9, "{seen:?}");
     assert_eq!(seen.value("not_counted"), Some(&Value::Text("store 2, store 1".to_owned())));
 }
+
+/// A server whose process began at these times, s, by its answer of each second.
+fn restarting(began_s: &[f64]) -> Server {
+    let mut began = Series::parse("process_start_time_seconds");
+    began.points = (0..).map(|at| at * SECOND).zip(began_s.iter().copied()).collect();
+    let server = page("store", "10.0.0.7:20180", 3.0, 0.9);
+    Server { series: vec![began], ..server }
+}
+
+#[test]
+fn a_server_whose_process_is_another_one_was_restarted() {
+    let began = 1.7e9;
+    let after = restarting(&[began, began, began + 60.0, began + 60.0]);
+    let seen = restarted(&after, WINDOW).unwrap();
+    let at = vec![("at_ns", Value::At(2 * SECOND))];
+    let expected =
+        Finding { values: at, ..Finding::about(seen.subject.clone(), Code::ServerRestarted) };
+    assert_eq!(seen, expected);
+    assert_eq!(
+        restarted(&restarting(&[began, began + 1.0, began]), WINDOW),
+        None,
+        "a clock was set"
+    );
+    assert_eq!(restarted(&after, (0, 2 * SECOND)), None, "after the window");
+    assert_eq!(restarted(&page("store", "10.0.0.7:20180", 3.0, 0.9), WINDOW), None, "not reported");
+}

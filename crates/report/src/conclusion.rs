@@ -1,0 +1,173 @@
+//! Conclusions: an answer to each question of the plan, and what not to believe, as values and in a sentence. They
+//! stand first in every view.
+
+mod compared;
+mod measured;
+mod swept;
+mod trials;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use analysis::Value;
+use serde_json::json;
+
+use crate::digest::{Digest, Point, Trial};
+use crate::template::{self, fill};
+use crate::{ceiling, comparison};
+
+pub(crate) use trials::not_valid;
+pub(crate) use words::Code;
+
+/// The heading of the conclusions.
+pub(crate) const TITLE: &str = "Conclusions";
+
+/// Values by name.
+type Values = Vec<(&'static str, Value)>;
+
+/// One conclusion.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Conclusion {
+    /// What it says.
+    pub(crate) code: Code,
+    /// Its values by name; a name ends with the unit.
+    pub(crate) values: Values,
+    /// Where its figures are.
+    pub(crate) place: Option<Place>,
+}
+
+/// Where the figures of a conclusion are: by the index of a workload, a group of variants, a seek or a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Workload(usize),
+    Variants(usize),
+    Seek(usize),
+    Trial(usize),
+    Ceilings,
+    Warnings,
+}
+
+impl Place {
+    /// The id of its first plot on the page, or of its section.
+    pub(crate) fn id(self) -> String {
+        match self {
+            Self::Workload(at) => format!("w{at}-0"),
+            Self::Variants(at) => format!("v{at}-0"),
+            Self::Seek(at) => format!("k{at}-0"),
+            Self::Trial(at) => format!("t{at}-0"),
+            Self::Ceilings => "ceilings".to_owned(),
+            Self::Warnings => "care".to_owned(),
+        }
+    }
+
+    /// What a link to it is called.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Workload(_) | Self::Variants(_) | Self::Seek(_) | Self::Trial(_) => "plot",
+            Self::Ceilings => "table",
+            Self::Warnings => "warnings",
+        }
+    }
+
+    /// The heading of its section in Markdown.
+    fn heading(self, digest: &Digest<'_>) -> String {
+        match self {
+            Self::Workload(at) => {
+                digest.workloads().get(at).map_or(String::new(), |name| digest.caption(name))
+            }
+            Self::Variants(at) => {
+                comparison::groups(digest).get(at).map_or(String::new(), comparison::Group::caption)
+            }
+            Self::Seek(_) => "Capacity".to_owned(),
+            Self::Trial(at) => digest.caption(&digest.trials[at].record.header.workload.name),
+            Self::Ceilings => ceiling::TITLE.to_owned(),
+            Self::Warnings => "Read with care".to_owned(),
+        }
+    }
+
+    /// The address of that heading: as GitHub makes it, of the letters, digits, hyphens and underscores of the
+    /// heading.
+    pub(crate) fn anchor(self, digest: &Digest<'_>) -> String {
+        let kept = |c: char| match c {
+            ' ' => Some('-'),
+            _ => (c.is_alphanumeric() || c == '-' || c == '_').then_some(c),
+        };
+        self.heading(digest).to_lowercase().chars().filter_map(kept).collect()
+    }
+}
+
+impl Conclusion {
+    fn new(code: Code, values: Values, place: Option<Place>) -> Self {
+        Self { code, values, place }
+    }
+
+    /// The conclusion in a sentence.
+    pub(crate) fn text(&self) -> String {
+        let parts = [self.code.template(), words::NOT_VALID];
+        let text: String =
+            parts.iter().filter_map(|template| fill(template, &self.values, None)).collect();
+        if text.ends_with('.') { text } else { format!("{text}.") }
+    }
+}
+
+/// Every conclusion of a run: the answers first, then what not to believe.
+pub(crate) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+    let mut answers = measured::seeks(digest);
+    answers.extend(compared::all(digest));
+    answers.extend(swept::all(digest));
+    answers.extend(measured::others(digest));
+    answers.extend(measured::sets_of_queries(digest));
+    answers.extend(measured::ceiling(digest));
+    if answers.is_empty() {
+        answers.push(trials::nothing(digest));
+    }
+    answers.extend(trials::all(digest));
+    answers
+}
+
+/// All of them for programs.
+pub(crate) fn json(digest: &Digest<'_>) -> Vec<serde_json::Value> {
+    let one = |conclusion: &Conclusion| {
+        json!({
+            "code": conclusion.code.name(),
+            "values": template::json(&conclusion.values),
+            "chart": conclusion.place.map(Place::id),
+            "text": conclusion.text(),
+        })
+    };
+    all(digest).iter().map(one).collect()
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+/// The counted trials of some points.
+fn counted<'d, 'a>(digest: &'d Digest<'a>, points: &[&Point<'_>]) -> Vec<&'d Trial<'a>> {
+    let trials = points.iter().flat_map(|point| &point.counted);
+    trials.map(|at| &digest.trials[*at]).collect()
+}
+
+/// The percentile of conclusions: the 99th, or the nearest to it.
+fn percentile(digest: &Digest<'_>) -> Option<f64> {
+    let distance = |percent: &f64| (percent - 99.0).abs();
+    let percentiles = digest.run.header.percentiles.iter().copied();
+    percentiles.min_by(|one, other| distance(one).total_cmp(&distance(other)))
+}
+
+/// The latency of a point at that percentile under two names: the value, and `or more` where it is a lower bound.
+fn latency(digest: &Digest<'_>, point: &Point<'_>, names: [&'static str; 2]) -> Values {
+    let Some(percent) = percentile(digest) else { return Vec::new() };
+    let found = digest.bounded(point, |summary| summary.latency.percentile(percent));
+    let Some((estimate, is_bound)) = found else { return Vec::new() };
+    let mut values = vec![(names[0], Value::Nanos(estimate.median.round() as u64))];
+    values.extend(is_bound.then(|| (names[1], text("or more"))));
+    values
+}
+
+/// Throughput of a point: the median.
+fn per_s(digest: &Digest<'_>, point: &Point<'_>) -> f64 {
+    let estimate = digest.estimate(point, |summary| summary.transactions_per_s);
+    estimate.map_or(0.0, |estimate| estimate.median)
+}

@@ -1,0 +1,184 @@
+//! Who is faster, by how much and how surely: every variant against the first, and every system against the first.
+//! The verdicts are those of the comparison of variants, and of `dyno compare`.
+
+use analysis::{ROUNDS_MIN, Significance, Value};
+
+use super::trials::{behind, not_believed};
+use super::words::Code;
+use super::{Conclusion, Place, Values, text};
+use crate::compared_figure::Figure;
+use crate::comparison::{Group, groups};
+use crate::digest::{Digest, Point};
+use crate::run_comparison::{Criteria, RunComparison, Selection, Verdict};
+
+/// Every comparison of the run.
+pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+    let mut all = Vec::new();
+    for (at, group) in groups(digest).iter().enumerate() {
+        all.extend(group.others().map(|name| of_variant(digest, group, at, name)));
+    }
+    all.extend(systems(digest));
+    all
+}
+
+fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str) -> Conclusion {
+    let [points, base] = [name, group.baseline()].map(|name| group.points(name));
+    for (side, of) in [(&points, name), (&base, group.baseline())] {
+        if let Some(nothing) = not_believed(digest, side, &format!("{}.{of}", group.of), None) {
+            return nothing;
+        }
+    }
+    let (figure, found) = group.verdict(name);
+    let mut values = vec![
+        ("candidate", text(name)),
+        ("baseline", text(group.baseline())),
+        ("figure", text(figure.name())),
+    ];
+    let Some(found) = found else {
+        return Conclusion::new(Code::NotCompared, values, Some(Place::Warnings));
+    };
+    let ratio = found.ratio;
+    let verdict = Verdict {
+        figure,
+        significance: found.verdict,
+        change: ratio.ratio - 1.0,
+        interval: [ratio.low - 1.0, ratio.high - 1.0],
+        largest: (1.0 - ratio.low_90).abs().max((ratio.high_90 - 1.0).abs()),
+        repetitions: ratio.rounds,
+    };
+    values.extend(of_one(&verdict));
+    values.push(("rounds", Value::Small(ratio.rounds as u64)));
+    if points.len() > 1 {
+        let is_alike = |point: &&&Point<'_>| {
+            let alone = group.compare(point, group.judged_by(&[**point]));
+            alone.is_some_and(|alone| alone.verdict == found.verdict)
+        };
+        let alike = points.iter().filter(is_alike).count();
+        values.push(("loads", Value::Small(points.len() as u64)));
+        values.push(("alike", Value::Small(alike as u64)));
+    }
+    values.extend(behind(digest, &[points, base].concat()));
+    Conclusion::new(code(figure, found.verdict), values, Some(Place::Variants(at)))
+}
+
+/// Systems that are no variants, against the first of them. Seeks have their own answer for each.
+fn systems(digest: &Digest<'_>) -> Vec<Conclusion> {
+    let mut names: Vec<&str> = Vec::new();
+    for point in digest.points.iter().filter(|point| point.variant.is_none()) {
+        if !names.contains(&point.system) {
+            names.push(point.system);
+        }
+    }
+    let Some((first, others)) = names.split_first().filter(|_| digest.run.header.seek.is_none())
+    else {
+        return Vec::new();
+    };
+    others.iter().flat_map(|name| of_system(digest, first, name)).collect()
+}
+
+/// One conclusion for each workload that both systems have.
+fn of_system(digest: &Digest<'_>, baseline: &str, subject: &str) -> Vec<Conclusion> {
+    let side = |name: &str| [Selection { digest, system: Some(name.to_owned()) }];
+    let margin = digest.run.header.least_difference;
+    let criteria = Criteria { margin, thresholds: Vec::new(), is_strict: false };
+    let Ok(compared) = RunComparison::new(&side(baseline), &side(subject), criteria) else {
+        return Vec::new();
+    };
+    let workloads = digest.workloads().into_iter().enumerate();
+    let of_workload = |(at, workload): (usize, &str)| {
+        let points = |system: &str| -> Vec<&Point<'_>> {
+            let all = digest.points.iter();
+            all.filter(|point| (point.system, point.workload) == (system, workload)).collect()
+        };
+        let verdicts = compared.verdicts(workload)?;
+        let sides = [baseline, subject].map(points);
+        for (side, of) in sides.iter().zip([baseline, subject]) {
+            if let Some(nothing) = not_believed(digest, side, of, Some(workload)) {
+                return Some(nothing);
+            }
+        }
+        let names = vec![
+            ("candidate", text(subject)),
+            ("baseline", text(baseline)),
+            ("workload", text(workload)),
+        ];
+        let (code, values) = of_loads(&verdicts);
+        let values = [names, values, behind(digest, &sides.concat())].concat();
+        Some(Conclusion::new(code, values, Some(Place::Workload(at))))
+    };
+    workloads.filter_map(of_workload).collect()
+}
+
+/// The verdicts under each load in one. Those without a verdict are not compared.
+fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
+    let Some(first) = verdicts.first() else {
+        return (Code::NotCompared, vec![("figure", text(Figure::Throughput.name()))]);
+    };
+    let figure = ("figure", text(first.figure.name()));
+    if let [only] = verdicts {
+        let trials = ("trials", Value::Small(only.repetitions as u64));
+        let values = [vec![figure], of_one(only), vec![trials]].concat();
+        return (code(only.figure, only.significance), values);
+    }
+    let of = |wanted: Code| -> Vec<&Verdict> {
+        verdicts.iter().filter(|it| code(it.figure, it.significance) == wanted).collect()
+    };
+    let loads = ("loads", Value::Small(verdicts.len() as u64));
+    let (faster, slower) = (of(Code::Faster), of(Code::Slower));
+    if !faster.is_empty() || !slower.is_empty() {
+        let is_faster = faster.len() >= slower.len();
+        let (code, most, others) = match is_faster {
+            true => (Code::FasterUnderLoads, faster, slower),
+            false => (Code::SlowerUnderLoads, slower, faster),
+        };
+        let mut values = vec![figure, loads, ("decided", Value::Small(most.len() as u64))];
+        values.extend(changes(&most));
+        let opposite = (!others.is_empty()).then_some(others.len() as u64);
+        values.extend(opposite.map(|count| ("opposite", Value::Small(count))));
+        return (code, values);
+    }
+    let all: Vec<&Verdict> = verdicts.iter().collect();
+    if of(Code::NoDifference).len() == verdicts.len() {
+        let largest = verdicts.iter().map(|it| it.largest).fold(0.0, f64::max);
+        return (Code::NoDifference, vec![figure, loads, ("largest", Value::Part(largest))]);
+    }
+    let is_single = verdicts.iter().all(|it| it.repetitions < ROUNDS_MIN);
+    let code = if is_single { Code::NotRepeated } else { Code::Undecided };
+    (code, [vec![figure, loads], changes(&all)].concat())
+}
+
+/// The values of one verdict.
+fn of_one(verdict: &Verdict) -> Values {
+    let [low, high] = verdict.interval.map(Value::Change);
+    let change = || Value::Change(verdict.change);
+    match verdict.significance {
+        Significance::Equal => vec![("largest", Value::Part(verdict.largest))],
+        Significance::Undecided => vec![("least_change", change()), ("low", low), ("high", high)],
+        Significance::TooFewRounds => vec![("least_change", change())],
+        Significance::Higher | Significance::Lower => {
+            vec![("change", change()), ("low", low), ("high", high)]
+        }
+    }
+}
+
+/// The least and the largest change of several verdicts; only one when they are the same.
+fn changes(verdicts: &[&Verdict]) -> Values {
+    let all = || verdicts.iter().map(|it| it.change);
+    let (least, most) =
+        (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let mut values = vec![("least_change", Value::Change(least))];
+    values.extend((most > least).then_some(("most_change", Value::Change(most))));
+    values
+}
+
+fn code(figure: Figure, significance: Significance) -> Code {
+    match significance {
+        Significance::Higher if figure.is_time() => Code::Slower,
+        Significance::Lower if figure.is_time() => Code::Faster,
+        Significance::Higher => Code::Faster,
+        Significance::Lower => Code::Slower,
+        Significance::Equal => Code::NoDifference,
+        Significance::Undecided => Code::Undecided,
+        Significance::TooFewRounds => Code::NotRepeated,
+    }
+}

@@ -1,0 +1,131 @@
+//! Where throughput stops growing with the clients, and up to which rate arrivals are answered.
+
+use analysis::{Code as FindingCode, Value, growth};
+
+use super::trials::{behind, not_believed};
+use super::words::Code;
+use super::{Conclusion, Place, Values, latency, per_s, percentile, text};
+use crate::digest::{Digest, Point};
+
+/// One conclusion for each system under each workload with several numbers of clients, or several rates.
+pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+    if digest.run.header.seek.is_some() {
+        return Vec::new();
+    }
+    let systems: Vec<&str> = digest.systems().into_iter().map(|(name, _)| name).collect();
+    let workloads = digest.workloads().into_iter().enumerate();
+    let pairs =
+        workloads.flat_map(|(at, workload)| systems.iter().map(move |it| (at, workload, *it)));
+    let of_pair = |(at, workload, system): (usize, &str, &str)| {
+        let points = points_of(digest, system, workload);
+        let names = vec![("system", text(system)), ("workload", text(workload))];
+        let found = over_clients(digest, &points).or_else(|| over_rates(digest, &points))?;
+        let not_believed = not_believed(digest, &points, system, Some(workload));
+        Some(not_believed.unwrap_or_else(|| {
+            let (code, values) = found;
+            let values = [names, values, behind(digest, &points)].concat();
+            Conclusion::new(code, values, Some(Place::Workload(at)))
+        }))
+    };
+    pairs.filter_map(of_pair).collect()
+}
+
+/// Whether a point is one of several whose throughput is told together.
+pub(super) fn is_swept(digest: &Digest<'_>, point: &Point<'_>) -> bool {
+    let points = points_of(digest, point.system, point.workload);
+    over_clients(digest, &points).or_else(|| over_rates(digest, &points)).is_some()
+}
+
+/// The points of a system under a workload that have figures.
+fn points_of<'d, 'a>(digest: &'d Digest<'a>, system: &str, workload: &str) -> Vec<&'d Point<'a>> {
+    let is_one = |point: &&Point<'_>| (point.system, point.workload) == (system, workload);
+    digest.points.iter().filter(is_one).filter(|point| !point.counted.is_empty()).collect()
+}
+
+/// Where throughput stops growing over several numbers of clients of a closed loop.
+fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Values)> {
+    if points.len() < 2 || points.iter().any(|point| point.rate.is_some()) {
+        return None;
+    }
+    let mut points = points.to_vec();
+    points.sort_by_key(|point| point.clients);
+    let throughput = |point: &&Point<'_>| -> Vec<f64> {
+        let trials = point.counted.iter().map(|at| &digest.trials[*at]);
+        trials.map(|trial| trial.summary.transactions_per_s).collect()
+    };
+    let levels: Vec<Vec<f64>> = points.iter().map(throughput).collect();
+    let least = digest.run.header.least_difference;
+    let found = growth(&levels, least)?;
+    let (at, last) = (points[found.stops_at], points[points.len() - 1]);
+    let small = |clients: usize| Value::Small(clients as u64);
+    let mut values = vec![
+        ("clients", small(at.clients)),
+        ("per_s", Value::Number(per_s(digest, at))),
+        ("percentile", Value::Percentile(percentile(digest)?)),
+    ];
+    values.extend(latency(digest, at, ["latency_ns", "more"]));
+    let relative = |one: &Point<'_>, other: &Point<'_>| {
+        Value::Change(per_s(digest, one) / per_s(digest, other) - 1.0)
+    };
+    if found.stops_at == points.len() - 1 {
+        let before = points[found.stops_at - 1];
+        values
+            .extend([("change", relative(at, before)), ("before_clients", small(before.clients))]);
+        return Some((Code::ThroughputGrows, values));
+    }
+    if found.highest != found.stops_at {
+        let highest = points[found.highest];
+        values.extend([
+            ("highest_clients", small(highest.clients)),
+            ("highest_per_s", Value::Number(per_s(digest, highest))),
+            ("least", Value::Part(least)),
+        ]);
+    }
+    values.push(("most_clients", small(last.clients)));
+    values.extend(latency(digest, last, ["most_ns", "most_more"]));
+    if per_s(digest, last) * (1.0 + least) < per_s(digest, at) {
+        values.push(("drop", relative(last, at)));
+    }
+    Some((Code::ThroughputStops, values))
+}
+
+/// Up to which of several constant rates arrivals are answered; of several numbers of clients, with the most.
+fn over_rates(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Values)> {
+    let most = points.iter().map(|point| point.clients).max()?;
+    let is_constant = |point: &&&Point<'_>| point.rate.is_some_and(plan::Rate::is_constant);
+    let mut points: Vec<&Point<'_>> = points.iter().filter(is_constant).copied().collect();
+    points.retain(|point| point.clients == most);
+    points.sort_by(|one, other| one.offered_per_s.total_cmp(&other.offered_per_s));
+    if points.len() < 2 {
+        return None;
+    }
+    let missed = points.iter().position(|point| is_missed(digest, point));
+    let kept = match missed {
+        None => points.last(),
+        Some(at) => at.checked_sub(1).map(|before| &points[before]),
+    };
+    let mut values = Vec::new();
+    if let Some(kept) = kept {
+        values.push(("kept_per_s", Value::Number(kept.offered_per_s)));
+        values.push(("percentile", Value::Percentile(percentile(digest)?)));
+        values.extend(latency(digest, kept, ["latency_ns", "more"]));
+    }
+    if let Some(missed) = missed.map(|at| points[at]) {
+        values.push(("missed_per_s", Value::Number(missed.offered_per_s)));
+        values.push(("achieved_per_s", Value::Number(per_s(digest, missed))));
+    }
+    let code = match (kept, missed) {
+        (Some(_), Some(_)) => Code::RateKept,
+        (Some(_), None) => Code::EveryRateKept,
+        (None, _) => Code::NoRateKept,
+    };
+    Some((code, values))
+}
+
+/// Whether a trial of a point did not run to its end, or answered less than was offered.
+fn is_missed(digest: &Digest<'_>, point: &Point<'_>) -> bool {
+    point.trials.iter().map(|at| &digest.trials[*at]).any(|trial| {
+        let codes = trial.findings.iter().map(|finding| finding.code);
+        !trial.is_complete() || codes.into_iter().any(|code| code == FindingCode::RateMissed)
+    })
+}

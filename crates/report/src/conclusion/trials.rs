@@ -1,0 +1,150 @@
+//! What not to believe, and why: how many trials are valid, doubtful and invalid, with the commonest reasons.
+
+use analysis::{Finding, Severity, Validity, Value};
+
+use super::words::Code;
+use super::{Conclusion, Place, Values, counted, text};
+use crate::digest::{Digest, Point, Trial};
+use crate::finding::{figures, headline};
+
+/// So many reasons are named, the commonest first.
+const REASONS_MAX: usize = 3;
+/// So many trials are named in a line.
+const NAMES_MAX: usize = 5;
+
+/// How many trials are valid, and why the others are not; and what weakens the run as a whole.
+pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+    let of = |validity: Validity| -> Vec<&Trial<'_>> {
+        digest.trials.iter().filter(|trial| trial.validity() == validity).collect()
+    };
+    let count = |trials: &[&Trial<'_>]| Value::Small(trials.len() as u64);
+    let all = Value::Small(digest.trials.len() as u64);
+    let mut found = Vec::new();
+    let valid = of(Validity::Valid);
+    if !valid.is_empty() {
+        let values = vec![("valid", count(&valid)), ("trials", all.clone())];
+        found.push(Conclusion::new(Code::TrialsValid, values, None));
+    }
+    for (code, name, validity) in [
+        (Code::TrialsDoubtful, "doubtful", Validity::Doubtful),
+        (Code::TrialsInvalid, "invalid", Validity::Invalid),
+    ] {
+        let trials = of(validity);
+        if !trials.is_empty() {
+            let why = text(reasons(&trials, is_serious(validity)));
+            let values = vec![(name, count(&trials)), ("trials", all.clone()), ("why", why)];
+            found.push(Conclusion::new(code, values, Some(Place::Warnings)));
+        }
+    }
+    found.extend(of_run(digest));
+    found
+}
+
+/// The severity that makes a trial what it is.
+fn is_serious(validity: Validity) -> Severity {
+    match validity {
+        Validity::Invalid => Severity::Invalid,
+        Validity::Valid | Validity::Doubtful => Severity::Doubtful,
+    }
+}
+
+/// The commonest reasons, each with the number of its trials when there are several trials.
+fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for trial in trials {
+        let codes = trial.reason_codes().into_iter().filter(|code| code.severity() == severity);
+        let mut headlines: Vec<&str> = codes.map(headline).collect();
+        headlines.dedup();
+        for name in headlines {
+            match counts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((name, 1)),
+            }
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let shown = counts.iter().take(REASONS_MAX).map(|(name, count)| match trials {
+        [_] => (*name).to_owned(),
+        _ => format!("{name}: {count}"),
+    });
+    let more = counts.len().saturating_sub(REASONS_MAX);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    shown.chain(more).collect::<Vec<_>>().join("; ")
+}
+
+/// What weakens the run as a whole, which is no fault of one trial.
+fn of_run(digest: &Digest<'_>) -> Option<Conclusion> {
+    let findings = digest.findings.iter();
+    let serious = findings.filter(|finding| finding.code.severity() != Severity::Note);
+    let with_figures = |finding: &Finding| match (headline(finding.code), figures(finding)) {
+        (name, figures) if figures.is_empty() => name.to_owned(),
+        (name, figures) => format!("{name} ({figures})"),
+    };
+    let why = serious.map(with_figures).collect::<Vec<_>>().join("; ");
+    let values = vec![("why", text(why.clone()))];
+    (!why.is_empty()).then(|| Conclusion::new(Code::RunDoubtful, values, Some(Place::Warnings)))
+}
+
+/// Why there is no answer to any question.
+pub(super) fn nothing(digest: &Digest<'_>) -> Conclusion {
+    let has_figures = digest.points.iter().any(|point| !point.counted.is_empty());
+    let why = match (digest.trials.is_empty(), has_figures) {
+        (true, _) => "no trial was begun",
+        (false, false) => "no trial measured anything",
+        (false, true) => "no figure answers a question of the plan",
+    };
+    Conclusion::new(Code::Nothing, vec![("why", text(why))], None)
+}
+
+/// In place of an answer about points whose trials are all invalid.
+pub(super) fn not_believed(
+    digest: &Digest<'_>,
+    points: &[&Point<'_>],
+    of: &str,
+    workload: Option<&str>,
+) -> Option<Conclusion> {
+    let trials = counted(digest, points);
+    let is_invalid = |trial: &&Trial<'_>| trial.validity() == Validity::Invalid;
+    if trials.is_empty() || !trials.iter().all(is_invalid) {
+        return None;
+    }
+    let mut values: Values = vec![("of", text(of))];
+    values.extend(workload.map(|name| ("workload", text(name))));
+    values.push(("why", text(reasons(&trials, Severity::Invalid))));
+    Some(Conclusion::new(Code::NotBelieved, values, Some(Place::Warnings)))
+}
+
+/// How many of the trials behind an answer are not valid, and how many there are; empty when all are valid, and in a
+/// run of one trial, where the next line says so.
+pub(super) fn behind(digest: &Digest<'_>, points: &[&Point<'_>]) -> Values {
+    let trials = counted(digest, points);
+    let not_valid = trials.iter().filter(|trial| trial.validity() != Validity::Valid).count();
+    if not_valid == 0 || digest.trials.len() == 1 {
+        return Vec::new();
+    }
+    let small = |count: usize| Value::Small(count as u64);
+    vec![("not_valid", small(not_valid)), ("behind", small(trials.len()))]
+}
+
+/// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
+pub(crate) fn not_valid(digest: &Digest<'_>) -> Option<String> {
+    let is_valid = |trial: &&Trial<'_>| trial.validity() == Validity::Valid;
+    let trials: Vec<&Trial<'_>> = digest.trials.iter().filter(|it| !is_valid(it)).collect();
+    let named = |trial: &&Trial<'_>| {
+        let header = &trial.record.header;
+        let repetition = match digest.is_repeated() {
+            true => format!(", repetition {}", header.repetition + 1),
+            false => String::new(),
+        };
+        format!("{}{repetition} ({})", trial.name(), trial.validity_text())
+    };
+    let mut names: Vec<String> = trials.iter().take(NAMES_MAX).map(named).collect();
+    if trials.len() > NAMES_MAX {
+        names.push(format!("and {} more", trials.len() - NAMES_MAX));
+    }
+    let all = digest.trials.len();
+    (!names.is_empty()).then(|| {
+        let verb = if trials.len() == 1 { "is" } else { "are" };
+        format!("{} of {all} trials {verb} not valid: {}", trials.len(), names.join("; "))
+    })
+}

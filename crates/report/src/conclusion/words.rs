@@ -1,0 +1,173 @@
+//! The words of every conclusion, in one table.
+
+/// What a conclusion says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// One is faster than another.
+    Faster,
+    Slower,
+    /// One is faster than another under some of several loads.
+    FasterUnderLoads,
+    SlowerUnderLoads,
+    /// Two do not differ by the least difference.
+    NoDifference,
+    /// Neither a difference nor that there is none is shown.
+    Undecided,
+    /// A single round or trial shows no difference.
+    NotRepeated,
+    /// Nothing has the figure of both.
+    NotCompared,
+    /// Throughput stops growing at a number of clients.
+    ThroughputStops,
+    /// Throughput grows up to the highest number of clients.
+    ThroughputGrows,
+    /// Arrivals are answered up to a rate.
+    RateKept,
+    EveryRateKept,
+    NoRateKept,
+    /// Throughput and latency under one load.
+    Measured,
+    /// What a seek has found.
+    Capacity,
+    CapacityUnknown,
+    /// A score of several trials together, or why there is none.
+    Composite,
+    /// The queries of a set that took longest.
+    SlowestQueries,
+    /// How near the load came to what its path carries.
+    PathReached,
+    /// Every trial behind an answer is invalid.
+    NotBelieved,
+    /// There is no answer at all.
+    Nothing,
+    /// How many trials are valid, doubtful, invalid.
+    TrialsValid,
+    TrialsDoubtful,
+    TrialsInvalid,
+    /// What weakens the run as a whole.
+    RunDoubtful,
+}
+
+impl Code {
+    /// Its name for programs.
+    pub(crate) fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    pub(super) fn template(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Name and template. The values of a template that are between brackets may be missing.
+    #[expect(clippy::too_many_lines, reason = "it is one table")]
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Faster => (
+                "faster",
+                "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
+                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, over {loads} loads together, of \
+                 which {alike} show it alone]",
+            ),
+            Self::Slower => (
+                "slower",
+                "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
+                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, over {loads} loads together, of \
+                 which {alike} show it alone]",
+            ),
+            Self::FasterUnderLoads => (
+                "faster-under-loads",
+                "{candidate} is faster than {baseline} under {decided} of {loads} loads of {workload}: {figure} \
+                 {least_change}[ to {most_change}][; it is slower under {opposite}]",
+            ),
+            Self::SlowerUnderLoads => (
+                "slower-under-loads",
+                "{candidate} is slower than {baseline} under {decided} of {loads} loads of {workload}: {figure} \
+                 {least_change}[ to {most_change}][; it is faster under {opposite}]",
+            ),
+            Self::NoDifference => (
+                "no-difference",
+                "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
+                 under {loads} loads]",
+            ),
+            Self::Undecided => (
+                "undecided",
+                "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
+                 {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads]; more \
+                 repetitions would narrow it",
+            ),
+            Self::NotRepeated => (
+                "not-repeated",
+                "Whether {candidate} or {baseline} is faster[ under {workload}] is not known: {figure} \
+                 {least_change}[ to {most_change}][ under {loads} loads], and one measurement of each shows no \
+                 difference, however large",
+            ),
+            Self::NotCompared => (
+                "not-compared",
+                "{candidate} is not compared with {baseline}[ under {workload}]: the {figure} of both is not known in \
+                 the rounds or trials that ran to their end",
+            ),
+            Self::ThroughputStops => (
+                "throughput-stops-growing",
+                "{system}, {workload}: throughput stops growing at {clients:client|clients}, with {per_s} per s[; \
+                 {highest_per_s} with {highest_clients} is not shown to be higher by {least} or more][; with \
+                 {most_clients} clients {percentile} is {most_ns}][ {most_more}][, instead of {latency_ns}][ \
+                 {more}][; there throughput is {drop}]",
+            ),
+            Self::ThroughputGrows => (
+                "throughput-grows",
+                "{system}, {workload}: throughput still grows at {clients:client|clients}, the most that were \
+                 measured: {per_s} per s ({change} over {before_clients:client|clients})[; {percentile} is \
+                 {latency_ns}][ {more}]",
+            ),
+            Self::RateKept => (
+                "rate-kept",
+                "{system}, {workload}: {kept_per_s} per s are answered as they arrive[, {percentile} \
+                 {latency_ns}][ {more}]; of {missed_per_s} per s {achieved_per_s} are",
+            ),
+            Self::EveryRateKept => (
+                "every-rate-kept",
+                "{system}, {workload}: every rate is answered as it arrives, up to {kept_per_s} per s[, {percentile} \
+                 {latency_ns}][ {more}]",
+            ),
+            Self::NoRateKept => (
+                "no-rate-kept",
+                "{system}, {workload}: not even the lowest rate is answered as it arrives: of {missed_per_s} per s \
+                 {achieved_per_s} are",
+            ),
+            Self::Measured => (
+                "measured",
+                "{system}, {workload}, {load}: {per_s} transactions per s[ (95 % interval {low} to {high})][, \
+                 {percentile} {latency_ns}][ {more}][; {score} {score_name}]",
+            ),
+            Self::Capacity => ("capacity", "{of}: {answer}"),
+            Self::CapacityUnknown => ("capacity-unknown", "{of}: {answer}"),
+            Self::Composite => ("composite", "{answer}"),
+            Self::SlowestQueries => (
+                "slowest-queries",
+                "{system}, {workload}: the longest are {queries}, together {share} of the time of all",
+            ),
+            Self::PathReached => (
+                "path-reached",
+                "{trial} came nearest to what its path carries: {single} of the requests per second with one in \
+                 flight on each connection[, {pipelined} of those with several]",
+            ),
+            Self::NotBelieved => (
+                "not-believed",
+                "Nothing can be said of {of}[ under {workload}]: each of its trials is invalid ({why})",
+            ),
+            Self::Nothing => ("nothing", "Nothing can be said: {why}"),
+            Self::TrialsValid => ("trials-valid", "Valid: {valid} of {trials:trial|trials}"),
+            Self::TrialsDoubtful => {
+                ("trials-doubtful", "Doubtful: {doubtful} of {trials:trial|trials} ({why})")
+            }
+            Self::TrialsInvalid => (
+                "trials-invalid",
+                "Invalid, not to be believed: {invalid} of {trials:trial|trials} ({why})",
+            ),
+            Self::RunDoubtful => ("run-doubtful", "Of the run as a whole: {why}"),
+        }
+    }
+}
+
+/// What follows every sentence whose trials are not all valid.
+pub(super) const NOT_VALID: &str = "[; not valid: {not_valid} of the {behind} trials behind it]";
