@@ -94,6 +94,9 @@ pub(crate) struct OutputArgs {
     /// clients, or with `--set seek.over=rate` the arrival rate.
     #[arg(long, value_name = "BOUNDS")]
     pub(crate) seek: Option<String>,
+    /// Fail (exit code 1) when a trial is doubtful or invalid, after everything was measured and written.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -332,6 +335,9 @@ pub(crate) struct ReportArgs {
     /// Folder for the files of the report [default: the folder of the run].
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Fail (exit code 1) when a trial is doubtful or invalid.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// A view of a comparison for standard output.

@@ -59,8 +59,9 @@ pub(crate) fn run(
             return Err(cause);
         }
     };
-    super::report::show(&Run::open(&outcome.folder)?, output.format, Some(&outcome.folder))?;
-    Ok(exit_code(&outcome))
+    let run = Run::open(&outcome.folder)?;
+    let validity = super::report::show(&run, output.format, Some(&outcome.folder))?;
+    Ok(super::report::strict(exit_code(&outcome), output.strict, &validity))
 }
 
 /// Shows the measurements of a run that could not go on. The error that ended it is more important than those of the

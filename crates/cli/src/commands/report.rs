@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use record::{Run, RunStatus, TrialStatus};
 use report::Digest;
 
-use super::WrongArgument;
+use super::{WrongArgument, print_message};
 use crate::args::{Format, ReportArgs};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
@@ -19,18 +19,39 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         Some(number) => only(run, number)?,
         None => run,
     };
-    match &args.out {
+    let out = match &args.out {
         Some(out) => {
             fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-            show(&run, args.format, Some(out))?;
+            Some(out)
         }
         // The files of the run show all of its trials.
-        None => show(&run, args.format, args.trial.is_none().then_some(&folder))?,
-    }
-    Ok(match run.status {
+        None => args.trial.is_none().then_some(&folder),
+    };
+    let validity = show(&run, args.format, out)?;
+    let code = match run.status {
         RunStatus::Failed(_) => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
-    })
+    };
+    Ok(strict(code, args.strict, &validity))
+}
+
+/// Whether every trial of a run is valid.
+pub(super) enum RunValidity {
+    Valid,
+    /// Some are not: which, and why.
+    NotValid(String),
+}
+
+/// The exit code of a command that shows a run; with `--strict` a success is a failure when some trial is not valid,
+/// and a line says which and why.
+pub(super) fn strict(code: ExitCode, is_strict: bool, validity: &RunValidity) -> ExitCode {
+    match validity {
+        RunValidity::NotValid(trials) if is_strict => {
+            print_message(&format!("--strict: {trials}"));
+            if code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
+        }
+        _ => code,
+    }
 }
 
 /// The run with one trial alone, by its number from 1.
@@ -67,13 +88,13 @@ pub(super) fn add_server_kinds(run: &mut Run) {
 }
 
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.
-pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Result<()> {
+pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Result<RunValidity> {
     let digest = Digest::new(run);
     let written = folder.map(|folder| report::write_all(&digest, folder)).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
     super::print(&view(&digest, format, page))?;
     written?;
-    Ok(())
+    Ok(digest.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid))
 }
 
 /// One view of a run as text; `page` is where the HTML page is.

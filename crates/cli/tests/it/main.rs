@@ -46,6 +46,7 @@ mod tls;
 mod tpcc;
 mod tpch;
 mod up;
+mod validity;
 mod variants;
 mod watch;
 mod workload_sql;

@@ -1,0 +1,46 @@
+//! Conclusions and `--strict`, from the command line to the exit code, on simulated systems whose figures are known.
+
+use crate::sandbox::{SIMULATED, Sandbox, both, json};
+
+/// A server of 100 a second, to which 95 and 105 arrive.
+const OVERLOAD: &str = "percentiles = [50]\n[systems.simulated]\nservice_times = [\"10ms\"]\n[workloads.simulated]\n\
+                        [load]\nclients = 1000\nrate = [95, 105]\narrivals = \"constant\"\ntime = \"60s\"\n";
+
+#[test]
+fn strict_fails_a_run_with_a_doubtful_trial_after_it_was_written() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", OVERLOAD);
+    let output = sandbox.dyno(["run", "plan.toml", "--strict", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    let validity: Vec<&serde_json::Value> =
+        report["trials"].as_array().unwrap().iter().map(|trial| &trial["validity"]).collect();
+    assert_eq!(validity, ["valid", "doubtful"]);
+    let told = "--strict: 1 of 2 trials is not valid: simulated simulated, 1000 clients, 105/s (doubtful: \
+                rate-missed)";
+    assert!(both(&output).contains(told), "{}", both(&output));
+    let first = &report["conclusions"][0];
+    assert_eq!(first["code"], "rate-kept");
+    let value = |name: &str| first["values"][name].as_f64().unwrap();
+    assert!((value("kept_per_s") - 95.0).abs() < 0.1, "{first}");
+    assert!((value("missed_per_s") - 105.0).abs() < 0.1, "{first}");
+    assert!((value("achieved_per_s") - 100.0).abs() < 0.1, "{first}");
+    // The record and its reports are there, and another report fails only when it is asked to.
+    sandbox.succeed(["report"]);
+    let message = sandbox.fail(1, ["report", "--strict"]);
+    assert!(message.contains(told), "{message}");
+    sandbox.succeed(["report", "--trial=1", "--strict"]);
+    sandbox.fail(1, ["report", "--trial=2", "--strict"]);
+}
+
+#[test]
+fn strict_passes_a_run_whose_trials_are_valid() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    let text = |output: std::process::Output| String::from_utf8(output.stdout).unwrap();
+    let told = text(sandbox.succeed(["run", "plan.toml", "--set=percentiles=[50]", "--strict"]));
+    let answer = "- simulated, simulated: throughput still grows at 6 clients, the most that were measured: 200 \
+                  per s (+100 % over 1 client); p50 is 30.0 ms.\n- Valid: 2 of 2 trials.\n";
+    let conclusions = told.find(answer).unwrap_or_else(|| panic!("{told}"));
+    assert!(conclusions < told.find("system     workload").unwrap(), "they stand first: {told}");
+}
