@@ -68,7 +68,8 @@ fn a_stall_shows_in_the_report_as_computed() {
     let in_system = open["in_system"].as_f64().unwrap();
     assert!((in_system / 50.15 - 1.0).abs() < 1e-3, "{in_system}");
     let text = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
-    let row = text.lines().find(|line| line.starts_with("simulated ")).unwrap();
+    let is_result = |line: &&str| line.starts_with("simulated ") && line.contains("2000");
+    let row = text.lines().find(is_result).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     let figures = ["2000", "1,000", "1,000", "0", "50.2", "0.100", "0.100", "500", "900", "990"];
     assert_eq!(cells[2..12], figures, "{text}");
