@@ -79,6 +79,8 @@ pub enum Code {
     Crashed,
     /// dyno or the machine crashed during the trial.
     Cut,
+    /// A file of the trial's record is damaged.
+    Damaged,
     /// The user ended the trial.
     Interrupted,
     /// No transaction succeeded.
@@ -179,6 +181,7 @@ impl Code {
             Self::Failed => ("failed", Error),
             Self::Crashed => ("crashed", Error),
             Self::Cut => ("cut", Error),
+            Self::Damaged => ("damaged", Error),
             Self::Interrupted => ("interrupted", Warning),
             Self::NothingMeasured => ("nothing-measured", Error),
             Self::Outages => ("outages", Warning),

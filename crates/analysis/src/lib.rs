@@ -52,7 +52,7 @@ pub use generator::{GeneratorSummary, WorkersSummary};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
-pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
+pub use measured::{CountedStatements, DamagedFile, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;

@@ -35,6 +35,7 @@ mod table;
 mod tables;
 mod terminal;
 mod turns;
+mod visible;
 mod watch;
 mod whole;
 mod wrap;
@@ -57,5 +58,6 @@ pub use table::Table;
 pub use terminal::summary;
 #[cfg(test)]
 pub(crate) use terminal::terminal;
+pub use visible::visible;
 pub use wrap::fold;
 pub use write::{ReportError, write_all};

@@ -165,6 +165,7 @@ fn analyse(
         watched: &Watched::default(),
         window: (0, 0),
         status: Some(&TrialStatus::Complete),
+        damage: None,
     };
     let summary = summarize(&measured);
     let findings = check(&measured, &summary);

@@ -74,6 +74,7 @@ impl Trial {
             watched: &self.watched,
             window: (0, 0),
             status: Some(&TrialStatus::Complete),
+            damage: None,
         }
     }
 }
