@@ -16,7 +16,8 @@ use measure::{
 use crate::chance::{client_dispersion, squares_max};
 use crate::latency::bounded_latency;
 use crate::{
-    Code, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend, Value, rules,
+    Code, DamagedFile, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend,
+    Value, rules,
 };
 pub use again::check_baseline_again;
 pub use run::{RunFacts, check_run};
@@ -49,6 +50,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     let latency_drift =
         drift(measured, summary.latency_trend, Code::LatencyTrend).filter(|_| !is_explained);
     let figures = [
+        damage(measured),
         ending(measured),
         (summary.transactions == 0).then(|| Finding::new(Code::NothingMeasured)),
         outages(measured),
@@ -119,12 +121,24 @@ fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a
         .map(|remark| Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.clone())))
 }
 
+fn damage(measured: &Measured<'_>) -> Option<Finding> {
+    let DamagedFile { file, line, what } = measured.damage?;
+    let finding = Finding::new(Code::Damaged).with("file", Value::Text(file.to_owned()));
+    let finding = match line {
+        0 => finding,
+        line => finding.with("line", Value::Small(line as u64)),
+    };
+    Some(finding.with("reason", Value::Text(what.to_owned())))
+}
+
 fn ending(measured: &Measured<'_>) -> Option<Finding> {
     let code = match measured.status {
         Some(TrialStatus::Complete) => return None,
         Some(TrialStatus::Interrupted) => Code::Interrupted,
         Some(TrialStatus::Failed(_)) => Code::Failed,
         Some(TrialStatus::Crashed(_)) => Code::Crashed,
+        // The end may be in what is damaged.
+        None if measured.damage.is_some() => return None,
         None => Code::Cut,
     };
     let reason = measured.status.and_then(TrialStatus::reason);

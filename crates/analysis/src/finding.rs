@@ -79,6 +79,8 @@ pub enum Code {
     Crashed,
     /// dyno or the machine crashed during the trial.
     Cut,
+    /// A file of the trial's record is damaged.
+    Damaged,
     /// The user ended the trial.
     Interrupted,
     /// No transaction succeeded.
@@ -195,6 +197,7 @@ impl Code {
             Self::Failed => ("failed", Invalid),
             Self::Crashed => ("crashed", Invalid),
             Self::Cut => ("cut", Invalid),
+            Self::Damaged => ("damaged", Invalid),
             Self::Interrupted => ("interrupted", Doubtful),
             Self::NothingMeasured => ("nothing-measured", Invalid),
             Self::Outages => ("outages", Doubtful),

@@ -66,7 +66,7 @@ pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
 pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
 pub use looks::looks;
-pub use measured::{CountedStatements, Measured, Offered, Slice, Usage, Window};
+pub use measured::{CountedStatements, DamagedFile, Measured, Offered, Slice, Usage, Window};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;

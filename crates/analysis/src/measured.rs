@@ -58,6 +58,19 @@ pub struct Measured<'a> {
     pub status: Option<&'a TrialStatus>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
+    /// What is damaged in the record of the trial.
+    pub damage: Option<DamagedFile<'a>>,
+}
+
+/// The place from which on the record of a trial cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DamagedFile<'a> {
+    /// The file's name.
+    pub file: &'a str,
+    /// The line, from 1; 0 when the damage has no line.
+    pub line: usize,
+    /// Description of the damage.
+    pub what: &'a str,
 }
 
 impl Measured<'_> {

@@ -10,10 +10,10 @@ use terminal_size::{Width, terminal_size_of};
 /// Text is not laid out for narrower terminals; they break the lines themselves.
 const WIDTH_MIN: usize = 60;
 
-/// A line on standard error, without secrets. If the reader is gone (a closed terminal, `2>&1 | head`), the run
-/// continues nevertheless.
+/// A line on standard error, without secrets and control characters. If the reader is gone (a closed terminal,
+/// `2>&1 | head`), the run continues nevertheless.
 pub(crate) fn print_error(line: &str) {
-    let _ = writeln!(stderr(), "{}", plan::scrub(line));
+    let _ = writeln!(stderr(), "{}", report::visible(&plan::scrub(line)));
 }
 
 /// A message of sentences on standard error, in lines that fit the terminal.

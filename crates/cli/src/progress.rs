@@ -96,7 +96,7 @@ impl ProgressDisplay {
 
     fn line(&self, text: &str) {
         match self.style {
-            Style::Live => self.bar.println(plan::scrub(text)),
+            Style::Live => self.bar.println(report::visible(&plan::scrub(text))),
             Style::Lines => print_error(text),
             Style::Quiet => {}
         }

@@ -1,5 +1,6 @@
 //! Errors of reading and writing a record.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +78,39 @@ pub enum RecordError {
     },
 }
 
+/// Why a trial could not be read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The damaged file, by its name in the trial's folder.
+    pub file: String,
+    /// The line, from 1; 0 when the damage has no line.
+    pub line: usize,
+    /// Description of the damage. It may quote the file.
+    pub what: String,
+}
+
+impl From<RecordError> for Damage {
+    fn from(error: RecordError) -> Self {
+        let (path, line, what) = match error {
+            RecordError::Malformed { path, line, what } => (path, line, what),
+            RecordError::Io { path, cause, .. } => (path, 0, cause.to_string()),
+            RecordError::Newer { ref path, .. }
+            | RecordError::Full { ref path }
+            | RecordError::Forbidden { ref path, .. }
+            | RecordError::Removed { ref path }
+            | RecordError::NotARun { ref path } => (path.clone(), 0, error.to_string()),
+        };
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { file, line, what }
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is damaged{}: {}", self.file, at_line(self.line), self.what)
+    }
+}
+
 fn at_line(line: usize) -> String {
     if line == 0 { String::new() } else { format!(" at line {line}") }
 }
@@ -85,7 +119,10 @@ impl RecordError {
     pub(crate) fn io(action: &'static str, path: &Path, cause: io::Error) -> Self {
         let path = path.to_path_buf();
         match cause.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            // A quota, or a limit on the size of files, leaves as little room as a full disk.
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::Full { path },
             io::ErrorKind::NotFound if action == "write" => Self::Removed { path },
             _ if action == "read" => Self::Io { action, path, cause },
             io::ErrorKind::ReadOnlyFilesystem

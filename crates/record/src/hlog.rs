@@ -10,18 +10,17 @@
 mod decoder;
 
 use std::fmt::Write as _;
+use std::io::BufRead;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::interval_log::{
-    IntervalLogHistogram, IntervalLogIterator, LogEntry,
-};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use jiff::Timestamp;
 use measure::{Interval, LatencyHistogram, Operation, OperationTally, Phase};
 
 use crate::RecordError;
+use crate::input::Lines;
 use decoder::Decoder;
 
 /// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
@@ -129,15 +128,15 @@ fn tagged<'a>(
 }
 
 /// Reads the histograms of a log one after the other and checks their tags.
-pub(crate) struct Log<'a> {
-    path: &'a Path,
-    entries: IntervalLogIterator<'a>,
+pub(crate) struct Log {
+    lines: Lines<Box<dyn BufRead>>,
     decoder: Decoder,
 }
 
-impl<'a> Log<'a> {
-    pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { path, entries: IntervalLogIterator::new(bytes), decoder: Decoder::new() }
+impl Log {
+    /// The log at `path`; an empty one when there is no file.
+    pub(crate) fn open(path: &Path) -> Result<Self, RecordError> {
+        Ok(Self { lines: Lines::of_file(path)?, decoder: Decoder::new() })
     }
 
     /// The next histogram: the one of `operation` with `count` values in an interval of `phase`.
@@ -151,45 +150,60 @@ impl<'a> Log<'a> {
         if count == 0 {
             return Ok(LatencyHistogram::new());
         }
-        let expected = kind.tag(operation);
-        let line = self.next_line(phase, &expected)?;
-        let histogram = self.decode(&line)?;
-        if histogram.count() != count {
-            let seen = histogram.count();
-            let what = format!("{expected} has {seen} values where intervals.jsonl counts {count}");
-            return Err(self.damaged(what));
-        }
-        Ok(histogram)
+        let tag = kind.tag(operation);
+        let histogram = loop {
+            match self.lines.next()? {
+                None => {
+                    let what = format!("a line with tag `{tag}` is missing");
+                    return Err(self.lines.damaged_after(what));
+                }
+                Some(line) if is_comment(line) => {}
+                Some(line) => break read(line, phase, &tag, count, &mut self.decoder),
+            }
+        };
+        histogram.map_err(|what| self.lines.damaged(what))
     }
 
-    fn next_line(
-        &mut self,
-        phase: Phase,
-        expected: &str,
-    ) -> Result<IntervalLogHistogram<'a>, RecordError> {
-        loop {
-            match self.entries.next() {
-                Some(Ok(LogEntry::Interval(line))) => {
-                    let seen = line.tag().map_or("", |tag| tag.as_str());
-                    if seen == expected || seen.strip_prefix(mark(phase)) == Some(expected) {
-                        return Ok(line);
-                    }
-                    return Err(self.damaged(format!("found tag `{seen}` instead of `{expected}`")));
-                }
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => {
-                    return Err(self.damaged(format!("a line with tag `{expected}` is missing")));
-                }
+    /// Checks that every histogram was read.
+    pub(crate) fn end(mut self) -> Result<(), RecordError> {
+        while let Some(line) = self.lines.next()? {
+            if !is_comment(line) {
+                return Err(self.lines.damaged("its interval is missing in intervals.jsonl"));
             }
         }
+        Ok(())
     }
+}
 
-    fn decode(&mut self, line: &IntervalLogHistogram<'_>) -> Result<LatencyHistogram, RecordError> {
-        let decoded = self.decoder.decode(line.encoded_histogram());
-        decoded.map_err(|what| self.damaged(what))
-    }
+/// Whether a line is a comment or the head of the columns.
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"#") || line.starts_with(b"\"StartTimestamp\"")
+}
 
-    fn damaged(&self, what: String) -> RecordError {
-        RecordError::malformed(self.path, 0, what)
+/// The histogram in a line, or a description of the error.
+fn read(
+    line: &[u8],
+    phase: Phase,
+    expected: &str,
+    count: u64,
+    decoder: &mut Decoder,
+) -> Result<LatencyHistogram, String> {
+    let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+    let (seen, encoded) = columns(line).ok_or("it has other columns than a log of histograms")?;
+    if seen != expected && seen.strip_prefix(mark(phase)) != Some(expected) {
+        return Err(format!("found tag `{seen}` instead of `{expected}`"));
     }
+    let histogram = decoder.decode(encoded)?;
+    match histogram.count() {
+        seen if seen == count => Ok(histogram),
+        seen => Err(format!("{expected} has {seen} values where intervals.jsonl counts {count}")),
+    }
+}
+
+/// The tag and the encoded histogram of a line: `Tag=TAG,START,LENGTH,MAX,HISTOGRAM`.
+fn columns(line: &str) -> Option<(&str, &str)> {
+    let (tag, rest) = line.strip_prefix("Tag=")?.split_once(',')?;
+    let mut columns = rest.splitn(4, ',');
+    let are_numbers = columns.by_ref().take(3).all(|number| number.parse::<f64>().is_ok());
+    columns.next().filter(|_| are_numbers).map(|encoded| (tag, encoded.trim_end_matches('\r')))
 }

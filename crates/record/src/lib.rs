@@ -6,10 +6,12 @@
 
 mod cores;
 mod cross_check;
+mod disk;
 mod environment;
 mod error;
 mod files;
 mod hlog;
+mod input;
 mod interval;
 mod reader;
 mod run;
@@ -23,7 +25,8 @@ mod zipped;
 pub use cores::on_all_cores;
 pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
-pub use error::RecordError;
+pub use error::{Damage, RecordError};
+pub use files::replace_durably;
 pub use interval::IntervalRecord;
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};

@@ -1,7 +1,7 @@
 //! Reads runs back, whole or cut short.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs;
+use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,8 +9,12 @@ use measure::{Operation, OperationTally, Watched};
 
 use crate::cores::on_all_cores;
 use crate::hlog::{Kind, Log};
+use crate::input::{self, Lines};
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
-use crate::{RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
+use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
+
+/// The file of a trial's intervals.
+pub(crate) const INTERVALS: &str = "intervals.jsonl";
 
 /// Summary of a run, for lists of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +68,11 @@ pub fn list(out: &Path) -> Result<Runs, RecordError> {
 }
 
 impl Run {
-    /// Reads a run. A run that was cut short is read up to the cut and has [`RunStatus::Cut`].
+    /// Reads a run. A run that was cut short is read up to the cut and has [`RunStatus::Cut`]. A trial with a damaged
+    /// file is read up to the damage, which [`TrialRecord::damage`] names.
     ///
     /// # Errors
-    /// When the folder contains no run, a newer dyno wrote it, or a file in it is damaged.
+    /// When the folder contains no run, a newer dyno wrote it, or its run.json is damaged.
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
         read_run(folder, Extent::Whole)
     }
@@ -93,7 +98,7 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
     // The lock is checked first: a run that ends in between then reads as complete.
     let is_written = is_written(folder);
     let file = run_file(folder)?;
-    let plan = read_optional(&folder.join("plan.toml"))?.unwrap_or_default();
+    let plan = input::read(&folder.join("plan.toml"))?.unwrap_or_default();
     let plan_text = String::from_utf8_lossy(&plan).into_owned();
     let status = file.status(is_written);
     let ended = file.ended();
@@ -105,24 +110,14 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
 fn run_file(folder: &Path) -> Result<RunFile, RecordError> {
     let path = folder.join("run.json");
     let bytes =
-        read_optional(&path)?.ok_or_else(|| RecordError::NotARun { path: folder.to_path_buf() })?;
+        input::read(&path)?.ok_or_else(|| RecordError::NotARun { path: folder.to_path_buf() })?;
     wire::parse(&path, &bytes)
 }
 
 /// Whether a writer still holds the run's lock.
 fn is_written(folder: &Path) -> bool {
-    File::open(folder.join(".lock"))
-        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
-}
-
-fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, RecordError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(None)
-        }
-        Err(cause) => Err(RecordError::io("read", path, cause)),
-    }
+    let lock = input::open(&folder.join(".lock")).ok().flatten();
+    lock.is_some_and(|lock| matches!(lock.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
 }
 
 fn trials(folder: &Path, extent: Extent) -> Result<Vec<TrialRecord>, RecordError> {
@@ -136,91 +131,124 @@ fn trials(folder: &Path, extent: Extent) -> Result<Vec<TrialRecord>, RecordError
             let folders = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
             let mut folders = folders.collect::<Result<Vec<PathBuf>, RecordError>>()?;
             folders.sort();
-            for trial in on_all_cores(&folders, |folder| trial(folder, extent)) {
-                trials.extend(trial?);
-            }
+            let read = on_all_cores(&folders, |folder| trial(folder, extent));
+            trials.extend(read.into_iter().flatten());
         }
     }
     trials.sort_by_key(|trial| trial.header.index);
     Ok(trials)
 }
 
-/// A trial; `None` when the run was cut before its trial.json was written.
-fn trial(folder: &Path, extent: Extent) -> Result<Option<TrialRecord>, RecordError> {
+/// A trial, up to its damage when it has any; `None` when the run was cut before its trial.json was written.
+fn trial(folder: &Path, extent: Extent) -> Option<TrialRecord> {
     let path = folder.join("trial.json");
-    let Some(bytes) = read_optional(&path)? else { return Ok(None) };
-    let file: TrialFile = wire::parse(&path, &bytes)?;
-    let mut record = file.into_record().map_err(|what| RecordError::malformed(&path, 0, what))?;
-    add_intervals(&mut record, folder)?;
-    if extent == Extent::Whole {
-        record.watched = watched(folder)?;
-    }
-    Ok(Some(record))
-}
-
-/// Adds the intervals of a trial, up to a cut.
-pub(crate) fn add_intervals(record: &mut TrialRecord, folder: &Path) -> Result<(), RecordError> {
-    let path = folder.join("intervals.jsonl");
-    let lines = read_optional(&path)?.unwrap_or_default();
-    let log_path = folder.join("latency.hlog");
-    let log = read_optional(&log_path)?.unwrap_or_default();
-    let mut log = Log::new(&log_path, &log);
-    for (index, line) in whole_lines(&lines).enumerate() {
-        let damaged = |what: String| RecordError::malformed(&path, index + 1, what);
-        let line: IntervalLine =
-            serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
-        if line.operations.len() != record.header.operations.len() {
-            let known = record.header.operations.len();
-            return Err(damaged(format!("{} operations, not {known}", line.operations.len())));
+    let file = match input::read(&path) {
+        Ok(Some(bytes)) => wire::parse::<TrialFile>(&path, &bytes),
+        Ok(None) if !has_intervals(folder) => return None,
+        Ok(None) => Err(RecordError::malformed(&path, 0, "it is missing")),
+        Err(error) => Err(error),
+    };
+    let record = file.and_then(|file| {
+        let planned = file.intervals();
+        let record = file.into_record();
+        Ok((record.map_err(|what| RecordError::malformed(&path, 0, what))?, planned))
+    });
+    Some(match record {
+        Ok((mut record, planned)) => {
+            let read = add_intervals(&mut record, folder, planned);
+            record.damage = read.err().map(Damage::from);
+            if extent == Extent::Whole {
+                let watched = add_all_watched(&mut record.watched, folder);
+                record.damage = record.damage.or(watched.err().map(Damage::from));
+            }
+            record
         }
-        let operations = histograms(&record.header.operations, &line, &mut log)?;
-        record.add(&line.into_interval(operations).map_err(damaged)?);
-    }
-    record.total.pack();
-    Ok(())
+        Err(error) => {
+            let index = folder.file_name().and_then(|name| name.to_str()?.parse().ok());
+            let mut record = TrialRecord::unknown(index.unwrap_or_default());
+            // The damage of trial.json is the reason for any other.
+            let _ = add_intervals(&mut record, folder, None);
+            TrialRecord { damage: Some(Damage::from(error)), ..record }
+        }
+    })
 }
 
-/// The watched data up to a cut; empty when the record has none.
-fn watched(folder: &Path) -> Result<Watched, RecordError> {
-    let path = folder.join(watch::FILE);
-    let lines = read_optional(&path)?.unwrap_or_default();
-    let mut watched = Watched::default();
-    for (index, line) in whole_lines(&lines).enumerate() {
-        add_watched(&mut watched, &path, index + 1, line)?;
-    }
-    let path = folder.join(watch::SERVERS_FILE);
-    match File::open(&path) {
-        Ok(file) => zipped::each_line(&path, file, |number, line| {
-            add_watched(&mut watched, &path, number, line)
-        })?,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-        Err(cause) => return Err(RecordError::io("read", &path, cause)),
-    }
-    Ok(watched)
+fn has_intervals(folder: &Path) -> bool {
+    fs::metadata(folder.join(INTERVALS)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-fn add_watched(
-    watched: &mut Watched,
-    path: &Path,
-    number: usize,
-    line: &[u8],
+/// Adds the intervals of a trial, up to a cut or to damage; `planned` is how many its trial.json has counted at its
+/// end.
+///
+/// # Errors
+/// The damage.
+pub(crate) fn add_intervals(
+    record: &mut TrialRecord,
+    folder: &Path,
+    planned: Option<u64>,
 ) -> Result<(), RecordError> {
-    let damaged = |what: String| RecordError::malformed(path, number, what);
-    let line: WatchLine =
-        serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;
-    line.add_to(watched).map_err(damaged)
+    let mut lines = Lines::of_file(&folder.join(INTERVALS))?;
+    let added = add_lines(record, &mut lines, folder, planned);
+    record.total.pack();
+    added
 }
 
-/// The complete lines: anything after the last end of line was broken off by a crash.
-fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
-    bytes[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+fn add_lines(
+    record: &mut TrialRecord,
+    lines: &mut Lines<Box<dyn BufRead>>,
+    folder: &Path,
+    planned: Option<u64>,
+) -> Result<(), RecordError> {
+    let operations = record.header.operations.clone();
+    let mut log = Log::open(&folder.join("latency.hlog"))?;
+    while let Some(line) = lines.next()? {
+        let line: Result<IntervalLine, _> = serde_json::from_slice(line);
+        let line = line.map_err(|error| lines.damaged(error.to_string()))?;
+        // Where the operations are not known, because trial.json is damaged, the counters are.
+        if !operations.is_empty() && line.operations.len() != operations.len() {
+            let what = format!("{} operations, not {}", line.operations.len(), operations.len());
+            return Err(lines.damaged(what));
+        }
+        let histograms = histograms(&operations, &line, &mut log)?;
+        record.add(&line.into_interval(histograms).map_err(|what| lines.damaged(what))?);
+    }
+    if record.end.is_some() {
+        log.end()?;
+    }
+    match planned {
+        Some(planned) if planned != record.intervals.len() as u64 => {
+            let what = format!("it ends early: trial.json counts {planned} intervals");
+            Err(lines.damaged_after(what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds the watched data of a trial, up to a cut or to damage; nothing when the record has none.
+///
+/// # Errors
+/// The damage.
+fn add_all_watched(watched: &mut Watched, folder: &Path) -> Result<(), RecordError> {
+    add_watched(watched, &mut Lines::of_file(&folder.join(watch::FILE))?)?;
+    let path = folder.join(watch::SERVERS_FILE);
+    let Some(file) = input::open(&path)? else { return Ok(()) };
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    add_watched(watched, &mut zipped::lines(&path, file, length))
+}
+
+fn add_watched<R: BufRead>(watched: &mut Watched, lines: &mut Lines<R>) -> Result<(), RecordError> {
+    while let Some(line) = lines.next()? {
+        let line: Result<WatchLine, _> = serde_json::from_slice(line);
+        let line = line.map_err(|error| lines.damaged(error.to_string()))?;
+        line.add_to(watched).map_err(|what| lines.damaged(what))?;
+    }
+    Ok(())
 }
 
 fn histograms(
     operations: &[Operation],
     line: &IntervalLine,
-    log: &mut Log<'_>,
+    log: &mut Log,
 ) -> Result<Vec<OperationTally>, RecordError> {
     operations
         .iter()

@@ -67,11 +67,14 @@ impl SeekRecord {
     }
 
     /// What the seek needs to know of a trial: the run decides on the next load by it, and a report repeats that.
-    /// `None` for a trial that did not run to its end, or could not begin: it has no operations, and shows nothing of
-    /// the system under load.
+    /// `None` for a trial that did not run to its end or is damaged, or could not begin: it has no operations, and
+    /// shows nothing of the system under load.
     pub fn facts<'a>(&self, trial: &'a TrialRecord) -> Option<ProbeFacts<'a>> {
         let probe = trial.header.probe?;
         let end = trial.end.as_ref().filter(|end| end.status != TrialStatus::Interrupted)?;
+        if trial.damage.is_some() {
+            return None;
+        }
         (!trial.header.operations.is_empty()).then(|| ProbeFacts {
             load: self.load(trial),
             is_confirming: probe.is_confirming,

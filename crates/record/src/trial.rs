@@ -12,7 +12,7 @@ use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
-use crate::{CrossCheck, IntervalRecord};
+use crate::{CrossCheck, Damage, IntervalRecord};
 
 /// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,6 +235,8 @@ pub struct TrialRecord {
     pub plans: Vec<QueryPlan>,
     /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
     pub end: Option<TrialEnd>,
+    /// Why the trial could not be read to its end; the rest of it is what could be read.
+    pub damage: Option<Damage>,
 }
 
 impl TrialEnd {
@@ -285,7 +287,26 @@ impl TrialRecord {
             ceiling: None,
             plans: Vec::new(),
             end: None,
+            damage: None,
         }
+    }
+
+    /// The trial of a place in the run whose trial.json cannot be read.
+    pub(crate) fn unknown(index: usize) -> Self {
+        let unknown = || "unknown".to_owned();
+        Self::new(TrialHeader {
+            index,
+            system: unknown(),
+            variant: None,
+            identity: Identity::default(),
+            is_embedded: false,
+            workload: WorkloadRecord { name: unknown(), ..WorkloadRecord::default() },
+            operations: Vec::new(),
+            clients: 0,
+            repetition: 0,
+            load: LoadRecord::default(),
+            probe: None,
+        })
     }
 
     /// Adds the next interval.
@@ -313,8 +334,12 @@ impl TrialRecord {
         self.intervals.get_mut(at).filter(|it| it.start_ns == part.start_ns)
     }
 
-    /// Whether the trial ran to its end. A probe whose load was too high for the system has done so.
+    /// Whether the trial ran to its end and can be read to its end. A probe whose load was too high for the system
+    /// has run to its end.
     pub fn is_done(&self) -> bool {
+        if self.damage.is_some() {
+            return false;
+        }
         match self.end.as_ref().map(|end| &end.status) {
             Some(TrialStatus::Complete) => true,
             Some(TrialStatus::Failed(_)) => self.header.probe.is_some(),

@@ -33,7 +33,7 @@ impl WatchWriter {
     pub(crate) fn create(folder: &Path) -> Result<Self, RecordError> {
         Ok(Self {
             folder: folder.to_path_buf(),
-            file: Appender::create(folder.join(FILE))?,
+            file: Appender::create(&folder.join(FILE))?,
             hosts: 0,
             servers_file: None,
             servers: 0,

@@ -1,13 +1,14 @@
 //! Writes a run while it is running.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use measure::{Ceiling, Condition, Interval, Outage, QueryPlan};
 
-use crate::files::{Appender, Durability, replace, sync_folder};
+use crate::disk::{self, NewFile};
+use crate::files::{Appender, replace, sync_folder};
+use crate::reader::INTERVALS;
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
@@ -16,6 +17,11 @@ use crate::{
 
 /// Disk space that is reserved for the run's end, in case the disk is full by then.
 const ROOM_BYTES: usize = 64 * 1024;
+
+/// The least time between two waits for the disk for the sake of an interval. Each interval of a second is on the
+/// disk before the next one ends. A short interval may wait for this long, so that the disk of the system under
+/// test is not busy with the record.
+const SYNC_PAUSE: SignedDuration = SignedDuration::from_millis(500);
 
 /// Number of runs of one plan that can start within one second.
 const FOLDERS_PER_SECOND: u32 = 1_000;
@@ -27,7 +33,7 @@ pub struct RunWriter {
     header: RunHeader,
     /// Locked during the run, so that readers can distinguish a running run from one that was cut. The file
     /// also reserves the disk space.
-    lock: File,
+    lock: NewFile,
 }
 
 impl RunWriter {
@@ -40,11 +46,12 @@ impl RunWriter {
         let header = header.clone().without_secrets();
         let folder = make_folder(out, &header)?;
         let lock = lock(&folder)?;
-        replace(&folder.join("plan.toml"), header.plan_text.as_bytes(), Durability::System)?;
+        let trials = folder.join("trials");
+        disk::create_folder(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
+        replace(&folder.join("plan.toml"), header.plan_text.as_bytes())?;
         let writer = Self { folder, header, lock };
-        writer.write(&RunStatus::Running, None, Durability::Disk)?;
-        let trials = writer.folder.join("trials");
-        fs::create_dir(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
+        writer.write(&RunStatus::Running, None)?;
+        sync_folder(out)?;
         Ok(writer)
     }
 
@@ -53,22 +60,25 @@ impl RunWriter {
         &self.folder
     }
 
-    /// Starts the record of one trial.
+    /// Starts the record of one trial. When this returns, no crash loses that it has begun.
     ///
     /// # Errors
     /// When its files cannot be created, or the record was started before.
     pub fn begin_trial(&self, header: &TrialHeader) -> Result<TrialWriter, RecordError> {
-        let folder = self.folder.join("trials").join(format!("{:04}", header.index));
+        let trials = self.folder.join("trials");
+        let folder = trials.join(format!("{:04}", header.index));
         // A "not found" error here means that the run's folder was removed.
-        fs::create_dir(&folder).map_err(|cause| RecordError::io("write", &folder, cause))?;
+        disk::create_folder(&folder).map_err(|cause| RecordError::io("write", &folder, cause))?;
         let writer = TrialWriter {
-            intervals: Appender::create(folder.join("intervals.jsonl"))?,
-            latencies: Appender::create(folder.join("latency.hlog"))?,
-            is_empty: true,
+            intervals: Appender::create(&folder.join(INTERVALS))?,
+            latencies: Appender::create(&folder.join("latency.hlog"))?,
+            written: 0,
+            synced: Timestamp::UNIX_EPOCH,
             record: TrialRecord::new(header.clone().without_secrets()),
             folder,
         };
-        writer.write(Durability::System)?;
+        writer.write()?;
+        sync_folder(&trials)?;
         Ok(writer)
     }
 
@@ -85,18 +95,13 @@ impl RunWriter {
     /// When it cannot be written.
     pub fn finish(self, status: &RunStatus) -> Result<(), RecordError> {
         // The reserved space is needed only when the disk is full.
-        let _ = self.lock.set_len(0);
-        self.write(status, Some(Timestamp::now()), Durability::Disk)
+        let _ = self.lock.file().set_len(0);
+        self.write(status, Some(Timestamp::now()))
     }
 
-    fn write(
-        &self,
-        status: &RunStatus,
-        ended: Option<Timestamp>,
-        durability: Durability,
-    ) -> Result<(), RecordError> {
+    fn write(&self, status: &RunStatus, ended: Option<Timestamp>) -> Result<(), RecordError> {
         let file = RunFile::new(&self.header, status, ended);
-        replace(&self.folder.join("run.json"), &wire::pretty(&file), durability)
+        replace(&self.folder.join("run.json"), &wire::pretty(&file))
     }
 }
 
@@ -106,7 +111,10 @@ pub struct TrialWriter {
     folder: PathBuf,
     intervals: Appender,
     latencies: Appender,
-    is_empty: bool,
+    /// How many intervals were written.
+    written: u64,
+    /// When the last interval was on the disk that had to be.
+    synced: Timestamp,
     /// Everything but the intervals, which are only on disk.
     record: TrialRecord,
 }
@@ -123,7 +131,7 @@ impl TrialWriter {
     /// When a file is missing or damaged.
     pub fn read_back(&self) -> Result<TrialRecord, RecordError> {
         let mut record = self.record.clone();
-        crate::reader::add_intervals(&mut record, &self.folder)?;
+        crate::reader::add_intervals(&mut record, &self.folder, None)?;
         Ok(record)
     }
 
@@ -141,7 +149,7 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn phase(&mut self, phase: PhaseRecord) -> Result<(), RecordError> {
         self.record.phases.push(phase);
-        self.write(Durability::System)
+        self.write()
     }
 
     /// Records the outages until now.
@@ -150,7 +158,7 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn outages(&mut self, outages: &[Outage]) -> Result<(), RecordError> {
         self.record.outages = outages.to_vec();
-        self.write(Durability::System)
+        self.write()
     }
 
     /// Records the results of the conditions on the data after the load.
@@ -159,7 +167,7 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn conditions(&mut self, conditions: Vec<Condition>) -> Result<(), RecordError> {
         self.record.conditions = conditions;
-        self.write(Durability::System)
+        self.write()
     }
 
     /// Records what the path to the system carried.
@@ -168,7 +176,7 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn ceiling(&mut self, ceiling: Ceiling) -> Result<(), RecordError> {
         self.record.ceiling = Some(ceiling);
-        self.write(Durability::System)
+        self.write()
     }
 
     /// Records the plans of the load's queries.
@@ -177,10 +185,12 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn plans(&mut self, plans: Vec<QueryPlan>) -> Result<(), RecordError> {
         self.record.plans = plans;
-        self.write(Durability::System)
+        self.write()
     }
 
-    /// Adds an interval. When this returns, a crash of dyno no longer loses the interval.
+    /// Adds an interval. When this returns, a crash of dyno no longer loses the interval, and a crash of the machine
+    /// loses no interval that ended half a second earlier. It waits for the disk, so that it belongs on a thread that
+    /// offers no load.
     ///
     /// # Errors
     /// When the disk is full, or the folder was removed.
@@ -194,18 +204,28 @@ impl TrialWriter {
     /// # Errors
     /// As [`TrialWriter::interval`].
     pub fn part(&mut self, interval: &Interval, missing: &[usize]) -> Result<(), RecordError> {
-        if self.is_empty {
+        if self.written == 0 {
             let age = SignedDuration::from_nanos(interval.end_ns.try_into().unwrap_or(i64::MAX));
             let started = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
             self.latencies.append(hlog::head(started).as_bytes())?;
-            self.is_empty = false;
         }
         let lines = hlog::lines(&self.record.header.operations, interval).map_err(|what| {
             RecordError::io("write", &self.folder.join("latency.hlog"), io::Error::other(what))
         })?;
+        let now = Timestamp::now();
+        let is_due = now.duration_since(self.synced).abs() >= SYNC_PAUSE;
         // An interval is complete once its line is in intervals.jsonl, so this line is written last.
         self.latencies.append(lines.as_bytes())?;
-        self.intervals.append(interval_line(interval, missing).as_bytes())
+        if is_due {
+            self.latencies.sync()?;
+        }
+        self.intervals.append(interval_line(interval, missing).as_bytes())?;
+        self.written += 1;
+        if is_due {
+            self.intervals.sync()?;
+            self.synced = now;
+        }
+        Ok(())
     }
 
     /// Writes how the trial ended, and waits until everything is on the disk. A phase after the load, such as
@@ -217,8 +237,7 @@ impl TrialWriter {
         self.latencies.sync()?;
         self.intervals.sync()?;
         self.record.end = Some(end.clone().without_secrets());
-        self.write(Durability::Disk)?;
-        sync_folder(self.folder.parent().unwrap_or(&self.folder))
+        self.write()
     }
 
     /// Replaces the status of a trial whose end was written, because a phase after its load failed.
@@ -230,19 +249,19 @@ impl TrialWriter {
         self.finish(&TrialEnd { status: status.clone(), ..end })
     }
 
-    fn write(&self, durability: Durability) -> Result<(), RecordError> {
-        let file = TrialFile::from(&self.record);
-        replace(&self.folder.join("trial.json"), &wire::pretty(&file), durability)
+    fn write(&self) -> Result<(), RecordError> {
+        let file = TrialFile::from(&self.record).with_intervals(self.written);
+        replace(&self.folder.join("trial.json"), &wire::pretty(&file))
     }
 }
 
 fn make_folder(out: &Path, header: &RunHeader) -> Result<PathBuf, RecordError> {
-    fs::create_dir_all(out).map_err(|cause| RecordError::io("create", out, cause))?;
+    disk::create_folders(out).map_err(|cause| RecordError::io("create", out, cause))?;
     let name = folder_name(header);
     for attempt in 1..=FOLDERS_PER_SECOND {
         let folder =
             out.join(if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") });
-        match fs::create_dir(&folder) {
+        match disk::create_folder(&folder) {
             Ok(()) => return Ok(folder),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             Err(cause) => return Err(RecordError::io("create", &folder, cause)),
@@ -265,12 +284,12 @@ fn folder_name(header: &RunHeader) -> String {
 
 /// The lock is advisory and best effort: on a file system without locks a run in progress reads as cut; there
 /// is no other effect.
-fn lock(folder: &Path) -> Result<File, RecordError> {
+fn lock(folder: &Path) -> Result<NewFile, RecordError> {
     let path = folder.join(".lock");
     let failed = |cause| RecordError::io("create", &path, cause);
-    let mut file = File::create(&path).map_err(failed)?;
-    let _ = file.try_lock();
-    file.write_all(&[0; ROOM_BYTES]).map_err(failed)?;
+    let mut file = NewFile::create(&path).map_err(failed)?;
+    let _ = file.file().try_lock();
+    file.write(&[0; ROOM_BYTES]).map_err(failed)?;
     Ok(file)
 }
 

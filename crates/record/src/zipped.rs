@@ -1,6 +1,6 @@
 //! A file of whole lines that is compressed (gzip) as it grows, and is readable up to any cut.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -9,6 +9,13 @@ use flate2::write::GzEncoder;
 
 use crate::RecordError;
 use crate::files::Appender;
+use crate::input::Lines;
+
+/// The most bytes of text for each compressed byte, beyond [`TEXT_MIN`]. Lines of servers take a fifth to a twentieth
+/// of their text; a thousandth is possible.
+const TEXT_PER_BYTE: u64 = 64;
+/// Every file may unpack to as much.
+const TEXT_MIN: u64 = 16 << 20;
 
 /// Appends to a file. After each append, everything so far can be read.
 #[derive(Debug)]
@@ -21,7 +28,7 @@ pub(crate) struct ZippedAppender {
 impl ZippedAppender {
     /// Creates a file that must not exist yet.
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordError> {
-        let file = Appender::create(path.clone())?;
+        let file = Appender::create(&path)?;
         Ok(Self { path, file, encoder: GzEncoder::new(Vec::new(), Compression::default()) })
     }
 
@@ -45,27 +52,14 @@ impl ZippedAppender {
     }
 }
 
-/// Passes each whole line of a compressed text to `take`, with its number from 1. A cut ends the text.
-///
-/// # Errors
-/// When the text is damaged in another way than by a cut, and the first error of `take`.
-pub(crate) fn each_line(
+/// The whole lines of a compressed text of `length` bytes. A cut ends the text.
+pub(crate) fn lines(
     path: &Path,
     zipped: impl Read,
-    mut take: impl FnMut(usize, &[u8]) -> Result<(), RecordError>,
-) -> Result<(), RecordError> {
-    let mut text = BufReader::new(GzDecoder::new(zipped));
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        match text.read_until(b'\n', &mut line) {
-            Ok(_) if line.pop() == Some(b'\n') => take(number, &line)?,
-            Ok(_) => break,
-            Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => break,
-            Err(cause) => return Err(RecordError::malformed(path, number, cause.to_string())),
-        }
-    }
-    Ok(())
+    length: u64,
+) -> Lines<BufReader<GzDecoder<impl Read>>> {
+    let text = BufReader::new(GzDecoder::new(zipped));
+    Lines::new(path, text, length.saturating_mul(TEXT_PER_BYTE).max(TEXT_MIN))
 }
 
 #[cfg(test)]
@@ -75,12 +69,29 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<Vec<String>, RecordError> {
-        let mut lines = Vec::new();
-        each_line(Path::new("x.gz"), bytes, |number, line| {
-            lines.push(format!("{number} {}", String::from_utf8_lossy(line)));
-            Ok(())
-        })?;
-        Ok(lines)
+        let mut lines = lines(Path::new("x.gz"), bytes, bytes.len() as u64);
+        let mut texts = Vec::new();
+        while let Some(line) = lines.next()? {
+            texts.push(String::from_utf8_lossy(line).into_owned());
+        }
+        Ok(texts)
+    }
+
+    /// The error for a text of `length` times the same byte, and how much of it is compressed.
+    fn bomb(byte: u8, length: usize) -> (String, usize) {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&vec![byte; length]).unwrap();
+        let bytes = encoder.finish().unwrap();
+        (read(&bytes).unwrap_err().to_string(), bytes.len())
+    }
+
+    #[test]
+    fn a_small_file_cannot_unpack_to_gigabytes() {
+        let (error, length) = bomb(b' ', 20 << 20);
+        assert!(length < 30_000 && error.contains("at line 1: "), "{length} {error}");
+        // Lines that are empty are not kept, but take time.
+        let (error, length) = bomb(b'\n', 20 << 20);
+        assert!(length < 30_000 && error.contains("at line 16777217: the file unpacks"), "{error}");
     }
 
     #[test]
@@ -98,7 +109,7 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         let all = read(&bytes).unwrap();
         assert_eq!(all.len(), 30);
-        assert_eq!(all[2], "3 2 0,1,0,1,");
+        assert_eq!(all[2], "2 0,1,0,1,");
         for length in 0..=bytes.len() {
             let lines = read(&bytes[..length]).unwrap();
             assert_eq!(lines, all[..lines.len()]);

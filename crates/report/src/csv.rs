@@ -4,6 +4,7 @@ mod columns;
 mod watch;
 
 use crate::digest::Digest;
+use crate::visible::visible;
 use columns::{Row, columns};
 
 pub use watch::watch_csv;
@@ -29,12 +30,16 @@ pub(crate) fn line(cells: impl Iterator<Item = String>) -> String {
     format!("{}\r\n", quoted.join(","))
 }
 
-/// Source: RFC 4180. A cell that a spreadsheet would read as a formula gets an apostrophe.
+/// Source: RFC 4180. A cell that a spreadsheet would read as a formula gets an apostrophe; the signs are also read
+/// as such after blanks, and in their wide forms (OWASP, CSV Injection).
 fn quote(cell: &str) -> String {
     let is_number = cell.parse::<f64>().is_ok();
-    let cell = match cell.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\t') if !is_number => format!("'{cell}"),
-        _ => cell.to_owned(),
+    let cell = visible(cell);
+    let cell = match cell.trim_start().chars().next() {
+        Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠') if !is_number => {
+            format!("'{cell}")
+        }
+        _ => cell.into_owned(),
     };
     if cell.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", cell.replace('"', "\"\""));
@@ -70,5 +75,9 @@ mod tests {
         assert_eq!(quote("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(quote("=1+1"), "'=1+1");
         assert_eq!(quote("-1.5"), "-1.5");
+        assert_eq!(quote("\t=1"), "'\t=1");
+        assert_eq!(quote(" ＝1"), "' ＝1");
+        assert_eq!(quote("\r\n@x"), "\"␍\n@x\"");
+        assert_eq!(quote("\u{1b}[31m"), "␛[31m");
     }
 }

@@ -5,8 +5,8 @@ mod validity;
 use std::collections::BTreeSet;
 
 use analysis::{
-    CountedStatements, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts, Slice, Summary,
-    Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
+    CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts,
+    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
 };
 use measure::{Edges, GeneratorStall, Host, LatencyHistogram, Outage};
 use plan::{Arrivals, Rate};
@@ -19,6 +19,9 @@ use crate::noise_floor;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
 const UNBOUNDED: f64 = 1e300;
+
+/// The status of a trial whose record is damaged.
+const DAMAGED: &str = "damaged";
 
 /// A run, summarized once for all views.
 #[derive(Debug)]
@@ -191,7 +194,7 @@ impl<'a> Digest<'a> {
         if counted < all {
             parts.push(format!("{counted} of {all} trials"));
         }
-        for word in ["crashed", "failed", "cut", "interrupted", "invalid", "doubtful"] {
+        for word in ["crashed", "failed", DAMAGED, "cut", "interrupted", "invalid", "doubtful"] {
             let number = trials.iter().filter(|trial| trial.remark() == word).count();
             parts.extend((number > 0).then(|| format!("{number} {word}")));
         }
@@ -212,14 +215,14 @@ impl<'a> Digest<'a> {
         caption(of, &self.under_test())
     }
 
-    /// Numbers of trials in which the server crashed and of trials that failed otherwise, for the head of a
-    /// view; empty when all succeeded.
+    /// Numbers of trials in which the server crashed, of trials that failed otherwise, and of those whose record is
+    /// damaged, for the head of a view; empty when there are none.
     pub(crate) fn failed_trials(&self) -> String {
         // A probe that fails has broken its bounds, which is a result.
         let is_failed = |it: &&Trial<'_>| it.probe.is_none() || it.has_crashed();
         let trials = || self.trials.iter().filter(is_failed);
         let count = |status: &str| trials().filter(|it| it.status() == status).count();
-        let told = ["crashed", "failed"].into_iter();
+        let told = ["crashed", "failed", DAMAGED].into_iter();
         let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
         told.map(|(count, word)| format!(", {count} {word}")).collect()
     }
@@ -291,6 +294,11 @@ impl<'a> Trial<'a> {
             window: window(record),
             status: end.map(|end| &end.status),
             decided_ends: end.map(|end| end.decided_ends).unwrap_or_default(),
+            damage: record.damage.as_ref().map(|damage| DamagedFile {
+                file: &damage.file,
+                line: damage.line,
+                what: &damage.what,
+            }),
         };
         let summary = summarize(&measured);
         let findings = check(&measured, &summary);
@@ -338,11 +346,15 @@ impl<'a> Trial<'a> {
     }
 
     pub(crate) fn status(&self) -> &'static str {
+        if self.record.damage.is_some() {
+            return DAMAGED;
+        }
         self.record.end.as_ref().map_or("cut", |end| end.status.name())
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
+        self.record.damage.is_none()
+            && self.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
     }
 
     /// Whether the server crashed in this trial.

@@ -143,6 +143,12 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              may be missing too",
             "",
         ),
+        Code::Damaged => (
+            "The record of the trial is damaged",
+            "its figures are of what could be read before the damage, and never count as those of a complete trial; \
+             get the file from a copy, or run the trial again",
+            "{file}[, line {line}]: {reason}",
+        ),
         Code::Interrupted => {
             ("The trial was interrupted", "its window is shorter than planned", "")
         }

@@ -41,6 +41,7 @@ mod template;
 mod terminal;
 mod turns;
 mod variance;
+mod visible;
 mod watch;
 mod whole;
 mod wrap;
@@ -63,5 +64,6 @@ pub use table::Table;
 pub use terminal::summary;
 #[cfg(test)]
 pub(crate) use terminal::terminal;
+pub use visible::visible;
 pub use wrap::fold;
 pub use write::{ReportError, write_all};

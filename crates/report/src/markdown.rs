@@ -4,6 +4,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::finding::groups;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
+use crate::visible::visible;
 use crate::{
     calls, ceiling, comparison, conclusion, confidence, ending, loading, messages, operations,
     rules, seek, settings, tables, variance, watch,
@@ -62,7 +63,7 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     out.push_str(&fenced("sh", &run.header.command));
     out.push_str("\nThe plan:\n\n");
     out.push_str(&fenced("toml", &run.header.plan_text));
-    out
+    visible(&out).into_owned()
 }
 
 fn section(out: &mut String, title: &str, table: &Table) {

@@ -76,6 +76,7 @@ pub(crate) fn failed() -> Run {
         ceiling: None,
         plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
+        damage: None,
         header,
     };
     run.status = RunStatus::Failed(String::new());

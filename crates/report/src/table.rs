@@ -4,6 +4,8 @@ mod layout;
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::visible::visible;
+
 /// The column of what to know before the figures of a row are read.
 const REMARKS: &str = "remarks";
 
@@ -70,7 +72,7 @@ impl Table {
     /// Adds a row; missing cells are empty.
     pub fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.columns.len(), String::new());
-        self.rows.push(cells);
+        self.rows.push(cells.iter().map(|cell| visible(cell).into_owned()).collect());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -192,15 +194,14 @@ fn pad(cell: &str, align: Align, width: usize) -> String {
 /// Escapes text for HTML and SVG.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    // XML does not allow control characters, even escaped.
+    for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML does not allow these characters, even escaped.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -260,7 +261,7 @@ mod tests {
         let row = "<td class=\"w\">a|b &lt;i&gt;</td><td class=\"n\">1,234</td>";
         assert!(html.contains(row), "{html}");
         assert!(html.contains("<caption>x &amp; y</caption>"));
-        assert_eq!(escape("\u{1}\"'"), "\u{fffd}&quot;&#39;");
+        assert_eq!(escape("\u{1}\"'"), "␁&quot;&#39;");
     }
 
     #[test]

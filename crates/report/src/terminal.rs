@@ -6,6 +6,7 @@ use crate::digest::Digest;
 use crate::finding::{Group, groups};
 use crate::number::{duration, several};
 use crate::table::Table;
+use crate::visible::visible;
 use crate::wrap::fold;
 use crate::{
     ceiling, comparison, conclusion, confidence, ending, generator, operations, rules, seek,
@@ -73,7 +74,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
     if let Some(page) = page {
         out.push_str(&format!("report  {}\n", page.display()));
     }
-    fold(&out, width)
+    fold(&visible(&out), width)
 }
 
 /// The summary of a run whose page is beside its record, in lines of any width.

@@ -1,10 +1,11 @@
 //! Writes the views to files next to the record.
 
-use std::fs;
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
+
+use record::replace_durably;
 
 use crate::digest::Digest;
 
@@ -35,25 +36,40 @@ pub fn write_all(digest: &Digest<'_>, folder: &Path) -> Result<PathBuf, ReportEr
     })
 }
 
-/// Writes to a temporary file and renames it, so that a browser never loads half a page.
+/// Replaces a view as a whole: a browser never loads half a page, and a link in a record of other people is not
+/// followed.
 fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
     let path = folder.join(name);
-    let temporary = folder.join(format!("{name}.tmp"));
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-    match written {
+    match replace_durably(&path, text.as_bytes()) {
         Ok(()) => Ok(path),
-        Err(cause) => {
-            // Half a page is of no use, and takes room on a full disk.
-            let _ = fs::remove_file(&temporary);
-            Err(ReportError { path, cause })
-        }
+        Err(cause) => Err(ReportError { path, cause }),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn no_link_in_the_folder_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("kept");
+        fs::write(&kept, "kept").unwrap();
+        let views = ["report.md", "report.csv", "report.html", "report.json", "report-watch.csv"];
+        for name in views {
+            symlink(&kept, folder.path().join(name)).unwrap();
+            symlink(&kept, folder.path().join(format!("{name}.tmp"))).unwrap();
+        }
+        write_all(&Digest::new(&sample::run()), folder.path()).unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "kept");
+        for name in views {
+            assert!(folder.path().join(name).symlink_metadata().unwrap().is_file(), "{name}");
+        }
+    }
 
     #[test]
     fn the_folder_holds_exactly_all_views() {
@@ -73,7 +89,9 @@ mod tests {
         fs::create_dir(folder.path().join("report-watch.csv")).unwrap();
         let error = write_all(&Digest::new(&sample::run()), folder.path()).unwrap_err();
         assert!(error.to_string().contains("report-watch.csv: "), "{error}");
-        assert!(!folder.path().join("report-watch.csv.tmp").exists());
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("tmp")).collect();
+        assert!(left.is_empty(), "{left:?}");
     }
 
     #[test]

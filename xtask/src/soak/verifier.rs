@@ -151,6 +151,9 @@ impl Verification {
     fn outcomes(&mut self, evidence: &Evidence<'_>, spans: &[Span]) {
         let mut excuses: Vec<&AppliedDisturbance> = evidence.done.iter().collect();
         for (trial, span) in evidence.trials.iter().zip(spans) {
+            if let Some(damage) = &trial.damage {
+                self.report(Check::Trials, Some(trial), damage.to_string());
+            }
             match trial.end.as_ref().map(|end| &end.status) {
                 Some(TrialStatus::Complete) => self.figures.complete += 1,
                 None => self.report(Check::Trials, Some(trial), "it has no outcome"),

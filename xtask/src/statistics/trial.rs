@@ -175,6 +175,7 @@ fn analyse(
         window: (0, 0),
         status: Some(&TrialStatus::Complete),
         decided_ends: DecidedEnds::default(),
+        damage: None,
     };
     let summary = summarize(&measured);
     let findings = check(&measured, &summary);

@@ -47,6 +47,19 @@ fn a_sound_trial_has_no_findings() {
 }
 
 #[test]
+fn damage_is_named_and_is_the_reason_for_a_missing_end() {
+    let damage = |line| DamagedFile { file: "trial.json", line, what: "it ends" };
+    let (file, what) = (Value::Text("trial.json".to_owned()), Value::Text("it ends".to_owned()));
+    let found =
+        findings_of(|input| (input.damage, input.status) = (Some(damage(7)), None), &[20, 20, 20]);
+    let values = [("file", file.clone()), ("line", Value::Small(7)), ("reason", what.clone())];
+    assert_eq!(found, [finding(Code::Damaged, &values)]);
+    let found = findings_of(|input| input.damage = Some(damage(0)), &[20, 20, 20]);
+    assert_eq!(found, [finding(Code::Damaged, &[("file", file), ("reason", what)])]);
+    assert_eq!(Code::Damaged.severity(), crate::Severity::Invalid);
+}
+
+#[test]
 fn each_weakness_is_found() {
     let level = [20, 20, 20];
     let found = findings_of(|input| input.status = Some(&TrialStatus::Interrupted), &level);

@@ -78,6 +78,7 @@ impl Trial {
             window: (0, 0),
             status: Some(&TrialStatus::Complete),
             decided_ends: DecidedEnds::default(),
+            damage: None,
         }
     }
 }

@@ -28,8 +28,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => args.trial.is_none().then_some(&folder),
     };
     let validity = show(&run, args.format, out)?;
+    let is_damaged = run.trials.iter().any(|trial| trial.damage.is_some());
     let code = match run.status {
         RunStatus::Failed(_) => ExitCode::FAILURE,
+        _ if is_damaged => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     };
     Ok(strict(code, args.strict, &validity))
@@ -71,6 +73,7 @@ fn only(run: Run, number: usize) -> Result<Run> {
     (header.seek, header.trials_planned) = (None, 1);
     let status = match trial.end.as_ref().map(|end| &end.status) {
         _ if trial.is_done() => RunStatus::Complete,
+        _ if trial.damage.is_some() => RunStatus::Failed(String::new()),
         None => RunStatus::Cut,
         Some(TrialStatus::Interrupted) => RunStatus::Interrupted,
         Some(_) => RunStatus::Failed(String::new()),

@@ -1,7 +1,6 @@
 //! Tests of the record when its disk fills up, its folder is removed or dyno is killed during a run.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
@@ -114,14 +113,23 @@ fn removing_the_record_folder_ends_the_run() {
     assert!(!run.exists(), "nothing is made again behind the back of who removed it");
 }
 
-/// For machines where no file system of limited size can be mounted: the next file that is replaced is on a full
-/// disk.
+/// For machines where no file system of limited size can be mounted: a limit on the size of files leaves as little
+/// room.
 #[test]
-fn a_full_disk_at_the_end_of_a_phase_is_reported() {
+fn a_limit_on_the_size_of_files_is_reported_as_a_full_disk() {
     let sandbox = Sandbox::new();
-    let (dyno, run) = start(&sandbox, "2s", "warm-up");
-    symlink("/dev/full", run.join("trials/0000/trial.tmp")).unwrap();
-    let text = failed(&dyno.finish());
+    // In blocks of 512 bytes. Without the signal's default action the write fails instead.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 256; exec {} {} --warm-up=100ms",
+        env!("CARGO_BIN_EXE_dyno"),
+        LOAD.join(" ").replace("--interval=50ms", "--interval=5ms")
+    );
+    let shell = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(sandbox.path())
+        .env("HOME", sandbox.path())
+        .output();
+    let text = failed(&shell.unwrap());
     assert!(text.contains("no space is left for"), "{text}");
     assert!(text.contains("--out"), "{text}");
     let output = sandbox.dyno(["report", "results", "--format=json"]).output().unwrap();
@@ -147,7 +155,7 @@ fn a_full_disk_ends_the_run_and_keeps_the_record() {
     );
     let Some(output) = in_a_mount_namespace(&sandbox, &script) else {
         // Mounts are not available: the test above provides the full disk.
-        return a_full_disk_at_the_end_of_a_phase_is_reported();
+        return a_limit_on_the_size_of_files_is_reported_as_a_full_disk();
     };
     let text = failed(&output);
     assert!(text.contains("no space is left for"), "{text}");
@@ -206,6 +214,30 @@ fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Output> {
         let is_refused = output.status.code() == Some(77) || text.starts_with("unshare:");
         (!is_refused).then_some(output)
     })
+}
+
+#[test]
+fn a_damaged_trial_hides_no_other_and_is_no_success() {
+    let sandbox = Sandbox::new();
+    let load = "--events=10";
+    sandbox.succeed(["bench", "sysbench/oltp_point_select", load, "--repetitions=2"]);
+    let trial = sandbox.runs()[0].join("trials/0000");
+    fs::write(trial.join("latency.hlog"), "").unwrap();
+    let output = sandbox.dyno(["report", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    assert_eq!(report["trials"][0]["status"], "damaged");
+    assert_eq!(report["trials"][1]["status"], "complete");
+    assert_eq!(report["trials"][1]["transactions"], 10);
+    let output = sandbox.dyno(["report"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("1 of 2 trials, 1 damaged"), "{text}");
+    assert!(text.contains("latency.hlog, line 1: a line with tag `"), "{text}");
+    let output = sandbox.dyno(["report", "--trial=1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    sandbox.succeed(["report", "--trial=2"]);
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    assert!(listed.contains(" 1 of 2 "), "{listed}");
 }
 
 #[test]

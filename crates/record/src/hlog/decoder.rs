@@ -1,8 +1,12 @@
 //! Decodes histograms from the texts of a log. A large run has hundreds of thousands of them, so that those of dyno
-//! become packed histograms directly, without a counter for each bin. The library reads all others.
+//! become packed histograms directly, without a counter for each bin. The library reads all others, within bounds: a
+//! text of a few characters can ask for gigabytes.
+
+use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 use hdrhistogram::serialization::Deserializer;
 use measure::{LatencyHistogram, SIGNIFICANT_DIGITS};
@@ -15,6 +19,10 @@ const COMPRESSED_HEAD: usize = 8;
 /// Before the counts: the mark, their number of bytes, the offset of the first bin, the significant digits (4 bytes
 /// each), the smallest and the largest value and the ratio of stored to true values (8 bytes each).
 const PLAIN_HEAD: usize = 40;
+
+/// The most bytes of a histogram that is not compressed. With three digits there are 56,000 bins at most, of up to 9
+/// bytes each.
+const PLAIN_MAX: usize = 1 << 20;
 
 /// Room for the counts of most histograms; larger ones are left to the library.
 const ROOM: usize = 128 * 1024;
@@ -75,14 +83,43 @@ fn number(bytes: &[u8]) -> Option<usize> {
 
 /// A histogram in any of the formats that the library reads.
 fn by_library(bytes: &[u8]) -> Result<LatencyHistogram, String> {
+    let failed = |error: String| format!("histogram: {error}");
+    let plain = plain(bytes).map_err(failed)?;
     let counts = Deserializer::new()
-        .deserialize::<u64, _>(&mut &*bytes)
-        .map_err(|error| format!("histogram: {error}"))?;
+        .deserialize::<u64, _>(&mut &plain[..])
+        .map_err(|error| failed(error.to_string()))?;
     // A deserialized histogram cannot grow; a new one into which it is merged can.
     let mut histogram = LatencyHistogram::new();
     histogram.merge(&LatencyHistogram::from_hdr(counts));
     histogram.pack();
     Ok(histogram)
+}
+
+/// The bytes without compression, once it is certain that the library needs little memory for them: it reserves as
+/// much as the head asks for.
+fn plain(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let is_compressed = bytes.starts_with(&COMPRESSED.to_be_bytes());
+    let mut plain = Vec::new();
+    if let Some(deflated) = bytes.get(COMPRESSED_HEAD..).filter(|_| is_compressed) {
+        let deflated =
+            ZlibDecoder::new(deflated).take(PLAIN_MAX as u64 + 1).read_to_end(&mut plain);
+        deflated.map_err(|error| error.to_string())?;
+    } else {
+        plain.extend_from_slice(bytes);
+    }
+    if plain.len() > PLAIN_MAX {
+        return Err(format!("it has more than {PLAIN_MAX} bytes"));
+    }
+    let Some((head, counts)) = plain.split_at_checked(PLAIN_HEAD) else {
+        return Err("it is cut".to_owned());
+    };
+    if number(&head[4..]).is_none_or(|length| length > counts.len()) {
+        return Err("it has fewer counts than its head says".to_owned());
+    }
+    if number(&head[12..]).is_none_or(|digits| digits > usize::from(SIGNIFICANT_DIGITS)) {
+        return Err(format!("it has more than {SIGNIFICANT_DIGITS} significant digits"));
+    }
+    Ok(plain)
 }
 
 #[cfg(test)]
@@ -127,6 +164,40 @@ mod tests {
             // Two digits.
             assert!((histogram.max_ns() as f64 / 1e8 - 1.0).abs() < 0.01, "{histogram:?}");
         }
+    }
+
+    /// A histogram with one value, with a head that says otherwise.
+    fn with_head(length: u32, digits: u32, counts: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for number in [PLAIN, length, 0, digits] {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        for number in [1, u64::MAX >> 1] {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        bytes.extend_from_slice(&1_f64.to_be_bytes());
+        bytes.extend_from_slice(counts);
+        bytes
+    }
+
+    #[test]
+    fn a_short_text_cannot_ask_for_gigabytes() {
+        let mut decoder = Decoder::new();
+        let mut decode = |bytes: &[u8]| decoder.decode(&STANDARD.encode(bytes));
+        assert_eq!(decode(&with_head(1, 3, &[2])).unwrap().count(), 1);
+        let error = decode(&with_head(u32::MAX, 3, &[2])).unwrap_err();
+        assert_eq!(error, "histogram: it has fewer counts than its head says");
+        let error = decode(&with_head(1, 5, &[2])).unwrap_err();
+        assert_eq!(error, "histogram: it has more than 3 significant digits");
+        // 100 MB of zeros in 100 kB.
+        let long = with_head(100_000_000, 3, &vec![0; 100_000_000]);
+        let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut deflated, &long).unwrap();
+        let deflated = deflated.finish().unwrap();
+        let mut bomb = COMPRESSED.to_be_bytes().to_vec();
+        bomb.extend_from_slice(&u32::try_from(deflated.len()).unwrap().to_be_bytes());
+        bomb.extend_from_slice(&deflated);
+        assert_eq!(decode(&bomb).unwrap_err(), "histogram: it has more than 1048576 bytes");
     }
 
     #[test]

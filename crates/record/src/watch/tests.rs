@@ -9,7 +9,7 @@ use measure::{
 };
 
 use super::*;
-use crate::zipped::each_line;
+use crate::zipped;
 
 fn host() -> Host {
     let process = |name: &str, pid, side| Process { name: name.to_owned(), pid, side };
@@ -132,12 +132,10 @@ fn write(folder: &Path) -> Watched {
 fn lines(folder: &Path) -> String {
     let mut text = fs::read_to_string(folder.join(FILE)).unwrap();
     let path = folder.join(SERVERS_FILE);
-    let zipped = fs::File::open(&path).unwrap();
-    let taken = each_line(&path, zipped, |_, line| {
+    let mut lines = zipped::lines(&path, fs::File::open(&path).unwrap(), 0);
+    while let Some(line) = lines.next().unwrap() {
         text.push_str(&format!("{}\n", String::from_utf8_lossy(line)));
-        Ok(())
-    });
-    taken.unwrap();
+    }
     text
 }
 

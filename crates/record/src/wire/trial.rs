@@ -43,6 +43,9 @@ pub(crate) struct TrialFile {
     ceiling: Option<Ceiling>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
+    /// How many intervals the trial has; from its end on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    intervals: Option<u64>,
     end: Option<EndFile>,
 }
 
@@ -137,6 +140,7 @@ impl From<&TrialRecord> for TrialFile {
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
             plans: record.plans.clone(),
+            intervals: None,
             end: record.end.as_ref().map(EndFile::from),
         }
     }
@@ -188,6 +192,17 @@ impl From<&TrialEnd> for EndFile {
 }
 
 impl TrialFile {
+    /// How many intervals the trial has, if it has ended.
+    pub(crate) fn intervals(&self) -> Option<u64> {
+        self.intervals
+    }
+
+    /// The file of a trial that has as many intervals until now.
+    pub(crate) fn with_intervals(mut self, intervals: u64) -> Self {
+        self.intervals = self.end.is_some().then_some(intervals);
+        self
+    }
+
     /// The trial without its intervals, or a description of the error.
     pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();

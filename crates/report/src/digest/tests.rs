@@ -49,6 +49,65 @@ fn a_row_says_how_many_of_its_trials_count() {
     assert_eq!(point["remarks"], told);
 }
 
+#[test]
+fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
+    let mut run = repeated();
+    run.trials[1].damage = Some(record::Damage {
+        file: "intervals.jsonl".to_owned(),
+        line: 3,
+        what: "expected value".to_owned(),
+    });
+    assert_eq!(remarks(&run), "3 of 4 trials, 1 damaged");
+    assert_eq!(run.trials_done(), 3);
+    let digest = Digest::new(&run);
+    assert_eq!(digest.points[0].counted, [0, 2, 3]);
+    assert_eq!(digest.failed_trials(), ", 1 damaged");
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("The record of the trial is damaged"), "{view}");
+        assert!(view.contains("intervals.jsonl, line 3: expected value"), "{view}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    assert_eq!(json["trials"][1]["status"], "damaged");
+    let codes = json["trials"][1]["findings"].as_array().unwrap();
+    let damaged = codes.iter().find(|finding| finding["code"] == "damaged").unwrap();
+    assert_eq!((&damaged["severity"], &damaged["values"]["line"]), (&"error".into(), &3.into()));
+}
+
+/// A server, or who made the record, chooses all of these.
+#[test]
+fn texts_of_others_control_no_terminal_and_are_no_formulas() {
+    const EVIL: &str = "=1\u{1b}]0;x\u{7}\u{9b}31m\r\u{202e}";
+    const SHOWN: &str = "=1␛]0;x␇\u{fffd}31m␍\u{fffd}";
+    let mut run = repeated();
+    run.header.title = Some(EVIL.to_owned());
+    run.header.command = EVIL.to_owned();
+    run.header.plan_text = EVIL.to_owned();
+    for trial in &mut run.trials {
+        let header = &mut trial.header;
+        header.system = EVIL.to_owned();
+        header.identity.product = EVIL.to_owned();
+        header.identity.settings.push(("evil".to_owned(), EVIL.to_owned()));
+        header.operations[0].name = EVIL.to_owned();
+        header.workload.rules.remarks.push(EVIL.to_owned());
+        let end = trial.end.as_mut().unwrap();
+        end.status = TrialStatus::Failed(EVIL.to_owned());
+    }
+    let digest = Digest::new(&run);
+    let csv =
+        [crate::csv(&digest), crate::watch_csv(&digest)].map(|text| text.replace("\r\n", "\n"));
+    let views = [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)];
+    for (at, view) in views.iter().chain(&csv).enumerate() {
+        let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        let seen = view.find(|c| is_control(c) || c == '\u{202e}');
+        assert_eq!(seen, None, "view {at}");
+    }
+    for view in &views[..2] {
+        assert!(view.contains(SHOWN) || view.contains(&SHOWN.replace(']', "\\]")), "{view}");
+    }
+    assert!(csv[0].contains(&format!(",'{SHOWN},")), "{}", csv[0]);
+    assert!(!csv[0].contains(",="), "{}", csv[0]);
+}
+
 /// A workload with a score, a mix and conditions, whose server crashed in its only trial.
 #[test]
 fn a_crashed_trial_marks_its_score_and_says_that_conditions_were_not_checked() {

@@ -3,6 +3,7 @@
 use super::RunComparison;
 use super::blocks::{Block, blocks};
 use crate::table::escape_markdown;
+use crate::visible::visible;
 use crate::wrap::fold;
 
 impl RunComparison<'_, '_> {
@@ -19,7 +20,7 @@ impl RunComparison<'_, '_> {
             format!("{title}:\n\n{table}{notes}{end}")
         };
         let all: String = blocks(self).into_iter().map(block).collect();
-        format!("{}\n", all.trim_end())
+        format!("{}\n", visible(all.trim_end()))
     }
 
     /// For a repository or an issue.
@@ -31,6 +32,6 @@ impl RunComparison<'_, '_> {
             format!("## {title}\n\n{table}{}", notes.collect::<String>())
         };
         let all: String = blocks(self).into_iter().map(block).collect();
-        format!("# Comparison\n\n{}\n", all.trim_end())
+        format!("# Comparison\n\n{}\n", visible(all.trim_end()))
     }
 }
