@@ -68,7 +68,7 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
     }
     let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
     assert_eq!(json["trials"][1]["status"], "damaged");
-    let codes = json["trials"][1]["findings"].as_array().unwrap();
+    let codes = json["trials"][1]["warnings"].as_array().unwrap();
     let damaged = codes.iter().find(|finding| finding["code"] == "damaged").unwrap();
     assert_eq!((&damaged["severity"], &damaged["values"]["line"]), (&"error".into(), &3.into()));
 }
