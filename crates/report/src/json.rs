@@ -256,10 +256,44 @@ fn bounded(figure: Option<(Estimate, bool)>) -> Value {
 }
 
 fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
+    let mut value = identity(trial);
+    extend(&mut value, figures(trial));
+    extend(
+        &mut value,
+        json!({
+            "messages": messages::json(trial),
+            "watched": watch::json::json(trial),
+            "findings": trial.findings.iter().map(finding::sentence).collect::<Vec<_>>(),
+            "warnings": trial.findings.iter().map(finding::json).collect::<Vec<_>>(),
+            "intervals": trial
+                .record
+                .intervals
+                .iter()
+                .map(|i| interval(i, percentiles))
+                .collect::<Vec<_>>(),
+            "confidence_intervals": confidence::of_trial_json(trial, percentiles),
+            "validity": trial.validity().name(),
+        }),
+    );
+    for (metric, figure) in everywhere(trial) {
+        value[metric.key] = figure.into();
+    }
+    let parts = [
+        ("turns", turns::json(trial)),
+        ("loaded", loading::json(trial, percentiles)),
+        ("decided_ends", ending::json(trial)),
+    ];
+    for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
+        value[key] = part;
+    }
+    value
+}
+
+/// Which trial it is, and how it ended.
+fn identity(trial: &Trial<'_>) -> Value {
     let header = &trial.record.header;
-    let summary = &trial.summary;
     let end = trial.record.end.as_ref();
-    let mut value = json!({
+    json!({
         "index": header.index,
         "system": header.system,
         "workload": header.workload.name,
@@ -271,6 +305,14 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "reason": trial.reason(),
         "measure_started": end.and_then(|end| end.measure_started).map(|time| time.to_string()),
         "measure_ended": end.and_then(|end| end.measure_ended).map(|time| time.to_string()),
+    })
+}
+
+/// What was measured over the whole window.
+fn figures(trial: &Trial<'_>) -> Value {
+    let summary = &trial.summary;
+    let end = trial.record.end.as_ref();
+    json!({
         "seconds": summary.seconds,
         "open_loop": open_loop(trial),
         "transactions": summary.transactions,
@@ -306,31 +348,14 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         "generator": generator(trial),
         "cost_per_transaction": summary.cost_per_transaction.map(cost),
         "cost_per_query": summary.cost_per_query.map(cost),
-        "messages": messages::json(trial),
-        "watched": watch::json::json(trial),
-        "findings": trial.findings.iter().map(finding::sentence).collect::<Vec<_>>(),
-        "warnings": trial.findings.iter().map(finding::json).collect::<Vec<_>>(),
-        "intervals": trial
-            .record
-            .intervals
-            .iter()
-            .map(|i| interval(i, percentiles))
-            .collect::<Vec<_>>(),
-    });
-    value["confidence_intervals"] = confidence::of_trial_json(trial, percentiles);
-    value["validity"] = trial.validity().name().into();
-    for (metric, figure) in everywhere(trial) {
-        value[metric.key] = figure.into();
+    })
+}
+
+/// Adds the fields of an object to another.
+fn extend(value: &mut Value, more: Value) {
+    if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), more) {
+        fields.extend(more);
     }
-    let parts = [
-        ("turns", turns::json(trial)),
-        ("loaded", loading::json(trial, percentiles)),
-        ("decided_ends", ending::json(trial)),
-    ];
-    for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
-        value[key] = part;
-    }
-    value
 }
 
 fn idle_round_trip(idle: &LatencyHistogram) -> Option<Value> {

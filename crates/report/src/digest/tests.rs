@@ -70,7 +70,7 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
     assert_eq!(json["trials"][1]["status"], "damaged");
     let codes = json["trials"][1]["warnings"].as_array().unwrap();
     let damaged = codes.iter().find(|finding| finding["code"] == "damaged").unwrap();
-    assert_eq!((&damaged["severity"], &damaged["values"]["line"]), (&"error".into(), &3.into()));
+    assert_eq!((&damaged["severity"], &damaged["values"]["line"]), (&"invalid".into(), &3.into()));
 }
 
 /// A server, or who made the record, chooses all of these.

@@ -123,8 +123,8 @@ fn a_simulated_system_refuses_invalid_noise() {
     let said: Vec<String> = wrong.iter().map(|options| problems("simulated", options)).collect();
     insta::assert_snapshot!(said.join("\n"), @r#"
     this `distribution` has no `variation` of its own | leave it out, or choose lognormal, pareto or bimodal
-    this noise has no `kind` | write autocorrelated, two-state, pauses or drift
-    `kind` is "pink", not one of the choices | allowed: autocorrelated, two-state, pauses, drift
+    this noise has no `kind` | write autocorrelated, two-state, pauses, drift, warm or wave
+    `kind` is "pink", not one of the choices | allowed: autocorrelated, two-state, pauses, drift, warm, wave
     this noise has no `slow_for` | write a time such as "10s"
     the pauses are as long as the time from one to the next | make them shorter, or rarer
     unknown key `time` | allowed: every, for, kind, shape
