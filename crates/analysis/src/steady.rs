@@ -193,7 +193,7 @@ mod tests {
         // For 16 values the bound is 1.645 sqrt (14 / 255) = 0.385. Pairs of equal values: 7 differences of 2,
         // squared deviations 16, so 1 - 28 / 32 = 0.125; runs of four: 3 differences, 1 - 12 / 32 = 0.625.
         let runs = |length: usize| -> Vec<f64> {
-            (0..16).map(|at| if at / length % 2 == 0 { 1.0 } else { -1.0 }).collect()
+            (0..16).map(|at| if (at / length).is_multiple_of(2) { 1.0 } else { -1.0 }).collect()
         };
         let alike = [1, 2, 4, 8].map(|length| are_neighbours_alike(&runs(length)));
         assert_eq!(alike, [false, false, true, true]);

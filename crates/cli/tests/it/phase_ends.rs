@@ -25,7 +25,7 @@ fn window(trial: &Value) -> (u64, u64) {
     let intervals = trial["intervals"].as_array().unwrap();
     let measured = || intervals.iter().filter(|it| it["phase"] == "measure");
     let at = |it: &Value, edge: &str| it[edge].as_u64().unwrap();
-    (at(measured().next().unwrap(), "start_ns"), at(measured().last().unwrap(), "end_ns"))
+    (at(measured().next().unwrap(), "start_ns"), at(measured().next_back().unwrap(), "end_ns"))
 }
 
 /// The codes of a trial's findings.

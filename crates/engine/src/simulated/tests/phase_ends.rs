@@ -19,7 +19,7 @@ fn closed(ends: Vec<Nanos>) -> (Outcome, RecordingObserver) {
 /// Begin and end of the measured window.
 fn window(kept: &RecordingObserver) -> (Nanos, Nanos) {
     let measured = || kept.intervals.iter().filter(|it| it.phase == Phase::Measure);
-    (measured().next().unwrap().start_ns, measured().last().unwrap().end_ns)
+    (measured().next().unwrap().start_ns, measured().next_back().unwrap().end_ns)
 }
 
 fn assert_without_gaps(kept: &RecordingObserver) {
