@@ -1,5 +1,6 @@
 //! The figures of a trial, or of the best trial of a run, in a few words: for the progress and for lists of runs.
 
+use analysis::Validity;
 use record::{Run, TrialRecord};
 
 use crate::digest::Trial;
@@ -8,7 +9,8 @@ use crate::number::{bounded, latency, number, several};
 /// The percentile that is shown.
 const PERCENT: f64 = 99.0;
 
-/// The figures of a trial as its report has them, such as `782 tps, 15,640 qps, p99 3.20 ms`.
+/// The figures of a trial as its report has them, such as `782 tps, 15,640 qps, p99 3.20 ms`, and whether it is doubtful
+/// or invalid.
 pub fn trial_headline(record: &TrialRecord) -> String {
     let trial = Trial::new(record, &[PERCENT], None);
     let summary = &trial.summary;
@@ -16,8 +18,12 @@ pub fn trial_headline(record: &TrialRecord) -> String {
         0 => String::new(),
         failed => format!(", {}", several(failed, "failed transaction", "failed transactions")),
     };
+    let verdict = match trial.validity() {
+        Validity::Valid => String::new(),
+        verdict => format!(", {}", verdict.name()),
+    };
     format!(
-        "{} tps, {} qps, p99 {}{failed}",
+        "{} tps, {} qps, p99 {}{failed}{verdict}",
         number(summary.transactions_per_s),
         number(summary.queries_per_s),
         percentile(&trial),
@@ -74,6 +80,6 @@ mod tests {
 
     #[test]
     fn a_trial_without_an_answer_has_no_percentile() {
-        assert_eq!(trial_headline(&sample::failed().trials[0]), "0 tps, 0 qps, p99 -");
+        assert_eq!(trial_headline(&sample::failed().trials[0]), "0 tps, 0 qps, p99 -, invalid");
     }
 }

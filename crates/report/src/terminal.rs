@@ -209,7 +209,7 @@ mod tests {
         run.trials.clear();
         let text = terminal(&Digest::new(&run));
         let conclusions = "- Nothing can be said: no trial was begun.\n\
-                           - Of the run as a whole: Trials are missing (8 of 8 did not run).\n";
+                           - Of the run as a whole: trials are missing (8 of 8 did not run).\n";
         let whole = format!("0 of 8 trials\n\nConclusions:\n{conclusions}\n\nRead with care:");
         assert!(text.contains(&whole), "{text}");
     }

@@ -71,8 +71,11 @@ fn a_stall_shows_in_the_report_as_computed() {
     let is_result = |line: &&str| line.starts_with("simulated ") && line.contains("2000");
     let row = text.lines().find(is_result).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
-    let figures = ["2000", "1,000", "1,000", "0", "50.2", "0.100", "0.100", "500", "900", "990"];
-    assert_eq!(cells[2..12], figures, "{text}");
+    let loads = ["2000", "1,000", "1,000"];
+    // The rate with its 95 % interval, and that of queries.
+    let rates = ["614", "to", "1,628", "0"];
+    let latencies = ["50.2", "0.100", "0.100", "500", "900", "990"];
+    assert_eq!(cells[2..15], [&loads[..], &rates, &latencies].concat(), "{text}");
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_limit_on_the_size_of_files_is_reported_as_a_full_disk() {
     let script = format!(
         "trap '' XFSZ; ulimit -f 256; exec {} {} --warm-up=100ms",
         env!("CARGO_BIN_EXE_dyno"),
-        LOAD.join(" ").replace("--interval=50ms", "--interval=5ms")
+        LOAD.join(" ").replace("--interval=50ms", "--interval=10ms")
     );
     let shell = Command::new("sh")
         .args(["-c", &script])

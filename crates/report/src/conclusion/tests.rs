@@ -38,7 +38,7 @@ fn one_trial_has_its_figures_and_whether_it_is_valid() {
     failing.trials[0].total.failed_transactions = 1;
     assert_eq!(
         texts(&failing),
-        [figures, "Doubtful: 1 of 1 trial (Transactions failed)."],
+        [figures, "Doubtful: 1 of 1 trial (transactions failed)."],
         "one failure does not make figures those of another system"
     );
 }
@@ -47,7 +47,7 @@ fn one_trial_has_its_figures_and_whether_it_is_valid() {
 fn an_invalid_trial_answers_nothing() {
     let mut run = single();
     lose_clients(&mut run, |_| true);
-    let why = "(Every client left early)";
+    let why = "(every client left early)";
     assert_eq!(
         texts(&run),
         [

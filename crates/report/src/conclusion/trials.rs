@@ -50,10 +50,10 @@ fn is_serious(validity: Validity) -> Severity {
 
 /// The commonest reasons, each with the number of its trials when there are several trials.
 fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut counts: Vec<(String, usize)> = Vec::new();
     for trial in trials {
         let codes = trial.reason_codes().into_iter().filter(|code| code.severity() == severity);
-        let mut headlines: Vec<&str> = codes.map(headline).collect();
+        let mut headlines: Vec<String> = codes.map(|code| in_a_sentence(headline(code))).collect();
         headlines.dedup();
         for name in headlines {
             match counts.iter_mut().find(|(known, _)| *known == name) {
@@ -64,7 +64,7 @@ fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let shown = counts.iter().take(REASONS_MAX).map(|(name, count)| match trials {
-        [_] => (*name).to_owned(),
+        [_] => name.clone(),
         _ => format!("{name}: {count}"),
     });
     let more = counts.len().saturating_sub(REASONS_MAX);
@@ -72,13 +72,27 @@ fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
     shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
+/// A headline within a sentence: without its capital, unless that begins an abbreviation.
+fn in_a_sentence(headline: &str) -> String {
+    let mut letters = headline.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => headline.to_owned(),
+    }
+}
+
 /// What weakens the run as a whole, which is no fault of one trial.
 fn of_run(digest: &Digest<'_>) -> Option<Conclusion> {
     let findings = digest.findings.iter();
     let serious = findings.filter(|finding| finding.code.severity() != Severity::Note);
-    let with_figures = |finding: &Finding| match (headline(finding.code), figures(finding)) {
-        (name, figures) if figures.is_empty() => name.to_owned(),
-        (name, figures) => format!("{name} ({figures})"),
+    let with_figures = |finding: &Finding| {
+        let name = in_a_sentence(headline(finding.code));
+        match figures(finding) {
+            figures if figures.is_empty() => name,
+            figures => format!("{name} ({figures})"),
+        }
     };
     let why = serious.map(with_figures).collect::<Vec<_>>().join("; ");
     let values = vec![("why", text(why.clone()))];
