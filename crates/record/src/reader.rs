@@ -149,7 +149,7 @@ fn trial(folder: &Path, extent: Extent) -> Option<TrialRecord> {
         Err(error) => Err(error),
     };
     let record = file.and_then(|file| {
-        let planned = file.intervals();
+        let planned = file.interval_lines();
         let record = file.into_record();
         Ok((record.map_err(|what| RecordError::malformed(&path, 0, what))?, planned))
     });
@@ -177,7 +177,7 @@ fn has_intervals(folder: &Path) -> bool {
     fs::metadata(folder.join(INTERVALS)).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Adds the intervals of a trial, up to a cut or to damage; `planned` is how many its trial.json has counted at its
+/// Adds the intervals of a trial, up to a cut or to damage; `planned` is how many lines its trial.json has counted at its
 /// end.
 ///
 /// # Errors
@@ -201,7 +201,9 @@ fn add_lines(
 ) -> Result<(), RecordError> {
     let operations = record.header.operations.clone();
     let mut log = Log::open(&folder.join("latency.hlog"))?;
+    let mut read = 0;
     while let Some(line) = lines.next()? {
+        read += 1;
         let line: Result<IntervalLine, _> = serde_json::from_slice(line);
         let line = line.map_err(|error| lines.damaged(error.to_string()))?;
         // Where the operations are not known, because trial.json is damaged, the counters are.
@@ -216,8 +218,8 @@ fn add_lines(
         log.end()?;
     }
     match planned {
-        Some(planned) if planned != record.intervals.len() as u64 => {
-            let what = format!("it ends early: trial.json counts {planned} intervals");
+        Some(planned) if planned != read => {
+            let what = format!("it ends early: trial.json counts {planned} lines");
             Err(lines.damaged_after(what))
         }
         _ => Ok(()),

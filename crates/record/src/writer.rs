@@ -111,7 +111,7 @@ pub struct TrialWriter {
     folder: PathBuf,
     intervals: Appender,
     latencies: Appender,
-    /// How many intervals were written.
+    /// How many lines of intervals were written.
     written: u64,
     /// When the last interval was on the disk that had to be.
     synced: Timestamp,
@@ -250,7 +250,7 @@ impl TrialWriter {
     }
 
     fn write(&self) -> Result<(), RecordError> {
-        let file = TrialFile::from(&self.record).with_intervals(self.written);
+        let file = TrialFile::from(&self.record).with_interval_lines(self.written);
         replace(&self.folder.join("trial.json"), &wire::pretty(&file))
     }
 }

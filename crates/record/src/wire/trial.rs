@@ -43,9 +43,9 @@ pub(crate) struct TrialFile {
     ceiling: Option<Ceiling>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
-    /// How many intervals the trial has; from its end on.
+    /// How many lines `intervals.jsonl` has; from the trial's end on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    intervals: Option<u64>,
+    interval_lines: Option<u64>,
     end: Option<EndFile>,
 }
 
@@ -140,7 +140,7 @@ impl From<&TrialRecord> for TrialFile {
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
             plans: record.plans.clone(),
-            intervals: None,
+            interval_lines: None,
             end: record.end.as_ref().map(EndFile::from),
         }
     }
@@ -192,14 +192,14 @@ impl From<&TrialEnd> for EndFile {
 }
 
 impl TrialFile {
-    /// How many intervals the trial has, if it has ended.
-    pub(crate) fn intervals(&self) -> Option<u64> {
-        self.intervals
+    /// How many lines `intervals.jsonl` has, if the trial has ended.
+    pub(crate) fn interval_lines(&self) -> Option<u64> {
+        self.interval_lines
     }
 
-    /// The file of a trial that has as many intervals until now.
-    pub(crate) fn with_intervals(mut self, intervals: u64) -> Self {
-        self.intervals = self.end.is_some().then_some(intervals);
+    /// The file of a trial with so many lines of intervals until now.
+    pub(crate) fn with_interval_lines(mut self, lines: u64) -> Self {
+        self.interval_lines = self.end.is_some().then_some(lines);
         self
     }
 

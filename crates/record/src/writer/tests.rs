@@ -335,6 +335,9 @@ fn the_parts_of_an_interval_add_up_to_it_and_a_line_names_the_missing_workers() 
         lines.lines().map(|line| line.contains(r#""missing_workers":[0,3]"#)).collect();
     assert_eq!(missing, [false, true, false, false, false]);
     assert_eq!(lines.matches("missing_workers").count(), 2);
+    trial.finish(&trial_end()).unwrap();
+    let ended = &Run::open(run.folder()).unwrap().trials[0];
+    assert_eq!((&ended.damage, ended.intervals.len()), (&None, 4), "five lines of four intervals");
 }
 
 /// Renaming a field of a type that is stored directly must not rename it in the file.
