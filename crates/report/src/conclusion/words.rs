@@ -109,9 +109,9 @@ impl Code {
             Self::ThroughputStops => (
                 "throughput-stops-growing",
                 "{system}, {workload}: throughput stops growing at {clients:client|clients}, with {per_s} per s[; \
-                 {highest_per_s} with {highest_clients} is not shown to be higher by {least} or more][; with \
-                 {most_clients} clients {percentile} is {most_ns}][ {most_more}][, instead of {latency_ns}][ \
-                 {more}][; there throughput is {drop}]",
+                 {highest_per_s} with {highest_clients} is not shown to be higher by {least} or more][; \
+                 {most_clients} clients change it by {drop}][; with {most_clients} clients {percentile} is \
+                 {most_ns}][ {most_more}][, instead of {latency_ns}][ {more}]",
             ),
             Self::ThroughputGrows => (
                 "throughput-grows",
