@@ -90,6 +90,15 @@ fn a_spawned_future_may_spawn_others_and_the_loop_waits_for_its_own_alone() {
     );
 }
 
+fn run_five_turns(runtime: &mut Runtime) {
+    let mut turns = 0;
+    let ended = runtime.run(|| {
+        turns += 1;
+        (turns <= 5).then_some(Nanos::MAX)
+    });
+    ended.unwrap();
+}
+
 #[test]
 fn a_future_that_yields_is_polled_once_in_each_turn() {
     let (mut runtime, handle) = simulated();
@@ -101,12 +110,7 @@ fn a_future_that_yields_is_polled_once_in_each_turn() {
         handle.yield_turn();
         Poll::Pending
     }));
-    let mut turns = 0;
-    let ended = runtime.run(|| {
-        turns += 1;
-        (turns <= 5).then_some(Nanos::MAX)
-    });
-    ended.unwrap();
+    run_five_turns(&mut runtime);
     assert_eq!(polls.get(), 6, "once before the first turn, and once in each of five");
 }
 
@@ -128,12 +132,7 @@ fn a_future_with_endless_bytes_to_read_gives_way_after_a_bounded_number_of_reads
         handle.yield_turn();
         Poll::Pending
     }));
-    let mut turns = 0;
-    let ended = runtime.run(|| {
-        turns += 1;
-        (turns <= 5).then_some(Nanos::MAX)
-    });
-    ended.unwrap();
+    run_five_turns(&mut runtime);
     assert_eq!((reads.get(), beside.get()), (6 * READS_PER_POLL, 6));
 }
 
