@@ -11,6 +11,9 @@ use crate::interrupt::Interrupt;
 use crate::{needs, paths, shell};
 use go_tpc::{Product, SCALE};
 
+/// How long a query may take. Here an answer counts, not its time.
+const QUERY_TIMEOUT: &str = "30m";
+
 /// The scales and systems.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -38,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             let options =
                 format!("bench tpch --option scale={scale} --option load_data_local=true");
             let mut command = shell::with(Command::new(&dyno), &options);
-            command.args(["--system", system]).arg("--out").arg(paths::target().join("tpch"));
+            command.args(["--query-timeout", QUERY_TIMEOUT, "--system", system]).arg("--out").arg(paths::target().join("tpch"));
             if !shell::run(&mut command, &interrupt)?.success() {
                 failed.push(format!("{system} at scale {scale}"));
             }
