@@ -82,7 +82,11 @@ impl<'a> Server<'a> {
     fn start(product: Product, interrupt: &'a Interrupt) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let daemon = match product {
-            Product::MariaDb => mariadb::start(mariadb::Settings::default(), scratch.path())?,
+            Product::MariaDb => {
+                let arguments = vec![super::MARIADB_ARGUMENT.to_owned()];
+                let settings = mariadb::Settings { arguments, ..mariadb::Settings::default() };
+                mariadb::start(settings, scratch.path())?
+            }
             Product::TiDb => {
                 let program = servers::tidb(interrupt)?;
                 tidb::start(program, tidb::Settings::default(), scratch.path())?
