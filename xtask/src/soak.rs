@@ -2,10 +2,12 @@
 //! then verifies every count. A seed determines the disturbances.
 //!
 //! Two runs take place at the same time, a closed loop and an open loop. Each is one dyno with its own MariaDB behind
-//! a proxy. The checks are in [`verify`] and its modules.
+//! a proxy. The checks are in [`verify`] and its modules. Beside them, short runs of dyno are themselves disturbed, as
+//! [`own_faults`] says.
 
 mod memory;
 mod meter;
+mod own_faults;
 pub(crate) mod process;
 mod proxy;
 mod requests;
@@ -22,12 +24,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::bench::seed_of_now;
 use crate::interrupt::Interrupt;
 use crate::{dist, needs, paths};
 
+use self::own_faults::{OwnFaults, OwnFaultsResult};
 use self::soak_plan::Loop;
 use self::soak_run::{SoakResult, SoakRun};
 
@@ -40,6 +43,9 @@ pub(crate) struct Arguments {
     /// Seed of the disturbances [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
+    /// Only a part of the soak [default: both]
+    #[arg(long)]
+    only: Option<Part>,
     /// Keep the records even when no check failed
     #[arg(long)]
     keep: bool,
@@ -49,7 +55,16 @@ pub(crate) struct Arguments {
     install: needs::Install,
 }
 
-/// Runs both loops, verifies them, and prints the result.
+/// What is disturbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The servers of two long runs
+    Servers,
+    /// dyno itself, its disk and its records, in short runs
+    Dyno,
+}
+
+/// Runs both loops and the short runs, verifies them, and prints the results.
 ///
 /// # Errors
 /// When something is missing or does not build, a server does not come back, or a signal arrived.
@@ -64,8 +79,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let length = Duration::from_secs(60 * arguments.minutes);
     println!("soak: {} minutes, --seed {seed}, in {}", arguments.minutes, folder.display());
-    let results = thread::scope(|scope| {
-        let soak_runs = Loop::ALL.map(|offered| {
+    let is_asked = |part| arguments.only.is_none_or(|only| only == part);
+    let loops: &[Loop] = if is_asked(Part::Servers) { &Loop::ALL } else { &[] };
+    let own = OwnFaults { folder: folder.join("own-faults"), length, seed };
+    let (results, own) = thread::scope(|scope| {
+        let own = is_asked(Part::Dyno).then(|| scope.spawn(|| own.run(&dyno, &interrupt)));
+        let soak_runs = loops.iter().map(|&offered| {
             let (folder, dyno) = (folder.join(offered.name()), dyno.as_path());
             let interrupt = &interrupt;
             scope.spawn(move || {
@@ -73,20 +92,36 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 SoakRun { offered, folder, length, seed }.run(dyno, interrupt)
             })
         });
-        soak_runs.map(|soak_run| {
-            soak_run.join().unwrap_or_else(|_| Err(anyhow!("the soak itself failed")))
-        })
+        let soak_runs: Vec<_> = soak_runs.collect();
+        let results = soak_runs.into_iter().map(|soak_run| soak_run.join().unwrap_or_else(failed));
+        (
+            results.collect::<anyhow::Result<Vec<_>>>(),
+            own.map(|own| own.join().unwrap_or_else(failed)),
+        )
     });
-    let results = results.into_iter().collect::<anyhow::Result<Vec<SoakResult>>>();
-    let results = results.with_context(|| format!("look into {}", folder.display()))?;
-    print_results(&results, &folder, arguments.keep)
+    let look = || format!("look into {}", folder.display());
+    let own = own.transpose().with_context(look)?;
+    print_results(&results.with_context(look)?, own.as_ref(), &folder, arguments.keep)
 }
 
-fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
+fn failed<T>(_: Box<dyn std::any::Any + Send>) -> anyhow::Result<T> {
+    Err(anyhow!("the soak itself failed"))
+}
+
+fn print_results(
+    results: &[SoakResult],
+    own: Option<&OwnFaultsResult>,
+    folder: &Path,
+    keep: bool,
+) -> anyhow::Result<ExitCode> {
     for result in results {
         print!("{result}");
     }
-    if results.iter().any(|result| !result.verification.violations.is_empty()) {
+    if let Some(own) = own {
+        print!("{own}");
+    }
+    let is_violated = results.iter().any(|result| !result.verification.violations.is_empty());
+    if is_violated || own.is_some_and(|own| !own.violations.is_empty()) {
         println!("soak: failed; what was done, seen and recorded is in {}", folder.display());
         return Ok(ExitCode::FAILURE);
     }
