@@ -111,8 +111,12 @@ impl Conclusion {
     }
 }
 
-/// Every conclusion of a run: the answers first, then what not to believe.
-pub(crate) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+/// Every conclusion of a run: the answers first, then what not to believe. They are drawn once, for all views.
+pub(crate) fn all<'d>(digest: &'d Digest<'_>) -> &'d [Conclusion] {
+    digest.conclusions.get_or_init(|| drawn(digest))
+}
+
+fn drawn(digest: &Digest<'_>) -> Vec<Conclusion> {
     let mut answers = measured::seeks(digest);
     answers.extend(compared::all(digest));
     answers.extend(swept::all(digest));

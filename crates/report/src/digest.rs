@@ -3,6 +3,7 @@
 mod validity;
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use analysis::{
     CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts,
@@ -15,6 +16,8 @@ use record::{
     on_all_cores,
 };
 
+use crate::comparison::Row;
+use crate::conclusion::Conclusion;
 use crate::noise_floor;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
@@ -34,6 +37,10 @@ pub struct Digest<'a> {
     pub(crate) points: Vec<Point<'a>>,
     /// Findings about the run as a whole and its machine.
     pub(crate) findings: Vec<Finding>,
+    /// What is compared in each group of variants; made when it is first asked for.
+    pub(crate) compared: OnceLock<Vec<Vec<Row>>>,
+    /// The conclusions; made when they are first asked for.
+    pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
 
 /// One trial with its summary.
@@ -80,7 +87,8 @@ impl<'a> Digest<'a> {
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        let mut digest = Self { run, trials, points, findings };
+        let (compared, conclusions) = (OnceLock::new(), OnceLock::new());
+        let mut digest = Self { run, trials, points, findings, compared, conclusions };
         let of_variants = noise_floor::findings(&digest);
         digest.findings.extend(of_variants);
         digest
