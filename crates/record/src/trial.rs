@@ -183,6 +183,8 @@ pub struct TrialEnd {
     pub generator: Option<Generator>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
+    /// The phase before the load that failed and ended the trial; `None` when none did.
+    pub failed_phase: Option<Phase>,
 }
 
 /// The result of one client.
@@ -256,6 +258,7 @@ impl TrialEnd {
             usage: None,
             generator: None,
             decided_ends: DecidedEnds::default(),
+            failed_phase: None,
         }
     }
 }

@@ -301,6 +301,7 @@ impl<'a> Trial<'a> {
             watched: &record.watched,
             window: window(record),
             status: end.map(|end| &end.status),
+            failed_phase: end.and_then(|end| end.failed_phase),
             decided_ends: end.map(|end| end.decided_ends).unwrap_or_default(),
             damage: record.damage.as_ref().map(|damage| DamagedFile {
                 file: &damage.file,

@@ -16,6 +16,7 @@ mod generator_watch;
 mod idle;
 mod listener;
 mod pacing;
+mod phase_failure;
 mod phase_limit;
 mod phase_timer;
 mod reach;

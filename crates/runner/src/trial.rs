@@ -339,6 +339,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             usage: self.usage,
             generator: self.generator,
             decided_ends: self.enough.ends(),
+            failed_phase: None,
         };
         match outcome {
             Ok(outcome) => {

@@ -173,7 +173,8 @@ fn analyse(
         watched: &Watched::default(),
         window: (0, 0),
         status: Some(&TrialStatus::Complete),
-        decided_ends: DecidedEnds::default(),
+        failed_phase: None,
+            decided_ends: DecidedEnds::default(),
         damage: None,
     };
     let summary = summarize(&measured);
