@@ -1,5 +1,7 @@
 //! Conclusions and `--strict`, from the command line to the exit code, on simulated systems whose figures are known.
 
+use std::fs;
+
 use crate::sandbox::{SIMULATED, Sandbox, both, json};
 
 /// A server of 100 a second, to which 95 and 105 arrive.
@@ -43,4 +45,34 @@ fn strict_passes_a_run_whose_trials_are_valid() {
                   per s (+100 % over 1 client); p50 is 30.0 ms.\n- Valid: 2 of 2 trials.\n";
     let conclusions = told.find(answer).unwrap_or_else(|| panic!("{told}"));
     assert!(conclusions < told.find("system     workload").unwrap(), "they stand first: {told}");
+}
+
+#[test]
+fn a_list_has_the_verdict_of_each_run_as_long_as_its_record_is_the_same() {
+    let sandbox = Sandbox::new();
+    // 95 of 100 a second are answered, and 100 of 105: one trial is valid, and one is doubtful.
+    sandbox.file("plan.toml", OVERLOAD);
+    sandbox.succeed(["run", "plan.toml"]);
+    let row = || {
+        let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+        listed.lines().nth(1).unwrap().to_owned()
+    };
+    let judged = row();
+    assert!(judged.contains(" 2 of 2  1 valid, 1 doubtful "), "{judged}");
+    let run = sandbox.runs().remove(0);
+    let change = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(run.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(run.join(name), text.replacen(from, to, 1)).unwrap();
+    };
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    change("verdict.json", &version, "\"version\": \"0.0.7\"");
+    assert!(row().contains("1 valid, 1 doubtful (by dyno 0.0.7) "), "{}", row());
+    change("trials/0000/trial.json", "\n", "\n\n");
+    let unjudged = row();
+    assert!(unjudged.contains(" 2 of 2  not judged "), "{unjudged}");
+    let figures = |row: &str| row.split_whitespace().rev().take(4).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(figures(&unjudged), figures(&judged), "they are in the record");
+    sandbox.succeed(["report"]);
+    assert_eq!(row(), judged);
 }
