@@ -31,6 +31,7 @@ mod usage;
 pub use building::progress_listener;
 pub use ceiling::{CeilingProbe, start_echo};
 pub use data::{DataOutcome, DataTask};
+pub use enough::Enough;
 pub use event_loops::beside_a_service as event_loops_beside_a_service;
 pub use experiment::Experiment;
 pub use listener::{Event, RunListener};
