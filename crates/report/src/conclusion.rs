@@ -17,14 +17,15 @@ use crate::digest::{Digest, Point, Trial};
 use crate::template::{self, fill};
 use crate::{ceiling, comparison};
 
-pub(crate) use trials::not_valid;
+pub(crate) use compared::of_loads;
+pub(crate) use trials::{behind_all, none_believed, not_valid};
 pub(crate) use words::Code;
 
 /// The heading of the conclusions.
 pub(crate) const TITLE: &str = "Conclusions";
 
 /// Values by name.
-type Values = Vec<(&'static str, Value)>;
+pub(crate) type Values = Vec<(&'static str, Value)>;
 
 /// One conclusion.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +99,7 @@ impl Place {
 }
 
 impl Conclusion {
-    fn new(code: Code, values: Values, place: Option<Place>) -> Self {
+    pub(crate) fn new(code: Code, values: Values, place: Option<Place>) -> Self {
         Self { code, values, place }
     }
 
@@ -108,6 +109,15 @@ impl Conclusion {
         let text: String =
             parts.iter().filter_map(|template| fill(template, &self.values, None)).collect();
         if text.ends_with('.') { text } else { format!("{text}.") }
+    }
+
+    /// The conclusion for programs.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        json!({
+            "code": self.code.name(),
+            "values": template::json(&self.values),
+            "text": self.text(),
+        })
     }
 }
 
@@ -133,12 +143,9 @@ fn drawn(digest: &Digest<'_>) -> Vec<Conclusion> {
 /// All of them for programs.
 pub(crate) fn json(digest: &Digest<'_>) -> Vec<serde_json::Value> {
     let one = |conclusion: &Conclusion| {
-        json!({
-            "code": conclusion.code.name(),
-            "values": template::json(&conclusion.values),
-            "chart": conclusion.place.map(Place::id),
-            "text": conclusion.text(),
-        })
+        let mut value = conclusion.json();
+        value["chart"] = conclusion.place.map(Place::id).into();
+        value
     };
     all(digest).iter().map(one).collect()
 }

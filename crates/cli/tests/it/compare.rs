@@ -174,3 +174,20 @@ fn what_cannot_be_compared_is_refused_with_the_exit_code_of_a_wrong_command_line
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("| too few trials |"), "{text}");
 }
+
+#[test]
+fn two_builds_of_one_database_are_compared_to_a_sentence_to_quote() {
+    let sandbox = Sandbox::new();
+    let plan = "repetitions = 6\n[systems.tidb]\nkind = \"simulated\"\ndistribution = \"lognormal\"\nvariation = 0.1\n\
+                [systems.tidb.variants.v1]\nservice_times = [\"10ms\"]\n\
+                [systems.tidb.variants.v3]\nservice_times = [\"8ms\"]\n[workloads.simulated]\n\
+                [load]\nclients = [1, 2, 4]\ntime = \"20s\"\nwarm_up = \"1s\"\n";
+    run(&sandbox, "builds", plan);
+    let text = sandbox.succeed(["compare", "builds:v1", "builds:v3"]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    let told = text.trim_end().rsplit_once('\n').unwrap().1;
+    // A service takes four fifths of the time, so that 1.25 times as many are done, with any number of clients.
+    let expected = "tidb.v3 is faster than tidb.v1 under 3 of 3 loads of simulated: throughput +25 %";
+    assert!(told.starts_with(expected) && told.ends_with(", 6 rounds."), "{text}");
+    assert!(text.contains("\nConclusions:\n"), "{text}");
+}
