@@ -1,8 +1,8 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage,
-    Phase, QueryCounts, Rules, Tally, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage, Phase,
+    QueryCounts, Rules, Tally, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.

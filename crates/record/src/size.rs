@@ -41,9 +41,8 @@ fn length(path: &Path) -> Result<u64, RecordError> {
 
 /// What is in a folder; nothing when it does not exist or is none.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
-    let read = fs::read_dir(folder).and_then(|entries| {
-        entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()
-    });
+    let read = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
     match read {
         Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Vec::new())

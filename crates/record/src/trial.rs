@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
     LatencyHistogram, LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan,
-    Rules, Tally, TimedTurn, TrialStatus, Watched, of_transactions, transaction_latencies,
+    Rules, Tally, TimedTurn, TrialStatus, Watched,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -366,17 +366,5 @@ impl TrialRecord {
             Some(end) => end.edges.due(&self.total),
             None => self.total.operations.clone(),
         }
-    }
-
-    /// Service times of the measured transactions that succeeded, from their actual start; empty in a
-    /// closed loop.
-    pub fn service(&self) -> LatencyHistogram {
-        of_transactions(&self.header.operations, &self.due(), |tally| &tally.service)
-    }
-
-    /// Latencies of the measured transactions that ended: of those that succeeded, and of those that timed out at
-    /// their time limit.
-    pub fn latencies(&self) -> LatencyHistogram {
-        transaction_latencies(&self.header.operations, &self.due())
     }
 }

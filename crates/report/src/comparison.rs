@@ -97,10 +97,12 @@ impl<'d, 'a> Group<'d, 'a> {
         is_undecided.then(|| found.ratio.logs.repetitions_needed(least, LEVEL)).flatten()
     }
 
-    /// The comparison of a variant's point with the baseline's, by throughput or by the latency that is compared.
+    /// The comparison of a variant's point with the baseline's. Those of the table's figures are known.
     pub(crate) fn compare(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
-        let at = self.digest.points.iter().position(|known| std::ptr::eq(known, point))?;
-        self.rows.iter().find(|row| row.point == Some(at))?.found(figure)
+        let at = self.digest.points.iter().position(|known| std::ptr::eq(known, point));
+        let row = self.rows.iter().find(|row| row.point.is_some() && row.point == at);
+        let known = row.and_then(|row| row.by(figure));
+        known.map_or_else(|| self.alone(point, figure), |known| known.found)
     }
 
     /// Compares a variant's point with the baseline's.

@@ -54,13 +54,13 @@ impl BestTrial {
 /// but the trials that confirm it are.
 pub fn best_trial(run: &Run) -> Option<BestTrial> {
     let is_result = |trial: &&TrialRecord| {
-        let is_complete =
-            trial.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
+        let is_complete = trial.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
         let is_whole = trial.damage.is_none() && is_complete;
         is_whole && trial.header.probe.is_none_or(|probe| probe.is_confirming)
     };
-    let throughput =
-        |trial: &TrialRecord| trial.total.transactions as f64 / trial.seconds().max(f64::MIN_POSITIVE);
+    let throughput = |trial: &TrialRecord| {
+        trial.total.transactions as f64 / trial.seconds().max(f64::MIN_POSITIVE)
+    };
     let results = run.trials.iter().filter(is_result);
     let best = results.max_by(|a, b| throughput(a).total_cmp(&throughput(b)))?;
     let best = Trial::new(best, &[PERCENT], None);

@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(Verdict::kept(folder.path()), None, "a trial was added");
         fs::remove_dir(folder.path().join("trials/0008")).unwrap();
         let path = folder.path().join(FILE);
-        let later = fs::read_to_string(&path).unwrap().replace("\"version\": 1,", "\"version\": 2,");
+        let later =
+            fs::read_to_string(&path).unwrap().replace("\"version\": 1,", "\"version\": 2,");
         fs::write(&path, later).unwrap();
         assert_eq!(Verdict::kept(folder.path()), None, "of a later format");
         fs::write(&path, "no JSON").unwrap();

@@ -25,11 +25,7 @@ pub struct ReportError {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(
-    digest: &Digest<'_>,
-    folder: &Path,
-    this: &Dyno,
-) -> Result<PathBuf, ReportError> {
+pub fn write_all(digest: &Digest<'_>, folder: &Path, this: &Dyno) -> Result<PathBuf, ReportError> {
     // The record may grow while the views are made.
     let size = RecordSize::of(folder).ok().filter(|_| folder == digest.run.folder);
     thread::scope(|scope| {
@@ -111,8 +107,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error =
-            written(Path::new("/nowhere/at all")).unwrap_err();
+        let error = written(Path::new("/nowhere/at all")).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");
     }
 }

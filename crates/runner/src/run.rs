@@ -352,8 +352,7 @@ impl<'a> Sequence<'a> {
                     return Err(NotStarted { status, identity, failed_phase });
                 }
                 let (system, workload) = (trial.system, Some(trial.workload));
-                let (reason, failed_phase) =
-                    (format!("{cause:#}"), PhaseFailure::phase_of(&cause));
+                let (reason, failed_phase) = (format!("{cause:#}"), PhaseFailure::phase_of(&cause));
                 self.dead.push(Unavailable { system, workload, reason, failed_phase });
                 self.test_bed = Some(test_bed);
                 Err(NotStarted { identity, ..cause.into() })

@@ -137,25 +137,26 @@ impl Queue {
         Ok(run(&self.trial(seed), chance)?.0.within)
     }
 
-/// A trial on the server.
-pub(super) fn trial(&self, seed: u64) -> SimulatedTrial {
-    let system = SimulatedSystem {
-        servers: 1,
-        operations: 1,
-        service_times_ns: vec![(1e9 / SERVER_PER_S) as u64],
-        distribution: ServiceDistribution::Exponential,
-        stalls: Vec::new(),
-        noise: Vec::new(),
-    };
-    let rate_per_s = self.rate_per_s();
-    // Many times as long as the queue remembers.
-    let warm_up = Duration::from_secs(30);
-    let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up);
-    let pacing = Pacing::Open { schedule, spread: Arrivals::Poisson, seed, backlog_max: 100_000 };
-    let (time, interval) = (Duration::from_secs(self.seconds), Duration::from_secs(1));
-    let rate_per_s = Some(rate_per_s);
-    SimulatedTrial { system, clients: 1_000, pacing, rate_per_s, warm_up, time, interval }
-}
+    /// A trial on the server.
+    pub(super) fn trial(&self, seed: u64) -> SimulatedTrial {
+        let system = SimulatedSystem {
+            servers: 1,
+            operations: 1,
+            service_times_ns: vec![(1e9 / SERVER_PER_S) as u64],
+            distribution: ServiceDistribution::Exponential,
+            stalls: Vec::new(),
+            noise: Vec::new(),
+        };
+        let rate_per_s = self.rate_per_s();
+        // Many times as long as the queue remembers.
+        let warm_up = Duration::from_secs(30);
+        let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up);
+        let pacing =
+            Pacing::Open { schedule, spread: Arrivals::Poisson, seed, backlog_max: 100_000 };
+        let (time, interval) = (Duration::from_secs(self.seconds), Duration::from_secs(1));
+        let rate_per_s = Some(rate_per_s);
+        SimulatedTrial { system, clients: 1_000, pacing, rate_per_s, warm_up, time, interval }
+    }
 }
 
 impl Case for Queue {

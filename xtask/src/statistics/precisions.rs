@@ -1,8 +1,6 @@
 //! Measuring until a figure is precise, on systems whose figures are known: how often the figure is as near to the truth as
 //! was asked for, and how often its interval has the truth.
 
-use std::time::Duration;
-
 use analysis::{Summary, WithinInterval};
 use engine::SimulatedChance;
 use measure::PreciseFigure;
@@ -51,9 +49,8 @@ impl Precise {
         let Decided { ends, summary } = decided(&queue.trial(seed), chance, load)?;
         let Some(precision) = ends.precision.filter(|it| it.is_reached()) else { return Ok(None) };
         let (value, interval, truth) = of_figure(precision.figure, &summary, &queue);
-        let is_covered = interval.is_some_and(|it| {
-            it.low <= truth && it.high.is_none_or(|high| truth <= high)
-        });
+        let is_covered =
+            interval.is_some_and(|it| it.low <= truth && it.high.is_none_or(|high| truth <= high));
         let is_near = (value / truth - 1.0).abs() <= precision.within;
         Ok(Some(Ending { is_near, is_covered, seconds: summary.seconds }))
     }
@@ -126,7 +123,11 @@ impl Case for Precise {
             let seen = found.iter().map(|(case, found)| (case.name(), share(found)));
             seen.filter(|(_, share)| share.of > 0).collect()
         };
-        goals.at_least("a figure that ended the measuring is as near as promised", 93.0, &of(|it| it.near));
+        goals.at_least(
+            "a figure that ended the measuring is as near as promised",
+            93.0,
+            &of(|it| it.near),
+        );
         goals.at_least("its 95 % interval has the truth", 93.0, &of(|it| it.covered));
     }
 }

@@ -52,8 +52,10 @@ impl GettingWarm {
 
 impl WarmUp {
     fn trial(&self) -> SimulatedTrial {
-        let warm = self.getting_warm.map(|GettingWarm { slow, slow_ns, falling_ns }| {
-            Noise::Warm { slow, slow_ns, falling_ns }
+        let warm = self.getting_warm.map(|GettingWarm { slow, slow_ns, falling_ns }| Noise::Warm {
+            slow,
+            slow_ns,
+            falling_ns,
         });
         let noise = (self.noise > 0.0)
             .then_some(Noise::Autocorrelated { deviation: self.noise, time_ns: 2 * S });
@@ -103,9 +105,8 @@ impl Case for WarmUp {
             of("a fifth longer, falling for 60 s", 1.2, 1, 60),
             of("twice as long for 60 s", 2.0, 60, 0),
         ];
-        let with = |(name, getting_warm)| {
-            [0.0, 0.05].map(|noise| Self { name, getting_warm, noise })
-        };
+        let with =
+            |(name, getting_warm)| [0.0, 0.05].map(|noise| Self { name, getting_warm, noise });
         systems.into_iter().flat_map(with).collect()
     }
 

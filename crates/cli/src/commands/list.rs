@@ -44,7 +44,9 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     rows.into_iter().for_each(|row| table.row(row));
     super::print(&table.text_within(super::output_width()))?;
     if has_unjudged {
-        super::print(&format!("{NOT_JUDGED}: `dyno report FOLDER` judges the trials of the run\n"))?;
+        super::print(&format!(
+            "{NOT_JUDGED}: `dyno report FOLDER` judges the trials of the run\n"
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }

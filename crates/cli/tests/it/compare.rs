@@ -191,7 +191,8 @@ fn two_builds_of_one_database_are_compared_to_a_sentence_to_quote() {
     let text = String::from_utf8(text).unwrap();
     let told = text.trim_end().rsplit_once('\n').unwrap().1;
     // A service takes four fifths of the time, so that 1.25 times as many are done, with any number of clients.
-    let expected = "tidb.v3 is faster than tidb.v1 under 3 of 3 loads of simulated: throughput +25 %";
+    let expected =
+        "tidb.v3 is faster than tidb.v1 under 3 of 3 loads of simulated: throughput +25 %";
     assert!(told.starts_with(expected) && told.ends_with(", 6 rounds."), "{text}");
     assert!(text.contains("\nConclusions:\n"), "{text}");
 }
@@ -230,11 +231,18 @@ fn crashes_of_a_real_server_are_compared_and_its_survivors_are_marked() {
     assert_eq!(crashes["verdict"], "not-decided");
     let tps = row(&found, "tps");
     assert!(tps["remarks"].as_str().unwrap().contains("survivors of the candidate"), "{tps}");
-    assert_eq!((&tps["repetitions"]["candidate"], &tps["verdict"]), (&1.into(), &"too-few-repetitions".into()));
+    assert_eq!(
+        (&tps["repetitions"]["candidate"], &tps["verdict"]),
+        (&1.into(), &"too-few-repetitions".into())
+    );
     let told = found["conclusions"][1]["text"].as_str().unwrap();
-    let expected = "maria.fragile crashed in 2 of 3 trials, maria.sturdy in 0 of 3 trials: not decided ";
+    let expected =
+        "maria.fragile crashed in 2 of 3 trials, maria.sturdy in 0 of 3 trials: not decided ";
     assert!(told.starts_with(expected), "{told}");
     let text = sandbox.succeed(["compare", &sturdy, &fragile]).stdout;
     let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("survivors of the candidate") && text.trim_end().ends_with(told), "{text}");
+    assert!(
+        text.contains("survivors of the candidate") && text.trim_end().ends_with(told),
+        "{text}"
+    );
 }

@@ -71,7 +71,8 @@ fn a_list_has_the_verdict_of_each_run_as_long_as_its_record_is_the_same() {
     change("trials/0000/trial.json", "\n", "\n\n");
     let unjudged = row();
     assert!(unjudged.contains(" 2 of 2  not judged "), "{unjudged}");
-    let figures = |row: &str| row.split_whitespace().rev().take(4).map(str::to_owned).collect::<Vec<_>>();
+    let figures =
+        |row: &str| row.split_whitespace().rev().take(4).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(figures(&unjudged), figures(&judged), "they are in the record");
     sandbox.succeed(["report"]);
     assert_eq!(row(), judged);
