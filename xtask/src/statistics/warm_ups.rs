@@ -19,8 +19,30 @@ const WARM: f64 = 0.05;
 pub(super) struct WarmUp {
     name: &'static str,
     getting_warm: Option<GettingWarm>,
-    /// Standard deviation of the logarithm of services' factor, with a memory of 2 s.
-    noise: f64,
+    noise: Vary,
+}
+
+/// Why intervals of a steady load differ.
+#[derive(Clone, Copy)]
+enum Vary {
+    /// Services vary by a tenth, and so the hundred of an interval by 1 %.
+    Little,
+    /// They vary by half, and intervals by 5 %.
+    Usual,
+    /// The same on a machine whose speed varies by 5 %, with a memory of 2 s.
+    Lasting,
+}
+
+impl Vary {
+    const ALL: [Self; 3] = [Self::Little, Self::Usual, Self::Lasting];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Little => "1 %",
+            Self::Usual => "5 %",
+            Self::Lasting => "5 %, and 5 % that last 2 s",
+        }
+    }
 }
 
 /// Services take `slow` times as long for `slow_ns`, and come down to 1 in `falling_ns` along a straight line.
@@ -57,15 +79,19 @@ impl WarmUp {
             slow_ns,
             falling_ns,
         });
-        let noise = (self.noise > 0.0)
-            .then_some(Noise::Autocorrelated { deviation: self.noise, time_ns: 2 * S });
+        let lasting = Noise::Autocorrelated { deviation: 0.05, time_ns: 2 * S };
+        let (variation, lasting) = match self.noise {
+            Vary::Little => (0.1, None),
+            Vary::Usual => (0.5, None),
+            Vary::Lasting => (0.5, Some(lasting)),
+        };
         let system = SimulatedSystem {
             servers: 1,
             operations: 1,
             service_times_ns: vec![SERVICE_NS],
-            distribution: ServiceDistribution::Lognormal { variation: 0.5 },
+            distribution: ServiceDistribution::Lognormal { variation },
             stalls: Vec::new(),
-            noise: warm.into_iter().chain(noise).collect(),
+            noise: warm.into_iter().chain(lasting).collect(),
         };
         SimulatedTrial {
             system,
@@ -89,7 +115,7 @@ impl WarmUp {
 impl Case for WarmUp {
     const TITLE: &'static str = "Warm-ups until the load is steady";
     const HEAD: &'static str = "\
-| services at first | noise | ended too early % | reached the limit % | ended after, median s | nine in ten within, s |
+| services at first | intervals vary by | ended too early % | reached the limit % | ended after, median s | nine in ten within, s |
 |---|---|---|---|---|---|";
     type Found = Endings;
 
@@ -105,8 +131,7 @@ impl Case for WarmUp {
             of("a fifth longer, falling for 60 s", 1.2, 1, 60),
             of("twice as long for 60 s", 2.0, 60, 0),
         ];
-        let with =
-            |(name, getting_warm)| [0.0, 0.05].map(|noise| Self { name, getting_warm, noise });
+        let with = |(name, getting_warm)| Vary::ALL.map(|noise| Self { name, getting_warm, noise });
         systems.into_iter().flat_map(with).collect()
     }
 
@@ -132,7 +157,7 @@ impl Case for WarmUp {
         format!(
             "| {} | {} | {} | {} | {} | {} |",
             self.name,
-            if self.noise > 0.0 { "5 %, 2 s" } else { "none" },
+            self.noise.name(),
             percent(found.early.count, found.early.of),
             percent(found.never.count, found.never.of),
             at(0.5),

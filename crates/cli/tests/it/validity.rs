@@ -77,3 +77,31 @@ fn a_list_has_the_verdict_of_each_run_as_long_as_its_record_is_the_same() {
     sandbox.succeed(["report"]);
     assert_eq!(row(), judged);
 }
+
+#[test]
+fn data_that_is_not_as_the_workload_needs_it_makes_trials_invalid_in_every_view() {
+    let sandbox = Sandbox::new();
+    let file = "\\prepare\nCREATE TABLE t (a INTEGER);\n\\verify\nSELECT COUNT(*) = 1 FROM t;\n\
+                \\transaction look\nSELECT a FROM t;\n";
+    sandbox.file("empty.sql", file);
+    let mut command = sandbox.dyno(["bench", "empty.sql", "--system=sqlite", "--clients=1,2"]);
+    let output = command.args(["--events=5", "--warm-up=0s", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!((&trial["status"], &trial["validity"]), (&"failed".into(), &"invalid".into()));
+        let found = trial["warnings"].as_array().unwrap().iter();
+        let codes: Vec<&serde_json::Value> = found.map(|finding| &finding["code"]).collect();
+        assert_eq!(codes, ["data-not-verified", "nothing-measured"], "{trial}");
+    }
+    let run = sandbox.runs().remove(0);
+    let file = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    let text = String::from_utf8(sandbox.dyno(["report"]).output().unwrap().stdout).unwrap();
+    for view in [text, file("report.md"), file("report.html")] {
+        assert!(view.contains("The data was not verified"), "{view}");
+    }
+    assert!(file("report.csv").contains("data-not-verified"));
+    assert!(file("trials/0001/trial.json").contains("\"failed_phase\": \"verify\""));
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    assert!(listed.contains(" 0 of 2  2 invalid "), "{listed}");
+}
