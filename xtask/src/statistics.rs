@@ -1,6 +1,7 @@
 //! How often dyno's statistics err, counted on simulated systems whose truth is known, and on recorded servers that are
 //! compared with themselves: comparisons by every method without a difference (A/A) and with one (A/B) under noise of
-//! several kinds, the checks and the intervals of single trials, and seeks for a capacity.
+//! several kinds, the checks and the intervals of single trials, phases that end by what is measured, and seeks for a
+//! capacity.
 
 mod asked;
 mod checks;
@@ -10,12 +11,15 @@ mod goals;
 mod intervals;
 mod methods;
 mod noises;
+mod precisions;
 mod recorder;
 mod recording;
 mod relabelled;
 mod seeks;
 mod share;
+mod table;
 mod trial;
+mod warm_ups;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +38,7 @@ use self::noises::Kind;
 use self::recording::Recording;
 use self::relabelled::Relabelled;
 use self::share::{Share, percent};
+use self::table::Case;
 
 /// What `cargo xtask statistics` takes.
 #[derive(Args)]
@@ -47,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "seeks"])]
+    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "seeks"])]
     only: Option<String>,
     /// The folder of the recordings [default: benchmarks/recordings]
     #[arg(long)]
@@ -81,12 +86,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let (goals, sections) = (Goals::default(), Vec::new());
     let mut page = Page { arguments, interrupt, goals, sections };
-    page.comparisons()?;
+    page.table::<comparisons::Variants>("comparisons")?;
     page.methods()?;
     page.recordings()?;
-    page.checks()?;
-    page.intervals()?;
-    page.seeks()?;
+    page.table::<checks::Steady>("checks")?;
+    page.table::<intervals::Series>("intervals")?;
+    page.table::<intervals::Queue>("intervals")?;
+    page.table::<warm_ups::WarmUp>("ends")?;
+    page.table::<precisions::Precise>("ends")?;
+    page.table::<seeks::Sought>("seeks")?;
     let goals = page.goals.table().map(|table| format!("## Goals\n\n{table}\n"));
     for section in goals.into_iter().chain(page.sections) {
         println!("{section}");
@@ -103,36 +111,23 @@ impl Page<'_> {
         self.sections.push(format!("## {title}\n\n{head}\n{}\n", rows.join("\n")));
     }
 
-    /// Rows of a table, each of which takes a while.
-    fn rows<T>(
-        &self,
-        cases: impl IntoIterator<Item = T>,
-        row: impl Fn(T) -> anyhow::Result<String>,
-    ) -> anyhow::Result<Vec<String>> {
-        let rows = cases.into_iter().map(|case| -> anyhow::Result<String> {
-            self.interrupt.check()?;
-            let row = row(case)?;
-            eprintln!("xtask: {row}");
-            Ok(row)
-        });
-        rows.collect()
-    }
-
-    /// Variants whose services take as long as the true ratio says.
-    fn comparisons(&mut self) -> anyhow::Result<()> {
-        if !self.is_asked("comparisons") {
+    /// A table with a row for each case, each of which takes a while; nothing when it is not asked for.
+    fn table<C: Case>(&mut self, name: &str) -> anyhow::Result<()> {
+        if !self.is_asked(name) {
             return Ok(());
         }
         let Arguments { comparisons, seed, .. } = *self.arguments;
-        let mut covered = Seen::new();
-        let mut rows = Vec::new();
-        for case in comparisons::cases() {
-            let found = comparisons::frequencies(&case, comparisons, seed)?;
-            rows.extend(self.rows([&case], |case| Ok(found.row(case)))?);
-            covered.push((case.name(), Share { count: found.covered, of: found.comparisons }));
+        let (mut all, mut rows) = (Vec::new(), Vec::new());
+        for case in C::all() {
+            self.interrupt.check()?;
+            let found = case.found(comparisons, seed)?;
+            let row = case.row(&found);
+            eprintln!("xtask: {row}");
+            rows.push(row);
+            all.push((case, found));
         }
-        self.goals.at_least("the 95 % interval has the truth", 93.0, &covered);
-        self.section("Comparisons of variants", comparisons::HEAD, &rows);
+        C::goals(&all, &mut self.goals);
+        self.section(C::TITLE, C::HEAD, &rows);
         Ok(())
     }
 
@@ -221,43 +216,6 @@ impl Page<'_> {
         let rows: Vec<String> = found.iter().map(|it| it.asked.row()).collect();
         self.section("3 % in recorded servers", asked::HEAD, &rows);
         self.sections.push(format!("{}\n", titles.join("\n")));
-        Ok(())
-    }
-
-    fn checks(&mut self) -> anyhow::Result<()> {
-        if self.is_asked("checks") {
-            let Arguments { comparisons, seed, .. } = *self.arguments;
-            let rows = self.rows(checks::cases(), |case| {
-                Ok(checks::frequencies(&case, comparisons, seed)?.row(&case))
-            })?;
-            self.section("Checks of single trials", checks::HEAD, &rows);
-        }
-        Ok(())
-    }
-
-    fn intervals(&mut self) -> anyhow::Result<()> {
-        if self.is_asked("intervals") {
-            let Arguments { comparisons, seed, .. } = *self.arguments;
-            let rows = self.rows(intervals::series(), |case| {
-                Ok(case.row(intervals::of_series(&case, comparisons, seed)))
-            })?;
-            self.section("Intervals within a trial: series", intervals::SERIES_HEAD, &rows);
-            let rows = self.rows(intervals::queues(), |case| {
-                Ok(case.row(intervals::of_queue(&case, comparisons, seed)?))
-            })?;
-            self.section("Intervals within a trial: queues", intervals::QUEUES_HEAD, &rows);
-        }
-        Ok(())
-    }
-
-    fn seeks(&mut self) -> anyhow::Result<()> {
-        if self.is_asked("seeks") {
-            let Arguments { comparisons, seed, .. } = *self.arguments;
-            let rows = self.rows(seeks::cases(), |case| {
-                Ok(seeks::results(&case, comparisons, seed)?.row(&case))
-            })?;
-            self.section("Seeks for a capacity", seeks::HEAD, &rows);
-        }
         Ok(())
     }
 }

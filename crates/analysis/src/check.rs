@@ -10,7 +10,8 @@ mod spread;
 mod watched;
 
 use measure::{
-    ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, OperationKind, Outage, TrialStatus,
+    ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, OperationKind, Outage, Phase,
+    TrialStatus,
 };
 
 use crate::chance::{client_dispersion, squares_max};
@@ -135,6 +136,9 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
     let code = match measured.status {
         Some(TrialStatus::Complete) => return None,
         Some(TrialStatus::Interrupted) => Code::Interrupted,
+        Some(TrialStatus::Failed(_)) if measured.failed_phase == Some(Phase::Verify) => {
+            Code::DataNotVerified
+        }
         Some(TrialStatus::Failed(_)) => Code::Failed,
         Some(TrialStatus::Crashed(_)) => Code::Crashed,
         // The end may be in what is damaged.
@@ -320,6 +324,10 @@ fn short_window(summary: &Summary) -> Option<Finding> {
 fn censored(measured: &Measured<'_>) -> Option<Finding> {
     let edges = measured.edges;
     let (mut ended, mut unknown) = (LatencyHistogram::new(), edges.ages());
+    let mut tallies = measured.total.operations.iter().chain(&edges.drain.operations);
+    if unknown.is_empty() && tallies.all(|tally| tally.timed_out.is_empty()) {
+        return None;
+    }
     let due = edges.due(measured.total);
     let tallies = measured.operations.iter().zip(&due);
     for (_, tally) in tallies.filter(|(it, _)| it.kind == OperationKind::Transaction) {

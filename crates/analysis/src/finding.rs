@@ -75,6 +75,8 @@ pub enum Value {
 pub enum Code {
     /// The trial could not continue.
     Failed,
+    /// The data was not what the workload needs, or could not be checked, before the load.
+    DataNotVerified,
     /// The server that was started for the trial exited during the trial.
     Crashed,
     /// dyno or the machine crashed during the trial.
@@ -195,6 +197,7 @@ impl Code {
         use Severity::{Doubtful, Invalid, Note};
         match self {
             Self::Failed => ("failed", Invalid),
+            Self::DataNotVerified => ("data-not-verified", Invalid),
             Self::Crashed => ("crashed", Invalid),
             Self::Cut => ("cut", Invalid),
             Self::Damaged => ("damaged", Invalid),

@@ -80,7 +80,9 @@ pub use seek::{
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, steady_from};
-pub use summary::{Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize};
+pub use summary::{
+    Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize, summarize_due,
+};
 pub use trend::{Trend, trend};
 pub use validity::Validity;
 pub use within::{

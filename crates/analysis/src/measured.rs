@@ -1,7 +1,7 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage,
+    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage, Phase,
     QueryCounts, Rules, Tally, TrialStatus, Watched,
 };
 
@@ -56,6 +56,8 @@ pub struct Measured<'a> {
     pub window: Window,
     /// How the trial ended; `None` when dyno or the machine crashed before.
     pub status: Option<&'a TrialStatus>,
+    /// The phase before the load that failed and ended the trial; `None` when none did.
+    pub failed_phase: Option<Phase>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
     /// What is damaged in the record of the trial.

@@ -162,6 +162,11 @@ pub struct Cost {
 
 /// Computes the figures of a trial. If nothing was measured, they are zeros and `None`s.
 pub fn summarize(measured: &Measured<'_>) -> Summary {
+    summarize_due(measured, &measured.edges.due(measured.total))
+}
+
+/// The same with the operations that were due in the window, which take a while to compute.
+pub fn summarize_due(measured: &Measured<'_>, due: &[OperationTally]) -> Summary {
     let total = measured.total;
     // The sum of an empty iterator of floats is -0.
     let seconds = measured.slices.iter().fold(0.0, |sum, slice| sum + slice.seconds);
@@ -170,8 +175,7 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         comparable.iter().map(|slice| slice.transactions as f64 / slice.seconds).collect();
     let ended = total.transactions + total.failed_transactions;
     let edges = measured.edges;
-    let due = edges.due(total);
-    let latencies = transaction_latencies(measured.operations, &due);
+    let latencies = transaction_latencies(measured.operations, due);
     let latency = bounded_latency(&latencies, &edges.ages(), measured.percentiles);
     let mut errors = total.errors.clone();
     for (key, counts) in &edges.drain.errors {
@@ -190,12 +194,12 @@ pub fn summarize(measured: &Measured<'_>) -> Summary {
         within: within(measured, &latencies, &latency),
         latency,
         busy_ns: measured.busy_ns(),
-        operations: operations(measured, &due, seconds),
+        operations: operations(measured, due, seconds),
         scores: rules::scores(measured, seconds),
         shares: rules::shares(measured),
         fairness: fairness(measured.client_events),
         littles_law: littles_law(measured, seconds),
-        open: open_loop::summarize(measured, &due, seconds),
+        open: open_loop::summarize(measured, due, seconds),
         throughput_variation: variation(&rates),
         throughput_trend: trend(&rates),
         latency_trend: latency_trend(&comparable),

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use plan::{Problems, Source};
+use record::Dyno;
 
 use crate::args::{Args, Command};
 use crate::output::{output_width, print, print_error, print_message};
@@ -73,6 +74,13 @@ impl fmt::Display for WrongArgument {
 }
 
 impl std::error::Error for WrongArgument {}
+
+/// The version and the build of this program.
+fn this_dyno() -> Dyno {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "optimised" };
+    let build = format!("{profile}, {}-{}", env::consts::ARCH, env::consts::OS);
+    Dyno { version: env!("CARGO_PKG_VERSION").to_owned(), build }
+}
 
 /// Makes all output and records blank the secrets of a plan and of the environment from now on.
 fn hide_secrets(source: &Source) {

@@ -23,11 +23,10 @@ pub struct OfferedLoad {
     pub limit: Limit,
     /// What the observer may end before.
     pub ends: PhaseEnds,
-    /// Whether transactions last so differently that a time without an end of one says nothing about the system: it
-    /// is no stall, and the last of a limited number of transactions may take as long as it needs.
-    pub has_uneven_turns: bool,
-    /// Whether the times of each transaction are kept: for loads with few of them.
-    pub keeps_turns: bool,
+    /// Whether each client has a fixed sequence of few transactions and runs it once. The times of each are kept, and
+    /// they last so differently that a time without an end of one says nothing about the system: it is no stall, and
+    /// the last of a limited number of transactions may take as long as it needs.
+    pub runs_once: bool,
     /// Length of one interval.
     pub interval: Duration,
     /// How long clients may take to connect and prepare.
@@ -51,8 +50,7 @@ impl OfferedLoad {
             warm_up: Duration::ZERO,
             limit: Limit::time(Duration::from_secs(10)),
             ends: PhaseEnds::default(),
-            has_uneven_turns: false,
-            keeps_turns: false,
+            runs_once: false,
             interval: Duration::from_secs(1),
             connect_timeout: Duration::from_secs(1),
             reconnect_limit: None,

@@ -200,7 +200,7 @@ impl<'a> Coordinator<'a> {
             self.poll_state()?;
         }
         self.hand_on()?;
-        let quiet = self.quiet.take().filter(|_| !self.offer.has_uneven_turns).unwrap_or_default();
+        let quiet = self.quiet.take().filter(|_| !self.offer.runs_once).unwrap_or_default();
         let (start, end) = (self.control.window.start_or_never(), self.window_end);
         let own = self.observer.own_stalls();
         self.stalled = self.outages.add_stalls(&quiet, &own, (start, end), self.successes);

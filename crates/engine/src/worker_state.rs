@@ -87,11 +87,7 @@ impl WorkerState {
             reconnect_limit_ns: offer.reconnect_limit.map(nanos),
             first_client: clients.start,
             drain_timeout_ns: nanos(offer.drain_timeout),
-            last_turn_ns: if offer.has_uneven_turns {
-                Nanos::MAX
-            } else {
-                nanos(offer.drain_timeout)
-            },
+            last_turn_ns: if offer.runs_once { Nanos::MAX } else { nanos(offer.drain_timeout) },
             worker,
             control: Arc::clone(&assignment.control),
             open: RefCell::new(Open {
@@ -111,7 +107,7 @@ impl WorkerState {
             successes: Successes::default(),
             lateness: RefCell::default(),
             start_delays: RefCell::default(),
-            turns: offer.keeps_turns.then(RefCell::default),
+            turns: offer.runs_once.then(RefCell::default),
             has_reported_backlog: Cell::new(false),
             out: assignment.out.clone(),
         }

@@ -46,6 +46,11 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, RecordError> {
     Ok(Some(bytes))
 }
 
+/// The bytes of a view beside a record; `None` when there is none that can be read.
+pub fn read_view(path: &Path) -> Option<Vec<u8>> {
+    read(path).ok().flatten()
+}
+
 /// Reads the complete lines of a text one after the other.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {

@@ -15,6 +15,7 @@ mod input;
 mod interval;
 mod reader;
 mod run;
+mod size;
 mod trial;
 mod watch;
 mod wire;
@@ -27,10 +28,12 @@ pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::{Damage, RecordError};
 pub use files::replace_durably;
+pub use input::read_view;
 pub use interval::IntervalRecord;
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};
+pub use size::RecordSize;
 pub use trial::{
     CallsRecord, ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, ProbeRecord,
     TrialEnd, TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
     LatencyHistogram, LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan,
-    Rules, Tally, TimedTurn, TrialStatus, Watched, of_transactions, transaction_latencies,
+    Rules, Tally, TimedTurn, TrialStatus, Watched,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -183,6 +183,8 @@ pub struct TrialEnd {
     pub generator: Option<Generator>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
+    /// The phase before the load that failed and ended the trial; `None` when none did.
+    pub failed_phase: Option<Phase>,
 }
 
 /// The result of one client.
@@ -256,6 +258,7 @@ impl TrialEnd {
             usage: None,
             generator: None,
             decided_ends: DecidedEnds::default(),
+            failed_phase: None,
         }
     }
 }
@@ -363,17 +366,5 @@ impl TrialRecord {
             Some(end) => end.edges.due(&self.total),
             None => self.total.operations.clone(),
         }
-    }
-
-    /// Service times of the measured transactions that succeeded, from their actual start; empty in a
-    /// closed loop.
-    pub fn service(&self) -> LatencyHistogram {
-        of_transactions(&self.header.operations, &self.due(), |tally| &tally.service)
-    }
-
-    /// Latencies of the measured transactions that ended: of those that succeeded, and of those that timed out at
-    /// their time limit.
-    pub fn latencies(&self) -> LatencyHistogram {
-        transaction_latencies(&self.header.operations, &self.due())
     }
 }

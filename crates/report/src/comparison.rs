@@ -19,17 +19,28 @@ pub(crate) struct Group<'d, 'a> {
     /// The name of the first of them where every round measured it once more: no variant to compare, but the noise floor.
     pub(crate) again: Option<&'a str>,
     digest: &'d Digest<'a>,
+    rows: &'d [Row],
 }
 
-/// Every group of variants of the run.
+/// Every group of variants of the run. What they are compared to is computed once, for all views.
 pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
+    let mut groups = of_points(digest);
+    let rows = digest.compared.get_or_init(|| groups.iter().map(Group::compare_all).collect());
+    for (group, rows) in groups.iter_mut().zip(rows) {
+        group.rows = rows;
+    }
+    groups
+}
+
+/// The groups without their comparisons.
+fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     let mut groups: Vec<Group<'d, 'a>> = Vec::new();
     for point in &digest.points {
         let Some(VariantRecord { of, name, is_baseline_again, .. }) = point.variant else {
             continue;
         };
         let known = groups.iter().position(|group| group.of == of).unwrap_or_else(|| {
-            groups.push(Group { of, names: Vec::new(), again: None, digest });
+            groups.push(Group { of, names: Vec::new(), again: None, digest, rows: &[] });
             groups.len() - 1
         });
         let group = &mut groups[known];
@@ -86,8 +97,16 @@ impl<'d, 'a> Group<'d, 'a> {
         is_undecided.then(|| found.ratio.logs.repetitions_needed(least, LEVEL)).flatten()
     }
 
-    /// Compares a variant's point with the baseline's.
+    /// The comparison of a variant's point with the baseline's. Those of the table's figures are known.
     pub(crate) fn compare(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
+        let at = self.digest.points.iter().position(|known| std::ptr::eq(known, point));
+        let row = self.rows.iter().find(|row| row.point.is_some() && row.point == at);
+        let known = row.and_then(|row| row.by(figure));
+        known.map_or_else(|| self.alone(point, figure), |known| known.found)
+    }
+
+    /// Compares a variant's point with the baseline's.
+    fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
         let base = self.beside(point)?;
         let least = self.least_difference();
         compare(&self.rounds(base, figure)?, &self.rounds(point, figure)?, least)
@@ -107,12 +126,10 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// The comparison of a variant with the baseline over all its points, by the figure that decides.
     pub(crate) fn verdict(&self, name: &str) -> (Figure, Option<Comparison>) {
-        let points = self.points(name);
-        let figure = self.judged_by(&points);
-        match points[..] {
-            [only] => (figure, self.compare(only, figure)),
-            _ => (figure, self.overall(name, figure)),
-        }
+        let figure = self.judged_by(&self.points(name));
+        // The last row of a variant is over all its points, or of its only one.
+        let row = self.rows.iter().rfind(|row| row.lead[0] == name);
+        (figure, row.and_then(|row| row.found(figure)))
     }
 
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Option<Vec<RoundFigure>> {
@@ -193,8 +210,8 @@ impl<'d, 'a> Group<'d, 'a> {
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
     /// intervals, the figures that they are made of, and a verdict.
     pub(crate) fn table(&self) -> Table {
-        let rows = self.rows();
-        let latencies = rows.iter().filter_map(|row| row.figures[1].found);
+        let rows = || self.rows.iter().filter(|row| Some(row.lead[0].as_str()) != self.again);
+        let latencies = rows().filter_map(|row| row.figures[1].found);
         let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
         let mut table = Table::new().words("variant").words("workload").words("load");
         table = table.group().words("verdict").words("by");
@@ -205,7 +222,7 @@ impl<'d, 'a> Group<'d, 'a> {
             table = table.numbers(format!("{unit} of {}", self.baseline()));
         }
         table = table.group().numbers("rounds").numbers("rounds to decide").numbers("crashed");
-        rows.into_iter().for_each(|row| table.row(row.cells(unit)));
+        rows().for_each(|row| table.row(row.cells(unit)));
         table.without_columns(|head, cells| {
             head == "crashed" && cells.iter().all(|cell| *cell == "0")
                 || head != "crashed" && cells.iter().all(|cell| cell.is_empty() || *cell == "-")
@@ -217,7 +234,9 @@ impl<'d, 'a> Group<'d, 'a> {
         [Figure::Throughput, self.latency()]
     }
 
-    fn rows(&self) -> Vec<Row> {
+    /// Compares every variant, and the baseline that was measured again, with the baseline: a row for each load, and
+    /// one over several loads.
+    fn compare_all(&self) -> Vec<Row> {
         let figures = |found: &dyn Fn(Figure) -> [Option<Comparison>; 2]| {
             self.figures().map(|figure| {
                 let [found, noise] = found(figure);
@@ -225,15 +244,18 @@ impl<'d, 'a> Group<'d, 'a> {
                 Compared { figure, found, floor: noise_floor::of(noise), rounds_needed }
             })
         };
+        let again = |point: &Point<'_>| self.alike(self.again?, point);
+        let noise = |point, figure| self.alone(again(point)?, figure);
         let mut rows = Vec::new();
-        for name in self.others() {
+        for name in self.others().chain(self.again) {
             let points = self.points(name);
             for point in &points {
                 let load = load_text(point.clients, point.rate);
                 rows.push(Row {
                     lead: [name.to_owned(), point.workload.to_owned(), load],
+                    point: self.digest.points.iter().position(|it| std::ptr::eq(it, *point)),
                     judged_by: self.judged_by(&[point]),
-                    figures: figures(&|it| [self.compare(point, it), self.noise(point, it)]),
+                    figures: figures(&|it| [self.alone(point, it), noise(point, it)]),
                     crashes: self.crashes(&[point]),
                 });
             }
@@ -241,6 +263,7 @@ impl<'d, 'a> Group<'d, 'a> {
                 let noise = |figure| self.again.and_then(|again| self.overall(again, figure));
                 rows.push(Row {
                     lead: [name, "all", "all"].map(str::to_owned),
+                    point: None,
                     judged_by: self.judged_by(&points),
                     figures: figures(&|figure| [self.overall(name, figure), noise(figure)]),
                     crashes: self.crashes(&points),
@@ -284,15 +307,19 @@ impl<'d, 'a> Group<'d, 'a> {
 pub(crate) const DIFFERENCES: &str = "What distinguishes the variants";
 
 /// A row of the table.
-struct Row {
+#[derive(Debug)]
+pub(crate) struct Row {
     /// Variant, workload and load.
     lead: [String; 3],
+    /// The place of its point in the digest; `None` over all loads.
+    point: Option<usize>,
     judged_by: Figure,
     figures: [Compared; 2],
     crashes: usize,
 }
 
 /// A figure of a row.
+#[derive(Debug)]
 struct Compared {
     figure: Figure,
     found: Option<Comparison>,
@@ -302,9 +329,17 @@ struct Compared {
 }
 
 impl Row {
-    fn cells(self, unit: TimeUnit) -> Vec<String> {
+    fn by(&self, figure: Figure) -> Option<&Compared> {
+        self.figures.iter().find(|it| it.figure == figure)
+    }
+
+    fn found(&self, figure: Figure) -> Option<Comparison> {
+        self.by(figure)?.found
+    }
+
+    fn cells(&self, unit: TimeUnit) -> Vec<String> {
         let judged_by = self.judged_by;
-        let judged = self.figures.iter().find(|it| it.figure == judged_by);
+        let judged = self.by(judged_by);
         let verdict = judged.and_then(Compared::verdict);
         let rounds = judged.and_then(|it| it.found).map_or(0, |found| found.ratio.rounds);
         let rounds_needed = judged.and_then(|it| it.rounds_needed);

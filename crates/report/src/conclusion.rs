@@ -17,14 +17,15 @@ use crate::digest::{Digest, Point, Trial};
 use crate::template::{self, fill};
 use crate::{ceiling, comparison};
 
-pub(crate) use trials::not_valid;
+pub(crate) use compared::of_loads;
+pub(crate) use trials::{behind_all, none_believed, not_valid};
 pub(crate) use words::Code;
 
 /// The heading of the conclusions.
 pub(crate) const TITLE: &str = "Conclusions";
 
 /// Values by name.
-type Values = Vec<(&'static str, Value)>;
+pub(crate) type Values = Vec<(&'static str, Value)>;
 
 /// One conclusion.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +99,7 @@ impl Place {
 }
 
 impl Conclusion {
-    fn new(code: Code, values: Values, place: Option<Place>) -> Self {
+    pub(crate) fn new(code: Code, values: Values, place: Option<Place>) -> Self {
         Self { code, values, place }
     }
 
@@ -109,10 +110,23 @@ impl Conclusion {
             parts.iter().filter_map(|template| fill(template, &self.values, None)).collect();
         if text.ends_with('.') { text } else { format!("{text}.") }
     }
+
+    /// The conclusion for programs.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        json!({
+            "code": self.code.name(),
+            "values": template::json(&self.values),
+            "text": self.text(),
+        })
+    }
 }
 
-/// Every conclusion of a run: the answers first, then what not to believe.
-pub(crate) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+/// Every conclusion of a run: the answers first, then what not to believe. They are drawn once, for all views.
+pub(crate) fn all<'d>(digest: &'d Digest<'_>) -> &'d [Conclusion] {
+    digest.conclusions.get_or_init(|| drawn(digest))
+}
+
+fn drawn(digest: &Digest<'_>) -> Vec<Conclusion> {
     let mut answers = measured::seeks(digest);
     answers.extend(compared::all(digest));
     answers.extend(swept::all(digest));
@@ -129,12 +143,9 @@ pub(crate) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
 /// All of them for programs.
 pub(crate) fn json(digest: &Digest<'_>) -> Vec<serde_json::Value> {
     let one = |conclusion: &Conclusion| {
-        json!({
-            "code": conclusion.code.name(),
-            "values": template::json(&conclusion.values),
-            "chart": conclusion.place.map(Place::id),
-            "text": conclusion.text(),
-        })
+        let mut value = conclusion.json();
+        value["chart"] = conclusion.place.map(Place::id).into();
+        value
     };
     all(digest).iter().map(one).collect()
 }

@@ -1,21 +1,29 @@
 //! The input of every view: a run with its trials summarized and grouped.
 
+mod points;
 mod validity;
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use analysis::{
     CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts,
-    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize,
+    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize_due,
 };
-use measure::{Edges, GeneratorStall, Host, LatencyHistogram, Outage};
+use measure::{
+    Edges, GeneratorStall, Host, LatencyHistogram, Operation, OperationTally, Outage,
+    of_transactions, transaction_latencies,
+};
 use plan::{Arrivals, Rate};
 use record::{
     Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
     on_all_cores,
 };
 
+use crate::comparison::Row;
+use crate::conclusion::Conclusion;
 use crate::noise_floor;
+use points::points;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
 const UNBOUNDED: f64 = 1e300;
@@ -34,6 +42,10 @@ pub struct Digest<'a> {
     pub(crate) points: Vec<Point<'a>>,
     /// Findings about the run as a whole and its machine.
     pub(crate) findings: Vec<Finding>,
+    /// What is compared in each group of variants; made when it is first asked for.
+    pub(crate) compared: OnceLock<Vec<Vec<Row>>>,
+    /// The conclusions; made when they are first asked for.
+    pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
 
 /// One trial with its summary.
@@ -41,6 +53,8 @@ pub struct Digest<'a> {
 pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) summary: Summary,
+    /// The operations that were due in the measured window.
+    pub(crate) due: Vec<OperationTally>,
     pub(crate) findings: Vec<Finding>,
     /// What it shows of the bounds of a seek, if it is a trial of one.
     pub(crate) probe: Option<JudgedProbe>,
@@ -80,7 +94,8 @@ impl<'a> Digest<'a> {
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        let mut digest = Self { run, trials, points, findings };
+        let (compared, conclusions) = (OnceLock::new(), OnceLock::new());
+        let mut digest = Self { run, trials, points, findings, compared, conclusions };
         let of_variants = noise_floor::findings(&digest);
         digest.findings.extend(of_variants);
         digest
@@ -165,21 +180,22 @@ impl<'a> Digest<'a> {
 
     /// Transaction latencies of the point's counted trials, merged.
     pub(crate) fn latencies(&self, point: &Point<'_>) -> LatencyHistogram {
-        self.sum_of(point, TrialRecord::latencies)
+        self.sum_of(point, transaction_latencies)
     }
 
     /// Service times of those transactions, merged; empty in a closed loop.
     pub(crate) fn service(&self, point: &Point<'_>) -> LatencyHistogram {
-        self.sum_of(point, TrialRecord::service)
+        self.sum_of(point, |operations, due| of_transactions(operations, due, |it| &it.service))
     }
 
     fn sum_of(
         &self,
         point: &Point<'_>,
-        histogram: impl Fn(&TrialRecord) -> LatencyHistogram,
+        histogram: impl Fn(&[Operation], &[OperationTally]) -> LatencyHistogram,
     ) -> LatencyHistogram {
-        let counted = point.counted.iter().map(|trial| self.trials[*trial].record);
-        LatencyHistogram::sum(&counted.map(histogram).collect::<Vec<_>>())
+        let counted = point.counted.iter().map(|at| &self.trials[*at]);
+        let of_each = counted.map(|trial| histogram(&trial.record.header.operations, &trial.due));
+        LatencyHistogram::sum(&of_each.collect::<Vec<_>>())
     }
 
     /// What to know of a point's trials before its figures are read, in a few words: how many count, how those ended
@@ -293,6 +309,7 @@ impl<'a> Trial<'a> {
             watched: &record.watched,
             window: window(record),
             status: end.map(|end| &end.status),
+            failed_phase: end.and_then(|end| end.failed_phase),
             decided_ends: end.map(|end| end.decided_ends).unwrap_or_default(),
             damage: record.damage.as_ref().map(|damage| DamagedFile {
                 file: &damage.file,
@@ -300,9 +317,10 @@ impl<'a> Trial<'a> {
                 what: &damage.what,
             }),
         };
-        let summary = summarize(&measured);
+        let due = record.due();
+        let summary = summarize_due(&measured, &due);
         let findings = check(&measured, &summary);
-        Self { record, summary, findings, probe: None }
+        Self { record, summary, due, findings, probe: None }
     }
 
     /// Identifies the trial by its place in the experiment.
@@ -427,60 +445,6 @@ fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
         switches: usage.switches(),
         threads: [own, given].into_iter().flatten().fold(machine, usize::min),
     })
-}
-
-fn points<'a>(trials: &[Trial<'a>]) -> Vec<Point<'a>> {
-    let mut points: Vec<Point<'a>> = Vec::new();
-    let is_probe =
-        |trial: &Trial<'_>| trial.record.header.probe.is_some_and(|probe| !probe.is_confirming);
-    for (index, trial) in trials.iter().enumerate().filter(|(_, trial)| !is_probe(trial)) {
-        let header = &trial.record.header;
-        let rate = header.load.open.as_ref().map(|open| &open.rate);
-        let known = points.iter_mut().find(|point| {
-            point.system == header.system
-                && point.workload == header.workload.name
-                && point.clients == header.clients
-                && point.rate == rate
-        });
-        match known {
-            Some(point) => point.trials.push(index),
-            None => points.push(Point {
-                system: &header.system,
-                variant: header.variant.as_ref(),
-                identity: &header.identity,
-                workload: &header.workload.name,
-                clients: header.clients,
-                rate,
-                offered_per_s: header.load.open.as_ref().map_or(0.0, |open| open.rate_per_s),
-                trials: vec![index],
-                counted: Vec::new(),
-            }),
-        }
-    }
-    sort_variants(&mut points);
-    for point in &mut points {
-        point.counted = counted(trials, &point.trials);
-    }
-    points
-}
-
-/// Variants run in another order in each round; they are shown in the order of the plan.
-fn sort_variants(points: &mut [Point<'_>]) {
-    let are_of_one = |one: &Point<'_>, next: &Point<'_>| {
-        one.variant.map(|variant| &variant.of) == next.variant.map(|variant| &variant.of)
-    };
-    for group in points.chunk_by_mut(are_of_one) {
-        group.sort_by_key(|point| point.variant.map(|variant| variant.place));
-    }
-}
-
-/// Trials that did not end as planned count only when the point has no complete trial.
-fn counted(trials: &[Trial<'_>], of: &[usize]) -> Vec<usize> {
-    let is_complete = |index: &&usize| trials[**index].is_complete();
-    // Trials with nothing but time-outs have figures too: their percentiles are lower bounds of the wait.
-    let has_figures = |index: &&usize| trials[**index].summary.latency.known().is_some();
-    let complete: Vec<usize> = of.iter().filter(is_complete).copied().collect();
-    if complete.is_empty() { of.iter().filter(has_figures).copied().collect() } else { complete }
 }
 
 #[cfg(test)]

@@ -129,6 +129,11 @@ const STALLS: &str = "from {start_ns} to {end_ns}[, the longest of {stalls}, {to
 fn words(code: Code) -> (&'static str, &'static str, &'static str) {
     match code {
         Code::Failed => ("The trial failed", "its figures end where it failed", ""),
+        Code::DataNotVerified => (
+            "The data was not verified",
+            "it is not what the workload needs, or could not be checked, so there was no load; load it again",
+            "",
+        ),
         Code::Crashed => ("The server crashed", "its figures end there", ""),
         Code::Outages => (
             "The system was away for a while",

@@ -1,7 +1,8 @@
 //! The figures of a trial, or of the best trial of a run, in a few words: for the progress and for lists of runs.
 
 use analysis::Validity;
-use record::{Run, TrialRecord};
+use record::{Run, TrialRecord, TrialStatus};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Trial;
 use crate::number::{bounded, latency, number, several};
@@ -26,36 +27,58 @@ pub fn trial_headline(record: &TrialRecord) -> String {
         "{} tps, {} qps, p99 {}{failed}{verdict}",
         number(summary.transactions_per_s),
         number(summary.queries_per_s),
-        percentile(&trial),
+        percentile(&trial)
+            .map_or("-".to_owned(), |(value_ns, is_bound)| bounded(latency(value_ns), is_bound)),
     )
 }
 
-/// Throughput per second and 99th percentile of the complete trial with the highest throughput; `None` when no trial is
-/// complete. The probes of a seek are no results, but the trials that confirm it are.
-pub fn best_trial(run: &Run) -> Option<[String; 2]> {
-    let is_result = |trial: &&Trial<'_>| {
-        trial.is_complete() && trial.record.header.probe.is_none_or(|probe| probe.is_confirming)
-    };
-    let trials: Vec<Trial<'_>> =
-        run.trials.iter().map(|record| Trial::new(record, &[PERCENT], None)).collect();
-    let throughput = |trial: &Trial<'_>| trial.summary.transactions_per_s;
-    let results = trials.iter().filter(is_result);
-    let best = results.max_by(|a, b| throughput(a).total_cmp(&throughput(b)))?;
-    Some([number(throughput(best)), percentile(best)])
+/// The complete trial with the highest throughput.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestTrial {
+    transactions_per_s: f64,
+    /// Its 99th percentile; `None` when it has no latencies.
+    p99_ns: Option<f64>,
+    /// Whether that is only a lower bound.
+    is_at_least: bool,
 }
 
-fn percentile(trial: &Trial<'_>) -> String {
-    let known = trial.summary.latency.known();
-    known.map_or("-".to_owned(), |known| {
-        let (value_ns, is_bound) = known.percentile(PERCENT);
-        bounded(latency(value_ns), is_bound)
+impl BestTrial {
+    /// Throughput per second and 99th percentile.
+    pub fn cells(&self) -> [String; 2] {
+        let p99 = self.p99_ns.map(|value_ns| bounded(latency(value_ns), self.is_at_least));
+        [number(self.transactions_per_s), p99.unwrap_or_else(|| "-".to_owned())]
+    }
+}
+
+/// The complete trial with the highest throughput; `None` when no trial is complete. The probes of a seek are no results,
+/// but the trials that confirm it are.
+pub fn best_trial(run: &Run) -> Option<BestTrial> {
+    let is_result = |trial: &&TrialRecord| {
+        let is_complete = trial.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
+        let is_whole = trial.damage.is_none() && is_complete;
+        is_whole && trial.header.probe.is_none_or(|probe| probe.is_confirming)
+    };
+    let throughput = |trial: &TrialRecord| {
+        trial.total.transactions as f64 / trial.seconds().max(f64::MIN_POSITIVE)
+    };
+    let results = run.trials.iter().filter(is_result);
+    let best = results.max_by(|a, b| throughput(a).total_cmp(&throughput(b)))?;
+    let best = Trial::new(best, &[PERCENT], None);
+    let p99 = percentile(&best);
+    Some(BestTrial {
+        transactions_per_s: best.summary.transactions_per_s,
+        p99_ns: p99.map(|it| it.0),
+        is_at_least: p99.is_some_and(|it| it.1),
     })
+}
+
+/// The percentile, and whether it is only a lower bound; `None` without latencies.
+fn percentile(trial: &Trial<'_>) -> Option<(f64, bool)> {
+    Some(trial.summary.latency.known()?.percentile(PERCENT))
 }
 
 #[cfg(test)]
 mod tests {
-    use measure::TrialStatus;
-
     use super::*;
     use crate::digest::Digest;
     use crate::sample;
@@ -69,12 +92,12 @@ mod tests {
         };
         let all = throughput(&run);
         let best = (0..all.len()).max_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
-        let [tps, p99] = best_trial(&run).unwrap();
+        let [tps, p99] = best_trial(&run).unwrap().cells();
         assert_eq!(tps, number(all[best]));
         let told = trial_headline(&run.trials[best]);
         assert!(told.starts_with(&format!("{tps} tps, ")) && told.contains(&p99), "{told}");
         run.trials[best].end.as_mut().unwrap().status = TrialStatus::Interrupted;
-        assert_ne!(best_trial(&run).unwrap()[0], tps);
+        assert_ne!(best_trial(&run).unwrap().cells()[0], tps);
         assert_eq!(best_trial(&sample::failed()), None);
     }
 

@@ -122,12 +122,12 @@ fn paragraph(text: &str) -> String {
 
 /// The answers to the questions of the plan, each with a link to its first plot.
 fn conclusions(digest: &Digest<'_>) -> String {
-    let item = |it: conclusion::Conclusion| {
+    let item = |it: &conclusion::Conclusion| {
         let link =
             it.place.map(|place| format!(" <a href=\"#{}\">{}</a>", place.id(), place.label()));
         format!("<li>{}{}</li>\n", escape(&it.text()), link.unwrap_or_default())
     };
-    let items: String = conclusion::all(digest).into_iter().map(item).collect();
+    let items: String = conclusion::all(digest).iter().map(item).collect();
     section(
         "conclusions",
         conclusion::TITLE,

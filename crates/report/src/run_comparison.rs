@@ -1,6 +1,7 @@
 //! Runs side by side: the figures of a candidate as ratios to those of a baseline, with what differs besides.
 
 mod blocks;
+mod conclusion;
 mod crashes;
 mod environment;
 mod found;
@@ -21,6 +22,7 @@ pub use thresholds::{Criteria, Threshold};
 
 use crashes::CrashRow;
 use environment::Difference;
+pub(crate) use found::Unit;
 use row::Row;
 use sides::{Matched, Sides};
 use thresholds::Check;
@@ -52,6 +54,8 @@ pub(crate) struct Verdict {
     pub(crate) largest: f64,
     /// Number of rounds; of trials or runs, the smaller number of both sides.
     pub(crate) repetitions: usize,
+    /// What is repeated.
+    pub(crate) unit: Unit,
 }
 
 /// Whether a candidate passes its thresholds.
@@ -98,15 +102,19 @@ impl<'d, 'a> RunComparison<'d, 'a> {
     /// The verdict under each load of a workload, by throughput or, under a rate, by response time; what is not
     /// compared is left out. `None` for a workload that is not on both sides.
     pub(crate) fn verdicts(&self, workload: &str) -> Option<Vec<Verdict>> {
+        let is_there = self.sides.matched.iter().any(|place| place.workload == workload);
+        is_there.then(|| self.verdicts_of(|place| place.workload == workload))
+    }
+
+    /// The verdict under each load that is asked for, likewise.
+    fn verdicts_of(&self, is_asked: impl Fn(&Matched<'_, '_>) -> bool) -> Vec<Verdict> {
         let latency = Figure::latency_of(&self.sides.percentiles());
         let decides = |row: &&Row| {
             let has_rate = self.place(row).rate.is_some();
             row.figure == if has_rate { latency } else { Figure::Throughput }
         };
-        let is_here = |row: &&Row| self.place(row).workload == workload;
-        let mut rows = self.rows.iter().filter(is_here).filter(decides).peekable();
-        rows.peek()?;
-        Some(rows.filter_map(Row::verdict).collect())
+        let rows = self.rows.iter().filter(|row| is_asked(self.place(row)));
+        rows.filter(decides).filter_map(Row::verdict).collect()
     }
 
     /// Number of verdicts that are corrected for each other.

@@ -494,6 +494,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
             }),
             generator: Some(generator(seconds)),
             decided_ends: DecidedEnds::default(),
+            failed_phase: None,
         }),
         ..record
     }

@@ -85,7 +85,7 @@ pub(crate) fn terminal(digest: &Digest<'_>) -> String {
 
 /// The answers to the questions of the plan, and what not to believe.
 fn conclusions(digest: &Digest<'_>) -> String {
-    let all = conclusion::all(digest).into_iter();
+    let all = conclusion::all(digest).iter();
     let lines: String = all.map(|it| format!("- {}\n", it.text())).collect();
     format!("{}:\n{lines}\n", conclusion::TITLE)
 }

@@ -5,9 +5,10 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use record::replace_durably;
+use record::{Dyno, RecordSize, replace_durably};
 
 use crate::digest::Digest;
+use crate::verdict::{self, Verdict};
 
 /// Why a view could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -20,11 +21,13 @@ pub struct ReportError {
 }
 
 /// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder` and replaces
-/// existing ones. Returns the path of report.html.
+/// existing ones; beside the record also verdict.json, as the verdict of this dyno. Returns the path of report.html.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(digest: &Digest<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
+pub fn write_all(digest: &Digest<'_>, folder: &Path, this: &Dyno) -> Result<PathBuf, ReportError> {
+    // The record may grow while the views are made.
+    let size = RecordSize::of(folder).ok().filter(|_| folder == digest.run.folder);
     thread::scope(|scope| {
         // The page takes about as long as all the others.
         let page = scope.spawn(|| write(folder, "report.html", &crate::html(digest)));
@@ -32,6 +35,9 @@ pub fn write_all(digest: &Digest<'_>, folder: &Path) -> Result<PathBuf, ReportEr
         write(folder, "report.csv", &crate::csv(digest))?;
         write(folder, "report-watch.csv", &crate::watch_csv(digest))?;
         write(folder, "report.json", &crate::json(digest))?;
+        if let Some(size) = size {
+            write(folder, verdict::FILE, &Verdict::of(digest, this, size).json())?;
+        }
         page.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
@@ -54,6 +60,11 @@ mod tests {
     use super::*;
     use crate::sample;
 
+    fn written(folder: &Path) -> Result<PathBuf, ReportError> {
+        let run = sample::run();
+        write_all(&Digest::new(&run), folder, &run.header.dyno)
+    }
+
     #[test]
     fn no_link_in_the_folder_is_followed() {
         let folder = tempfile::tempdir().unwrap();
@@ -64,7 +75,7 @@ mod tests {
             symlink(&kept, folder.path().join(name)).unwrap();
             symlink(&kept, folder.path().join(format!("{name}.tmp"))).unwrap();
         }
-        write_all(&Digest::new(&sample::run()), folder.path()).unwrap();
+        written(folder.path()).unwrap();
         assert_eq!(fs::read_to_string(&kept).unwrap(), "kept");
         for name in views {
             assert!(folder.path().join(name).symlink_metadata().unwrap().is_file(), "{name}");
@@ -74,7 +85,7 @@ mod tests {
     #[test]
     fn the_folder_holds_exactly_all_views() {
         let folder = tempfile::tempdir().unwrap();
-        let page = write_all(&Digest::new(&sample::run()), folder.path()).unwrap();
+        let page = written(folder.path()).unwrap();
         assert_eq!(page, folder.path().join("report.html"));
         let mut names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -87,7 +98,7 @@ mod tests {
     fn a_view_that_cannot_be_written_leaves_no_file_behind() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("report-watch.csv")).unwrap();
-        let error = write_all(&Digest::new(&sample::run()), folder.path()).unwrap_err();
+        let error = written(folder.path()).unwrap_err();
         assert!(error.to_string().contains("report-watch.csv: "), "{error}");
         let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("tmp")).collect();
@@ -96,8 +107,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error =
-            write_all(&Digest::new(&sample::run()), Path::new("/nowhere/at all")).unwrap_err();
+        let error = written(Path::new("/nowhere/at all")).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");
     }
 }

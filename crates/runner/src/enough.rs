@@ -15,13 +15,15 @@ use measure::{
 use plan::LoadPlan;
 
 /// The decisions of one trial.
-pub(crate) struct Enough {
+#[derive(Debug)]
+pub struct Enough {
     warm_up: Option<WarmUp>,
     measured: Option<Measured>,
     is_enough: bool,
 }
 
 /// A warm-up until the load is steady.
+#[derive(Debug)]
 struct WarmUp {
     /// The numbers of intervals at which it is looked at.
     looks: Vec<usize>,
@@ -32,6 +34,7 @@ struct WarmUp {
 }
 
 /// Measuring until a figure is precise.
+#[derive(Debug)]
 struct Measured {
     looks: Vec<usize>,
     slices: Vec<Slice>,
@@ -41,7 +44,7 @@ struct Measured {
 
 impl Enough {
     /// The decisions for a trial with this load, whose warm-up lasts from `steady_from` on until it is steady.
-    pub(crate) fn new(load: &LoadPlan, steady_from: Option<Duration>) -> Self {
+    pub fn new(load: &LoadPlan, steady_from: Option<Duration>) -> Self {
         Self {
             warm_up: steady_from.map(|at_least| WarmUp::new(load, at_least)),
             measured: load.precision.map(|precision| Measured::new(load, precision)),
@@ -50,12 +53,12 @@ impl Enough {
     }
 
     /// What the engine lets end early.
-    pub(crate) fn allowed(load: &LoadPlan, steady_from: Option<Duration>) -> PhaseEnds {
+    pub fn allowed(load: &LoadPlan, steady_from: Option<Duration>) -> PhaseEnds {
         PhaseEnds { warm_up_from: steady_from, measured: load.precision.is_some() }
     }
 
     /// Takes in the next interval.
-    pub(crate) fn add(&mut self, interval: &Interval, operations: &[Operation]) {
+    pub fn add(&mut self, interval: &Interval, operations: &[Operation]) {
         self.is_enough = match interval.phase {
             Phase::WarmUp => self.warm_up.as_mut().is_some_and(|it| it.add(interval)),
             _ => self.measured.as_mut().is_some_and(|it| it.add(interval, operations)),
@@ -63,12 +66,12 @@ impl Enough {
     }
 
     /// Whether the phase of the last interval has lasted long enough.
-    pub(crate) fn is_enough(&self) -> bool {
+    pub fn is_enough(&self) -> bool {
         self.is_enough
     }
 
     /// How the phases ended, for the record.
-    pub(crate) fn ends(&self) -> DecidedEnds {
+    pub fn ends(&self) -> DecidedEnds {
         DecidedEnds {
             warm_up: self.warm_up.as_ref().map(|it| it.result),
             precision: self.measured.as_ref().map(|it| it.result),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
-use measure::{Condition, ConditionSubject};
+use measure::{Condition, ConditionSubject, Phase};
 use plan::{SystemInstance, Trial};
 use record::{
     Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
@@ -14,6 +14,7 @@ use record::{
 use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
+use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
 use crate::trial::TrialRun;
@@ -137,6 +138,7 @@ struct Unavailable {
     /// `None` when the whole system is unavailable.
     workload: Option<usize>,
     reason: String,
+    failed_phase: Option<Phase>,
 }
 
 impl Unavailable {
@@ -149,12 +151,15 @@ impl Unavailable {
 struct NotStarted {
     status: TrialStatus,
     identity: Box<Identity>,
+    /// The phase that failed.
+    failed_phase: Option<Phase>,
 }
 
 impl From<anyhow::Error> for NotStarted {
     fn from(cause: anyhow::Error) -> Self {
         let status = TrialStatus::Failed(format!("{cause:#}"));
-        Self { status, identity: Box::default() }
+        let failed_phase = PhaseFailure::phase_of(&cause);
+        Self { status, identity: Box::default(), failed_phase }
     }
 }
 
@@ -322,13 +327,16 @@ impl<'a> Sequence<'a> {
         if let Some(dead) = self.dead.iter().find(|dead| dead.covers(trial)) {
             let up = self.test_bed.as_ref().map(|test_bed| Box::new(test_bed.identity().clone()));
             let identity = up.unwrap_or_default();
-            return Err(NotStarted { status: TrialStatus::Failed(dead.reason.clone()), identity });
+            let (status, failed_phase) =
+                (TrialStatus::Failed(dead.reason.clone()), dead.failed_phase);
+            return Err(NotStarted { status, identity, failed_phase });
         }
         let mut test_bed = self.test_bed_for(trial, listener).inspect_err(|cause| {
             self.dead.push(Unavailable {
                 system: trial.system,
                 workload: None,
                 reason: format!("{cause:#}"),
+                failed_phase: None,
             });
         })?;
         if self.last.is_some() {
@@ -340,10 +348,12 @@ impl<'a> Sequence<'a> {
             Err(cause) => {
                 let identity = Box::new(test_bed.identity().clone());
                 if let Some(reason) = test_bed.crash(&cause) {
-                    return Err(NotStarted { status: TrialStatus::Crashed(reason), identity });
+                    let (status, failed_phase) = (TrialStatus::Crashed(reason), None);
+                    return Err(NotStarted { status, identity, failed_phase });
                 }
                 let (system, workload) = (trial.system, Some(trial.workload));
-                self.dead.push(Unavailable { system, workload, reason: format!("{cause:#}") });
+                let (reason, failed_phase) = (format!("{cause:#}"), PhaseFailure::phase_of(&cause));
+                self.dead.push(Unavailable { system, workload, reason, failed_phase });
                 self.test_bed = Some(test_bed);
                 Err(NotStarted { identity, ..cause.into() })
             }
@@ -421,13 +431,13 @@ impl<'a> Sequence<'a> {
 
     /// Records a trial that could not begin.
     fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
-        let NotStarted { status, identity } = not_started;
+        let NotStarted { status, identity, failed_phase } = not_started;
         let warm_up = self.experiment.plan.warm_up(false);
         let header = TrialHeader {
             identity: *identity,
             ..trial::bare_header(self.experiment, trial, warm_up)
         };
-        let end = TrialEnd { status, ..TrialEnd::failed("") };
+        let end = TrialEnd { status, failed_phase, ..TrialEnd::failed("") };
         self.writer.begin_trial(&header)?.finish(&end)?;
         Ok(end.status)
     }

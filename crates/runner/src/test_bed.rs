@@ -16,6 +16,7 @@ use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
+use crate::phase_failure::PhaseFailure;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
 use crate::trial_watch::WatchTargets;
@@ -342,9 +343,10 @@ impl<'a> TestBed<'a> {
                 })
             });
         tell_notes(&progress, listener);
-        let done = outcome.map_err(|failure| limit.explain(failure)).with_context(|| {
-            format!("{} of {:?} failed", phase.name(), self.experiment.plan.workloads[index].name)
-        })?;
+        let workload = &self.experiment.plan.workloads[index].name;
+        let done = outcome
+            .map_err(|failure| limit.explain(failure))
+            .with_context(|| PhaseFailure { phase, workload: workload.clone() })?;
         let (loaded_again, loaded) = (progress.losses(), progress.loaded());
         Ok((PhaseRecord { loaded_again, loaded, ..timer.stop() }, done))
     }

@@ -230,8 +230,7 @@ fn make_offer(
         warm_up: warm_up.at_most,
         limit: experiment.limit(trial),
         ends: Enough::allowed(load, warm_up.steady_from),
-        has_uneven_turns: experiment.workloads[trial.workload].runs_once(),
-        keeps_turns: experiment.workloads[trial.workload].runs_once(),
+        runs_once: experiment.workloads[trial.workload].runs_once(),
         interval: load.interval,
         connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
         reconnect_limit: load.bounds.reconnect_limit,
@@ -340,6 +339,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             usage: self.usage,
             generator: self.generator,
             decided_ends: self.enough.ends(),
+            failed_phase: None,
         };
         match outcome {
             Ok(outcome) => {

@@ -1,5 +1,4 @@
-//! What workloads with a fixed set of tables share: which of them this process created, and statements around the
-//! preparation.
+//! What workloads with tables share: which of them this process created, and statements around the preparation.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,9 +9,12 @@ use measure::Failure;
 use crate::WorkloadContext;
 use crate::parallel::{on_session, run_all};
 
-/// Remembers on which systems this process created the tables, because only those may be dropped.
+/// Remembers what this process created on each system, because only that may be dropped: `T` says which tables.
 #[derive(Debug, Default)]
-pub(crate) struct CreatedDatabases(Mutex<BTreeMap<String, Freshness>>);
+pub(crate) struct Created<T>(Mutex<BTreeMap<String, (T, Freshness)>>);
+
+/// What was created of a workload with a fixed set of tables: all of them or none.
+pub(crate) type CreatedDatabases = Created<()>;
 
 /// Whether a load has started since the tables were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,29 +23,56 @@ pub(crate) enum Freshness {
     Used,
 }
 
-impl CreatedDatabases {
+impl<T> Created<T> {
     /// The state of the tables on this system; `None` if this process did not create them.
     pub(crate) fn freshness_of(&self, target: &Target) -> Option<Freshness> {
-        self.lock().get(&target.to_string()).copied()
+        self.lock().get(&target.to_string()).map(|(_, freshness)| *freshness)
     }
 
     /// Records that clients are about to change the tables.
     pub(crate) fn use_up(&self, target: &Target) {
-        if let Some(freshness) = self.lock().get_mut(&target.to_string()) {
+        if let Some((_, freshness)) = self.lock().get_mut(&target.to_string()) {
             *freshness = Freshness::Used;
         }
     }
 
-    pub(crate) fn add(&self, target: &Target) {
-        self.lock().insert(target.to_string(), Freshness::Pristine);
+    /// Changes what was created on this system, if anything was.
+    pub(crate) fn change(&self, target: &Target, change: impl FnOnce(&mut T)) {
+        if let Some((created, _)) = self.lock().get_mut(&target.to_string()) {
+            change(created);
+        }
     }
 
+    /// Forgets a system, because what was created on it was dropped.
     pub(crate) fn forget(&self, target: &Target) {
         self.lock().remove(&target.to_string());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Freshness>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, (T, Freshness)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Clone + Default> Created<T> {
+    /// What this process created on this system.
+    pub(crate) fn on(&self, target: &Target) -> T {
+        self.lock().get(&target.to_string()).map(|(created, _)| created.clone()).unwrap_or_default()
+    }
+
+    /// Records, by `add`, what was created now.
+    pub(crate) fn add_with(&self, target: &Target, add: impl FnOnce(&mut T)) {
+        let mut all = self.lock();
+        let nothing = || (T::default(), Freshness::Pristine);
+        let (created, freshness) = all.entry(target.to_string()).or_insert_with(nothing);
+        add(created);
+        *freshness = Freshness::Pristine;
+    }
+}
+
+impl CreatedDatabases {
+    /// Records that the tables were created.
+    pub(crate) fn add(&self, target: &Target) {
+        self.add_with(target, |()| {});
     }
 }
 

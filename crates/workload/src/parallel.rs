@@ -1,5 +1,6 @@
 //! Runs work on sessions outside of the load: a single session for sequential steps, a worker pool for the rest.
 
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
@@ -21,13 +22,18 @@ pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
 }
 
 /// The refusal to make tables that exist already.
-pub(crate) fn already_there(tables: &[&str]) -> Failure {
-    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
+pub(crate) fn already_there<S: Borrow<str>>(tables: &[S]) -> Failure {
     unsuitable(format!(
-        "{noun} {} {verb} there already: use `--existing reuse` to run on the data in place, or \
+        "{} there already: use `--existing reuse` to run on the data in place, or \
          `--existing replace` to have it dropped and made afresh",
-        tables.join(", ")
+        subject(tables)
     ))
+}
+
+/// Some tables as the subject of a sentence, verb included: `table stock is`.
+pub(crate) fn subject<S: Borrow<str>>(tables: &[S]) -> String {
+    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
+    format!("{noun} {} {verb}", tables.join(", "))
 }
 
 /// The failure of a job that was stopped on request.

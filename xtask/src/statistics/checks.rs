@@ -4,20 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{Pacing, Schedule, SimulatedChance};
-use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem, split_mix};
+use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem};
 
 use super::percent;
+use super::table::{Case, repeated};
 use super::trial::{SimulatedTrial, run};
 
 const MS: u64 = 1_000_000;
 
-/// The head of the table.
-pub(super) const HEAD: &str = "\
-| load | services | trials with each warning, % |
-|---|---|---|";
-
-/// A load and its services.
-pub(super) struct Case {
+/// A load in a steady state, and its services.
+pub(super) struct Steady {
     load: Load,
     services: (&'static str, ServiceDistribution),
 }
@@ -32,40 +28,48 @@ enum Load {
 
 /// Trials with each code.
 pub(super) struct Frequencies {
-    pub(super) trials: u64,
-    pub(super) codes: BTreeMap<&'static str, u64>,
+    trials: u64,
+    codes: BTreeMap<&'static str, u64>,
 }
 
-/// Loads at half and at nearly all of a server's capacity, each with several distributions of services.
-pub(super) fn cases() -> Vec<Case> {
-    let services = [
-        ("exponential", ServiceDistribution::Exponential),
-        ("lognormal, variation 1.5", ServiceDistribution::Lognormal { variation: 1.5 }),
-        ("bimodal, variation 1.5", ServiceDistribution::Bimodal { variation: 1.5 }),
-    ];
-    let loads = [Load::Open(0.5), Load::Open(0.95), Load::Closed(1, 1), Load::Closed(8, 0)];
-    let of = |load| services.map(move |services| Case { load, services });
-    loads.into_iter().flat_map(of).collect()
-}
+impl Case for Steady {
+    const TITLE: &'static str = "Checks of single trials";
+    const HEAD: &'static str = "\
+| load | services | trials with each warning, % |
+|---|---|---|";
+    type Found = Frequencies;
 
-/// Runs so many trials.
-///
-/// # Errors
-/// When a trial could not run.
-pub(super) fn frequencies(case: &Case, trials: u64, seed: u64) -> anyhow::Result<Frequencies> {
-    let mut codes = BTreeMap::new();
-    for number in 0..trials {
-        let seed = split_mix::mix(seed.wrapping_add(split_mix::mix(number + 1)));
-        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
-        for finding in run(&trial(case, seed), chance)?.1 {
+    /// Loads at half and at nearly all of a server's capacity, each with several distributions of services.
+    fn all() -> Vec<Self> {
+        let services = [
+            ("exponential", ServiceDistribution::Exponential),
+            ("lognormal, variation 1.5", ServiceDistribution::Lognormal { variation: 1.5 }),
+            ("bimodal, variation 1.5", ServiceDistribution::Bimodal { variation: 1.5 }),
+        ];
+        let loads = [Load::Open(0.5), Load::Open(0.95), Load::Closed(1, 1), Load::Closed(8, 0)];
+        let of = |load| services.map(move |services| Self { load, services });
+        loads.into_iter().flat_map(of).collect()
+    }
+
+    fn found(&self, trials: u64, seed: u64) -> anyhow::Result<Frequencies> {
+        let mut codes = BTreeMap::new();
+        let once = |seed| {
+            let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+            Ok(run(&trial(self, seed), chance)?.1)
+        };
+        for finding in repeated(trials, seed, once)?.into_iter().flatten() {
             *codes.entry(finding.code.name()).or_default() += 1;
         }
+        Ok(Frequencies { trials, codes })
     }
-    Ok(Frequencies { trials, codes })
+
+    fn row(&self, found: &Frequencies) -> String {
+        found.row(self)
+    }
 }
 
 /// 30 s on a server of 100 a second, after a warm-up of several times the time in which its queue forgets.
-fn trial(case: &Case, seed: u64) -> SimulatedTrial {
+fn trial(case: &Steady, seed: u64) -> SimulatedTrial {
     const SERVICE: u64 = 10 * MS;
     let system = SimulatedSystem {
         servers: 1,
@@ -92,14 +96,13 @@ fn trial(case: &Case, seed: u64) -> SimulatedTrial {
     SimulatedTrial { system, clients, pacing, rate_per_s, warm_up, time, interval }
 }
 
-fn warm_up(case: &Case) -> Duration {
+fn warm_up(case: &Steady) -> Duration {
     let is_slow = matches!(case.load, Load::Open(part) if part > 0.9);
     Duration::from_secs(if is_slow { 60 } else { 5 })
 }
 
 impl Frequencies {
-    /// The row of the table.
-    pub(super) fn row(&self, case: &Case) -> String {
+    fn row(&self, case: &Steady) -> String {
         let load = match case.load {
             Load::Open(part) => format!("open loop at {part} of capacity"),
             Load::Closed(clients, think) => {
@@ -120,8 +123,8 @@ mod tests {
 
     #[test]
     fn trials_of_the_engine_in_a_steady_state_have_no_warnings() {
-        for case in cases() {
-            let found = frequencies(&case, 3, 1).unwrap();
+        for case in Steady::all() {
+            let found = case.found(3, 1).unwrap();
             assert!(found.codes.is_empty(), "{}", found.row(&case));
         }
     }

@@ -1,30 +1,22 @@
 //! Comparisons of two variants over balanced rounds, through the comparison that reports use.
 
-use analysis::{RoundFigure, Significance, compare};
+use analysis::{Comparison, RoundFigure, Significance, compare};
+use anyhow::Context;
 use plan::{Shuffle, balanced_rounds};
 
-use super::noises::{Kind, Place, seed_of};
+use super::goals::{Goals, Seen};
+use super::noises::{Kind, Place};
 use super::percent;
+use super::share::Share;
+use super::table::{Case, repeated};
 
 /// Each measures both variants once.
 const ROUNDS: usize = 6;
 
-/// The head of the table.
-pub(super) const HEAD: &str = "\
-| noise | truth | faster % | slower % | equal % | undecided % | 95 % interval has the truth, % | its half width, % |
-|---|---|---|---|---|---|---|---|";
-
-/// Noise, and the true ratio of throughputs.
-pub(super) struct Case {
+/// Two variants under noise, and the true ratio of their throughputs.
+pub(super) struct Variants {
     kind: Kind,
     truth: f64,
-}
-
-impl Case {
-    /// The noise and the truth.
-    pub(super) fn name(&self) -> String {
-        format!("{}, truth {}", self.kind.name, self.truth)
-    }
 }
 
 /// Verdicts over comparisons.
@@ -41,35 +33,56 @@ pub(super) struct Frequencies {
     half_widths: f64,
 }
 
-/// Each kind of noise without a difference, and with one of 5 %.
-pub(super) fn cases() -> Vec<Case> {
-    let of = |truth| Kind::all().into_iter().map(move |kind| Case { kind, truth });
-    [1.0, 1.05].into_iter().flat_map(of).collect()
+impl Case for Variants {
+    const TITLE: &'static str = "Comparisons of variants";
+    const HEAD: &'static str = "\
+| noise | truth | faster % | slower % | equal % | undecided % | 95 % interval has the truth, % | its half width, % |
+|---|---|---|---|---|---|---|---|";
+    type Found = Frequencies;
+
+    /// Each kind of noise without a difference, and with one of 5 %.
+    fn all() -> Vec<Self> {
+        let of = |truth| Kind::all().into_iter().map(move |kind| Self { kind, truth });
+        [1.0, 1.05].into_iter().flat_map(of).collect()
+    }
+
+    fn found(&self, comparisons: u64, seed: u64) -> anyhow::Result<Frequencies> {
+        let mut all = Frequencies { comparisons, ..Frequencies::default() };
+        for compared in repeated(comparisons, seed, |seed| self.compared(seed))? {
+            all.add(self, &compared);
+        }
+        Ok(all)
+    }
+
+    fn row(&self, found: &Frequencies) -> String {
+        found.row(self)
+    }
+
+    fn goals(found: &[(Self, Frequencies)], goals: &mut Goals) {
+        let covered = |(case, found): &(Self, Frequencies)| {
+            let name = format!("{}, truth {}", case.kind.name, case.truth);
+            (name, Share { count: found.covered, of: found.comparisons })
+        };
+        let covered: Seen = found.iter().map(covered).collect();
+        goals.at_least("the 95 % interval has the truth", 93.0, &covered);
+    }
 }
 
-/// Compares so many times.
-///
-/// # Errors
-/// When a trial could not run.
-pub(super) fn frequencies(case: &Case, comparisons: u64, seed: u64) -> anyhow::Result<Frequencies> {
-    let mut all = Frequencies { comparisons, ..Frequencies::default() };
-    for number in 0..comparisons {
-        all.add(case, seed_of(seed, number))?;
+impl Variants {
+    fn compared(&self, seed: u64) -> anyhow::Result<Comparison> {
+        let mut figures = [Vec::new(), Vec::new()];
+        for ((round, variant), place) in order(seed).into_iter().zip(0..) {
+            let factor = if variant == 0 { 1.0 } else { self.truth };
+            let value = self.kind.throughput(factor, Place { seed, trials: place })?;
+            figures[variant].push(RoundFigure { round, place, value });
+        }
+        let compared = compare(&figures[0], &figures[1], plan::LEAST_DIFFERENCE);
+        compared.filter(|it| it.ratio.rounds > 1).context("nothing to compare")
     }
-    Ok(all)
 }
 
 impl Frequencies {
-    fn add(&mut self, case: &Case, seed: u64) -> anyhow::Result<()> {
-        let mut figures = [Vec::new(), Vec::new()];
-        for ((round, variant), place) in order(seed).into_iter().zip(0..) {
-            let factor = if variant == 0 { 1.0 } else { case.truth };
-            let value = case.kind.throughput(factor, Place { seed, trials: place })?;
-            figures[variant].push(RoundFigure { round, place, value });
-        }
-        let compared = compare(&figures[0], &figures[1], plan::LEAST_DIFFERENCE)
-            .filter(|it| it.ratio.rounds > 1);
-        let Some(compared) = compared else { anyhow::bail!("nothing to compare") };
+    fn add(&mut self, case: &Variants, compared: &Comparison) {
         match compared.verdict {
             Significance::Higher => self.faster += 1,
             Significance::Lower => self.slower += 1,
@@ -82,11 +95,9 @@ impl Frequencies {
         let within = ratio.low * (1.0 - cut_off)..=ratio.high * (1.0 + cut_off);
         self.covered += u64::from(within.contains(&case.truth));
         self.half_widths += (ratio.high / ratio.low).ln() / 2.0;
-        Ok(())
     }
 
-    /// The row of the table.
-    pub(super) fn row(&self, case: &Case) -> String {
+    fn row(&self, case: &Variants) -> String {
         let part = |count| percent(count, self.comparisons);
         format!(
             "| {} | {} | {} | {} | {} | {} | {} | {:.1} |",
@@ -116,9 +127,9 @@ mod tests {
     use super::*;
 
     fn counted(name: &str, truth: f64) -> Frequencies {
-        let cases = cases();
+        let cases = Variants::all();
         let case = cases.iter().find(|case| case.kind.name == name && case.truth == truth).unwrap();
-        frequencies(case, 30, 1).unwrap()
+        case.found(30, 1).unwrap()
     }
 
     #[test]

@@ -3,28 +3,17 @@
 
 use std::time::Duration;
 
-use analysis::{WithinInterval, interval_of_mean};
+use analysis::{Within, WithinInterval, interval_of_mean};
 use engine::{Pacing, Schedule, SimulatedChance};
 use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem, split_mix};
 
+use super::table::{Case, repeated};
 use super::trial::{SimulatedTrial, run};
 use super::{normal, percent};
 
 /// The server's rate, a second.
 const SERVER_PER_S: f64 = 100.0;
 const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
-
-/// The head of the table of series.
-pub(super) const SERIES_HEAD: &str = "\
-| correlation of neighbours | intervals | 95 % interval has the mean, % | its half width, % | the same of known noise, % \
-| effective samples |
-|---|---|---|---|---|---|";
-
-/// The head of the table of queues.
-pub(super) const QUEUES_HEAD: &str = "\
-| part of the capacity | measured for | throughput % | mean % | p50 % | p95 % | p99 % | half width of throughput, % \
-| of p99, % |
-|---|---|---|---|---|---|---|---|---|";
 
 /// A first-order autoregression with mean 100 and deviation 5.
 pub(super) struct Series {
@@ -35,8 +24,8 @@ pub(super) struct Series {
 /// One server with exponential services and Poisson arrivals (M/M/1).
 pub(super) struct Queue {
     /// Arrivals as a part of the server's rate.
-    part: f64,
-    seconds: u64,
+    pub(super) part: f64,
+    pub(super) seconds: u64,
 }
 
 /// Intervals of one figure.
@@ -46,18 +35,6 @@ pub(super) struct Coverage {
     covered: u64,
     half_widths: Vec<f64>,
     effective_samples: f64,
-}
-
-/// Series of several lengths and correlations.
-pub(super) fn series() -> Vec<Series> {
-    let of = |correlation| [8, 10, 20, 60, 300].map(|count| Series { correlation, count });
-    [0.0, 0.5, 0.8, 0.9].into_iter().flat_map(of).collect()
-}
-
-/// Queues under light and heavy load, for a short and a long time.
-pub(super) fn queues() -> Vec<Queue> {
-    let of = |part| [10, 60, 300].map(|seconds| Queue { part, seconds });
-    [0.5, 0.8, 0.9].into_iter().flat_map(of).collect()
 }
 
 impl Coverage {
@@ -75,77 +52,56 @@ impl Coverage {
     }
 
     /// The median half width, in percent of the truth.
-    fn half_width(&mut self) -> String {
-        self.half_widths.sort_by(f64::total_cmp);
-        let median = self.half_widths.get(self.half_widths.len() / 2);
+    fn half_width(&self) -> String {
+        let mut all = self.half_widths.clone();
+        all.sort_by(f64::total_cmp);
+        let median = all.get(all.len() / 2);
         median.filter(|it| it.is_finite()).map_or("-".to_owned(), |median| format!("{median:.1}"))
     }
 }
 
-/// The intervals of so many series.
-pub(super) fn of_series(series: &Series, count: u64, seed: u64) -> Coverage {
-    let mut coverage = Coverage::default();
-    let mut draws = split_mix::mix(seed ^ split_mix::mix(series.count as u64));
-    for _ in 0..count {
+impl Series {
+    fn once(&self, seed: u64) -> Option<WithinInterval> {
+        let mut draws = seed;
         let mut value = normal(&mut draws);
-        let figures: Vec<f64> = (0..series.count)
+        let figures: Vec<f64> = (0..self.count)
             .map(|_| {
                 let seen = value;
-                let noise = (1.0 - series.correlation.powi(2)).sqrt() * normal(&mut draws);
-                value = series.correlation * value + noise;
+                let noise = (1.0 - self.correlation.powi(2)).sqrt() * normal(&mut draws);
+                value = self.correlation * value + noise;
                 100.0 + 5.0 * seen
             })
             .collect();
-        coverage.add(interval_of_mean(&figures), 100.0);
+        interval_of_mean(&figures)
     }
-    coverage
 }
 
-/// The intervals of so many trials: of throughput, the mean, and each percentile.
-///
-/// # Errors
-/// When a trial could not run.
-pub(super) fn of_queue(queue: &Queue, trials: u64, seed: u64) -> anyhow::Result<[Coverage; 5]> {
-    let mut coverage: [Coverage; 5] = Default::default();
-    let rate_per_s = queue.part * SERVER_PER_S;
-    let mean_ns = 1e9 / (SERVER_PER_S - rate_per_s);
-    for number in 0..trials {
-        let seed = split_mix::mix(seed.wrapping_add(split_mix::mix(number + 1)));
-        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
-        let within = run(&trial(queue, seed), chance)?.0.within;
-        coverage[0].add(within.transactions_per_s, rate_per_s);
-        coverage[1].add(within.mean_ns, mean_ns);
-        for (coverage, percent) in coverage[2..].iter_mut().zip(PERCENTILES) {
-            let truth_ns = -mean_ns * (1.0 - percent / 100.0).ln();
-            coverage.add(within.percentile_ns(percent), truth_ns);
+impl Case for Series {
+    const TITLE: &'static str = "Intervals within a trial: series";
+    const HEAD: &'static str = "\
+| correlation of neighbours | intervals | 95 % interval has the mean, % | its half width, % | the same of known noise, % \
+| effective samples |
+|---|---|---|---|---|---|";
+    type Found = Coverage;
+
+    /// Several lengths and correlations.
+    fn all() -> Vec<Self> {
+        let of = |correlation| [8, 10, 20, 60, 300].map(|count| Self { correlation, count });
+        [0.0, 0.5, 0.8, 0.9].into_iter().flat_map(of).collect()
+    }
+
+    fn found(&self, repetitions: u64, seed: u64) -> anyhow::Result<Coverage> {
+        let mut coverage = Coverage::default();
+        let seed = seed ^ split_mix::mix(self.count as u64);
+        for interval in repeated(repetitions, seed, |seed| Ok(self.once(seed)))? {
+            coverage.add(interval, 100.0);
         }
+        Ok(coverage)
     }
-    Ok(coverage)
-}
 
-fn trial(queue: &Queue, seed: u64) -> SimulatedTrial {
-    let system = SimulatedSystem {
-        servers: 1,
-        operations: 1,
-        service_times_ns: vec![(1e9 / SERVER_PER_S) as u64],
-        distribution: ServiceDistribution::Exponential,
-        stalls: Vec::new(),
-        noise: Vec::new(),
-    };
-    let rate_per_s = queue.part * SERVER_PER_S;
-    // Many times as long as the queue remembers.
-    let warm_up = Duration::from_secs(30);
-    let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up);
-    let pacing = Pacing::Open { schedule, spread: Arrivals::Poisson, seed, backlog_max: 100_000 };
-    let (time, interval) = (Duration::from_secs(queue.seconds), Duration::from_secs(1));
-    let rate_per_s = Some(rate_per_s);
-    SimulatedTrial { system, clients: 1_000, pacing, rate_per_s, warm_up, time, interval }
-}
-
-impl Series {
-    /// The row of the table. With known noise the half width is 1.96 standard errors of the mean of an autoregression
-    /// that goes on for as many intervals.
-    pub(super) fn row(&self, mut coverage: Coverage) -> String {
+    /// With known noise the half width is 1.96 standard errors of the mean of an autoregression that goes on for as many
+    /// intervals.
+    fn row(&self, coverage: &Coverage) -> String {
         let Self { correlation, count } = *self;
         let n = count as f64;
         let lags = (1..count).map(|lag| (1.0 - lag as f64 / n) * correlation.powi(lag as i32));
@@ -160,8 +116,77 @@ impl Series {
 }
 
 impl Queue {
-    /// The row of the table.
-    pub(super) fn row(&self, mut coverage: [Coverage; 5]) -> String {
+    /// Arrivals a second.
+    pub(super) fn rate_per_s(&self) -> f64 {
+        self.part * SERVER_PER_S
+    }
+
+    /// The mean response time. Source: it is exponential, with the rate that the arrivals leave (Kleinrock, Queueing
+    /// Systems 1, section 5.7 on M/M/1).
+    pub(super) fn mean_ns(&self) -> f64 {
+        1e9 / (SERVER_PER_S - self.rate_per_s())
+    }
+
+    /// A percentile of response times.
+    pub(super) fn percentile_ns(&self, percent: f64) -> f64 {
+        -self.mean_ns() * (1.0 - percent / 100.0).ln()
+    }
+
+    fn once(&self, seed: u64) -> anyhow::Result<Within> {
+        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+        Ok(run(&self.trial(seed), chance)?.0.within)
+    }
+
+    /// A trial on the server.
+    pub(super) fn trial(&self, seed: u64) -> SimulatedTrial {
+        let system = SimulatedSystem {
+            servers: 1,
+            operations: 1,
+            service_times_ns: vec![(1e9 / SERVER_PER_S) as u64],
+            distribution: ServiceDistribution::Exponential,
+            stalls: Vec::new(),
+            noise: Vec::new(),
+        };
+        let rate_per_s = self.rate_per_s();
+        // Many times as long as the queue remembers.
+        let warm_up = Duration::from_secs(30);
+        let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up);
+        let pacing =
+            Pacing::Open { schedule, spread: Arrivals::Poisson, seed, backlog_max: 100_000 };
+        let (time, interval) = (Duration::from_secs(self.seconds), Duration::from_secs(1));
+        let rate_per_s = Some(rate_per_s);
+        SimulatedTrial { system, clients: 1_000, pacing, rate_per_s, warm_up, time, interval }
+    }
+}
+
+impl Case for Queue {
+    const TITLE: &'static str = "Intervals within a trial: queues";
+    const HEAD: &'static str = "\
+| part of the capacity | measured for | throughput % | mean % | p50 % | p95 % | p99 % | half width of throughput, % \
+| of p99, % |
+|---|---|---|---|---|---|---|---|---|";
+    /// Of throughput, the mean, and each percentile.
+    type Found = [Coverage; 5];
+
+    /// Light and heavy load, for a short and a long time.
+    fn all() -> Vec<Self> {
+        let of = |part| [10, 60, 300].map(|seconds| Self { part, seconds });
+        [0.5, 0.8, 0.9].into_iter().flat_map(of).collect()
+    }
+
+    fn found(&self, trials: u64, seed: u64) -> anyhow::Result<[Coverage; 5]> {
+        let mut coverage: [Coverage; 5] = Default::default();
+        for within in repeated(trials, seed, |seed| self.once(seed))? {
+            coverage[0].add(within.transactions_per_s, self.rate_per_s());
+            coverage[1].add(within.mean_ns, self.mean_ns());
+            for (coverage, percent) in coverage[2..].iter_mut().zip(PERCENTILES) {
+                coverage.add(within.percentile_ns(percent), self.percentile_ns(percent));
+            }
+        }
+        Ok(coverage)
+    }
+
+    fn row(&self, coverage: &[Coverage; 5]) -> String {
         let covered: Vec<String> = coverage.iter().map(Coverage::covered).collect();
         let widths = [coverage[0].half_width(), coverage[4].half_width()];
         let Self { part, seconds } = self;
@@ -180,13 +205,13 @@ mod tests {
         let interval = WithinInterval { low: 98.0, high: Some(102.0), effective_samples: 80.0 };
         coverage.add(Some(interval), 100.0);
         // 1.96 x 5 / sqrt 100.
-        assert_eq!(series.row(coverage), "| 0 | 100 | 100.0 (20.7 to 100.0) | 2.0 | 1.0 | 80 |");
+        assert_eq!(series.row(&coverage), "| 0 | 100 | 100.0 (20.7 to 100.0) | 2.0 | 1.0 | 80 |");
     }
 
     #[test]
     fn trials_of_the_engine_have_intervals_of_every_figure() {
         let queue = Queue { part: 0.5, seconds: 60 };
-        let coverage = of_queue(&queue, 4, 1).unwrap();
+        let coverage = queue.found(4, 1).unwrap();
         for coverage in &coverage {
             assert_eq!(coverage.intervals, 4);
             assert!(coverage.covered >= 2, "{coverage:?}");

@@ -6,7 +6,10 @@ use analysis::{BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, 
 use engine::{Pacing, Schedule, SimulatedChance};
 use measure::{BoundedFigure, SeekBound, SeekOver, SeekRange, nanos};
 use plan::{Arrivals, Noise, Rate, ServiceDistribution, SimulatedSystem, split_mix};
+use record::on_all_cores;
 
+use super::noises::seed_of;
+use super::table::Case;
 use super::trial::{SimulatedTrial, probe};
 use super::{normal, percent};
 
@@ -23,14 +26,8 @@ const FACTORS: u32 = 400;
 /// The capacities that are sought, as parts of the server's rate.
 const PARTS: [f64; 7] = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9];
 
-/// The head of the table.
-pub(super) const HEAD: &str = "\
-| noise | capacity not told % | median error % | error below 5 % in % | 95 % interval has the truth, % \
-| its half width, % | probes | longer trial kept the bound % |
-|---|---|---|---|---|---|---|---|";
-
-/// What disturbs the probes.
-pub(super) struct Case {
+/// Seeks whose probes are disturbed.
+pub(super) struct Sought {
     name: &'static str,
     noise: Disturbance,
 }
@@ -57,36 +54,48 @@ pub(super) struct Results {
     errors: Vec<f64>,
 }
 
-/// The kinds of noise.
-pub(super) fn cases() -> Vec<Case> {
-    use Disturbance::{Autocorrelated, Machine, Percentile};
-    let case = |name, noise| Case { name, noise };
-    vec![
-        case("p99 of each probe is 15 % off (model)", Percentile(0.15)),
-        case("none, simulated", Machine(0.0)),
-        case(
-            "autocorrelated 15 %, 0.1 s, simulated",
-            Autocorrelated(0.15, Duration::from_millis(100)),
-        ),
-        case("autocorrelated 15 %, 1 s, simulated", Autocorrelated(0.15, Duration::from_secs(1))),
-        case("each trial on a machine 15 % faster or slower, simulated", Machine(0.15)),
-    ]
-}
+impl Case for Sought {
+    const TITLE: &'static str = "Seeks for a capacity";
+    const HEAD: &'static str = "\
+| noise | capacity not told % | median error % | error below 5 % in % | 95 % interval has the truth, % \
+| its half width, % | probes | longer trial kept the bound % |
+|---|---|---|---|---|---|---|---|";
+    type Found = Results;
 
-/// Seeks so many times.
-///
-/// # Errors
-/// When a trial could not run.
-pub(super) fn results(case: &Case, seeks: u64, seed: u64) -> anyhow::Result<Results> {
-    let mut all = Results::default();
-    let parts = PARTS.map(|part| Ok((bound(part), truth(case, part, seed)?)));
-    let parts = parts.into_iter().collect::<anyhow::Result<Vec<(SeekBound, f64)>>>()?;
-    for number in 0..seeks {
-        let (bound, truth) = parts[number as usize % parts.len()];
-        let seed = split_mix::mix(seed.wrapping_add(split_mix::mix(number + 1)));
-        all.add(&sought(case, bound, seed)?, truth);
+    fn all() -> Vec<Self> {
+        use Disturbance::{Autocorrelated, Machine, Percentile};
+        let case = |name, noise| Self { name, noise };
+        vec![
+            case("p99 of each probe is 15 % off (model)", Percentile(0.15)),
+            case("none, simulated", Machine(0.0)),
+            case(
+                "autocorrelated 15 %, 0.1 s, simulated",
+                Autocorrelated(0.15, Duration::from_millis(100)),
+            ),
+            case(
+                "autocorrelated 15 %, 1 s, simulated",
+                Autocorrelated(0.15, Duration::from_secs(1)),
+            ),
+            case("each trial on a machine 15 % faster or slower, simulated", Machine(0.15)),
+        ]
     }
-    Ok(all)
+
+    fn found(&self, seeks: u64, seed: u64) -> anyhow::Result<Results> {
+        let parts = PARTS.map(|part| Ok((bound(part), truth(self, part, seed)?)));
+        let parts = parts.into_iter().collect::<anyhow::Result<Vec<(SeekBound, f64)>>>()?;
+        let numbers: Vec<u64> = (0..seeks).collect();
+        let bound_of = |number: u64| parts[number as usize % parts.len()];
+        let once = |number: &u64| sought(self, bound_of(*number).0, seed_of(seed, *number));
+        let mut all = Results::default();
+        for (seek, number) in on_all_cores(&numbers, once).into_iter().zip(0..) {
+            all.add(&seek?, bound_of(number).1);
+        }
+        Ok(all)
+    }
+
+    fn row(&self, found: &Results) -> String {
+        found.row(self)
+    }
 }
 
 /// The bound that a queue with exponential services and Poisson arrivals, without noise, keeps up to this part of the
@@ -99,7 +108,7 @@ fn bound(part: f64) -> SeekBound {
 
 /// The capacity: the load at which one transaction in a hundred is above the bound, over all time and all machines.
 /// Without noise it is the formula's, otherwise by bisection.
-fn truth(case: &Case, part: f64, seed: u64) -> anyhow::Result<f64> {
+fn truth(case: &Sought, part: f64, seed: u64) -> anyhow::Result<f64> {
     if matches!(case.noise, Disturbance::Machine(0.0)) {
         return Ok(SERVER_PER_S * part);
     }
@@ -113,7 +122,7 @@ fn truth(case: &Case, part: f64, seed: u64) -> anyhow::Result<f64> {
 }
 
 /// The share of transactions above the bound, over all time and all machines.
-fn share_above(case: &Case, load: f64, bound: SeekBound, seed: u64) -> anyhow::Result<f64> {
+fn share_above(case: &Sought, load: f64, bound: SeekBound, seed: u64) -> anyhow::Result<f64> {
     let asked = NextProbe { load, step: Step::Refine, bracket: (None, None) };
     let (Disturbance::Percentile(deviation) | Disturbance::Machine(deviation)) = case.noise else {
         let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0 };
@@ -132,7 +141,7 @@ fn share_above(case: &Case, load: f64, bound: SeekBound, seed: u64) -> anyhow::R
     Ok(above / all)
 }
 
-fn sought(case: &Case, bound: SeekBound, seed: u64) -> anyhow::Result<Seek> {
+fn sought(case: &Sought, bound: SeekBound, seed: u64) -> anyhow::Result<Seek> {
     let over = SeekOver::Rate;
     let (from, to) = (SERVER_PER_S / 20.0, SERVER_PER_S * 50.0);
     let mut seek = Seek::new(SeekRange { over, from, to, precision: 0.05, probes_max: 50 });
@@ -152,7 +161,7 @@ fn sought(case: &Case, bound: SeekBound, seed: u64) -> anyhow::Result<Seek> {
 }
 
 fn finished(
-    case: &Case,
+    case: &Sought,
     asked: NextProbe,
     factor: f64,
     bound: SeekBound,
@@ -187,7 +196,7 @@ fn modelled(asked: NextProbe, factor: f64, bound: SeekBound) -> JudgedProbe {
     }
 }
 
-fn trial(case: &Case, load: f64, time: Duration, factor: f64, seed: u64) -> SimulatedTrial {
+fn trial(case: &Sought, load: f64, time: Duration, factor: f64, seed: u64) -> SimulatedTrial {
     let noise = match case.noise {
         Disturbance::Autocorrelated(deviation, time) => {
             vec![Noise::Autocorrelated { deviation, time_ns: nanos(time) }]
@@ -230,8 +239,7 @@ impl Results {
         errors.get(errors.len() / 2).copied().unwrap_or(f64::NAN)
     }
 
-    /// The row of the table.
-    pub(super) fn row(&self, case: &Case) -> String {
+    fn row(&self, case: &Sought) -> String {
         let told = self.seeks - self.not_told;
         let near = self.errors.iter().filter(|error| **error < 0.05).count() as u64;
         format!(
@@ -255,9 +263,9 @@ mod tests {
     /// A seek that tells no interval counts as one without the truth.
     #[test]
     fn seeks_on_a_simulated_system_find_the_capacity_of_the_formula() {
-        let cases = cases();
+        let cases = Sought::all();
         let none = cases.iter().find(|case| case.name == "none, simulated").unwrap();
-        let found = results(none, 21, 1).unwrap();
+        let found = none.found(21, 1).unwrap();
         assert!(found.median_error() < 0.02, "{found:?}");
         assert!(found.covered >= 18, "{found:?}");
     }
@@ -266,7 +274,7 @@ mod tests {
     /// where r is the part of the server that the load leaves, by what it leaves without noise.
     #[test]
     fn the_truth_of_the_model_has_one_transaction_in_a_hundred_above_the_bound() {
-        let load = truth(&cases()[0], 0.75, 1).unwrap();
+        let load = truth(&Sought::all()[0], 0.75, 1).unwrap();
         let left = (SERVER_PER_S - load) / (SERVER_PER_S * 0.25);
         let mut draws = 7;
         let above = (0..200_000).map(|_| 0.01_f64.powf(left / (0.15 * normal(&mut draws)).exp()));
@@ -276,7 +284,7 @@ mod tests {
 
     #[test]
     fn seeks_of_the_model_with_15_percent_of_noise_keep_their_promises() {
-        let found = results(&cases()[0], 200, 1).unwrap();
+        let found = Sought::all()[0].found(200, 1).unwrap();
         assert_eq!(found.not_told, 0, "{found:?}");
         assert!(found.median_error() < 0.02 && found.covered >= 186, "{found:?}");
     }

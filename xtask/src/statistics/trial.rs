@@ -1,6 +1,7 @@
 //! A trial of the real engine on a simulated system, in virtual time, and what analysis makes of it.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use analysis::{
@@ -13,10 +14,11 @@ use engine::{
     TrialObserver, Workers, offer,
 };
 use measure::{
-    DecidedEnds, Interval, LatencyHistogram, Phase, ProbeFacts, Rules, SeekBound, Tally,
+    DecidedEnds, Interval, LatencyHistogram, Operation, Phase, ProbeFacts, Rules, SeekBound, Tally,
     TrialStatus, Watched,
 };
-use plan::{Limit, SimulatedSystem};
+use plan::{Limit, LoadPlan, Plan, SimulatedSystem, Source};
+use runner::Enough;
 
 /// The load of a simulated trial.
 #[derive(Clone, Debug)]
@@ -31,19 +33,30 @@ pub(super) struct SimulatedTrial {
     pub(super) interval: Duration,
 }
 
-#[derive(Default)]
-struct Kept(Vec<Interval>);
+/// Keeps the measured intervals, and may end a phase.
+struct Kept<'a> {
+    operations: &'a [Operation],
+    measured: Vec<Interval>,
+    enough: Option<Enough>,
+}
 
-impl TrialObserver for Kept {
+impl TrialObserver for Kept<'_> {
     fn begins(&mut self, _phase: Phase) -> io::Result<()> {
         Ok(())
     }
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         if interval.phase == Phase::Measure {
-            self.0.push(interval.clone());
+            self.measured.push(interval.clone());
+        }
+        if let Some(enough) = &mut self.enough {
+            enough.add(interval, self.operations);
         }
         Ok(())
+    }
+
+    fn has_enough(&mut self) -> bool {
+        self.enough.as_ref().is_some_and(Enough::is_enough)
     }
 
     fn ends(&mut self) -> io::Result<()> {
@@ -60,8 +73,41 @@ pub(super) fn run(
     chance: SimulatedChance,
 ) -> anyhow::Result<(Summary, Vec<Finding>)> {
     let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, intervals) = offered(trial, &load)?;
-    Ok(analyse(trial, &load, &outcome, &intervals))
+    let (outcome, kept) = offered(trial, &load, None)?;
+    Ok(analyse(trial, &load, &outcome, &kept.measured))
+}
+
+/// A trial whose phases ended by what was measured.
+pub(super) struct Decided {
+    pub(super) ends: DecidedEnds,
+    pub(super) summary: Summary,
+}
+
+/// Runs a trial whose phases end as a plan says; the lengths of the phases are the longest ones. An open loop has its
+/// own warm-up before.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn decided(
+    trial: &SimulatedTrial,
+    chance: SimulatedChance,
+    plan: &LoadPlan,
+) -> anyhow::Result<Decided> {
+    let load = Simulated::new(trial.system.clone(), chance);
+    let (outcome, kept) = offered(trial, &load, Some(plan))?;
+    let summary = analyse(trial, &load, &outcome, &kept.measured).0;
+    let ends = kept.enough.as_ref().map(Enough::ends).unwrap_or_default();
+    Ok(Decided { ends, summary })
+}
+
+/// The load of a plan with these lines.
+///
+/// # Errors
+/// When they are wrong.
+pub(super) fn load_of(lines: &str) -> anyhow::Result<LoadPlan> {
+    let text = format!("system = \"simulated\"\nworkload = \"simulated\"\n[load]\n{lines}\n");
+    let source = Source { name: "statistics".to_owned(), text, folder: PathBuf::new() };
+    Ok(Plan::parse(source)?.load)
 }
 
 /// Runs a trial as a probe of a seek for these bounds, and judges it.
@@ -75,8 +121,9 @@ pub(super) fn probe(
     bounds: &[SeekBound],
 ) -> anyhow::Result<JudgedProbe> {
     let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, intervals) = offered(trial, &load)?;
-    let total = total(&load, &intervals);
+    let (outcome, kept) = offered(trial, &load, None)?;
+    let intervals = &kept.measured;
+    let total = total(&load, intervals);
     let status = match outcome.ended {
         LoadEnd::Complete => TrialStatus::Complete,
         ended => TrialStatus::Failed(format!("{ended:?}")),
@@ -99,26 +146,32 @@ fn total(load: &Simulated, intervals: &[Interval]) -> Tally {
     total
 }
 
-/// Offers the load of a trial; returns the outcome and the measured intervals.
-fn offered(trial: &SimulatedTrial, load: &Simulated) -> anyhow::Result<(Outcome, Vec<Interval>)> {
+/// Offers the load of a trial; returns the outcome and the measured intervals. With a plan its phases end as that says.
+fn offered<'l>(
+    trial: &SimulatedTrial,
+    load: &'l Simulated,
+    plan: Option<&LoadPlan>,
+) -> anyhow::Result<(Outcome, Kept<'l>)> {
+    let steady_from = plan.and_then(|plan| Some(plan.steady.as_ref()?.at_least));
+    let warm_up = plan.filter(|_| steady_from.is_some()).map(|plan| plan.warm_up);
     let offered = OfferedLoad {
         clients: trial.clients,
         workers: Workers::Simulated,
         cpus: Vec::new(),
         pacing: trial.pacing.clone(),
-        warm_up: trial.warm_up,
+        warm_up: warm_up.unwrap_or(trial.warm_up),
         limit: Limit::time(trial.time),
-        ends: PhaseEnds::default(),
-        has_uneven_turns: false,
-        keeps_turns: false,
+        ends: plan.map_or_else(PhaseEnds::default, |plan| Enough::allowed(plan, steady_from)),
+        runs_once: false,
         interval: trial.interval,
         connect_timeout: Duration::from_secs(1),
         reconnect_limit: None,
         drain_timeout: Duration::from_secs(10),
     };
-    let mut kept = Kept::default();
+    let enough = plan.map(|plan| Enough::new(plan, steady_from));
+    let mut kept = Kept { operations: load.operations(), measured: Vec::new(), enough };
     let outcome = offer(&offered, load, &Stop::new(), &mut kept).context("a simulated trial")?;
-    Ok((outcome, kept.0))
+    Ok((outcome, kept))
 }
 
 fn analyse(
@@ -174,6 +227,7 @@ fn analyse(
         watched: &Watched::default(),
         window: (0, 0),
         status: Some(&TrialStatus::Complete),
+        failed_phase: None,
         decided_ends: DecidedEnds::default(),
         damage: None,
     };

@@ -77,6 +77,7 @@ impl Trial {
             watched: &self.watched,
             window: (0, 0),
             status: Some(&TrialStatus::Complete),
+            failed_phase: None,
             decided_ends: DecidedEnds::default(),
             damage: None,
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
-use record::{Dyno, Run, RunStatus};
+use record::{Run, RunStatus};
 use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
@@ -49,7 +49,7 @@ pub(crate) fn run(
     let options = RunOptions {
         out: output.out.clone(),
         command: command_line::again(),
-        dyno: Dyno { version: env!("CARGO_PKG_VERSION").to_owned(), build: build() },
+        dyno: super::this_dyno(),
     };
     let outcome = experiment.run(&options, &stop, &mut progress);
     progress.finish();
@@ -85,11 +85,6 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
         RunStatus::Complete => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
-}
-
-fn build() -> String {
-    let profile = if cfg!(debug_assertions) { "debug" } else { "optimised" };
-    format!("{profile}, {}-{}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
 /// The trials and how long they take.

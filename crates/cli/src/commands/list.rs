@@ -5,9 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use record::{Run, RunSummary};
-use report::Table;
+use report::{BestTrial, Table, Verdict};
 
 use crate::args::{ListArgs, RESULTS};
+
+/// In place of a verdict where there is none on the record as it is.
+const NOT_JUDGED: &str = "not judged";
 
 /// The runs below a folder, the oldest first. Prints a message for each run that cannot be read, with the reason.
 pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
@@ -34,34 +37,57 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let heads = ["started", "plan", "status", "trials", "best tps", "its p99", "folder"];
+    let heads = ["started", "plan", "status", "trials", "verdict", "best tps", "its p99", "folder"];
     let mut table = heads.into_iter().fold(Table::new(), Table::words);
-    runs.iter().for_each(|run| table.row(row(run)));
+    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
+    let has_unjudged = rows.iter().any(|row| row.iter().any(|cell| cell == NOT_JUDGED));
+    rows.into_iter().for_each(|row| table.row(row));
     super::print(&table.text_within(super::output_width()))?;
+    if has_unjudged {
+        super::print(&format!(
+            "{NOT_JUDGED}: `dyno report FOLDER` judges the trials of the run\n"
+        ))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run with its best figures, as far as its trials can be read.
+/// A run with its trials, their verdict, and its best figures.
 fn row(summary: &RunSummary) -> Vec<String> {
-    let run = Run::open_unwatched(&summary.folder);
-    let (trials, best) = match &run {
-        Ok(run) => {
-            let trials = format!("{} of {}", run.trials_done(), run.trials_planned());
-            (trials, report::best_trial(run))
-        }
-        Err(cause) => {
-            super::print_message(&format!("no figures of {}: {cause}", summary.folder.display()));
-            ("-".to_owned(), None)
-        }
-    };
-    let [tps, p99] = best.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
+    let [trials, verdict, tps, p99] = Verdict::kept(&summary.folder)
+        .map_or_else(|| as_far_as_read(&summary.folder), |kept| judged(&kept));
     vec![
         summary.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         summary.plan_name.clone(),
         summary.status.name().to_owned(),
         trials,
+        verdict,
         tps,
         p99,
         summary.folder.display().to_string(),
     ]
+}
+
+fn judged(kept: &Verdict) -> [String; 4] {
+    let [tps, p99] = best(kept.best());
+    [kept.trials(), kept.text(&super::this_dyno()), tps, p99]
+}
+
+/// The cells of a run on whose record there is no verdict, as far as its trials can be read. What was watched is not read,
+/// without which nothing can be judged.
+fn as_far_as_read(folder: &Path) -> [String; 4] {
+    let (trials, [tps, p99]) = match Run::open_unwatched(folder) {
+        Ok(run) => {
+            let trials = format!("{} of {}", run.trials_done(), run.trials_planned());
+            (trials, best(report::best_trial(&run).as_ref()))
+        }
+        Err(cause) => {
+            super::print_message(&format!("no figures of {}: {cause}", folder.display()));
+            ("-".to_owned(), best(None))
+        }
+    };
+    [trials, NOT_JUDGED.to_owned(), tps, p99]
+}
+
+fn best(trial: Option<&BestTrial>) -> [String; 2] {
+    trial.map_or_else(|| ["-", "-"].map(str::to_owned), BestTrial::cells)
 }

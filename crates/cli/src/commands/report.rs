@@ -93,7 +93,8 @@ pub(super) fn add_server_kinds(run: &mut Run) {
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.
 pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Result<RunValidity> {
     let digest = Digest::new(run);
-    let written = folder.map(|folder| report::write_all(&digest, folder)).transpose();
+    let written =
+        folder.map(|folder| report::write_all(&digest, folder, &super::this_dyno())).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
     super::print(&view(&digest, format, page))?;
     written?;

@@ -54,7 +54,7 @@ fn an_unreachable_server_fails_the_run_with_a_remedy() {
     assert!(message.contains("nothing listens there"), "{message}");
     let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
     let row: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().skip(4).collect();
-    assert_eq!(row[..6], ["failed", "0", "of", "1", "-", "-"], "{listed}");
+    assert_eq!(row[..8], ["failed", "0", "of", "1", "1", "invalid", "-", "-"], "{listed}");
     let run = sandbox.runs().remove(0);
     for (format, status) in [("json", "\"status\": \"failed\""), ("text", "failed in ")] {
         let output = sandbox.dyno(["report", "--format", format]).output().unwrap();
@@ -93,7 +93,9 @@ fn the_progress_ends_with_the_figures_of_the_whole_trial() {
     let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
     let best = report["trials"].as_array().unwrap().iter();
     let best = best.map(|trial| trial["transactions_per_s"].as_f64().unwrap()).fold(0.0, f64::max);
-    assert!(listed.contains(&format!(" complete  2 of 2  {best:.0} ")), "{listed}");
+    let row = listed.lines().nth(1).unwrap();
+    assert!(row.contains(" complete  2 of 2  "), "{listed}");
+    assert!(row.contains(&format!("  {best:.0} ")), "{listed}");
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 use std::fs;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::faults_server::managed_mariadb;
+use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both};
 
 /// Runs a plan, and gives its record this name.
@@ -173,4 +177,72 @@ fn what_cannot_be_compared_is_refused_with_the_exit_code_of_a_wrong_command_line
     let text = sandbox.succeed(["compare", "small", "again", "--format=markdown"]).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("| too few trials |"), "{text}");
+}
+
+#[test]
+fn two_builds_of_one_database_are_compared_to_a_sentence_to_quote() {
+    let sandbox = Sandbox::new();
+    let plan = "repetitions = 6\n[systems.tidb]\nkind = \"simulated\"\ndistribution = \"lognormal\"\nvariation = 0.1\n\
+                [systems.tidb.variants.v1]\nservice_times = [\"10ms\"]\n\
+                [systems.tidb.variants.v3]\nservice_times = [\"8ms\"]\n[workloads.simulated]\n\
+                [load]\nclients = [1, 2, 4]\ntime = \"20s\"\nwarm_up = \"1s\"\n";
+    run(&sandbox, "builds", plan);
+    let text = sandbox.succeed(["compare", "builds:v1", "builds:v3"]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    let told = text.trim_end().rsplit_once('\n').unwrap().1;
+    // A service takes four fifths of the time, so that 1.25 times as many are done, with any number of clients.
+    let expected =
+        "tidb.v3 is faster than tidb.v1 under 3 of 3 loads of simulated: throughput +25 %";
+    assert!(told.starts_with(expected) && told.ends_with(", 6 rounds."), "{text}");
+    assert!(text.contains("\nConclusions:\n"), "{text}");
+}
+
+#[test]
+fn crashes_of_a_real_server_are_compared_and_its_survivors_are_marked() {
+    let sandbox = Sandbox::new();
+    let plan = "workload = { kind = \"sysbench/oltp_read_only\", table_size = 200 }\nrepetitions = 3\n\
+                load = { clients = 2, time = \"3s\", warm_up = \"0s\", interval = \"200ms\", think_time = \"20ms\" }\n\
+                [systems.maria]\nkind = \"mariadb\"\n\
+                [systems.maria.variants.sturdy]\nsettings = { max_connections = 50 }\n\
+                [systems.maria.variants.fragile]\nsettings = { max_connections = 60 }\n";
+    sandbox.file("plan.toml", plan);
+    let mut run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml", "--quiet"]));
+    let mut killed = 0;
+    for trial in 0..6 {
+        let name = format!("{trial:04}");
+        run.wait_for(&name, "measure", 1);
+        let header = sandbox.runs()[0].join(format!("trials/{name}/trial.json"));
+        let header: Value = serde_json::from_str(&fs::read_to_string(header).unwrap()).unwrap();
+        if header["system"]["variant"]["name"] == "fragile" && killed < 2 {
+            kill(Pid::from_raw(managed_mariadb(&run)), Signal::SIGKILL).unwrap();
+            killed += 1;
+        }
+    }
+    assert_eq!(run.finish().status.code(), Some(1), "trials have crashed");
+    let record = sandbox.runs()[0].display().to_string();
+    let [sturdy, fragile] = ["sturdy", "fragile"].map(|name| format!("{record}:{name}"));
+    let (found, code) = json(&sandbox, &[&sturdy, &fragile]);
+    assert_eq!(code, Some(0), "{found}");
+    let crashes = &found["crashes"][0];
+    let cases = |crashed: u64| serde_json::json!({ "crashed": crashed, "trials": 3 });
+    assert_eq!((&crashes["baseline"], &crashes["candidate"]), (&cases(0), &cases(2)));
+    // Two of six trials crashed: both are of one side in 3 / 15 of all ways, and of the other in as many.
+    assert!((crashes["p_value"].as_f64().unwrap() - 0.4).abs() < 1e-12, "{crashes}");
+    assert_eq!(crashes["verdict"], "not-decided");
+    let tps = row(&found, "tps");
+    assert!(tps["remarks"].as_str().unwrap().contains("survivors of the candidate"), "{tps}");
+    assert_eq!(
+        (&tps["repetitions"]["candidate"], &tps["verdict"]),
+        (&1.into(), &"too-few-repetitions".into())
+    );
+    let told = found["conclusions"][1]["text"].as_str().unwrap();
+    let expected =
+        "maria.fragile crashed in 2 of 3 trials, maria.sturdy in 0 of 3 trials: not decided ";
+    assert!(told.starts_with(expected), "{told}");
+    let text = sandbox.succeed(["compare", &sturdy, &fragile]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("survivors of the candidate") && text.trim_end().ends_with(told),
+        "{text}"
+    );
 }

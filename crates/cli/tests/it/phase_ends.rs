@@ -202,3 +202,46 @@ fn an_interrupt_ends_a_warm_up_that_would_end_by_itself() {
     assert_eq!((&trial["status"], &trial["transactions"]), (&"interrupted".into(), &0.into()));
     assert!(!codes(trial).contains(&"never-steady"), "the user ended it");
 }
+
+#[test]
+fn an_outage_in_the_warm_up_is_not_the_steady_load() {
+    // Nothing is served from 10 s to 15 s. Latencies are then those of four intervals together, so that all have some: 16
+    // such parts after 16 s are there at 80 s, and the look after that is at 86 s.
+    let stall = "stalls = [{ at = \"10s\", for = \"5s\" }]";
+    let trial = trial(stall, "warm_up = \"steady\"\ntime = \"5s\"");
+    let warm_up = &trial["decided_ends"]["warm_up"];
+    let (from, seen) = (16 * S, 86 * S);
+    assert_eq!((&warm_up["steady_from_ns"], &warm_up["seen_ns"]), (&from.into(), &seen.into()));
+    assert_eq!(window(&trial), (seen, seen + 5 * S));
+    assert_eq!(
+        (&trial["transactions"], &trial["outages"]),
+        (&1_000.into(), &serde_json::json!([]))
+    );
+}
+
+#[test]
+fn an_outage_at_the_end_of_the_shortest_warm_up_is_waited_out() {
+    // From 28 s to 33 s; the first look is at 30 s.
+    let stall = "stalls = [{ at = \"28s\", for = \"5s\" }]";
+    let trial = trial(stall, "warm_up = \"steady\"\ntime = \"5s\"");
+    let (start, _) = window(&trial);
+    let from = trial["decided_ends"]["warm_up"]["steady_from_ns"].as_u64().unwrap();
+    assert!(from >= 33 * S && start >= 2 * from, "{from} {start}");
+    assert_eq!(trial["transactions"], 1_000);
+}
+
+#[test]
+fn an_outage_while_measuring_until_precise_is_in_the_figures() {
+    // 100 a second arrive; from 5 s to 7 s nothing is served, before the first look at 11 s. In 60 s 6,000 are due, and 60 of them are above p99:
+    // all of these waited in the outage, a single one, so that no interval of p99 can be narrow. The arrival x s after
+    // 5 s waits 2 - x s for the end of the outage, and x / 2 s for those before it. 60 of them come in 0.6 s.
+    let stall = "stalls = [{ at = \"5s\", for = \"2s\" }]";
+    let load = "rate = 100\narrivals = \"constant\"\nwarm_up = \"1s\"\ntime = \"60s\"\nuntil = \"p99 within 5%\"";
+    let missed = trial(stall, load);
+    assert_eq!(window(&missed), (S, 61 * S));
+    assert_eq!(missed["transactions"], 6_000);
+    assert!(codes(&missed).contains(&"precision-missed"), "{missed}");
+    assert!(codes(&missed).contains(&"outages"), "{missed}");
+    let p99 = missed["latency"]["percentiles"]["p99_ns"].as_u64().unwrap();
+    assert!((p99 as f64 / 1.7e9 - 1.0).abs() < 0.02, "{p99}");
+}

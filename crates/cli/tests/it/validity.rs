@@ -1,5 +1,7 @@
 //! Conclusions and `--strict`, from the command line to the exit code, on simulated systems whose figures are known.
 
+use std::fs;
+
 use crate::sandbox::{SIMULATED, Sandbox, both, json};
 
 /// A server of 100 a second, to which 95 and 105 arrive.
@@ -43,4 +45,63 @@ fn strict_passes_a_run_whose_trials_are_valid() {
                   per s (+100 % over 1 client); p50 is 30.0 ms.\n- Valid: 2 of 2 trials.\n";
     let conclusions = told.find(answer).unwrap_or_else(|| panic!("{told}"));
     assert!(conclusions < told.find("system     workload").unwrap(), "they stand first: {told}");
+}
+
+#[test]
+fn a_list_has_the_verdict_of_each_run_as_long_as_its_record_is_the_same() {
+    let sandbox = Sandbox::new();
+    // 95 of 100 a second are answered, and 100 of 105: one trial is valid, and one is doubtful.
+    sandbox.file("plan.toml", OVERLOAD);
+    sandbox.succeed(["run", "plan.toml"]);
+    let row = || {
+        let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+        listed.lines().nth(1).unwrap().to_owned()
+    };
+    let judged = row();
+    assert!(judged.contains(" 2 of 2  1 valid, 1 doubtful "), "{judged}");
+    let run = sandbox.runs().remove(0);
+    let change = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(run.join(name)).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(run.join(name), text.replacen(from, to, 1)).unwrap();
+    };
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    change("verdict.json", &version, "\"version\": \"0.0.7\"");
+    assert!(row().contains("1 valid, 1 doubtful (by dyno 0.0.7) "), "{}", row());
+    change("trials/0000/trial.json", "\n", "\n\n");
+    let unjudged = row();
+    assert!(unjudged.contains(" 2 of 2  not judged "), "{unjudged}");
+    let figures =
+        |row: &str| row.split_whitespace().rev().take(4).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(figures(&unjudged), figures(&judged), "they are in the record");
+    sandbox.succeed(["report"]);
+    assert_eq!(row(), judged);
+}
+
+#[test]
+fn data_that_is_not_as_the_workload_needs_it_makes_trials_invalid_in_every_view() {
+    let sandbox = Sandbox::new();
+    let file = "\\prepare\nCREATE TABLE t (a INTEGER);\n\\verify\nSELECT COUNT(*) = 1 FROM t;\n\
+                \\transaction look\nSELECT a FROM t;\n";
+    sandbox.file("empty.sql", file);
+    let mut command = sandbox.dyno(["bench", "empty.sql", "--system=sqlite", "--clients=1,2"]);
+    let output = command.args(["--events=5", "--warm-up=0s", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    for trial in report["trials"].as_array().unwrap() {
+        assert_eq!((&trial["status"], &trial["validity"]), (&"failed".into(), &"invalid".into()));
+        let found = trial["warnings"].as_array().unwrap().iter();
+        let codes: Vec<&serde_json::Value> = found.map(|finding| &finding["code"]).collect();
+        assert_eq!(codes, ["data-not-verified", "nothing-measured"], "{trial}");
+    }
+    let run = sandbox.runs().remove(0);
+    let file = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    let text = String::from_utf8(sandbox.dyno(["report"]).output().unwrap().stdout).unwrap();
+    for view in [text, file("report.md"), file("report.html")] {
+        assert!(view.contains("The data was not verified"), "{view}");
+    }
+    assert!(file("report.csv").contains("data-not-verified"));
+    assert!(file("trials/0001/trial.json").contains("\"failed_phase\": \"verify\""));
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    assert!(listed.contains(" 0 of 2  2 invalid "), "{listed}");
 }

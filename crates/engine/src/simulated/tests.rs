@@ -353,8 +353,7 @@ fn the_last_of_uneven_transactions_is_waited_for_and_the_times_of_each_are_kept(
     let system = system(1, vec![1_000 * MS, 5_000 * MS], Vec::new());
     let offered = OfferedLoad {
         limit: Limit::events(2),
-        has_uneven_turns: true,
-        keeps_turns: true,
+        runs_once: true,
         ..offered(1, Pacing::Closed { think_time_ns: 0 })
     };
     let (outcome, kept) = run(&system, &offered);
@@ -369,7 +368,7 @@ fn the_last_of_uneven_transactions_is_waited_for_and_the_times_of_each_are_kept(
         is_failed: false,
     };
     assert_eq!(outcome.turns, [turn(0, 1_000 * MS), turn(1_000 * MS, 6_000 * MS)]);
-    let (outcome, _) = run(&system, &OfferedLoad { keeps_turns: false, ..offered });
+    let (outcome, _) = run(&system, &OfferedLoad { runs_once: false, ..offered });
     assert_eq!(outcome.turns, []);
 }
 

@@ -5,7 +5,7 @@ use std::mem;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Operation, OperationKind, OperationTally, Outage,
-    QueryPlan, TimedTurn,
+    Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,8 @@ struct EndFile {
     status: StatusName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed_phase: Option<Phase>,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,6 +175,7 @@ impl From<&TrialEnd> for EndFile {
         Self {
             status,
             reason,
+            failed_phase: end.failed_phase,
             measure_started: end.measure_started,
             measure_ended: end.measure_ended,
             edges: Some(EdgesFile::from(&end.edges)),
@@ -266,6 +269,7 @@ impl EndFile {
             usage: self.usage,
             generator: self.generator.map(GeneratorFile::into_generator).transpose()?,
             decided_ends: self.decided_ends,
+            failed_phase: self.failed_phase,
         })
     }
 }

@@ -207,6 +207,7 @@ fn trial_end() -> TrialEnd {
             peak_rss_bytes: 5,
         }),
         generator: Some(generator()),
+        failed_phase: Some(Phase::Verify),
         decided_ends: decided_ends(),
     }
 }

@@ -9,7 +9,7 @@ use super::{Conclusion, Place, Values, text};
 use crate::compared_figure::Figure;
 use crate::comparison::{Group, groups};
 use crate::digest::{Digest, Point};
-use crate::run_comparison::{Criteria, RunComparison, Selection, Verdict};
+use crate::run_comparison::{Criteria, RunComparison, Selection, Unit, Verdict};
 
 /// Every comparison of the run.
 pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
@@ -45,9 +45,10 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
         interval: [ratio.low - 1.0, ratio.high - 1.0],
         largest: (1.0 - ratio.low_90).abs().max((ratio.high_90 - 1.0).abs()),
         repetitions: ratio.rounds,
+        unit: Unit::Round,
     };
     values.extend(of_one(&verdict));
-    values.push(("rounds", Value::Small(ratio.rounds as u64)));
+    values.push(repetitions(&verdict));
     if points.len() > 1 {
         let is_alike = |point: &&&Point<'_>| {
             let alone = group.compare(point, group.judged_by(&[**point]));
@@ -110,20 +111,20 @@ fn of_system(digest: &Digest<'_>, baseline: &str, subject: &str) -> Vec<Conclusi
 }
 
 /// The verdicts under each load in one. Those without a verdict are not compared.
-fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
+pub(crate) fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
     let Some(first) = verdicts.first() else {
         return (Code::NotCompared, vec![("figure", text(Figure::Throughput.name()))]);
     };
     let figure = ("figure", text(first.figure.name()));
     if let [only] = verdicts {
-        let trials = ("trials", Value::Small(only.repetitions as u64));
-        let values = [vec![figure], of_one(only), vec![trials]].concat();
+        let values = [vec![figure], of_one(only), vec![repetitions(only)]].concat();
         return (code(only.figure, only.significance), values);
     }
     let of = |wanted: Code| -> Vec<&Verdict> {
         verdicts.iter().filter(|it| code(it.figure, it.significance) == wanted).collect()
     };
     let loads = ("loads", Value::Small(verdicts.len() as u64));
+    let fewest = verdicts.iter().min_by_key(|it| it.repetitions).map(repetitions);
     let (faster, slower) = (of(Code::Faster), of(Code::Slower));
     if !faster.is_empty() || !slower.is_empty() {
         let is_faster = faster.len() >= slower.len();
@@ -135,16 +136,38 @@ fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
         values.extend(changes(&most));
         let opposite = (!others.is_empty()).then_some(others.len() as u64);
         values.extend(opposite.map(|count| ("opposite", Value::Small(count))));
+        values.extend(fewest);
         return (code, values);
     }
     let all: Vec<&Verdict> = verdicts.iter().collect();
     if of(Code::NoDifference).len() == verdicts.len() {
         let largest = verdicts.iter().map(|it| it.largest).fold(0.0, f64::max);
-        return (Code::NoDifference, vec![figure, loads, ("largest", Value::Part(largest))]);
+        let values = vec![figure, loads, ("largest", Value::Part(largest))];
+        return (Code::NoDifference, values.into_iter().chain(fewest).collect());
     }
-    let is_single = verdicts.iter().all(|it| it.repetitions < ROUNDS_MIN);
-    let code = if is_single { Code::NotRepeated } else { Code::Undecided };
-    (code, [vec![figure, loads], changes(&all)].concat())
+    let values = [vec![figure, loads], changes(&all)].concat();
+    if verdicts.iter().all(|it| it.repetitions < ROUNDS_MIN) {
+        return (Code::NotRepeated, values);
+    }
+    (Code::Undecided, values.into_iter().chain(ends(verdicts)).chain(fewest).collect())
+}
+
+/// The number of repetitions, by their name.
+fn repetitions(verdict: &Verdict) -> (&'static str, Value) {
+    let name = match verdict.unit {
+        Unit::Round => "rounds",
+        Unit::Trial => "trials",
+        Unit::Run => "runs",
+    };
+    (name, Value::Small(verdict.repetitions as u64))
+}
+
+/// The lowest and the highest end of all 95 % intervals.
+fn ends(verdicts: &[Verdict]) -> Values {
+    let known = || verdicts.iter().filter(|it| it.repetitions >= ROUNDS_MIN);
+    let lowest = known().map(|it| it.interval[0]).fold(f64::INFINITY, f64::min);
+    let highest = known().map(|it| it.interval[1]).fold(f64::NEG_INFINITY, f64::max);
+    vec![("lowest", Value::Change(lowest)), ("highest", Value::Change(highest))]
 }
 
 /// The values of one verdict.

@@ -117,23 +117,35 @@ pub(super) fn not_believed(
     of: &str,
     workload: Option<&str>,
 ) -> Option<Conclusion> {
-    let trials = counted(digest, points);
+    none_believed(&counted(digest, points), of, workload)
+}
+
+/// In place of an answer whose trials are all invalid.
+pub(crate) fn none_believed(
+    trials: &[&Trial<'_>],
+    of: &str,
+    workload: Option<&str>,
+) -> Option<Conclusion> {
     let is_invalid = |trial: &&Trial<'_>| trial.validity() == Validity::Invalid;
     if trials.is_empty() || !trials.iter().all(is_invalid) {
         return None;
     }
     let mut values: Values = vec![("of", text(of))];
     values.extend(workload.map(|name| ("workload", text(name))));
-    values.push(("why", text(reasons(&trials, Severity::Invalid))));
+    values.push(("why", text(reasons(trials, Severity::Invalid))));
     Some(Conclusion::new(Code::NotBelieved, values, Some(Place::Warnings)))
 }
 
 /// How many of the trials behind an answer are not valid, and how many there are; empty when all are valid, and in a
 /// run of one trial, where the next line says so.
 pub(super) fn behind(digest: &Digest<'_>, points: &[&Point<'_>]) -> Values {
-    let trials = counted(digest, points);
+    if digest.trials.len() == 1 { Vec::new() } else { behind_all(&counted(digest, points)) }
+}
+
+/// How many of the trials behind an answer are not valid, and how many there are; empty when all are valid.
+pub(crate) fn behind_all(trials: &[&Trial<'_>]) -> Values {
     let not_valid = trials.iter().filter(|trial| trial.validity() != Validity::Valid).count();
-    if not_valid == 0 || digest.trials.len() == 1 {
+    if not_valid == 0 {
         return Vec::new();
     }
     let small = |count: usize| Value::Small(count as u64);

@@ -17,6 +17,8 @@ pub(crate) enum Code {
     NotRepeated,
     /// Nothing has the figure of both.
     NotCompared,
+    /// How often the servers of both crashed.
+    Crashes,
     /// Throughput stops growing at a number of clients.
     ThroughputStops,
     /// Throughput grows up to the highest number of clients.
@@ -65,35 +67,39 @@ impl Code {
             Self::Faster => (
                 "faster",
                 "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, over {loads} loads together, of \
-                 which {alike} show it alone]",
+                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of each][, over \
+                 {loads} loads together, of which {alike} show it alone]",
             ),
             Self::Slower => (
                 "slower",
                 "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, over {loads} loads together, of \
-                 which {alike} show it alone]",
+                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of each][, over \
+                 {loads} loads together, of which {alike} show it alone]",
             ),
             Self::FasterUnderLoads => (
                 "faster-under-loads",
-                "{candidate} is faster than {baseline} under {decided} of {loads} loads of {workload}: {figure} \
-                 {least_change}[ to {most_change}][; it is slower under {opposite}]",
+                "{candidate} is faster than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
+                 {least_change}[ to {most_change}][; it is slower under {opposite}][, {rounds:round|rounds}][, \
+                 {trials:trial|trials} of each][, {runs:run|runs} of each]",
             ),
             Self::SlowerUnderLoads => (
                 "slower-under-loads",
-                "{candidate} is slower than {baseline} under {decided} of {loads} loads of {workload}: {figure} \
-                 {least_change}[ to {most_change}][; it is faster under {opposite}]",
+                "{candidate} is slower than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
+                 {least_change}[ to {most_change}][; it is faster under {opposite}][, {rounds:round|rounds}][, \
+                 {trials:trial|trials} of each][, {runs:run|runs} of each]",
             ),
             Self::NoDifference => (
                 "no-difference",
                 "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
-                 under {loads} loads]",
+                 under {loads} loads][, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of \
+                 each]",
             ),
             Self::Undecided => (
                 "undecided",
                 "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
-                 {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads]; more \
-                 repetitions would narrow it",
+                 {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
+                 intervals from {lowest} to {highest}][, {rounds:round|rounds}][, {trials:trial|trials} of each][, \
+                 {runs:run|runs} of each]; more repetitions would narrow it",
             ),
             Self::NotRepeated => (
                 "not-repeated",
@@ -105,6 +111,11 @@ impl Code {
                 "not-compared",
                 "{candidate} is not compared with {baseline}[ under {workload}]: the {figure} of both is not known in \
                  the rounds or trials that ran to their end",
+            ),
+            Self::Crashes => (
+                "crashes",
+                "{candidate} crashed in {crashed} of {trials:trial|trials}, {baseline} in {baseline_crashed} of \
+                 {baseline_trials:trial|trials}: {verdict} (p {p_value}); figures are those of the trials that survived",
             ),
             Self::ThroughputStops => (
                 "throughput-stops-growing",

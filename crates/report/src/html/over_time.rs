@@ -152,10 +152,10 @@ fn latency(frame: &Frame<'_, '_>, percentiles: &[f64]) -> Option<Chart> {
 /// The percentile spectrum of each operation, of the latencies that the tables have.
 fn operations(trial: &Trial<'_>) -> Option<Chart> {
     let header = &trial.record.header;
-    let operations = header.operations.iter().zip(trial.record.due());
+    let operations = header.operations.iter().zip(&trial.due);
     let named = operations.flat_map(|(operation, tally)| {
         let service = format!("{}: service time", operation.name);
-        [(operation.name.clone(), tally.latencies()), (service, tally.service)]
+        [(operation.name.clone(), tally.latencies()), (service, tally.service.clone())]
     });
     let lines: Vec<Spectrum> = named
         .filter(|(_, latencies)| !latencies.is_empty())

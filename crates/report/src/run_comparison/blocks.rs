@@ -5,6 +5,7 @@ use analysis::{Cases, Significance};
 use super::crashes::crashed;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
+use crate::conclusion::{self, Conclusion};
 use crate::noise_floor;
 use crate::number::{percent, several};
 use crate::table::Table;
@@ -34,6 +35,7 @@ pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
         crashes(compared),
         checks(compared),
         unmatched(compared),
+        conclusions(compared),
     ];
     all.into_iter().flatten().collect()
 }
@@ -210,6 +212,14 @@ fn unmatched(compared: &RunComparison<'_, '_>) -> Option<Block> {
         table: Table::new(),
         notes: vec![note],
     })
+}
+
+/// The answer, to quote.
+fn conclusions(compared: &RunComparison<'_, '_>) -> Option<Block> {
+    let notes: Vec<String> =
+        super::conclusion::all(compared).iter().map(Conclusion::text).collect();
+    let title = conclusion::TITLE.to_owned();
+    (!notes.is_empty()).then(|| Block { title, table: Table::new(), notes })
 }
 
 /// The system of both sides.

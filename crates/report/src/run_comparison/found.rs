@@ -22,7 +22,7 @@ pub(super) struct Found {
 
 /// What counts as one repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     /// A round that measured both sides.
     Round,
     /// A trial.

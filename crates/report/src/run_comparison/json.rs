@@ -7,7 +7,8 @@ use super::blocks::remarks;
 use super::crashes::CrashRow;
 use super::sides::{Matched, SIDES};
 use super::thresholds::Check;
-use super::{Outcome, Row, RunComparison};
+use super::{Outcome, Row, RunComparison, conclusion};
+use crate::conclusion::Conclusion;
 
 /// Version of the format of this view.
 const VERSION: u32 = 1;
@@ -30,6 +31,7 @@ impl RunComparison<'_, '_> {
             "crashes": self.crashes.iter().map(crashes).collect::<Vec<_>>(),
             "thresholds": self.checks.iter().map(|it| check(self, it)).collect::<Vec<_>>(),
             "only_on_one_side": self.sides.unmatched,
+            "conclusions": conclusion::all(self).iter().map(Conclusion::json).collect::<Vec<_>>(),
             "strict": self.criteria.is_strict,
             "passed": self.outcome() == Outcome::Passed,
         });

@@ -106,6 +106,7 @@ impl Row {
             interval: found.interval(0.95),
             largest: found.largest(),
             repetitions: one.min(other),
+            unit: found.unit,
         })
     }
 

@@ -375,3 +375,64 @@ fn the_variance_over_runs_is_split_into_its_levels() {
         "it has a single run: {text}"
     );
 }
+
+/// A database that was built for two levels of a processor, under three workloads in three rounds; `factors` say how many
+/// times as much the second build did in each.
+fn builds(factors: [[f64; 3]; 3]) -> Run {
+    let mut run = sample::variants();
+    run.trials.retain(|trial| trial.header.clients == 4);
+    run.header.percentiles = vec![50.0, 95.0];
+    let of_one = std::mem::take(&mut run.trials);
+    for (workload, factors) in ["point_select", "update_index", "read_only"].iter().zip(factors) {
+        for mut trial in of_one.iter().cloned() {
+            let round = trial.header.repetition as usize;
+            let is_v3 = trial.header.system == "tidb.v3";
+            let factor = if is_v3 { factors[round] } else { 1.0 };
+            trial.header.index = run.trials.len();
+            trial.header.workload.name = (*workload).to_owned();
+            trial.total.transactions = ([20_000.0, 10_000.0, 30_000.0][round] * factor) as u64;
+            trial.end.as_mut().unwrap().status = TrialStatus::Complete;
+            run.trials.push(trial);
+        }
+    }
+    run.header.trials_planned = run.trials.len();
+    run
+}
+
+/// The last words on two builds of one run.
+fn told_of(run: &Run) -> String {
+    let digest = Digest::new(run);
+    let sides = ["v1", "v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    let (text, markdown) = (compared.text(None), compared.markdown());
+    let told = text.rsplit_once("Conclusions:\n\n").unwrap().1.trim_end().to_owned();
+    let value: Value = serde_json::from_str(&compared.json()).unwrap();
+    assert_eq!(value["conclusions"][0]["text"], told);
+    assert!(markdown.trim_end().ends_with(&told), "{markdown}");
+    told
+}
+
+#[test]
+fn a_comparison_of_two_builds_ends_in_a_sentence_that_answers_it() {
+    let alike = [[0.897, 1.106, 0.971], [1.08, 0.92, 1.01], [0.99, 1.05, 0.95]];
+    insta::assert_snapshot!(told_of(&builds(alike)), @"Whether tidb.v3 or tidb.v1 is faster is not decided: throughput -1.2 % to +0.1 % under 3 loads, with 95 % intervals from -24 % to +28 %, 3 rounds; more repetitions would narrow it.");
+    let faster = [[1.05, 1.051, 1.049], [1.03, 1.031, 1.029], [1.04, 1.041, 1.039]];
+    insta::assert_snapshot!(told_of(&builds(faster)), @"tidb.v3 is faster than tidb.v1 under 3 of 3 loads: throughput +3.0 % to +5.0 %, 3 rounds.");
+    let same = [[1.001, 1.0, 0.999], [1.0, 1.001, 0.999], [1.0, 1.0, 1.0]];
+    insta::assert_snapshot!(told_of(&builds(same)), @"tidb.v3 and tidb.v1 show no difference larger than 0.2 % in throughput, under 3 loads, 3 rounds.");
+}
+
+#[test]
+fn a_crash_is_told_beside_the_speed_of_the_survivors() {
+    let mut run = builds([[1.1, 1.101, 1.099]; 3]);
+    for trial in run.trials.iter_mut().filter(|it| it.header.system == "tidb.v3").take(2) {
+        trial.end.as_mut().unwrap().status = TrialStatus::Crashed("killed".to_owned());
+    }
+    let digest = Digest::new(&run);
+    let sides = ["v1", "v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    let all: Vec<String> =
+        conclusion::all(&compared).iter().map(crate::conclusion::Conclusion::text).collect();
+    // Fisher's exact test of 0 of 9 and 2 of 9: 2 C(9, 2) / C(18, 2) = 72 / 153 = 0.4706, and more after the correction.
+    insta::assert_snapshot!(all[1], @"tidb.v3 crashed in 2 of 9 trials, tidb.v1 in 0 of 9 trials: not decided (p 1.0000); figures are those of the trials that survived.");
+}

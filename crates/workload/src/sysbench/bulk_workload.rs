@@ -131,7 +131,7 @@ impl Workload for BulkInsert {
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         let created_tables = self.created_tables.tables(context.target);
         drop_tables(context, &created_tables)?;
-        self.created_tables.forget(context.target, &created_tables);
+        self.created_tables.forget_tables(context.target, &created_tables);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::rows::COLUMNS;
 use super::schema;
 use crate::WorkloadContext;
 pub(super) use crate::parallel::columns;
-use crate::parallel::{on_session, unsuitable};
+use crate::parallel::{self, on_session, unsuitable};
 
 /// The columns that the tables of all scripts have.
 pub(super) const COMMON_COLUMNS: [&str; 2] = ["id", "k"];
@@ -57,24 +57,24 @@ pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Fai
     check_columns(&schema::name(table), found, &COLUMNS)
 }
 
-/// Some tables as the subject of a sentence, verb included: `table sbtest2 is`.
-pub(super) fn names(tables: &[u64]) -> String {
+/// The names of some tables, the last ones counted where they are many.
+fn names(tables: &[u64]) -> Vec<String> {
     let shown = 5;
     let mut names: Vec<String> = tables.iter().take(shown).map(|&t| schema::name(t)).collect();
     if tables.len() > shown {
         names.push(format!("{} more", tables.len() - shown));
     }
-    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
-    format!("{noun} {} {verb}", names.join(", "))
+    names
+}
+
+/// Some tables as the subject of a sentence, verb included.
+pub(super) fn subject(tables: &[u64]) -> String {
+    parallel::subject(&names(tables))
 }
 
 /// The failure that names existing tables and the options that help.
 pub(super) fn refusal(existing: &[u64]) -> Failure {
-    unsuitable(format!(
-        "{} there already: use `--existing reuse` to run on the data in place, or \
-         `--existing replace` to have it dropped and made afresh",
-        names(existing)
-    ))
+    parallel::already_there(&names(existing))
 }
 
 /// The failure for an existing table with more columns than `bulk_insert` fills.

@@ -174,7 +174,7 @@ impl Workload for Oltp {
         let created_tables = self.created_tables.tables(context.target);
         context.progress.begin("dropping tables", created_tables.len() as u64);
         drop_tables(context, &created_tables)?;
-        self.created_tables.forget(context.target, &created_tables);
+        self.created_tables.forget_tables(context.target, &created_tables);
         Ok(())
     }
 

@@ -67,10 +67,10 @@ pub(super) fn prepare(
     }
     before(context)?;
     drop_tables(context, &dropped)?;
-    created_tables.forget(context.target, &dropped);
+    created_tables.forget_tables(context.target, &dropped);
     let missing: Vec<u64> = all.into_iter().filter(|table| !kept.contains(table)).collect();
     if !kept.is_empty() && !missing.is_empty() {
-        let (there, made) = (kept.len(), inspection::names(&missing));
+        let (there, made) = (kept.len(), inspection::subject(&missing));
         context
             .progress
             .note(format!("{there} tables are there and reused; {made} made beside them"));
@@ -112,7 +112,7 @@ fn make(
     let mut created = Vec::new();
     let result = create_and_fill(context, wanted, tables, creates, &mut created);
     if result.is_ok() {
-        created_tables.add(context.target, tables);
+        created_tables.add_tables(context.target, tables);
     } else if context.stop.level() < StopLevel::AtOnce {
         context.progress.begin("taking away what is not finished", created.len() as u64);
         // Only the first failure is reported; a second one here most probably has the same cause.
@@ -201,6 +201,6 @@ pub(super) fn remove(
         Ok(())
     })?;
     drop_tables(context, &there)?;
-    created_tables.forget(context.target, &there);
+    created_tables.forget_tables(context.target, &there);
     Ok(there.into_iter().map(|table| format!("dropped {}", schema::name(table))).collect())
 }

@@ -1,0 +1,190 @@
+//! Warm-ups until the load is steady, of systems whose warm-up is known: how often they end while it still goes on.
+
+use std::time::Duration;
+
+use engine::{Pacing, SimulatedChance};
+use plan::{Noise, ServiceDistribution, SimulatedSystem};
+
+use super::percent;
+use super::share::Share;
+use super::table::{Case, repeated};
+use super::trial::{Decided, SimulatedTrial, decided, load_of};
+
+const S: u64 = 1_000_000_000;
+const SERVICE_NS: u64 = S / 100;
+/// A system is warm once services take less than this part longer than they do at last.
+const WARM: f64 = 0.05;
+
+/// A system that gets warm, and the noise on it.
+pub(super) struct WarmUp {
+    name: &'static str,
+    getting_warm: Option<GettingWarm>,
+    noise: Vary,
+}
+
+/// Why intervals of a steady load differ.
+#[derive(Clone, Copy)]
+enum Vary {
+    /// Services vary by a tenth, and so the hundred of an interval by 1 %.
+    Little,
+    /// They vary by half, and intervals by 5 %.
+    Usual,
+    /// The same on a machine whose speed varies by 5 %, with a memory of 2 s.
+    Lasting,
+}
+
+impl Vary {
+    const ALL: [Self; 3] = [Self::Little, Self::Usual, Self::Lasting];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Little => "1 %",
+            Self::Usual => "5 %",
+            Self::Lasting => "5 %, and 5 % that last 2 s",
+        }
+    }
+}
+
+/// Services take `slow` times as long for `slow_ns`, and come down to 1 in `falling_ns` along a straight line.
+#[derive(Clone, Copy)]
+struct GettingWarm {
+    slow: f64,
+    slow_ns: u64,
+    falling_ns: u64,
+}
+
+/// Warm-ups of a case.
+#[derive(Debug, Default)]
+pub(super) struct Endings {
+    /// Those that ended before the system was warm, of those that ended by themselves.
+    early: Share,
+    /// Those that reached the limit.
+    never: Share,
+    /// When the others ended, s, ascending.
+    ended_s: Vec<f64>,
+}
+
+impl GettingWarm {
+    /// From when on the system is warm.
+    fn warm_from_ns(self) -> u64 {
+        let is_over = (1.0 - WARM / (self.slow - 1.0)).max(0.0);
+        self.slow_ns + (self.falling_ns as f64 * is_over) as u64
+    }
+}
+
+impl WarmUp {
+    fn trial(&self) -> SimulatedTrial {
+        let warm = self.getting_warm.map(|GettingWarm { slow, slow_ns, falling_ns }| Noise::Warm {
+            slow,
+            slow_ns,
+            falling_ns,
+        });
+        let lasting = Noise::Autocorrelated { deviation: 0.05, time_ns: 2 * S };
+        let (variation, lasting) = match self.noise {
+            Vary::Little => (0.1, None),
+            Vary::Usual => (0.5, None),
+            Vary::Lasting => (0.5, Some(lasting)),
+        };
+        let system = SimulatedSystem {
+            servers: 1,
+            operations: 1,
+            service_times_ns: vec![SERVICE_NS],
+            distribution: ServiceDistribution::Lognormal { variation },
+            stalls: Vec::new(),
+            noise: warm.into_iter().chain(lasting).collect(),
+        };
+        SimulatedTrial {
+            system,
+            clients: 1,
+            pacing: Pacing::Closed { think_time_ns: 0 },
+            rate_per_s: None,
+            warm_up: Duration::ZERO,
+            time: Duration::from_secs(1),
+            interval: Duration::from_secs(1),
+        }
+    }
+
+    fn once(&self, seed: u64) -> anyhow::Result<Option<u64>> {
+        let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0 };
+        let Decided { ends, .. } =
+            decided(&self.trial(), chance, &load_of("warm_up = \"steady\"\ntime = \"1s\"")?)?;
+        Ok(ends.warm_up.and_then(|it| it.steady).map(|it| it.seen_ns))
+    }
+}
+
+impl Case for WarmUp {
+    const TITLE: &'static str = "Warm-ups until the load is steady";
+    const HEAD: &'static str = "\
+| services at first | intervals vary by | ended too early % | reached the limit % | ended after, median s | nine in ten within, s |
+|---|---|---|---|---|---|";
+    type Found = Endings;
+
+    fn all() -> Vec<Self> {
+        let of = |name, slow, slow_s: u64, falling_s: u64| {
+            let (slow_ns, falling_ns) = (slow_s * S, falling_s * S);
+            (name, Some(GettingWarm { slow, slow_ns, falling_ns }))
+        };
+        let systems = [
+            ("as later", None),
+            of("twice as long for 20 s", 2.0, 20, 0),
+            of("twice as long, falling for 60 s", 2.0, 1, 60),
+            of("a fifth longer, falling for 60 s", 1.2, 1, 60),
+            of("twice as long for 60 s", 2.0, 60, 0),
+        ];
+        let with = |(name, getting_warm)| Vary::ALL.map(|noise| Self { name, getting_warm, noise });
+        systems.into_iter().flat_map(with).collect()
+    }
+
+    fn found(&self, repetitions: u64, seed: u64) -> anyhow::Result<Endings> {
+        let mut all = Endings::default();
+        for ended in repeated(repetitions, seed, |seed| self.once(seed))? {
+            all.never.add(ended.is_none());
+            if let Some(ended_ns) = ended {
+                let warm_ns = self.getting_warm.map_or(0, GettingWarm::warm_from_ns);
+                all.early.add(ended_ns < warm_ns);
+                all.ended_s.push(ended_ns as f64 / 1e9);
+            }
+        }
+        all.ended_s.sort_by(f64::total_cmp);
+        Ok(all)
+    }
+
+    fn row(&self, found: &Endings) -> String {
+        let at = |part: f64| {
+            let place = (found.ended_s.len() as f64 * part) as usize;
+            found.ended_s.get(place).map_or("-".to_owned(), |seconds| format!("{seconds:.0}"))
+        };
+        format!(
+            "| {} | {} | {} | {} | {} | {} |",
+            self.name,
+            self.noise.name(),
+            percent(found.early.count, found.early.of),
+            percent(found.never.count, found.never.of),
+            at(0.5),
+            at(0.9),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_warm_when_services_take_less_than_a_twentieth_longer() {
+        let of = |slow, slow_ns, falling_ns| GettingWarm { slow, slow_ns, falling_ns };
+        assert_eq!(of(2.0, 20 * S, 0).warm_from_ns(), 20 * S);
+        // 2 - t / 60 s is 1.05 after 57 s; 1.2 - 0.2 t / 60 s after 45 s.
+        assert_eq!(of(2.0, S, 60 * S).warm_from_ns(), 58 * S);
+        assert_eq!(of(1.2, S, 60 * S).warm_from_ns(), 46 * S);
+    }
+
+    #[test]
+    fn a_step_after_twenty_seconds_does_not_end_a_warm_up_too_early() {
+        let cases = WarmUp::all();
+        let step = cases.iter().find(|it| it.name == "twice as long for 20 s").unwrap();
+        let found = step.found(24, 1).unwrap();
+        assert_eq!(found.early.count, 0, "{found:?}");
+        assert!(found.ended_s.iter().all(|seconds| *seconds >= 40.0), "{found:?}");
+    }
+}
