@@ -1,6 +1,6 @@
 //! The figures of a path's ceiling.
 
-use measure::{CeilingLoad, CeilingRound, Nanos};
+use measure::{CeilingLoad, CeilingRound, Nanos, sum};
 
 use crate::estimate::{Estimate, over_repetitions};
 
@@ -23,12 +23,12 @@ pub struct CeilingSummary {
 pub fn ceiling(load: &CeilingLoad) -> Option<CeilingSummary> {
     let rates: Vec<f64> =
         load.rounds.iter().map(|round| round.requests as f64 / seconds(round.length_ns)).collect();
-    let total = |get: fn(&CeilingRound) -> u64| load.rounds.iter().map(get).sum::<u64>() as f64;
+    let total = |get: fn(&CeilingRound) -> u64| sum(load.rounds.iter().map(get)) as f64;
     let length_s = total(|round| round.length_ns) / 1e9;
     let requests = total(|round| round.requests);
     let cpu_us = |get: fn(&CeilingRound) -> Option<Nanos>| {
-        let all: Option<u64> = load.rounds.iter().map(get).sum();
-        all.filter(|_| requests > 0.0).map(|cpu_ns| cpu_ns as f64 / 1e3 / requests)
+        let all: Option<Vec<u64>> = load.rounds.iter().map(get).collect();
+        all.filter(|_| requests > 0.0).map(|cpu_ns| sum(cpu_ns) as f64 / 1e3 / requests)
     };
     Some(CeilingSummary {
         requests_per_s: over_repetitions(&rates)?,

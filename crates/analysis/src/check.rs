@@ -11,7 +11,7 @@ mod watched;
 
 use measure::{
     ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, OperationKind, Outage, Phase,
-    TrialStatus,
+    TrialStatus, sum,
 };
 
 use crate::chance::{client_dispersion, squares_max};
@@ -157,11 +157,11 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
 fn outages(measured: &Measured<'_>) -> Option<Finding> {
     let length = |outage: &Outage| outage.length_ns(measured.load_end_ns);
     let longest = measured.outages.iter().max_by_key(|outage| length(outage))?;
-    let reconnects = measured.outages.iter().map(|outage| outage.reconnects).sum();
+    let reconnects = sum(measured.outages.iter().map(|outage| outage.reconnects));
     let count = measured.outages.len() as u64;
     let mut finding = Finding::new(Code::Outages)
         .with("outages", Value::Small(count))
-        .with("total_ns", Value::Nanos(measured.outages.iter().map(length).sum()))
+        .with("total_ns", Value::Nanos(sum(measured.outages.iter().map(length))))
         .with("from_ns", Value::Nanos(longest.start_ns));
     if let Some(to_ns) = longest.end_ns {
         finding = finding.with("to_ns", Value::Nanos(to_ns));
@@ -197,7 +197,7 @@ fn other_statements(measured: &Measured<'_>) -> Vec<Finding> {
         matches!(key.class, ErrorClass::Timeout | ErrorClass::Connection | ErrorClass::Server)
     };
     let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
-    let fewer = errors.map(|(_, counts)| counts.total()).sum();
+    let fewer = sum(errors.map(|(_, counts)| counts.total()));
     let unseen = -clamp(fewer)..=clamp(measured.edges.unanswered.count());
     let (dyno, server) = (counted.by_dyno, counted.by_server);
     let all = difference(server.total(), dyno.total());

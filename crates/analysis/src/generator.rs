@@ -1,6 +1,6 @@
 //! Whether the load generator's own threads ran when they had work to do.
 
-use measure::{CpuSpan, Nanos, WorkerCpu};
+use measure::{CpuSpan, Nanos, WorkerCpu, sum};
 
 use crate::Measured;
 use crate::latency::{Latency, latency, per};
@@ -38,7 +38,7 @@ pub struct WorkersSummary {
 pub(crate) fn summarize(measured: &Measured<'_>) -> Option<GeneratorSummary> {
     let generator = measured.generator?;
     let (from, to) = measured.window;
-    let stalled_ns: Nanos = generator.stalls.iter().map(|stall| stall.within(from, to)).sum();
+    let stalled_ns = sum(generator.stalls.iter().map(|stall| stall.within(from, to)));
     Some(GeneratorSummary {
         oversleep: latency(&generator.oversleep, &[99.0]),
         stalled: per(stalled_ns as f64, to.saturating_sub(from) as f64),

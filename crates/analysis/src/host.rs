@@ -1,6 +1,6 @@
 //! Figures of a host over time: rates, means and peaks from readings of counters.
 
-use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading, Quantity};
+use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading, Quantity, sum};
 
 use crate::figure::{Between, OverTime, metrics, over_time};
 
@@ -20,7 +20,7 @@ metrics! {
         |it| it.cpu(|cpu| cpu.system_ns);
     /// Hardware and software interrupts.
     CpuSoftirq = "cpu_softirq_threads", "CPU threads in interrupts", CpuThreads,
-        |it| it.cpu(|cpu| cpu.irq_ns + cpu.softirq_ns);
+        |it| it.cpu(|cpu| sum([cpu.irq_ns, cpu.softirq_ns]));
     CpuIowait = "cpu_iowait_threads", "CPU threads idle, waiting for disks", CpuThreads,
         |it| it.cpu(|cpu| cpu.iowait_ns);
     CpuSteal = "cpu_steal_threads", "CPU threads taken by the hypervisor", CpuThreads,

@@ -1,6 +1,6 @@
 //! A workload's own figures: its scores and its mix.
 
-use measure::{Formula, LatencyHistogram, LatencyLimit, Nanos, OperationId, Rules, Tally};
+use measure::{Formula, LatencyHistogram, LatencyLimit, Nanos, OperationId, Rules, Tally, sum};
 
 use crate::latency::per;
 use crate::measured::Measured;
@@ -132,7 +132,7 @@ pub(crate) fn missed_limits<'a>(
 
 fn successes(total: &Tally, operations: &[OperationId]) -> u64 {
     let of = |id: &OperationId| total.operations.get(usize::from(id.0));
-    operations.iter().filter_map(of).map(|tally| tally.succeeded.count()).sum()
+    sum(operations.iter().filter_map(of).map(|tally| tally.succeeded.count()))
 }
 
 #[cfg(test)]

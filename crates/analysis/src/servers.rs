@@ -82,7 +82,7 @@ fn is_process(server: &Server, host: &Host, process: usize) -> bool {
 fn cpu_around(host: &Host, process: usize, at_ns: Nanos) -> Option<(f64, f64)> {
     let cpu_s = |reading: &HostReading| {
         let process = (*reading.processes.get(process)?)?;
-        Some((process.user_ns + process.system_ns) as f64 / 1e9)
+        Some(process.cpu_ns() as f64 / 1e9)
     };
     let (before, after) =
         host.readings.split_at(host.readings.partition_point(|reading| reading.at_ns <= at_ns));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use measure::{
     ErrorCounts, ErrorKey, LatencyHistogram, OperationKind, OperationTally, QueryCounts, Traffic,
-    transaction_latencies,
+    sum, transaction_latencies,
 };
 
 use crate::generator::{self, GeneratorSummary};
@@ -207,7 +207,7 @@ pub fn summarize_due(measured: &Measured<'_>, due: &[OperationTally]) -> Summary
         client_cpu_threads: measured
             .usage
             .filter(|_| seconds > 0.0)
-            .map(|usage| (usage.user_ns + usage.system_ns) as f64 / 1e9 / seconds),
+            .map(|usage| sum([usage.user_ns, usage.system_ns]) as f64 / 1e9 / seconds),
         generator: generator::summarize(measured),
         cost_per_transaction: cost(measured.usage, total.traffic, ended),
         cost_per_query: cost(measured.usage, total.traffic, total.queries.total()),

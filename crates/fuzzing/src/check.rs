@@ -1,31 +1,47 @@
 //! Runs one property on many inputs.
 
 use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
+use crate::corpus;
 use crate::variations::variations;
 
-/// Inputs for each target when `PROPTEST_CASES` does not say how many.
+/// Inputs that are made for each target.
 const CASES: u32 = 400;
-/// Seed of the inputs when `PROPTEST_RNG_SEED` does not say which.
+/// Seed of these inputs when `PROPTEST_RNG_SEED` does not say which.
 const SEED: u64 = 1;
 
-/// Checks a property on each of these real inputs and on variations of them, the same each time. An input
-/// that breaks it is made as small as possible before it is shown.
+/// Checks the property of a target on the inputs of its corpus and on variations of them, the same each time. A task of
+/// `cargo xtask fuzz` runs in place of that when the test was built for it.
 ///
 /// # Panics
 /// When the property does not hold.
-pub fn check(seeds: Vec<Vec<u8>>, property: fn(&[u8])) {
-    seeds.iter().for_each(|seed| property(seed));
-    let mut config = Config { failure_persistence: None, ..Config::default() };
-    if env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = CASES;
+pub fn check(target: &str, property: fn(&[u8])) {
+    let corpus = corpus::read(target);
+    #[cfg(fuzzing)]
+    if crate::engine::run(target, &corpus, property) {
+        return;
     }
+    check_inputs(corpus, property);
+}
+
+/// Checks a property on these inputs and on variations of them. An input that breaks it is shown; one that was made is
+/// made as small as possible before.
+///
+/// # Panics
+/// When the property does not hold.
+pub fn check_inputs(corpus: Vec<Vec<u8>>, property: fn(&[u8])) {
+    for input in &corpus {
+        let checked = catch_unwind(AssertUnwindSafe(|| property(input)));
+        assert!(checked.is_ok(), "an input breaks the property: {}", corpus::line(input));
+    }
+    let mut config = Config { failure_persistence: None, cases: CASES, ..Config::default() };
     if env::var_os("PROPTEST_RNG_SEED").is_none() {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
-    let checked = TestRunner::new(config).run(&variations(seeds), |input| {
+    let checked = TestRunner::new(config).run(&variations(corpus), |input| {
         property(&input);
         Ok(())
     });
@@ -45,12 +61,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "minimal failing input: [\n    0,\n    0,\n")]
     fn an_input_that_breaks_a_property_is_shown_in_a_small_form() {
-        check(vec![b"SELECT 1".to_vec(), b"\0x = [2]".to_vec()], no_two_zeros);
+        check_inputs(vec![b"SELECT 1".to_vec(), b"\0x = [2]".to_vec()], no_two_zeros);
     }
 
     #[test]
-    #[should_panic(expected = "two zeros")]
-    fn real_inputs_are_checked_as_they_are() {
-        check(vec![vec![0, 0]], no_two_zeros);
+    #[should_panic(expected = "an input breaks the property: a\\x00\\x00")]
+    fn the_inputs_of_a_corpus_are_checked_as_they_are() {
+        check_inputs(vec![b"a\0\0".to_vec()], no_two_zeros);
     }
 }

@@ -1,23 +1,27 @@
-//! Checks properties of readers of foreign bytes on real inputs, on real inputs that are changed in the ways
-//! that readers stumble over, and on random bytes. Only tests depend on this crate.
+//! Checks properties of readers of foreign bytes on the inputs of a corpus and on those inputs with changes. The tasks
+//! of `cargo xtask fuzz` look for new inputs by their coverage. Only tests depend on this crate.
 
 mod check;
+mod corpus;
+#[cfg(fuzzing)]
+mod engine;
 mod variations;
 
-pub use check::check;
+pub use check::{check, check_inputs};
+pub use corpus::{add, folder, line, read};
 
 /// A password that no input holds by chance.
 pub const SECRET: &str = "hors3-carr1age-Z9";
 
-/// Makes a test of each target: a property of bytes that panics when it does not hold, and the function
-/// that returns real inputs to begin from.
+/// Makes a test of each target: a property of bytes that panics when it does not hold. The target's inputs are in
+/// `fuzz/corpus/NAME.txt`.
 #[macro_export]
 macro_rules! targets {
-    ($($name:ident: $property:path, from $seeds:path;)*) => {
+    ($($name:ident: $property:path;)*) => {
         $(
             #[test]
             fn $name() {
-                $crate::check($seeds(), $property);
+                $crate::check(stringify!($name), $property);
             }
         )*
     };

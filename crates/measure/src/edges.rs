@@ -1,6 +1,6 @@
 //! What crosses the edges of the measured window.
 
-use crate::{LatencyHistogram, Nanos, OperationTally, Tally};
+use crate::{LatencyHistogram, Nanos, OperationTally, Tally, sum};
 
 /// What crosses the edges of the measured window, so that each operation counts once.
 ///
@@ -48,8 +48,8 @@ impl Edges {
         self.drain.merge(&other.drain);
         self.unanswered.merge(&other.unanswered);
         self.unsent.merge(&other.unsent);
-        self.busy_before_ns += other.busy_before_ns;
-        self.busy_after_ns += other.busy_after_ns;
+        self.busy_before_ns = sum([self.busy_before_ns, other.busy_before_ns]);
+        self.busy_after_ns = sum([self.busy_after_ns, other.busy_after_ns]);
     }
 
     /// The ages of all transactions without an answer, which are lower bounds of their latencies.
@@ -75,10 +75,9 @@ impl Edges {
     /// Transactions that ended in the window and were due before it.
     pub fn transactions_before(&self, operations: &[crate::Operation]) -> u64 {
         let of_transactions = operations.iter().zip(&self.before);
-        of_transactions
-            .filter(|(operation, _)| operation.kind == crate::OperationKind::Transaction)
-            .map(|(_, tally)| tally.count())
-            .sum()
+        let of_transactions = of_transactions
+            .filter(|(operation, _)| operation.kind == crate::OperationKind::Transaction);
+        sum(of_transactions.map(|(_, tally)| tally.count()))
     }
 }
 

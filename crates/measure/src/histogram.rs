@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hdrhistogram::Histogram;
 
-use crate::Nanos;
+use crate::{Nanos, sum};
 use packed::{Counters, Packed};
 
 /// Significant decimal digits that a histogram keeps of every value (0.1 %).
@@ -247,7 +247,7 @@ impl LatencyHistogram {
     /// above that limit than may be above the percentile.
     pub fn count_above_ns(&self, limit_ns: f64) -> u64 {
         let above = self.values().filter(|(value, _)| *value as f64 > limit_ns);
-        above.map(|(_, count)| count).sum()
+        sum(above.map(|(_, count)| count))
     }
 
     /// How many values are at or below each of several limits, as [`LatencyHistogram::count_above_ns`] counts the others;
@@ -257,7 +257,7 @@ impl LatencyHistogram {
         let most = limits.iter().copied().max().unwrap_or_default();
         for (value, count) in self.values().take_while(|(value, _)| *value <= most) {
             for (up_to, limit) in counts.iter_mut().zip(limits) {
-                *up_to += if value <= *limit { count } else { 0 };
+                *up_to = sum([*up_to, if value <= *limit { count } else { 0 }]);
             }
         }
         counts

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{Nanos, sum};
 
 /// CPU time of all hardware threads of a host since it started, ns. The fields add up to the number of
 /// hardware threads times the time that has passed. Source: proc_stat(5).
@@ -29,12 +29,12 @@ pub struct CpuTimes {
 impl CpuTimes {
     /// All time that was neither idle nor stolen by the hypervisor.
     pub fn busy_ns(&self) -> Nanos {
-        self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
+        sum([self.user_ns, self.system_ns, self.irq_ns, self.softirq_ns])
     }
 
     /// The sum of all fields.
     pub fn total_ns(&self) -> Nanos {
-        self.busy_ns() + self.idle_ns + self.iowait_ns + self.steal_ns
+        sum([self.busy_ns(), self.idle_ns, self.iowait_ns, self.steal_ns])
     }
 
     /// The difference of each field between `earlier` and this reading. Kernels sometimes decrease one; such
@@ -156,7 +156,7 @@ pub struct ProcessReading {
 impl ProcessReading {
     /// CPU time in user mode and in the kernel, ns.
     pub fn cpu_ns(&self) -> Nanos {
-        self.user_ns + self.system_ns
+        sum([self.user_ns, self.system_ns])
     }
 }
 

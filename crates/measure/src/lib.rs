@@ -54,7 +54,7 @@ pub use server_kind::{
 };
 pub use status::TrialStatus;
 pub use tally::{
-    ErrorCounts, OperationTally, QueryCounts, Tally, Traffic, of_transactions,
+    ErrorCounts, OperationTally, QueryCounts, Tally, Traffic, of_transactions, sum,
     transaction_latencies,
 };
 pub use timed_turn::TimedTurn;

@@ -8,6 +8,11 @@ use crate::{
     Disposition, ErrorKey, LatencyHistogram, Nanos, Operation, OperationId, OperationKind,
 };
 
+/// The sum of counts. One that no load can reach, but a record of anybody may ask for, stays at the largest number.
+pub fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
+}
+
 /// The results of one operation in an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationTally {
@@ -33,7 +38,7 @@ impl OperationTally {
 
     /// Number of operations that ended, in whatever way.
     pub fn count(&self) -> u64 {
-        self.succeeded.count() + self.timed_out.count() + self.failed.count()
+        sum([self.succeeded.count(), self.timed_out.count(), self.failed.count()])
     }
 
     /// Adds all of `other`.
@@ -86,14 +91,14 @@ impl QueryCounts {
 
     /// All statements.
     pub fn total(self) -> u64 {
-        self.read + self.write + self.other
+        sum([self.read, self.write, self.other])
     }
 
     /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
-        self.read += other.read;
-        self.write += other.write;
-        self.other += other.other;
+        self.read = sum([self.read, other.read]);
+        self.write = sum([self.write, other.write]);
+        self.other = sum([self.other, other.other]);
     }
 }
 
@@ -104,6 +109,14 @@ pub struct Traffic {
     pub sent_bytes: u64,
     /// Bytes received.
     pub received_bytes: u64,
+}
+
+impl Traffic {
+    /// Adds all of `other`.
+    fn add(&mut self, other: Self) {
+        self.sent_bytes = sum([self.sent_bytes, other.sent_bytes]);
+        self.received_bytes = sum([self.received_bytes, other.received_bytes]);
+    }
 }
 
 /// Failures of one kind by how they were handled.
@@ -120,14 +133,14 @@ pub struct ErrorCounts {
 impl ErrorCounts {
     /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
-        self.retried += other.retried;
-        self.ignored += other.ignored;
-        self.fatal += other.fatal;
+        self.retried = sum([self.retried, other.retried]);
+        self.ignored = sum([self.ignored, other.ignored]);
+        self.fatal = sum([self.fatal, other.fatal]);
     }
 
     /// All failures of this kind.
     pub fn total(self) -> u64 {
-        self.retried + self.ignored + self.fatal
+        sum([self.retried, self.ignored, self.fatal])
     }
 }
 
@@ -218,7 +231,7 @@ impl Tally {
 
     /// Transactions that were tried again.
     pub fn retries(&self) -> u64 {
-        self.errors.values().map(|counts| counts.retried).sum()
+        sum(self.errors.values().map(|counts| counts.retried))
     }
 
     /// Adds all of `other`.
@@ -231,13 +244,12 @@ impl Tally {
             mine.merge(theirs);
         }
         self.queries.add(other.queries);
-        self.transactions += other.transactions;
-        self.failed_transactions += other.failed_transactions;
-        self.arrivals += other.arrivals;
-        self.reconnects += other.reconnects;
-        self.traffic.sent_bytes += other.traffic.sent_bytes;
-        self.traffic.received_bytes += other.traffic.received_bytes;
-        self.busy_ns += other.busy_ns;
+        self.transactions = sum([self.transactions, other.transactions]);
+        self.failed_transactions = sum([self.failed_transactions, other.failed_transactions]);
+        self.arrivals = sum([self.arrivals, other.arrivals]);
+        self.reconnects = sum([self.reconnects, other.reconnects]);
+        self.traffic.add(other.traffic);
+        self.busy_ns = sum([self.busy_ns, other.busy_ns]);
         for (key, counts) in &other.errors {
             self.errors.entry(key.clone()).or_default().add(*counts);
         }
@@ -315,6 +327,19 @@ mod tests {
         assert_eq!(latencies.count(), 2);
         assert!(latencies.percentile_ns(99.0) >= 5_000_000);
         assert_eq!((tally.transactions, tally.failed_transactions), (1, 1));
+    }
+
+    #[test]
+    fn sums_that_do_not_fit_stay_at_the_largest_number() {
+        let mut left = sample(1_000);
+        left.queries = QueryCounts { read: u64::MAX, write: 1, other: 2 };
+        let mut right = sample(1_000);
+        (right.transactions, right.traffic.sent_bytes) = (u64::MAX, 7);
+        left.merge(&right);
+        // `right` has read one row.
+        assert_eq!((left.queries.read, left.queries.total()), (u64::MAX, u64::MAX));
+        assert_eq!((left.transactions, left.traffic.sent_bytes), (u64::MAX, 7));
+        assert_eq!(left.queries.write, 1);
     }
 
     #[test]

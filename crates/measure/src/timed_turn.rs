@@ -19,3 +19,10 @@ pub struct TimedTurn {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_failed: bool,
 }
+
+impl TimedTurn {
+    /// How long it took.
+    pub fn length_ns(&self) -> Nanos {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use fuzzing::SECRET;
 
-use crate::{Color, Plan, Source, parse_bytes, parse_count, parse_duration, scrub, show_duration};
+use crate::{
+    Color, CpuList, Plan, Source, parse_bytes, parse_count, parse_duration, scrub, show_duration,
+};
 
 fuzzing::targets! {
-    plan_text: plan, from plans;
-    plan_override: overridden, from overrides;
-    plan_units: units, from quantities;
-    plan_scrub: scrubbed, from secrets;
+    plan_text: plan;
+    plan_override: overridden;
+    plan_units: units;
+    plan_scrub: scrubbed;
+    plan_cpus: cpus;
 }
 
 /// A plan that sets every key.
@@ -51,64 +54,6 @@ think_time = "10ms"
 workers = 2
 cpus = "0,2-3"
 "#;
-
-const SEEK: &str = r#"
-system = "sqlite"
-workload = "sysbench/oltp_point_select"
-load = { clients = 64, arrivals = "constant" }
-[seek]
-bounds = ["p99.9 <= 1.5s", "mean < 250us, max < 1m", "errors < 0.1%"]
-over = "rate"
-from = 0.5
-to = "2k"
-probe_time = "3s"
-confirm_time = "1m"
-precision = 0.02
-probes = 20
-"#;
-
-const OPEN: &str = r#"
-name = "é"
-systems = { sqlite = {} }
-workloads."sysbench/x" = { x = [1.5, -2, true, 1979-05-27T07:32:00Z] }
-load = { clients = 8, rate = [{ time = "5s", rate = 100 }, { rate = "1k" }], arrivals = "poisson" }
-"""
-'''"#;
-
-const ENDING: &str = r#"
-system = "sqlite"
-workload = "sysbench/oltp_point_select"
-[load]
-rate = [100, "1k"]
-warm_up = { until = "steady", at_least = "30s", at_most = "5m" }
-prewarm = "1m"
-until = "p99.9 within 2.5%"
-"#;
-
-fn plans() -> Vec<Vec<u8>> {
-    [PLAN, OPEN, SEEK, ENDING].map(|text| text.as_bytes().to_vec()).to_vec()
-}
-
-fn secrets() -> Vec<Vec<u8>> {
-    let texts = [
-        "x = [\"--password\", 'p'] env = { A_TOKEN = \"p\\\"q\" } password = [1, \"\"\"p\"\"\"]",
-        "{\"password\": \"p\", 'pwd':'p'} mysql://u:p@h/d?token=p&x=1 u:p@h",
-        "CREATE USER u IDENTIFIED WITH 'x' BY 'p'; SET PASSWORD FOR u = PASSWORD('p')",
-    ];
-    plans().into_iter().chain(texts.map(|text| text.as_bytes().to_vec())).collect()
-}
-
-fn overrides() -> Vec<Vec<u8>> {
-    let texts =
-        ["load.time=5s", "load.clients=[1, 2]", "systems.far.use=mysql://u:p@h/d", "a.\"b\"=1"];
-    texts.map(|text| text.as_bytes().to_vec()).to_vec()
-}
-
-fn quantities() -> Vec<Vec<u8>> {
-    ["1m30s", "2.5h", "64MiB", "10k", "1e6", "1_000", "250us"]
-        .map(|text| text.as_bytes().to_vec())
-        .to_vec()
-}
 
 /// A plan with this text.
 pub(crate) fn source(text: &str) -> Source {
@@ -153,6 +98,15 @@ fn units(bytes: &[u8]) {
         let shown = show_duration(duration);
         assert_eq!(parse_duration(&shown), Some(duration), "{shown:?} from {text:?}");
     }
+}
+
+/// The displayed form of a list of CPUs is read as the same list, and is not longer.
+fn cpus(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(list) = CpuList::parse(&text) else { return };
+    let shown = list.to_string();
+    assert_eq!(CpuList::parse(&shown), Ok(list), "{shown:?} from {text:?}");
+    assert!(shown.len() <= text.len(), "{shown:?} from {text:?}");
 }
 
 /// A password in a URL, a variable or an argument is removed everywhere, and scrubbing twice has the same result as

@@ -11,7 +11,6 @@ mod decoder;
 
 use std::fmt::Write as _;
 use std::io::BufRead;
-use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +21,8 @@ use measure::{Interval, LatencyHistogram, Operation, OperationTally, Phase};
 use crate::RecordError;
 use crate::input::Lines;
 use decoder::Decoder;
+#[cfg(test)]
+pub(crate) use decoder::{COMPRESSED, PLAIN};
 
 /// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
 const NS_PER_MS: f64 = 1e6;
@@ -134,9 +135,9 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log at `path`; an empty one when there is no file.
-    pub(crate) fn open(path: &Path) -> Result<Self, RecordError> {
-        Ok(Self { lines: Lines::of_file(path)?, decoder: Decoder::new() })
+    /// The log with these lines.
+    pub(crate) fn new(lines: Lines<Box<dyn BufRead>>) -> Self {
+        Self { lines, decoder: Decoder::new() }
     }
 
     /// The next histogram: the one of `operation` with `count` values in an interval of `phase`.

@@ -10,6 +10,8 @@ mod disk;
 mod environment;
 mod error;
 mod files;
+#[cfg(test)]
+mod fuzz;
 mod hlog;
 mod input;
 mod interval;

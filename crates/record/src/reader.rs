@@ -188,19 +188,23 @@ pub(crate) fn add_intervals(
     planned: Option<u64>,
 ) -> Result<(), RecordError> {
     let mut lines = Lines::of_file(&folder.join(INTERVALS))?;
-    let added = add_lines(record, &mut lines, folder, planned);
+    let log = Log::new(Lines::of_file(&folder.join("latency.hlog"))?);
+    let added = add_lines(record, &mut lines, log, planned);
     record.total.pack();
     added
 }
 
-fn add_lines(
+/// As [`add_intervals`], of lines and their histograms.
+///
+/// # Errors
+/// The damage.
+pub(crate) fn add_lines(
     record: &mut TrialRecord,
     lines: &mut Lines<Box<dyn BufRead>>,
-    folder: &Path,
+    mut log: Log,
     planned: Option<u64>,
 ) -> Result<(), RecordError> {
     let operations = record.header.operations.clone();
-    let mut log = Log::open(&folder.join("latency.hlog"))?;
     let mut read = 0;
     while let Some(line) = lines.next()? {
         read += 1;
@@ -238,7 +242,14 @@ fn add_all_watched(watched: &mut Watched, folder: &Path) -> Result<(), RecordErr
     add_watched(watched, &mut zipped::lines(&path, file, length))
 }
 
-fn add_watched<R: BufRead>(watched: &mut Watched, lines: &mut Lines<R>) -> Result<(), RecordError> {
+/// Adds watched data, up to damage.
+///
+/// # Errors
+/// The damage.
+pub(crate) fn add_watched<R: BufRead>(
+    watched: &mut Watched,
+    lines: &mut Lines<R>,
+) -> Result<(), RecordError> {
     while let Some(line) = lines.next()? {
         let line: Result<WatchLine, _> = serde_json::from_slice(line);
         let line = line.map_err(|error| lines.damaged(error.to_string()))?;

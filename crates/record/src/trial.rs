@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
     LatencyHistogram, LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan,
-    Rules, Tally, TimedTurn, TrialStatus, Watched,
+    Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -266,12 +266,12 @@ impl TrialEnd {
 impl ClientUsage {
     /// CPU time in user mode and in the kernel, ns.
     pub fn cpu_ns(&self) -> Nanos {
-        self.user_ns + self.system_ns
+        sum([self.user_ns, self.system_ns])
     }
 
     /// Context switches of both kinds.
     pub fn switches(&self) -> u64 {
-        self.voluntary_switches + self.involuntary_switches
+        sum([self.voluntary_switches, self.involuntary_switches])
     }
 }
 

@@ -59,7 +59,12 @@ pub(crate) fn lines(
     length: u64,
 ) -> Lines<BufReader<GzDecoder<impl Read>>> {
     let text = BufReader::new(GzDecoder::new(zipped));
-    Lines::new(path, text, length.saturating_mul(TEXT_PER_BYTE).max(TEXT_MIN))
+    Lines::new(path, text, most(length))
+}
+
+/// The most bytes of text that a file of `length` bytes may unpack to.
+pub(crate) fn most(length: u64) -> u64 {
+    length.saturating_mul(TEXT_PER_BYTE).max(TEXT_MIN)
 }
 
 #[cfg(test)]

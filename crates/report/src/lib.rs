@@ -16,6 +16,8 @@ mod differences;
 mod digest;
 mod ending;
 mod finding;
+#[cfg(test)]
+mod fuzz;
 mod generator;
 mod headline;
 mod html;

@@ -2,7 +2,7 @@
 
 use analysis::{Latency, OperationSummary, Summary};
 use jiff::Timestamp;
-use measure::OperationKind;
+use measure::{OperationKind, sum};
 
 use crate::digest::{Digest, Trial};
 use crate::number::{TimeUnit, count, number, percentile_name};
@@ -146,8 +146,8 @@ fn total(summary: &Summary) -> OperationSummary {
         kind: OperationKind::Transaction,
         per_s: summary.transactions_per_s,
         succeeded: summary.transactions,
-        timed_out: transactions().map(|operation| operation.timed_out).sum(),
-        failed: transactions().map(|operation| operation.failed).sum(),
+        timed_out: sum(transactions().map(|operation| operation.timed_out)),
+        failed: sum(transactions().map(|operation| operation.failed)),
         latency: summary.latency.clone(),
         service: None,
     }

@@ -44,7 +44,7 @@ pub(crate) fn bands(trial: &Trial<'_>) -> Vec<Band> {
 fn band(trial: &Trial<'_>, turn: &TimedTurn, place: usize, lane: Option<f64>) -> Band {
     let (label, failed) = (name(trial, turn), if turn.is_failed { ", failed" } else { "" });
     let (from, to) = (seconds(turn.start_ns), seconds(turn.end_ns));
-    let took = latency_ns(turn.end_ns - turn.start_ns);
+    let took = latency_ns(turn.length_ns());
     Band {
         from,
         to,
@@ -116,7 +116,7 @@ pub(crate) fn table(trial: &Trial<'_>) -> Table {
             name(trial, turn).to_owned(),
             format!("{:.3}", seconds(turn.start_ns)),
             format!("{:.3}", seconds(turn.end_ns)),
-            latency_ns(turn.end_ns - turn.start_ns),
+            latency_ns(turn.length_ns()),
             result(turn).to_owned(),
         ]);
     }

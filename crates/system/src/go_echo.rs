@@ -1,6 +1,8 @@
 //! Echo servers in Go, of trpc-go and of grpc-go: built from `systems/`, started, watched and stopped.
 
 mod build;
+#[cfg(test)]
+mod fuzz;
 mod managed;
 mod panels;
 mod report;

@@ -5,6 +5,8 @@
 //! middle of a measurement.
 
 mod cluster;
+#[cfg(test)]
+mod fuzz;
 mod identity;
 mod kind;
 mod member;

@@ -1,6 +1,6 @@
 //! Checks of the load generator itself: whether it ran all the time, and had CPU to spare.
 
-use measure::GeneratorStall;
+use measure::{GeneratorStall, sum};
 
 use crate::{Code, Finding, Measured, Summary, Value};
 
@@ -32,7 +32,7 @@ fn stalls(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     if count == 1 {
         return Some(finding);
     }
-    let total_ns = lengths().map(|(length, _)| length).sum();
+    let total_ns = sum(lengths().map(|(length, _)| length));
     Some(finding.with("stalls", Value::Small(count)).with("total_ns", Value::Nanos(total_ns)))
 }
 

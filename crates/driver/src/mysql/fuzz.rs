@@ -7,25 +7,25 @@ use fuzzing::SECRET;
 use super::Url;
 use super::codec::{
     AuthReply, BoundTypes, Escapes, Greeting, PacketReader, Prepared, Reply, ReplyProgress,
-    RowFormat, RowProgress, RowSet, ServerError, TextTemplate, append_literal, append_packet,
-    encode_execute, quote_identifier,
+    RowFormat, RowProgress, RowSet, ServerError, TextTemplate, append_literal, encode_execute,
+    quote_identifier,
 };
 use super::option_file::OptionFile;
 use crate::{Rows, Value};
 
 fuzzing::targets! {
-    mysql_packets: packets, from answers;
-    mysql_handshake: handshake, from greetings;
-    mysql_login: login::login, from login::conversations;
-    mysql_rsa_key: login::rsa_key, from login::rsa_keys;
-    mysql_reply: reply, from answers;
-    mysql_rows: rows, from answers;
-    mysql_rows_under_load: fetched, from fetched_answers;
-    mysql_server_error: server_error, from errors;
-    mysql_prepared: prepared, from prepares;
-    mysql_text_template: template, from statements;
-    mysql_option_file: option_file, from option_files;
-    mysql_url: url, from urls;
+    mysql_packets: packets;
+    mysql_handshake: handshake;
+    mysql_login: login::login;
+    mysql_rsa_key: login::rsa_key;
+    mysql_reply: reply;
+    mysql_rows: rows;
+    mysql_rows_under_load: fetched;
+    mysql_server_error: server_error;
+    mysql_prepared: prepared;
+    mysql_text_template: template;
+    mysql_option_file: option_file;
+    mysql_url: url;
 }
 
 /// A server's RSA key, generated for these tests.
@@ -262,111 +262,6 @@ fn url(bytes: &[u8]) {
         };
         assert!(!shown.contains(SECRET), "the password of {url:?} is shown: {shown}");
     }
-}
-
-fn framed(payloads: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut sequence = 1;
-    for payload in payloads {
-        sequence = append_packet(&mut bytes, payload, sequence);
-    }
-    bytes
-}
-
-/// An OK packet: 2 rows changed, in autocommit.
-const OK: &[u8] = &[0x00, 2, 0, 0x02, 0x00, 0x00, 0x00];
-/// The same, with another answer to follow.
-const OK_MORE: &[u8] = &[0x00, 2, 0, 0x0a, 0x00, 0x00, 0x00];
-/// The end of rows as an OK packet and as the older EOF packet.
-const END_OK: &[u8] = &[0xfe, 0, 0, 0x02, 0x00, 0x00, 0x00];
-const END_EOF: &[u8] = &[0xfe, 0x01, 0x00, 0x22, 0x00];
-const DEADLOCK: &[u8] = b"\xff\xbd\x04#40001Deadlock found";
-
-fn column(kind: u8) -> Vec<u8> {
-    let mut payload = b"\x03def\x04test\x01t\x01t\x01c\x01c\x0c".to_vec();
-    payload.extend_from_slice(&[45, 0, 120, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
-    payload
-}
-
-fn answers() -> Vec<Vec<u8>> {
-    let (integer, text) = (column(3), column(253));
-    let (row, nulls): (&[u8], &[u8]) = (b"\x0242\x03abc", b"\xfb\xfb");
-    vec![
-        framed(&[OK]),
-        framed(&[DEADLOCK]),
-        framed(&[b"\xfbdyno"]),
-        framed(&[b"\xfbdyno", OK]),
-        framed(&[&[2], &integer, &text, row, nulls, END_OK]),
-        framed(&[&[2], &integer, &text, END_EOF, row, nulls, row, END_EOF]),
-        framed(&[OK_MORE, &[1], &integer, b"\x017", END_OK]),
-        framed(&[&[1], &text, DEADLOCK]),
-        // Ends before the number of warnings.
-        framed(&[&[1], &integer, b"\x017", &END_OK[..5]]),
-        // The header announces 16 MiB.
-        vec![0xfe, 0xff, 0xff, 0, 1, 2, 3],
-    ]
-}
-
-fn fetched_answers() -> Vec<Vec<u8>> {
-    let (integer, text, time) = (column(3), column(253), column(12));
-    let row: &[u8] = b"\0\0\x2a\0\0\0\x03abc";
-    let nulls: &[u8] = b"\0\x0c";
-    let moment: &[u8] = b"\0\0\x07\xe8\x07\x01\x02\x03\x04\x05";
-    let mut answers = answers();
-    answers.push(framed(&[&[2], &integer, &text, row, nulls, END_OK]));
-    answers.push(framed(&[&[1], &time, moment, END_OK]));
-    answers
-}
-
-fn greetings() -> Vec<Vec<u8>> {
-    let mut greeting = b"\x0a8.0.11-TiDB-v8.5.0\0\x01\x02\0\0".to_vec();
-    greeting.extend_from_slice(b"abcdefgh\0\x09\xa2\x2d\x02\x00\x09\x00\x15");
-    greeting.extend_from_slice(&[0; 10]);
-    greeting.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
-    let switch = b"\xfecaching_sha2_password\x0012345678901234567890\0".to_vec();
-    vec![greeting, switch, OK.to_vec(), vec![0x01, 0x04], vec![0xfe], errors().swap_remove(0)]
-}
-
-fn errors() -> Vec<Vec<u8>> {
-    vec![
-        DEADLOCK.to_vec(),
-        b"\xff\x10\x04Too many connections".to_vec(),
-        b"\xff\x15\x04#28".to_vec(),
-    ]
-}
-
-fn prepares() -> Vec<Vec<u8>> {
-    vec![vec![0, 7, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0], vec![0, 1, 0, 0, 0, 0, 0, 9, 0, 0, 1, 0]]
-}
-
-fn bytes_of(texts: &[&str]) -> Vec<Vec<u8>> {
-    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
-}
-
-fn statements() -> Vec<Vec<u8>> {
-    bytes_of(&[
-        "SELECT c FROM t WHERE id=? AND c = 'it''s ?' -- ?\n",
-        "SELECT \"?\\\"?\", `?` /* ? */, ? # ?\n",
-        "'unclosed \\",
-    ])
-}
-
-fn option_files() -> Vec<Vec<u8>> {
-    bytes_of(&[
-        "# mine\n[mysqld]\nport=1\n[client]\nuser = me\npassword = 'x y\\s#z'\nport=3307 # here\n",
-        "[client]\nssl-mode=REQUIRED\nget-server-public-key\nssl_ca='/ca.pem'\nskip-ssl\nssl-verify-server-cert\nssl=0\n",
-        "[client\nsocket=\"/run/é.sock\nhost=\\\n!include x\n",
-    ])
-}
-
-fn urls() -> Vec<Vec<u8>> {
-    bytes_of(&[
-        "mysql://root@127.0.0.1:3306/test?ps=off",
-        "mysql://u%40:p%25@[::1]:4000,db2/x",
-        "mysql:///test?socket=/run/mysqld/mysqld.sock",
-        "mysql://db1/x?ssl-mode=verify-identity&ssl-ca=%2fca.pem&ssl-cert=c&ssl-key=k",
-        "@host:1/db?ps=on&socket=%2f",
-    ])
 }
 
 #[test]

@@ -8,9 +8,9 @@ use super::url::parse;
 use super::{Method, Protocol, captures};
 
 fuzzing::targets! {
-    rpc_trpc: trpc, from trpc_answers;
-    rpc_tcp: tcp, from tcp_answers;
-    rpc_url: url, from urls;
+    rpc_trpc: trpc;
+    rpc_tcp: tcp;
+    rpc_url: url;
 }
 
 /// The calls that wait for an answer in [`tcp`].
@@ -102,35 +102,6 @@ fn frame(header: &[u8], body: &[u8]) -> Vec<u8> {
     frame.extend_from_slice(&(header.len() as u16).to_be_bytes());
     frame.extend_from_slice(&[0, 0, 0x40, 0x74, 1, 0]);
     [&frame, header, body].concat()
-}
-
-fn trpc_answers() -> Vec<Vec<u8>> {
-    let answer = frame(b"\x18\xf4\x80\x01", b"\x0a\x05hello");
-    let captures = [captures::ANSWER, captures::UNKNOWN_METHOD, captures::FAILED_METHOD];
-    let others = [captures::BAD_BODY, captures::NO_HEADER];
-    let long = frame(&[&b"\x20\x01\x32\xe8\x07"[..], &[b'z'; 1_000]].concat(), b"");
-    vec![
-        answer.repeat(3),
-        captures.map(captures::bytes).concat(),
-        others.map(captures::bytes).concat(),
-        long,
-        b"\x09\x30\0\0\xff\xff\xff\xff\xff\xff\0\0\x40\x74\x01\0".to_vec(),
-        [&answer[..], b"HTTP/1.1 400 Bad Request\r\n"].concat(),
-    ]
-}
-
-fn tcp_answers() -> Vec<Vec<u8>> {
-    vec![vec![1; 27], vec![0; 27 * 5], vec![0; 27 * 5 + 1], vec![2; 60]]
-}
-
-fn urls() -> Vec<Vec<u8>> {
-    let urls = [
-        "trpc://127.0.0.1:8000/a.b.Greeter/SayHello",
-        "trpc://h:1,[::1]:8001",
-        "tcp://h:7",
-        "tcp://h:7/x",
-    ];
-    urls.map(|url| url.as_bytes().to_vec()).to_vec()
 }
 
 #[test]

@@ -12,8 +12,8 @@ use hdrhistogram::serialization::Deserializer;
 use measure::{LatencyHistogram, SIGNIFICANT_DIGITS};
 
 /// The first bytes of a compressed histogram and of one that is not. Source: HdrHistogram, V2 encoding.
-const COMPRESSED: u32 = 0x1c84_9314;
-const PLAIN: u32 = 0x1c84_9313;
+pub(crate) const COMPRESSED: u32 = 0x1c84_9314;
+pub(crate) const PLAIN: u32 = 0x1c84_9313;
 /// Before the compressed bytes: the mark above and their number.
 const COMPRESSED_HEAD: usize = 8;
 /// Before the counts: the mark, their number of bytes, the offset of the first bin, the significant digits (4 bytes

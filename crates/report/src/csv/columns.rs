@@ -1,7 +1,7 @@
 //! The columns of report.csv: each head with the function that fills its cells.
 
 use analysis::{Latency, OperationSummary, Summary};
-use measure::OperationKind;
+use measure::{OperationKind, sum};
 use record::TrialHeader;
 
 use crate::confidence;
@@ -171,5 +171,5 @@ fn latencies(
 fn timed_out(summary: &Summary) -> u64 {
     let operations = summary.operations.iter();
     let transactions = operations.filter(|operation| operation.kind == OperationKind::Transaction);
-    transactions.map(|operation| operation.timed_out).sum()
+    sum(transactions.map(|operation| operation.timed_out))
 }

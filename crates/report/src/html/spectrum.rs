@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::Summary;
-use measure::LatencyHistogram;
+use measure::{LatencyHistogram, sum};
 
 use super::charts::{Context, LINES_MAX, WHOLE_ROW, load_of};
 use crate::digest::Point;
@@ -103,7 +103,7 @@ impl<'d, 'a> Context<'d, 'a> {
 
 /// That a spectrum leaves out what was never answered; `None` when nothing was.
 pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Option<String> {
-    let missing: u64 = trials.map(|summary| summary.latency.unanswered).sum();
+    let missing = sum(trials.map(|summary| summary.latency.unanswered));
     (missing > 0).then(|| {
         format!(
             "Without {} that were never answered: their latencies are not known, so the true lines lie higher. The \

@@ -94,7 +94,7 @@ impl Threshold {
     }
 
     /// As it is written.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let sign = match self.direction {
             Direction::Above => '>',
             Direction::Below => '<',

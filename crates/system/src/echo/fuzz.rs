@@ -3,10 +3,9 @@
 use net::FixedSizes;
 
 use super::codec::{Codec, Malformed};
-use super::trpc::tests::{REQUEST, frame};
 
 fuzzing::targets! {
-    echo_requests: requests, from conversations;
+    echo_requests: requests;
 }
 
 /// Larger answers are not compared: a request of a few bytes can ask for gigabytes of zeros.
@@ -38,15 +37,4 @@ fn answer(codec: &mut Codec, bytes: &[u8], all: &mut Vec<u8>) -> Result<(), Malf
         }
     }
     outcome
-}
-
-fn conversations() -> Vec<Vec<u8>> {
-    let told = FixedSizes { request: 7, answer: 11 }.encode();
-    vec![
-        REQUEST.repeat(3),
-        frame(1, &[0x10, 1, 0x18, 1], b"one way"),
-        frame(0, b"", b""),
-        [&told[..], b"requests of seven bytes"].concat(),
-        b"requests of the server's own size".to_vec(),
-    ]
 }

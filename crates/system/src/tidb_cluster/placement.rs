@@ -33,7 +33,7 @@ pub(super) fn lacks(pd: SocketAddr, stores: &[SocketAddr], replicas: usize) -> O
 }
 
 /// `{"stores": [{"store": {"address": "127.0.0.1:20160", "state_name": "Up"}}]}`
-fn lacking_stores(answer: &Value, stores: &[SocketAddr]) -> Option<String> {
+pub(super) fn lacking_stores(answer: &Value, stores: &[SocketAddr]) -> Option<String> {
     let is_up = |address: &SocketAddr| {
         list(&answer["stores"]).any(|it| {
             it["store"]["address"] == address.to_string() && it["store"]["state_name"] == "Up"
@@ -44,7 +44,7 @@ fn lacking_stores(answer: &Value, stores: &[SocketAddr]) -> Option<String> {
 }
 
 /// `{"regions": [{"leader": {"id": 3}, "peers": [{"id": 3, "role_name": "Voter"}], "pending_peers": []}]}`
-fn lacking_replicas(answer: &Value, replicas: usize) -> Option<String> {
+pub(super) fn lacking_replicas(answer: &Value, replicas: usize) -> Option<String> {
     let is_whole = |region: &&Value| {
         let votes = |peer: &&Value| {
             // PD before 5.1 does not name roles.

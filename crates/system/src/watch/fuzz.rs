@@ -7,26 +7,33 @@ use measure::{Series, Server};
 
 use super::exposition::{Line, lines};
 use super::server::ServerWatch;
+use super::stores::STORES;
 
 fuzzing::targets! {
-    metrics_lines: page, from pages;
-    metrics_over_time: two_answers, from pages;
+    metrics_lines: page;
+    metrics_over_time: two_answers;
+    pd_stores: stores;
 }
 
-/// Pages in the style of node_exporter, TiDB and HAProxy, and unusual ones. A line of `--` separates two answers of
-/// one server.
-fn pages() -> Vec<Vec<u8>> {
-    let texts = [
-        "# HELP up Whether it is.\n# TYPE up gauge\nup 1\n# TYPE node_cpu_seconds_total counter\n\
-         node_cpu_seconds_total{cpu=\"0\",mode=\"idle\"} 1.5e+06 1395066363000\n--\n\
-         # TYPE up gauge\nup 1\nnode_cpu_seconds_total{cpu=\"0\",mode=\"idle\"} 1.5000001e+06\n",
-        "# TYPE q histogram\nq_bucket{type=\"a\",le=\"0.5\"} 1\nq_bucket{type=\"a\",le=\"1\"} 1\n\
-         q_bucket{type=\"a\",le=\"+Inf\"} 1\nq_sum{type=\"a\"} 0.25\nq_count{type=\"a\"} 1\n--\n\
-         # TYPE q histogram\nq_bucket{type=\"a\",le=\"0.5\"} 1\nq_bucket{type=\"a\",le=\"1\"} 3\n\
-         q_bucket{type=\"a\",le=\"+Inf\"} 3\nq_sum{type=\"a\"} 1.75\nq_count{type=\"a\"} 3\n",
-        "a{path=\"C:\\\\x \\\"}\\\" \\n\",b=\"\"}\t-0\na NaN\na +Inf\n--\na{path=\"C:\\\\x \\\"}\\\" \\n\",b=\"\"} 0\r\n",
-    ];
-    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+/// Every store is a line whose address is one of the list.
+fn stores(bytes: &[u8]) {
+    let list = String::from_utf8_lossy(bytes);
+    let text = super::stores::exposition(&list);
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap_or_default();
+    let addresses: Vec<&str> = list["stores"].as_array().map_or(Vec::new(), |stores| {
+        stores.iter().map(|it| it["store"]["address"].as_str().unwrap_or_default()).collect()
+    });
+    let keys = lines(&text).filter_map(|line| match line {
+        Line::Sample { key, .. } => Some(Series::parse(key)),
+        Line::Type { .. } => None,
+    });
+    let keys: Vec<Series> = keys.collect();
+    assert_eq!(keys.len(), text.matches(&format!("\n{STORES}{{")).count(), "a store is no line");
+    for series in keys {
+        let labels: Vec<&str> = series.labels.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(labels, ["store", "address", "status_address", "state"]);
+        assert!(addresses.contains(&&*series.labels[1].1), "{series:?}");
+    }
 }
 
 /// A line is read unchanged or not at all, and a cut in the page changes no line before the cut.

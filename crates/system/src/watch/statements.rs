@@ -98,25 +98,31 @@ impl StatementCounters {
             }
             let counter = now.counter;
             for (kind, moved) in moved(&now.by_kind, &before.by_kind)? {
-                if counter.reads.contains(&kind) {
-                    statements.read += moved;
+                let sum_of = if counter.reads.contains(&kind) {
+                    &mut statements.read
                 } else if counter.writes.contains(&kind) {
-                    statements.write += moved;
+                    &mut statements.write
                 } else if counter.ignored.contains(&kind) {
                     continue;
                 } else {
-                    statements.other += moved;
-                }
+                    &mut statements.other
+                };
+                add(sum_of, moved);
                 let name = format!("{} {kind}", counter.name);
-                *counters.entry(name.trim_end().to_owned()).or_default() += moved;
+                add(counters.entry(name.trim_end().to_owned()).or_default(), moved);
             }
             for (name, moved) in moved(&now.beside, &before.beside)? {
-                *counters.entry(name.to_owned()).or_default() += moved;
+                add(counters.entry(name.to_owned()).or_default(), moved);
             }
         }
         counters.retain(|_, count| *count > 0);
         Some(ServerCounts { statements, counters: counters.into_iter().collect() })
     }
+}
+
+/// Adds to a count, which a page may already have at the largest number.
+fn add(count: &mut u64, more: u64) {
+    *count = count.saturating_add(more);
 }
 
 /// The growth of each count; `None` when one shrank.
@@ -139,10 +145,10 @@ impl Page {
             match line {
                 Line::Sample { key, name, value } if name == counter.name => {
                     let kind = label(key, counter.label).unwrap_or_default().to_owned();
-                    *page.by_kind.entry(kind).or_default() += whole(value);
+                    add(page.by_kind.entry(kind).or_default(), whole(value));
                 }
                 Line::Sample { name, value, .. } if counter.beside.contains(&name) => {
-                    *page.beside.entry(name.to_owned()).or_default() += whole(value);
+                    add(page.beside.entry(name.to_owned()).or_default(), whole(value));
                 }
                 Line::Sample { name: BEGAN, value, .. } => page.began = value,
                 _ => {}
@@ -165,6 +171,9 @@ fn label<'a>(key: &'a str, name: &str) -> Option<&'a str> {
 fn whole(value: f64) -> u64 {
     value as u64
 }
+
+#[cfg(test)]
+mod fuzz;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,8 @@
 mod diagnostic;
 mod evaluation;
 mod function;
+#[cfg(test)]
+mod fuzz;
 mod parser;
 mod token;
 

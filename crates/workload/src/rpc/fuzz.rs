@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::template::{DrawnText, Template};
 
 fuzzing::targets! {
-    rpc_template: template, from templates;
+    rpc_template: template;
 }
 
 /// A template without parts is its own text, and the draws of a seed are the same each time.
@@ -28,14 +28,4 @@ fn template(bytes: &[u8]) {
     if !has_parts {
         assert_eq!(drawn, Ok(text.replace("$${", "${")));
     }
-}
-
-fn templates() -> Vec<Vec<u8>> {
-    [
-        "{\"id\": ${random(1, 100)}, \"name\": \"${template('@@@')}\"}",
-        "${:client_id} $${x} ${'}'} $${${1}",
-        "${random_zipfian(1, 1000, 0.99) * 2 - abs(-3)}\n${least(1.5, 2)}",
-    ]
-    .map(|text| text.as_bytes().to_vec())
-    .to_vec()
 }

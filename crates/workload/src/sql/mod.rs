@@ -15,6 +15,8 @@ mod workload;
 #[cfg(test)]
 mod database_tests;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use workload::SqlWorkload;

@@ -8,6 +8,8 @@ mod chooser;
 mod client;
 mod fill;
 mod foreign;
+#[cfg(test)]
+mod fuzz;
 mod inserts;
 mod inspection;
 mod key;

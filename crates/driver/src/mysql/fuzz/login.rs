@@ -4,7 +4,7 @@ use super::super::codec::{
     Channel, Credentials, Greeting, Login, LoginAction, LoginError, Method, PacketReader,
     PasswordSent, PublicKey, ServerKey,
 };
-use super::{OK, RSA_KEY, SECRET, errors, framed};
+use super::{RSA_KEY, SECRET};
 use crate::Password;
 
 /// A server may change the method eight times, and each method has at most three answers.
@@ -101,33 +101,4 @@ pub(super) fn rsa_key(bytes: &[u8]) {
         assert!((256..=1_024).contains(&encrypted.len()), "{} bytes", encrypted.len());
         assert!(!holds_secret(&encrypted), "the password is not encrypted");
     }
-}
-
-/// The messages of servers in logins, from the answer to the first message on.
-pub(super) fn conversations() -> Vec<Vec<u8>> {
-    let key = [b"\x01", RSA_KEY.as_bytes()].concat();
-    let sha256: &[u8] = b"\xfesha256_password\0abcdefghijklmnopqrst\0";
-    let native: &[u8] = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
-    let ed25519: &[u8] = b"\xfeclient_ed25519\0abcdefghijklmnopqrstuvwxyz012345";
-    let refused = errors().swap_remove(0);
-    vec![
-        framed(&[&[1, 3], OK]),
-        framed(&[&[1, 4], OK]),
-        framed(&[&[1, 4], &key, OK]),
-        framed(&[&[1, 4], &refused]),
-        framed(&[sha256, &key, OK]),
-        framed(&[sha256, &key, native, OK]),
-        framed(&[ed25519, native, OK]),
-        framed(&[native; 9]),
-        framed(&[b"\xfemysql_clear_password\0", OK]),
-        framed(&[b"\xfetidb_sm3_password\0abcdefghijklmnopqrst\0"]),
-        framed(&[b"\xfe"]),
-    ]
-}
-
-pub(super) fn rsa_keys() -> Vec<Vec<u8>> {
-    vec![
-        RSA_KEY.as_bytes().to_vec(),
-        b"-----BEGIN PUBLIC KEY----------END PUBLIC KEY-----".to_vec(),
-    ]
 }

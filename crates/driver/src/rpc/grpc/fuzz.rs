@@ -1,10 +1,10 @@
 //! Properties of the codec that hold for any bytes of a server.
 
-use super::tests::hostile::{Client, answer, frame, preface};
+use super::tests::hostile::Client;
 
 fuzzing::targets! {
-    grpc_answers: answers, from conversations;
-    grpc_first_answers: first_answers, from first_conversations;
+    grpc_answers: answers;
+    grpc_first_answers: first_answers;
 }
 
 /// The most bytes that the codec sends by itself for nothing.
@@ -39,19 +39,9 @@ fn answers(bytes: &[u8]) {
     }
 }
 
-fn conversations() -> Vec<Vec<u8>> {
-    let all = [answer(1, b"hello"), answer(5, b""), answer(3, &[7; 300])].concat();
-    let ended = [answer(1, b"x"), frame(7, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])].concat();
-    vec![all, ended]
-}
-
 /// A server may send anything before it has sent its settings, but no call is answered that was not sent.
 fn first_answers(bytes: &[u8]) {
     let mut client = Client::before_preface();
     client.take_in(bytes);
     assert!(client.answers.keys().all(|id| *id == 1), "an answer to what was not sent");
-}
-
-fn first_conversations() -> Vec<Vec<u8>> {
-    vec![[preface(), answer(1, b"hello")].concat(), [answer(1, b"x"), answer(3, b"x")].concat()]
 }

@@ -1,12 +1,32 @@
 //! Properties of readers of descriptors and messages that hold for any bytes.
 
+use std::fs;
+
 use super::super::Method;
+use super::Schema;
 use super::reflection::{answer_of, schema_of};
 use super::tests::{GREETER, read};
 
 fuzzing::targets! {
-    grpc_reflection: reflection, from reflections;
-    grpc_json_message: json_message, from json_messages;
+    grpc_reflection: reflection;
+    grpc_json_message: json_message;
+    grpc_proto_file: proto_file;
+}
+
+/// The types of a file are those that a server would tell of it.
+fn proto_file(bytes: &[u8]) {
+    thread_local! {
+        static FOLDER: tempfile::TempDir = tempfile::tempdir().expect("no folder for a file");
+    }
+    let schema = FOLDER.with(|folder| {
+        let file = folder.path().join("service.proto");
+        fs::write(&file, bytes).expect("a file is not written");
+        Schema::read(&file, &[])
+    });
+    if let Ok(schema) = schema {
+        let told = schema_of(&answer_of(&schema)).expect("the files of a schema are one");
+        assert!(told.files().eq(schema.files()), "reflection changes a file");
+    }
 }
 
 /// What a server tells of its types is a schema or an error, and a schema can be asked for any method.
@@ -16,10 +36,6 @@ fn reflection(bytes: &[u8]) {
         let again = schema_of(&answer_of(&schema));
         assert!(again.is_ok(), "the files of a schema are none: {again:?}");
     }
-}
-
-fn reflections() -> Vec<Vec<u8>> {
-    vec![answer_of(&read(GREETER).unwrap())]
 }
 
 /// A text is a message or an error; a message has no more bytes than its text can mean.
@@ -35,13 +51,4 @@ fn json_message(bytes: &[u8]) {
         let most = 16 + 4 * text.len();
         assert!(message.len() <= most, "{} bytes of {}", message.len(), text.len());
     }
-}
-
-fn json_messages() -> Vec<Vec<u8>> {
-    [
-        r#"{"name": {"text": "hello"}, "count": -2, "wait": "1.5s", "sizes": [1, 300]}"#,
-        r#"{"count": "9223372036854775807", "wait": "-315576000000.999999999s", "name": null}"#,
-    ]
-    .map(|text| text.as_bytes().to_vec())
-    .to_vec()
 }

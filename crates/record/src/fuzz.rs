@@ -1,0 +1,161 @@
+//! Properties of the readers of a record's files that hold for any bytes.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use measure::{LatencyHistogram, Operation, OperationKind, Phase, QueryCounts, Watched};
+use serde_json::Value;
+
+use crate::hlog::{self, Log};
+use crate::input::Lines;
+use crate::reader::{add_lines, add_watched};
+use crate::wire::{self, RunFile, TrialFile, WatchLine};
+use crate::{TrialHeader, TrialRecord, zipped};
+
+fuzzing::targets! {
+    record_run: run;
+    record_trial: trial;
+    record_intervals: intervals;
+    record_histogram: histogram;
+    record_watched: watched;
+    record_zipped: zipped_lines;
+}
+
+/// The name of the file in messages.
+fn path() -> &'static Path {
+    Path::new("x")
+}
+
+/// The text without numbers that are not whole: such a number may differ in its last digit when it is read.
+fn whole(text: &[u8]) -> Value {
+    fn clear(value: &mut Value) {
+        match value {
+            Value::Number(number) if number.is_f64() => *value = Value::Null,
+            Value::Array(items) => items.iter_mut().for_each(clear),
+            Value::Object(fields) => fields.values_mut().for_each(clear),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::from_slice(text).expect("a file of a record is JSON");
+    clear(&mut value);
+    value
+}
+
+/// A run.json that is read and written again stays the same.
+fn run(bytes: &[u8]) {
+    let Ok(file) = wire::parse::<RunFile>(path(), bytes) else { return };
+    let written = |file: RunFile| {
+        let (status, ended) = (file.status(false), file.ended());
+        let header = file.into_header(String::new());
+        wire::pretty(&RunFile::new(&header, &status, ended))
+    };
+    let once = written(file);
+    let again = wire::parse(path(), &once).expect("what was written is read");
+    assert_eq!(whole(&written(again)), whole(&once));
+}
+
+/// A trial.json that is read and written again stays the same.
+fn trial(bytes: &[u8]) {
+    let Some(record) = wire::parse::<TrialFile>(path(), bytes).ok() else { return };
+    let Ok(record) = record.into_record() else { return };
+    let once = wire::pretty(&TrialFile::from(&record));
+    let again: TrialFile = wire::parse(path(), &once).expect("what was written is read");
+    let again = again.into_record().expect("what was written is read");
+    assert_eq!(whole(&wire::pretty(&TrialFile::from(&again))), whole(&once));
+}
+
+/// A trial with a transaction and a statement, without intervals.
+fn empty() -> TrialRecord {
+    let operations = [("event", OperationKind::Transaction), ("select", OperationKind::Read)];
+    let operations = operations.map(|(name, kind)| Operation::new(name.to_owned(), kind)).to_vec();
+    TrialRecord::new(TrialHeader { operations, ..TrialRecord::unknown(0).header })
+}
+
+/// The trial with these files.
+fn with_intervals(lines: &[u8], log: &[u8]) -> TrialRecord {
+    let mut record = empty();
+    let of =
+        |bytes: &[u8]| Lines::new(path(), Box::new(Cursor::new(bytes.to_vec())) as _, u64::MAX);
+    let _ = add_lines(&mut record, &mut of(lines), Log::new(of(log)), None);
+    record
+}
+
+/// The sums over all intervals are those of the trial, and a cut changes nothing before it. The first line `--` ends the
+/// intervals; after it come the histograms.
+fn intervals(bytes: &[u8]) {
+    let end = bytes.windows(4).position(|window| window == b"\n--\n").unwrap_or(bytes.len());
+    let (lines, log) = bytes.split_at(end.saturating_add(1).min(bytes.len()));
+    let log = log.get(3..).unwrap_or_default();
+    let whole = with_intervals(lines, log);
+    let mut queries = QueryCounts::default();
+    let mut latencies = LatencyHistogram::new();
+    for interval in whole.intervals.iter().filter(|it| it.phase == Phase::Measure) {
+        queries.add(interval.tally.queries);
+        latencies.merge(&interval.latencies);
+    }
+    // Lines of the same times are parts of one interval, which has the phase of the first.
+    if whole.intervals.iter().all(|it| it.phase == Phase::Measure) {
+        assert_eq!(queries, whole.total.queries, "the trial has other statements");
+        assert_eq!(latencies, whole.total.transaction_latencies(&whole.header.operations));
+    }
+    let cut = lines.iter().rposition(|byte| *byte == b'\n').unwrap_or_default();
+    let before = with_intervals(&lines[..cut], log);
+    assert!(before.intervals.len() <= whole.intervals.len(), "a cut adds an interval");
+    for (before, whole) in before.intervals.iter().zip(&whole.intervals) {
+        assert_eq!((before.phase, before.start_ns), (whole.phase, whole.start_ns), "a cut matters");
+    }
+}
+
+/// A histogram has the same values whether it is compressed or not, and written and read again.
+fn histogram(bytes: &[u8]) {
+    let mut deflated = ZlibEncoder::new(Vec::new(), Compression::none());
+    std::io::Write::write_all(&mut deflated, bytes).expect("memory takes all bytes");
+    let deflated = deflated.finish().expect("memory takes all bytes");
+    let length = u32::try_from(deflated.len()).unwrap_or(u32::MAX).to_be_bytes();
+    let compressed = [&hlog::COMPRESSED.to_be_bytes(), &length, &*deflated].concat();
+    let decode = |bytes: &[u8]| hlog::decode(&STANDARD.encode(bytes));
+    let (one, other) = (decode(bytes), decode(&compressed));
+    if bytes.starts_with(&hlog::PLAIN.to_be_bytes()) {
+        assert_eq!(one, other, "compression matters");
+    }
+    for histogram in [one, other].into_iter().flatten() {
+        let values = histogram.values().fold(0_u64, |sum, (_, count)| sum.saturating_add(count));
+        assert_eq!(values, histogram.count());
+        assert_eq!(hlog::decode(&hlog::encode(&histogram)), Ok(histogram));
+    }
+}
+
+/// What was read of watched data is the same when it is written and read again, and lines after others change nothing in
+/// these.
+fn watched(bytes: &[u8]) {
+    let mut all = Watched::default();
+    let _ = add_watched(&mut all, &mut Lines::new(path(), bytes, u64::MAX));
+    let mut lines = Lines::new(path(), bytes, u64::MAX);
+    while let Ok(Some(line)) = lines.next() {
+        let Ok(line) = serde_json::from_slice::<WatchLine>(line) else { return };
+        let text = line.text();
+        let again: WatchLine = serde_json::from_str(&text).expect("what was written is read");
+        assert_eq!(whole(again.text().as_bytes()), whole(text.as_bytes()));
+    }
+}
+
+/// A cut of a compressed text ends it after one of its lines, and the rest is in proportion to the file.
+fn zipped_lines(bytes: &[u8]) {
+    let read = |bytes: &[u8]| {
+        let mut lines = zipped::lines(path(), Cursor::new(bytes.to_vec()), bytes.len() as u64);
+        let mut texts = Vec::new();
+        while let Ok(Some(line)) = lines.next() {
+            texts.push(line.to_vec());
+        }
+        texts
+    };
+    let whole = read(bytes);
+    let cut = read(&bytes[..bytes.len() / 2]);
+    assert!(whole.starts_with(&cut), "a cut changes a line");
+    let length: usize = whole.iter().map(Vec::len).sum();
+    assert!(length as u64 <= zipped::most(bytes.len() as u64), "{length} bytes");
+}

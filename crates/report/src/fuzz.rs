@@ -1,0 +1,123 @@
+//! Properties of the views that hold for any record, and of what users write about them.
+
+use std::fs;
+use std::path::Path;
+
+use record::Run;
+use tempfile::TempDir;
+
+use crate::csv::line;
+use crate::{Digest, Threshold, csv, html, json, markdown, sample, summary, visible, watch_csv};
+
+fuzzing::targets! {
+    report_views: views;
+    report_threshold: threshold;
+    report_csv: cells;
+}
+
+/// The files of an input, in their order, each but the last with this byte behind it.
+const FILES: [&str; 5] = [
+    "run.json",
+    "trials/0000/trial.json",
+    "trials/0000/intervals.jsonl",
+    "trials/0000/latency.hlog",
+    "trials/0000/watch.jsonl",
+];
+const SEPARATOR: u8 = 0x1e;
+
+thread_local! {
+    static FOLDER: TempDir = tempfile::tempdir().expect("no folder for a record");
+    /// The scripts in a page of the same dyno.
+    static SCRIPTS: usize = scripts(&html(&Digest::new(&sample::run())));
+}
+
+fn scripts(page: &str) -> usize {
+    page.to_ascii_lowercase().matches("<script").count()
+}
+
+/// A record of anybody has all views: no text of it controls the terminal or becomes a part of the page's markup.
+fn views(bytes: &[u8]) {
+    let run = FOLDER.with(|folder| {
+        write(folder.path(), bytes);
+        Run::open(folder.path())
+    });
+    let Ok(run) = run else { return };
+    let digest = Digest::new(&run);
+    for text in [summary(&digest, None, Some(80)), markdown(&digest)] {
+        assert_eq!(visible(&text), text, "a control character is shown");
+    }
+    let _: serde_json::Value = serde_json::from_str(&json(&digest)).expect("the view is no JSON");
+    for table in [csv(&digest), watch_csv(&digest)] {
+        let rows = rows(&table);
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()), "a row has other columns");
+    }
+    assert_eq!(scripts(&html(&digest)), SCRIPTS.with(|scripts| *scripts), "a text is a script");
+}
+
+fn write(folder: &Path, bytes: &[u8]) {
+    fs::create_dir_all(folder.join("trials/0000")).expect("no folder for a record");
+    let mut parts = bytes.splitn(FILES.len(), |byte| *byte == SEPARATOR);
+    for name in FILES {
+        let bytes = parts.next().unwrap_or_default();
+        fs::write(folder.join(name), bytes).expect("a file of a record is not written");
+    }
+}
+
+/// The rows of a table with their cells, as RFC 4180 has them.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![Vec::new()];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (cell, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted_cell(quoted),
+            None => {
+                let end = rest.find([',', '\r']).expect("a line ends with \\r\\n");
+                (rest[..end].to_owned(), &rest[end..])
+            }
+        };
+        rows.last_mut().expect("there is a row").push(cell);
+        rest = after.strip_prefix(',').unwrap_or_else(|| {
+            rows.push(Vec::new());
+            after.strip_prefix("\r\n").expect("a line ends with \\r\\n")
+        });
+    }
+    rows.pop();
+    rows
+}
+
+/// A cell whose first quote was taken, and what comes after its last one.
+fn quoted_cell(text: &str) -> (String, &str) {
+    let mut cell = String::new();
+    let mut rest = text;
+    loop {
+        let (before, after) = rest.split_once('"').expect("a quote ends");
+        cell.push_str(before);
+        let Some(more) = after.strip_prefix('"') else { return (cell, after) };
+        cell.push('"');
+        rest = more;
+    }
+}
+
+/// The lines of a text as cells are read back, with signs for control characters, and none is a formula.
+fn cells(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let cells: Vec<&str> = text.split('\n').collect();
+    let rows = rows(&line(cells.iter().map(|cell| (*cell).to_owned())));
+    let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
+    assert_eq!(row.len(), cells.len());
+    for (read, cell) in row.iter().zip(cells) {
+        let shown = visible(cell);
+        let kept = read.strip_prefix('\'').filter(|_| !shown.starts_with('\'')).unwrap_or(read);
+        assert_eq!(kept, shown);
+        let is_number = cell.parse::<f64>().is_ok();
+        assert!(is_number || !read.trim_start().starts_with(['=', '+', '-', '@']), "{read:?}");
+    }
+}
+
+/// The text of a threshold is read as the same threshold.
+fn threshold(bytes: &[u8]) {
+    let Ok(threshold) = Threshold::parse(&String::from_utf8_lossy(bytes)) else { return };
+    let text = threshold.text();
+    let again = Threshold::parse(&text).map(Threshold::text);
+    assert_eq!(again, Ok(text));
+}

@@ -1,0 +1,123 @@
+//! Runs libFuzzer on one target until it finds a fault or no more edges.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use procfs::process::Process;
+
+use super::build::Target;
+use super::figures::Figures;
+use crate::interrupt::Interrupt;
+use crate::shell;
+
+/// Time between two looks at the CPU time of a search.
+const POLL_PERIOD: Duration = Duration::from_millis(200);
+/// The exit codes of libFuzzer when it was interrupted, and when it has found a fault: in the property, of time or of
+/// memory. Source: its `FuzzerOptions.h`.
+const INTERRUPTED: i32 = 72;
+const FAULTS: [i32; 3] = [77, 70, 71];
+
+/// When a search ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// CPU time without a new edge.
+    pub(super) quiet: Duration,
+    /// The least number of inputs.
+    pub(super) inputs: u64,
+}
+
+/// Searches until the limits are reached or a fault is found.
+pub(super) fn search(
+    target: &Target,
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Figures> {
+    let mut command = target.task("search");
+    observe(&mut command, &target.name, limits, interrupt)
+}
+
+/// Adds the inputs that reach new edges to the target's corpus.
+pub(super) fn keep(target: &Target, interrupt: &Interrupt) -> anyhow::Result<()> {
+    shell::must(target.task("keep").stdout(Stdio::null()), interrupt)
+}
+
+/// Runs a search to its end.
+pub(super) fn observe(
+    command: &mut Command,
+    name: &str,
+    limits: &Limits,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Figures> {
+    shell::say(command);
+    interrupt.check()?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().context("cannot run the tests")?;
+    let lines = lines(child.stderr.take().context("libFuzzer has no output")?);
+    let pid = child.id().cast_signed();
+    let mut figures = Figures::new(name);
+    let mut is_asked = false;
+    let mut last_words = Vec::new();
+    loop {
+        let line = lines.recv_timeout(POLL_PERIOD);
+        figures.cpu = cpu(pid).unwrap_or(figures.cpu);
+        match line {
+            Ok(line) if figures.read(&line) => {}
+            Ok(line) => last_words.push(line),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if !is_asked && (interrupt.signal().is_some() || is_enough(&figures, limits)) {
+            kill(Pid::from_raw(pid), Signal::SIGINT).context("libFuzzer cannot be stopped")?;
+            is_asked = true;
+        }
+    }
+    let status = child.wait().context("libFuzzer cannot be waited for")?;
+    interrupt.check()?;
+    match status.code() {
+        Some(INTERRUPTED) => {}
+        Some(code) if FAULTS.contains(&code) => figures.fault = Some(fault(&last_words)),
+        _ => bail!("the search for {name} ended ({status}):\n{}", last_words.join("\n")),
+    }
+    Ok(figures)
+}
+
+fn is_enough(figures: &Figures, limits: &Limits) -> bool {
+    figures.inputs >= limits.inputs && figures.quiet() >= limits.quiet
+}
+
+/// What libFuzzer said of a fault, with the input as a line of a corpus.
+fn fault(last_words: &[String]) -> String {
+    let path = last_words.iter().find_map(|line| line.split_once("Test unit written to "));
+    let input = path.and_then(|(_, path)| fs::read(path.trim()).ok());
+    let input = input.map_or("the input is not known".to_owned(), |input| fuzzing::line(&input));
+    format!("{}\ninput: {input}", last_words.join("\n"))
+}
+
+/// The lines of a stream, as they come.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n') {
+            let line = line.map(|line| String::from_utf8_lossy(&line).into_owned());
+            if line.map(|line| sender.send(line)).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// The CPU time of a process until now.
+fn cpu(pid: i32) -> Option<Duration> {
+    let stat = Process::new(pid).ok()?.stat().ok()?;
+    let ticks = stat.utime + stat.stime;
+    Some(Duration::from_millis(1_000 * ticks / procfs::ticks_per_second()))
+}
