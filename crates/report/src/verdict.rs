@@ -113,7 +113,7 @@ mod tests {
         folder
     }
 
-    fn judge(run: &Run, folder: &Path) -> Verdict {
+    fn write_verdict(run: &Run, folder: &Path) -> Verdict {
         let size = RecordSize::of(folder).unwrap();
         let verdict = Verdict::of(&Digest::new(run), &dyno("1.0.0"), size);
         fs::write(folder.join(FILE), verdict.json()).unwrap();
@@ -125,7 +125,7 @@ mod tests {
         let mut run = sample::run();
         run.trials[0].end = None;
         let folder = recorded(&run);
-        let verdict = judge(&run, folder.path());
+        let verdict = write_verdict(&run, folder.path());
         let kept = Verdict::kept(folder.path()).unwrap();
         assert_eq!(kept, verdict);
         let counts = kept.valid + kept.doubtful + kept.invalid;
@@ -140,7 +140,7 @@ mod tests {
     fn a_verdict_on_another_state_of_the_record_is_not_shown() {
         let run = sample::run();
         let folder = recorded(&run);
-        judge(&run, folder.path());
+        write_verdict(&run, folder.path());
         let grown = folder.path().join("trials/0003/intervals.jsonl");
         fs::write(&grown, "{}\n").unwrap();
         assert_eq!(Verdict::kept(folder.path()), None, "a file has grown");
@@ -163,7 +163,7 @@ mod tests {
         let mut run = sample::run();
         let folder = recorded(&run);
         run.trials.truncate(1);
-        judge(&run, folder.path());
+        write_verdict(&run, folder.path());
         assert_eq!(Verdict::kept(folder.path()), None);
     }
 }
