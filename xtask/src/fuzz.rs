@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::paths;
 use build::Target;
 use figures::{Figures, table};
-use search::{Limits, keep, search};
+use search::{Limits, search};
 
 /// What `cargo xtask fuzz` takes.
 #[derive(Args)]
@@ -35,11 +35,8 @@ pub(crate) struct Arguments {
     /// Only targets of this room, such as `plan`, so that no other room is built
     #[arg(long = "room", value_name = "ROOM")]
     rooms: Vec<String>,
-    /// Adds inputs that reach new edges to the corpus
-    #[arg(long)]
-    keep: bool,
     /// Plants a fault in each target and searches for it
-    #[arg(long, conflicts_with = "keep")]
+    #[arg(long)]
     planted: bool,
     /// The file for the table of figures
     #[arg(long, value_name = "FILE")]
@@ -64,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         bail!("no target begins with {}", arguments.targets.join(" or "));
     }
     let out = arguments.out.clone().unwrap_or_else(|| build::folder().join("figures.md"));
-    let figures = search_all(&targets, arguments.keep, &limits, (&out, &interrupt))?;
+    let figures = search_all(&targets, &limits, (&out, &interrupt))?;
     print!("{}", table(&figures));
     let has_fault = figures.iter().any(|figures| figures.fault.is_some());
     Ok(if has_fault { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -73,7 +70,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// Searches for each target, and writes the table after each of them.
 fn search_all(
     targets: &[Target],
-    keeps: bool,
     limits: &Limits,
     (out, interrupt): (&PathBuf, &Interrupt),
 ) -> anyhow::Result<Vec<Figures>> {
@@ -82,8 +78,6 @@ fn search_all(
         let figures = search(target, limits, interrupt)?;
         if let Some(fault) = &figures.fault {
             eprintln!("xtask: {} has a fault:\n{fault}", target.name);
-        } else if keeps {
-            keep(target, interrupt)?;
         }
         all.push(figures);
         fs::write(out, table(&all)).with_context(|| format!("cannot write {}", out.display()))?;

@@ -13,7 +13,7 @@ const CASES: u32 = 400;
 /// Seed of these inputs when `PROPTEST_RNG_SEED` does not say which.
 const SEED: u64 = 1;
 
-/// Checks the property of a target on the inputs of its corpus and on variations of them, the same each time. A task of
+/// Checks the property of a target on the inputs of its corpus and on variations of them, the same each time. A search of
 /// `cargo xtask fuzz` runs in place of that when the test was built for it.
 ///
 /// # Panics
@@ -21,7 +21,7 @@ const SEED: u64 = 1;
 pub fn check(target: &str, property: fn(&[u8])) {
     let corpus = corpus::read(target);
     #[cfg(fuzzing)]
-    if crate::engine::run(target, &corpus, property) {
+    if crate::engine::run(&corpus, property) {
         return;
     }
     check_inputs(corpus, property);

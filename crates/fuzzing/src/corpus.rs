@@ -2,8 +2,7 @@
 //! be read are written as in Rust's byte strings. Lines that begin with `#` are comments.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::PathBuf;
 
 /// The folder of all corpora.
@@ -26,15 +25,6 @@ pub fn read(target: &str) -> Vec<Vec<u8>> {
         Err(error) => panic!("cannot read {}: {error}", file.display()),
     };
     inputs(&text).unwrap_or_else(|line| panic!("{}:{line} is no input", file.display()))
-}
-
-/// Appends inputs to those of a target.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn add(target: &str, inputs: &[Vec<u8>]) -> io::Result<()> {
-    let lines: String = inputs.iter().map(|input| line(input) + "\n").collect();
-    OpenOptions::new().append(true).open(file(target))?.write_all(lines.as_bytes())
 }
 
 /// The inputs of a corpus, or the number of a line that is none.

@@ -8,7 +8,7 @@ mod engine;
 mod variations;
 
 pub use check::{check, check_inputs};
-pub use corpus::{add, folder, line, read};
+pub use corpus::{folder, line, read};
 
 /// A password that no input holds by chance.
 pub const SECRET: &str = "hors3-carr1age-Z9";

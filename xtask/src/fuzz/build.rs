@@ -43,10 +43,10 @@ impl Target {
         command
     }
 
-    /// A command that runs a task in place of its test.
-    pub(crate) fn task(&self, task: &str) -> Command {
+    /// A command that searches in place of its test.
+    pub(crate) fn search(&self) -> Command {
         let mut command = self.test();
-        command.env("DYNO_FUZZ_TASK", task).env("DYNO_FUZZ_FOLDER", &self.inputs);
+        command.env("DYNO_FUZZ_FOLDER", &self.inputs);
         command
     }
 }
@@ -113,7 +113,9 @@ fn tests(
 ) -> anyhow::Result<Vec<PathBuf>> {
     let mut build = shell::cargo(&["test", "--no-run", "--locked", "--lib", "--profile", "fuzz"]);
     build.current_dir(root).args(["--target", &host()?]);
-    build.arg("--target-dir").arg(folder().join("build"));
+    // Cargo takes a copy of the repository for the same packages.
+    let output = if root == paths::root() { "build" } else { "planted-build" };
+    build.arg("--target-dir").arg(folder().join(output));
     for package in packages {
         build.args(["--package", package]);
     }

@@ -96,7 +96,7 @@ fn search(target: &Target, limits: &Limits, interrupt: &Interrupt) -> anyhow::Re
         fs::remove_dir_all(&inputs)
             .with_context(|| format!("cannot empty {}", inputs.display()))?;
     }
-    let mut command = target.task("search");
+    let mut command = target.search();
     command.env(VARIABLE, &target.name).env("DYNO_FUZZ_FOLDER", &inputs);
     observe(&mut command, &target.name, limits, interrupt)
 }

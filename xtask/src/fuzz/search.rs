@@ -40,13 +40,8 @@ pub(super) fn search(
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
-    let mut command = target.task("search");
+    let mut command = target.search();
     observe(&mut command, &target.name, limits, interrupt)
-}
-
-/// Adds the inputs that reach new edges to the target's corpus.
-pub(super) fn keep(target: &Target, interrupt: &Interrupt) -> anyhow::Result<()> {
-    shell::must(target.task("keep").stdout(Stdio::null()), interrupt)
 }
 
 /// Runs a search to its end.
