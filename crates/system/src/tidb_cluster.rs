@@ -7,6 +7,7 @@
 mod cluster;
 mod identity;
 mod kind;
+mod loss;
 mod member;
 mod pd;
 mod placement;

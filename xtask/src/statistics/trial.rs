@@ -159,6 +159,7 @@ fn analyse(
         conditions: &[],
         edges: &outcome.edges,
         outages: &[],
+        member_exits: &[],
         statements: None,
         load_end_ns: 0,
         usage: None,

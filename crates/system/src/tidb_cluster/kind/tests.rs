@@ -14,6 +14,7 @@ fn errors_are_reported_for_each_role() {
         "tikv_argument = \"-L\"",
         "tikv_arguments = [\"--addr=127.0.0.1:20160\"]\ntidb_arguments = [\"-P\", \"4000\"]",
         "pd_arguments = [\"--client-urls=http://127.0.0.1:2379\"]",
+        "on_member_exit = \"restart\"",
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r#"
     `stores` is 0, out of range | allowed: 1 to 64
