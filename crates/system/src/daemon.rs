@@ -219,6 +219,7 @@ impl Daemon {
     }
 
     fn relaunch(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.server_folder.remove_socket()?;
         self.process = launch(&*self.recipe, &self.server_folder, self.reserved.ports, listener)?;
         Ok(())
     }

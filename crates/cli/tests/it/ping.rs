@@ -6,8 +6,11 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::thread;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use measure::nanos;
+use net::{Handle, Nanos};
 
 use crate::driver_support::{run, target};
 use crate::own_server::wait_until;
@@ -17,11 +20,10 @@ use crate::sandbox::Sandbox;
 const URL: &str = "DYNO_TEST_PING_URL";
 const FILE: &str = "DYNO_TEST_PING_FILE";
 const QUERY: &str = "SELECT c FROM sbtest1 WHERE id = 1";
-/// Time between two questions of one connection, and how many connections ask in turn.
-const PERIOD: Duration = Duration::from_millis(40);
-const CONNECTIONS: u32 = 4;
-/// A connection without an answer for so long is given up, because the server may wait long before it tries again.
-const BOUND: Duration = Duration::from_millis(100);
+/// Time between two questions.
+const PERIOD: Duration = Duration::from_millis(10);
+/// They ask in turn, so that a question without an answer keeps no other from being asked: those of 4.5 s.
+const CONNECTIONS: u32 = 450;
 
 /// A running ping.
 pub(crate) struct Ping {
@@ -38,7 +40,7 @@ impl Ping {
         ping.args(["--exact", "ping::ask_until_killed", "--ignored"]);
         let process = ping.env(URL, url).env(FILE, &file).spawn().unwrap();
         let ping = Self { process, file };
-        wait_until("the ping is answered", || ping.answers().len() > 20);
+        wait_until("each connection was answered", || ping.answers().len() >= CONNECTIONS as usize);
         ping
     }
 
@@ -76,31 +78,29 @@ pub(crate) fn in_network_of(pid: i32, program: &str) -> Command {
 #[ignore = "another test runs this as a process of its own"]
 fn ask_until_killed() {
     let (Ok(url), Ok(path)) = (std::env::var(URL), std::env::var(FILE)) else { return };
-    let file = File::options().create(true).append(true).open(path).unwrap();
-    thread::scope(|scope| {
-        for _ in 0..CONNECTIONS {
-            thread::sleep(PERIOD / CONNECTIONS);
-            let (url, file) = (url.clone(), file.try_clone().unwrap());
-            scope.spawn(move || ask(url, file));
+    run(|handle| async move {
+        let start = handle.now();
+        let file = Rc::new(File::options().create(true).append(true).open(path).unwrap());
+        for place in 0..CONNECTIONS {
+            let first = start + nanos(PERIOD * place);
+            handle.spawn(ask(handle.clone(), url.clone(), first, Rc::clone(&file)));
         }
+        std::future::pending::<()>().await;
     });
 }
 
-/// Asks with one connection at a time, for ever.
-fn ask(url: String, mut file: File) {
-    run(|handle| async move {
-        let target = target(&url);
-        loop {
-            let connected = net::within(&handle, BOUND, target.connect(&handle, 0)).await;
-            if let Some(Ok(mut session)) = connected {
-                while let Some(Ok(rows)) = net::within(&handle, BOUND, session.rows(QUERY)).await {
-                    assert_eq!(rows.len(), 1);
-                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-                    file.write_all(format!("{}\n", now.as_nanos()).as_bytes()).unwrap();
-                    handle.sleep(PERIOD).await;
-                }
-            }
-            handle.sleep(PERIOD / CONNECTIONS).await;
+/// Asks with a connection of its own, first at `first` and then each time that all others have asked.
+async fn ask(handle: Handle, url: String, first: Nanos, file: Rc<File>) {
+    let mut due = first;
+    handle.sleep_until(due).await;
+    let mut session = target(&url).connect(&handle, 0).await.unwrap();
+    loop {
+        assert_eq!(session.rows(QUERY).await.unwrap().len(), 1);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        (&*file).write_all(format!("{}\n", now.as_nanos()).as_bytes()).unwrap();
+        while due <= handle.now() {
+            due += nanos(PERIOD * CONNECTIONS);
         }
-    })
+        handle.sleep_until(due).await;
+    }
 }
