@@ -172,13 +172,14 @@ fn a_server_that_exits_before_the_end_of_the_window_makes_the_trial_doubtful() {
         ..MemberExit::default()
     };
     let exits = [exit("a", None), exit("b", Some(5)), exit("c", Some(29)), exit("d", Some(30))];
-    let found = findings_of(
-        |input| {
-            input.window = (10, 30);
-            input.member_exits = &exits;
-        },
-        &[20, 20, 20],
-    );
+    let trial = seconds_of(&[20, 20, 20]);
+    let input = Measured {
+        member_exits: &exits,
+        window: (10, 30),
+        percentiles: &[50.0],
+        ..trial.measured()
+    };
+    let found = check(&input, &summarize(&input));
     let told = |member: &str, values: (&'static str, Value)| {
         let status = ("status", Value::Text("exit status: 1".to_owned()));
         let subject = Subject::Server(member.to_owned());
