@@ -10,8 +10,8 @@ mod spread;
 mod watched;
 
 use measure::{
-    ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, OperationKind, Outage, Phase,
-    TrialStatus, sum,
+    ConditionSubject, ErrorClass, ErrorKey, LatencyHistogram, MemberExit, OperationKind, Outage,
+    Phase, TrialStatus, sum,
 };
 
 use crate::chance::{client_dispersion, squares_max};
@@ -70,6 +70,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         short_window(summary),
     ];
     let mut all = conditions(measured);
+    all.extend(member_exits(measured));
     all.extend(figures.into_iter().flatten());
     all.extend(ends::check(measured));
     all.extend(few_values(measured, summary));
@@ -94,6 +95,19 @@ fn conditions(measured: &Measured<'_>) -> Vec<Finding> {
         Some(Finding::about(subject, code).with("place", place))
     });
     broken.collect()
+}
+
+/// The servers without which the system went on. One that exited after the window has no part in its figures.
+fn member_exits<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
+    let is_early = |exit: &&MemberExit| exit.at_ns.is_none_or(|at_ns| at_ns < measured.window.1);
+    measured.member_exits.iter().filter(is_early).map(|exit| {
+        let finding = Finding::about(Subject::Server(exit.member.clone()), Code::MemberExited)
+            .with("status", Value::Text(exit.status.clone()));
+        match exit.at_ns {
+            Some(at_ns) => finding.with("at_ns", Value::At(at_ns)),
+            None => finding.with("before", Value::Text("before the load".to_owned())),
+        }
+    })
 }
 
 fn mix(summary: &Summary) -> impl Iterator<Item = Finding> {

@@ -89,6 +89,8 @@ pub enum Code {
     NothingMeasured,
     /// Clients had lost the system, or no transaction succeeded, for a while.
     Outages,
+    /// A server of the system exited before the end of the window, and the others went on.
+    MemberExited,
     /// Some clients left early, and the others had less competition.
     ClientsLeft,
     /// All clients left early.
@@ -204,6 +206,7 @@ impl Code {
             Self::Interrupted => ("interrupted", Doubtful),
             Self::NothingMeasured => ("nothing-measured", Invalid),
             Self::Outages => ("outages", Doubtful),
+            Self::MemberExited => ("member-exited", Doubtful),
             Self::ClientsLeft => ("clients-left", Invalid),
             Self::EveryClientLeft => ("every-client-left", Invalid),
             Self::Failures => ("failures", Doubtful),

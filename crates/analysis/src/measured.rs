@@ -1,8 +1,8 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, Nanos, Operation, Outage, Phase,
-    QueryCounts, Rules, Tally, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, MemberExit, Nanos, Operation,
+    Outage, Phase, QueryCounts, Rules, Tally, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -38,6 +38,8 @@ pub struct Measured<'a> {
     pub edges: &'a Edges,
     /// Times in which clients had lost the system or no transaction succeeded.
     pub outages: &'a [Outage],
+    /// Members of the system that exited, and without which it went on.
+    pub member_exits: &'a [MemberExit],
     /// Statements by dyno's count and by the server's, if the server reports them.
     pub statements: Option<CountedStatements>,
     /// End of the load on the clock of the outages, ns.

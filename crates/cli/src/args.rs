@@ -249,7 +249,7 @@ pub(crate) struct DataArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct UpArgs {
     /// The system, such as `tidb`, `tidb:PATH` or `mariadb`.
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "start"])]
     #[arg(value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
     /// An option of the system, such as `source=build`; `dyno systems NAME` lists them.
@@ -264,6 +264,9 @@ pub(crate) struct UpArgs {
     /// List the systems that `dyno up` keeps up, and detached ones that have ended by themselves.
     #[arg(long, exclusive = true)]
     pub(crate) list: bool,
+    /// Start a server of a kept up cluster again that has exited, such as `tikv-2`; SYSTEM is then the kind of system.
+    #[arg(long, value_name = "SERVER", conflicts_with_all = ["options", "detach", "build_only", "entry"])]
+    pub(crate) start: Option<String>,
     /// The entry of a detached system, which this process keeps.
     #[arg(long, hide = true, value_name = "FILE", conflicts_with_all = ["detach", "build_only"])]
     pub(crate) entry: Option<PathBuf>,

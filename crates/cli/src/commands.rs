@@ -14,6 +14,7 @@ mod list;
 mod option_names;
 mod report;
 mod run;
+mod start;
 mod subject;
 mod up;
 

@@ -14,6 +14,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use system::private_file;
 
+use crate::start_request;
+
 /// Polling interval while waiting for a process to exit.
 const POLL_PERIOD: Duration = Duration::from_millis(50);
 /// Polls before giving up: two minutes, because servers may take one minute to shut down cleanly.
@@ -141,6 +143,7 @@ pub(crate) fn remove(entry: &Path) {
     // It may be gone already: both the process that keeps a system and `dyno down` remove it.
     let _ = fs::remove_file(entry);
     let _ = fs::remove_file(entry.with_extension("log"));
+    start_request::remove(entry);
 }
 
 /// The folder of the entries: `dyno/up` below `XDG_STATE_HOME` or `~/.local/state`.

@@ -9,6 +9,7 @@ mod output;
 mod progress;
 mod signals;
 mod stages;
+mod start_request;
 
 use std::process::ExitCode;
 

@@ -15,6 +15,7 @@ mod host;
 mod identity;
 mod interval;
 mod loaded_rows;
+mod member_exit;
 mod operation;
 mod outage;
 mod phase_end;
@@ -42,6 +43,7 @@ pub use host::{
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use loaded_rows::LoadedRows;
+pub use member_exit::MemberExit;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
 pub use phase_end::{DecidedEnds, PreciseFigure, Precision, SteadyState, SteadyWarmUp};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
-    LatencyHistogram, LoadedRows, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan,
-    Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
+    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,8 @@ pub struct TrialRecord {
     pub watched: Watched,
     /// Times in which clients had lost the system or no transaction succeeded, as far as they are known.
     pub outages: Vec<Outage>,
+    /// Members of the system that exited, and without which it went on, in the order of their exits.
+    pub member_exits: Vec<MemberExit>,
     /// Results of the checks of conditions on the data after the load; empty when there are no conditions, or
     /// they were not checked.
     pub conditions: Vec<Condition>,
@@ -286,6 +288,7 @@ impl TrialRecord {
             total,
             watched: Watched::default(),
             outages: Vec::new(),
+            member_exits: Vec::new(),
             conditions: Vec::new(),
             ceiling: None,
             plans: Vec::new(),

@@ -1,6 +1,7 @@
 //! The last guard against passwords on disk: scrubs every text of a record, including texts that were scrubbed
 //! before.
 
+use measure::MemberExit;
 use plan::{scrub, scrub_setting};
 
 use crate::{CrossCheck, RunHeader, TrialEnd, TrialHeader, TrialStatus};
@@ -40,6 +41,12 @@ impl TrialEnd {
         }
         self
     }
+}
+
+/// The exit of a server, whose log may hold anything.
+pub(crate) fn of_exit(mut exit: MemberExit) -> MemberExit {
+    [&mut exit.status, &mut exit.log].into_iter().for_each(clean);
+    exit
 }
 
 fn clean(text: &mut String) {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Ceiling, Condition, Interval, Outage, QueryPlan};
+use measure::{Ceiling, Condition, Interval, MemberExit, Outage, QueryPlan};
 
 use crate::disk::{self, NewFile};
 use crate::files::{Appender, replace, sync_folder};
@@ -12,7 +12,7 @@ use crate::reader::INTERVALS;
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus, WatchWriter, hlog, wire,
+    TrialStatus, WatchWriter, hlog, wire, without_secrets,
 };
 
 /// Disk space that is reserved for the run's end, in case the disk is full by then.
@@ -158,6 +158,15 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn outages(&mut self, outages: &[Outage]) -> Result<(), RecordError> {
         self.record.outages = outages.to_vec();
+        self.write()
+    }
+
+    /// Records the members of the system that have exited until now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn member_exits(&mut self, exits: Vec<MemberExit>) -> Result<(), RecordError> {
+        self.record.member_exits = exits.into_iter().map(without_secrets::of_exit).collect();
         self.write()
     }
 

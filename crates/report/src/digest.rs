@@ -291,6 +291,7 @@ impl<'a> Trial<'a> {
             conditions: &record.conditions,
             edges: end.map_or(&none, |end| &end.edges),
             outages: &record.outages,
+            member_exits: &record.member_exits,
             statements: cross_checked(end).map(|counted| CountedStatements {
                 by_dyno: counted.by_dyno,
                 by_server: counted.by_server,

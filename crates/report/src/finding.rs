@@ -142,6 +142,11 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
              [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
         ),
+        Code::MemberExited => (
+            "A server of the system exited, and the others went on",
+            "figures from then on are those of a smaller system; the next trial has a whole one again",
+            "{subject} ({status})[ at {at_ns}][ {before}]",
+        ),
         Code::Cut => (
             "The trial was cut",
             "its end is missing in the record: dyno or the machine went down, or the disk was full; the last interval \

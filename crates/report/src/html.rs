@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, conclusion, confidence, cross_check, ending, generator, loading, messages,
-    operations, rules, settings, tables, turns, variance,
+    calls, ceiling, conclusion, confidence, cross_check, ending, generator, loading, member_exits,
+    messages, operations, rules, settings, tables, turns, variance,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -380,6 +380,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str("</div>\n<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
     out.push_str(&table(&tables::outages(trial), "Outages"));
+    out.push_str(&table(&member_exits::table(trial), "Servers that exited"));
     out.push_str(&table(&generator::stalls(trial), "Stalls of dyno itself"));
     out.push_str(&table(&rules::condition_table(trial, false), "Conditions on the data"));
     out.push_str(&folded(&rules::condition_table(trial, true), "Answers"));
@@ -395,6 +396,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&folded(&turns::table(trial), "When each transaction ran"));
     out.push_str(&own_metrics(trial, at));
     out.push_str(&plans(trial));
+    out.push_str(&logs(trial));
     out.push_str("</details>\n");
     out
 }
@@ -406,6 +408,15 @@ fn plans(trial: &Trial<'_>) -> String {
         format!("<details><summary>Plan of {name}</summary>\n<pre>{text}</pre>\n</details>\n")
     });
     plans.collect()
+}
+
+/// The ends of the logs of servers that exited.
+fn logs(trial: &Trial<'_>) -> String {
+    let log = |(title, text): (String, &str)| {
+        let (title, text) = (escape(&title), escape(text));
+        format!("<details><summary>{title}</summary>\n<pre>{text}</pre>\n</details>\n")
+    };
+    member_exits::logs(trial).map(log).collect()
 }
 
 /// Panels of the servers' metrics, and the reasons for those that are missing.

@@ -16,6 +16,7 @@ use crate::ending;
 use crate::finding;
 use crate::latency_json::{latency, percentile_map};
 use crate::loading;
+use crate::member_exits;
 use crate::messages;
 use crate::noise_floor;
 use crate::number::percentile_name;
@@ -323,6 +324,7 @@ fn figures(trial: &Trial<'_>) -> Value {
         "reconnects": trial.record.total.reconnects,
         "idle_round_trip_ns": end.and_then(|end| idle_round_trip(&end.idle_round_trips)),
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
+        "member_exits": member_exits::json(trial),
         "cross_check": cross_check::json(trial),
         "calls": crate::calls::json(trial),
         "own": rules::json(trial),

@@ -25,6 +25,7 @@ mod json;
 mod latency_json;
 mod loading;
 mod markdown;
+mod member_exits;
 mod messages;
 mod noise_floor;
 mod number;

@@ -72,6 +72,7 @@ pub(crate) fn failed() -> Run {
         total: Tally::new(header.operations.len()),
         watched: Watched::default(),
         outages: Vec::new(),
+        member_exits: Vec::new(),
         conditions: Vec::new(),
         ceiling: None,
         plans: Vec::new(),

@@ -1,6 +1,6 @@
 //! Plots as inline SVG, drawn here so that a page is self-contained.
 //!
-//! A [`Chart`] is a value: axes, series, shades and marks in the units of the data. Drawing is the last step.
+//! A [`Chart`] is a value: axes, series, shades, marks and moments in the units of the data. Drawing is the last step.
 //! Colours are classes (`c0`, `c1` ...) for which the page's style sheet sets colours for light, dark and
 //! print. Every series also has its own marker or dash, so that plots are readable without colour. The values of the
 //! points are in the attributes of their series, where the page's script finds them.
@@ -12,5 +12,7 @@ mod labels;
 mod scale;
 mod values;
 
-pub(crate) use chart::{Arrow, Band, BandFill, Chart, Dot, Mark, Series, Shade, ShadeKind, Size};
+pub(crate) use chart::{
+    Arrow, Band, BandFill, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind, Size,
+};
 pub(crate) use scale::{Axis, Scale, Unit};

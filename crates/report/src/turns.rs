@@ -5,6 +5,7 @@ use measure::TimedTurn;
 use serde_json::{Value, json};
 
 use crate::digest::Trial;
+use crate::member_exits;
 use crate::number::{latency_ns, several};
 use crate::svg::{Axis, Band, BandFill, Chart, Size};
 use crate::table::Table;
@@ -97,6 +98,7 @@ pub(crate) fn lanes(trial: &Trial<'_>, end: f64) -> Option<Chart> {
         shades: Vec::new(),
         bands: bands.collect(),
         marks: Vec::new(),
+        moments: member_exits::moments(trial, end),
         size: Size { is_wide: true, height: AROUND + LANE * shown as f64 },
     })
 }

@@ -15,6 +15,7 @@ mod experiment;
 mod generator_watch;
 mod idle;
 mod listener;
+mod member_exits;
 mod pacing;
 mod phase_failure;
 mod phase_limit;

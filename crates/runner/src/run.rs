@@ -268,7 +268,7 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
-        let TrialRun { mut status, mut recorder, messages } = trial::run(
+        let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
             &mut test_bed,
@@ -283,12 +283,13 @@ impl<'a> Sequence<'a> {
         {
             status = crashed;
         }
+        member_exits.update(&test_bed.lost_members(), &mut recorder, listener)?;
         if status == TrialStatus::Complete {
             self.measure_ceiling(trial, (&test_bed, &messages), &mut recorder, listener)?;
         }
         self.last = Some(recorder);
-        // A server that has exited is started again for the next trial.
-        if test_bed.exited().is_none() {
+        // A system that has lost a server is started again for the next trial.
+        if test_bed.is_whole() {
             self.test_bed = Some(test_bed);
         }
         Ok(Ok(status))
@@ -367,7 +368,10 @@ impl<'a> Sequence<'a> {
         listener: &mut dyn RunListener,
     ) -> Result<TestBed<'a>> {
         let instance = self.experiment.plan.instance(trial);
-        if let Some(test_bed) = self.test_bed.take_if(|test_bed| test_bed.instance() == instance) {
+        // One that has lost a server since its last trial is replaced.
+        let is_fit =
+            |it: &mut TestBed<'_>| it.instance() == instance && it.lost_members().is_empty();
+        if let Some(test_bed) = self.test_bed.take_if(is_fit) {
             return Ok(test_bed);
         }
         self.take_down(listener)?;

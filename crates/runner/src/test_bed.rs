@@ -1,5 +1,7 @@
 //! The test bed: the running system and the workload whose tables it holds.
 
+mod exits;
+
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -8,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
-use net::Clock;
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
@@ -24,9 +25,6 @@ use crate::{Event, Experiment, RunListener, before_run, building, idle};
 
 /// Time between two checks of the progress.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
-/// How long to wait for a managed server to exit after it has closed a connection. It may still write a
-/// stack trace and return its memory.
-const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 /// The conditions on the data after a load, and the plans of its queries.
 type DataCheck = (Vec<Condition>, Vec<QueryPlan>);
@@ -107,34 +105,6 @@ impl<'a> TestBed<'a> {
     /// Whether the data are removed with the system when it is stopped.
     pub(crate) fn is_managed(&self) -> bool {
         !self.running.processes().is_empty()
-    }
-
-    /// Why a managed server has exited.
-    pub(crate) fn exited(&mut self) -> Option<String> {
-        self.running.exited()
-    }
-
-    /// The same after a connection was lost: connections close a moment before the server exits.
-    pub(crate) fn exited_with_its_connections(&mut self) -> Option<String> {
-        let clock = Clock::monotonic();
-        while self.is_managed() && !self.stop.is_asked() {
-            let reason = self.exited();
-            if reason.is_some() || Duration::from_nanos(clock.now()) >= EXIT_GRACE {
-                return reason;
-            }
-            thread::sleep(POLL_PERIOD);
-        }
-        self.exited()
-    }
-
-    /// How a managed server exited, if its exit is the reason for the failure `cause`.
-    pub(crate) fn crash(&mut self, cause: &anyhow::Error) -> Option<String> {
-        let is_lost = cause
-            .chain()
-            .filter_map(|one| one.downcast_ref::<Failure>())
-            .any(|failure| failure.key.class.breaks_connection());
-        let reason = if is_lost { self.exited_with_its_connections() } else { self.exited() }?;
-        Some(format!("{cause:#}; {reason}"))
     }
 
     /// Prepares the data that `trial` needs, and returns how long that took.
@@ -410,8 +380,7 @@ impl<'a> TestBed<'a> {
             load_key,
             sql: &self.sql,
             progress,
-            // A server that dyno started does not come back by itself.
-            reconnect_limit: self.bounds().reconnect_limit.filter(|_| !self.is_managed()),
+            reconnect_limit: self.bounds().reconnect_limit.filter(|_| self.may_reconnect()),
             stop,
         })
     }

@@ -1,6 +1,7 @@
 //! One trial: offers load, and records all counts as they arrive.
 
 use std::io;
+use std::mem;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -14,7 +15,8 @@ use measure::{
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant, WarmUp};
 use record::{
     CallsRecord, ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, ProbeRecord,
-    RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord, WorkloadRecord,
+    RecordError, RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord,
+    WorkloadRecord,
 };
 use system::Access;
 use workload::{LoadKey, LoadProgress};
@@ -24,6 +26,7 @@ use crate::enough::Enough;
 use crate::event_loops;
 use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
+use crate::member_exits::MemberExits;
 use crate::pacing;
 use crate::phase_timer::PhaseTimer;
 use crate::test_bed::TestBed;
@@ -42,6 +45,7 @@ pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
     /// Its record, for the phases after the load.
     pub(crate) recorder: TrialWriter,
+    pub(crate) member_exits: MemberExits,
     pub(crate) messages: Messages,
 }
 
@@ -71,7 +75,7 @@ pub(crate) fn run(
         recorder.phase(phase.clone())?;
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
-    let mut messages = Messages::default();
+    let (mut messages, mut member_exits) = (Messages::default(), MemberExits::default());
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
@@ -89,7 +93,8 @@ pub(crate) fn run(
             Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
         };
         let is_lost = is_connection_lost(&outcome);
-        messages = kept.messages;
+        kept.note_member_exits()?;
+        (messages, member_exits) = (kept.messages, mem::take(&mut kept.member_exits));
         let mut end = kept.end(outcome)?;
         let exited =
             if is_lost { test_bed.exited_with_its_connections() } else { test_bed.exited() };
@@ -104,7 +109,7 @@ pub(crate) fn run(
         TrialEnd::failed(all.join("; "))
     };
     recorder.finish(&end)?;
-    Ok(TrialRun { status: end.status, recorder, messages })
+    Ok(TrialRun { status: end.status, recorder, member_exits, messages })
 }
 
 /// Whether a lost connection ended the load.
@@ -255,6 +260,7 @@ struct TrialRecorder<'a, 'b> {
     usage: Option<ClientUsage>,
     check: Check,
     messages: Messages,
+    member_exits: MemberExits,
     /// What to watch, until the load begins.
     watch_targets: Option<WatchTargets>,
     trial_watch: Option<TrialWatch>,
@@ -288,6 +294,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             usage: None,
             check,
             messages: Messages::default(),
+            member_exits: MemberExits::default(),
             idle_round_trips: LatencyHistogram::new(),
             watch_targets: None,
             trial_watch: None,
@@ -314,6 +321,12 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             self.listener.on_note(&text);
         }
         Ok(())
+    }
+
+    /// Records the servers of the system that have exited since the last call.
+    fn note_member_exits(&mut self) -> Result<(), RecordError> {
+        let lost = self.test_bed.lost_members();
+        self.member_exits.update(&lost, self.writer, self.listener)
     }
 
     fn close_phase(&mut self) -> io::Result<()> {
@@ -403,6 +416,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         // The last step, because the trial's clock begins after it.
         let planned = self.load.steady.is_none().then_some(self.load.warm_up);
         self.generator_watch = Some(GeneratorWatch::begin(planned)?);
+        self.member_exits.begin();
         Ok(())
     }
 
@@ -438,6 +452,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.writer.part(part, missing).map_err(io::Error::other)?;
         self.check.add(part);
         self.messages.add(part);
+        self.note_member_exits().map_err(io::Error::other)?;
         self.listener.on_event(Event::Interval { interval: part, operations: self.operations });
         Ok(())
     }

@@ -134,6 +134,12 @@ static KINDS: &[Kind] = &[
             option("pds", "1", "number of PDs, 1 to 64"),
             option("stores", "3", "number of stores, 1 to 64"),
             option("tidbs", "1", "number of TiDBs, 1 to 64; clients are divided among them"),
+            option(
+                "on_member_exit",
+                "continue",
+                "continue: when a server exits by itself, the others go on as long as clients can be served, and the \
+                 record names it; crash: the system has crashed",
+            ),
             option("pd_config", "none", "configuration file of PD"),
             option("tikv_config", "none", "configuration file of the stores"),
             option("tidb_config", "none", "configuration file of TiDB"),

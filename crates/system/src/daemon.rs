@@ -20,7 +20,7 @@ use crate::account::Account;
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
 use crate::ports::{Ports, Reserved, local, sends_greeting};
-use crate::process::{Confinement, NewFiles, Process};
+use crate::process::{Confinement, Exit, NewFiles, Process};
 use crate::secret::{DATABASE, Secret, USER};
 use crate::subprocess;
 use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener};
@@ -171,18 +171,29 @@ impl Daemon {
 
     /// Why the server has exited, with the last lines of its log; `None` while it runs.
     pub fn exited(&self) -> Option<String> {
-        let status = self.process.exit_status()?;
-        let name = self.recipe.name();
-        Some(match status.signal() {
-            // It cannot log that, so the end of its log is about something else.
-            Some(signal) if signal == Signal::SIGKILL as i32 => format!(
+        let exit = self.exit()?;
+        let (name, status) = (self.recipe.name(), exit.status);
+        Some(match self.log_of(exit) {
+            None => format!(
                 "{name} ended by itself ({status}): another process killed it, or the kernel did for lack of memory"
             ),
-            _ => {
-                let said = log_tail(&self.server_folder.log());
+            Some(log) => {
+                let said = log_tail(&log);
                 format!("{name} ended by itself ({status}); the end of its log:\n{said}")
             }
         })
+    }
+
+    /// How and when the server has exited; `None` while it runs.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.process.exit()
+    }
+
+    /// The log with the reason of an exit. `None` when the server was killed: it cannot log that, so the end of its
+    /// log is about something else.
+    pub(crate) fn log_of(&self, exit: Exit) -> Option<PathBuf> {
+        let is_killed = exit.status.signal() == Some(Signal::SIGKILL as i32);
+        (!is_killed).then(|| self.server_folder.log())
     }
 
     /// Starts the server again on its ports and its data, after it has exited or was killed.
@@ -190,13 +201,25 @@ impl Daemon {
     /// # Errors
     /// When the server still runs, or does not start.
     pub fn start_again(&mut self) -> anyhow::Result<()> {
+        self.start_again_with(&mut ignore_progress)
+    }
+
+    /// The same, unless the listener requests a stop.
+    ///
+    /// # Errors
+    /// As `start_again`, or a stop was requested.
+    pub(crate) fn start_again_with(
+        &mut self,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
         if self.process.exit_status().is_none() {
             bail!("{} (process {}) has not ended", self.recipe.name(), self.pid());
         }
-        self.relaunch(&mut ignore_progress)
+        self.relaunch(listener)
     }
 
     fn relaunch(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.server_folder.remove_socket()?;
         self.process = launch(&*self.recipe, &self.server_folder, self.reserved.ports, listener)?;
         Ok(())
     }

@@ -49,7 +49,7 @@ pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
 pub use process::{command, demand_cpus, toolchain_command};
-pub use running::{MetricsEndpoint, Running, ServerProcess};
+pub use running::{LostMember, MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
 pub use secret::LoginUrl;
 pub use watch::{StatementCounters, StatementPages, server_kinds};

@@ -9,7 +9,7 @@ use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use nix::sched::CpuSet;
@@ -69,15 +69,22 @@ pub(crate) struct Process {
     end: Arc<End>,
 }
 
-/// The child's exit status, once it has exited. While `status` is empty and locked, the child's pid is not reused.
+/// How and when a child has exited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub(crate) status: ExitStatus,
+    pub(crate) at: Instant,
+}
+
+/// The child's exit, once it has exited. While `status` is empty and locked, the child's pid is not reused.
 #[derive(Debug, Default)]
 struct End {
-    status: Mutex<Option<ExitStatus>>,
+    status: Mutex<Option<Exit>>,
     came: Condvar,
 }
 
 impl End {
-    fn status(&self) -> MutexGuard<'_, Option<ExitStatus>> {
+    fn status(&self) -> MutexGuard<'_, Option<Exit>> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,6 +130,11 @@ impl Process {
 
     /// The exit status, when it has exited.
     pub(crate) fn exit_status(&self) -> Option<ExitStatus> {
+        Some(self.exit()?.status)
+    }
+
+    /// How and when it has exited, if it has.
+    pub(crate) fn exit(&self) -> Option<Exit> {
         *self.end.status()
     }
 
@@ -177,7 +189,7 @@ impl Process {
             .came
             .wait_timeout_while(status, bound, |status| status.is_none())
             .unwrap_or_else(PoisonError::into_inner);
-        *status
+        status.map(|exit| exit.status)
     }
 }
 
@@ -203,13 +215,14 @@ fn keep(
     while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
         == Err(nix::errno::Errno::EINTR)
     {}
+    let at = net::origin();
     if family == Family::Tree {
         // Kills the processes that are left of its group.
         let _ = killpg(pid, Signal::SIGKILL);
     }
     drop(guard);
     let mut status = end.status();
-    *status = child.wait().ok();
+    *status = child.wait().ok().map(|status| Exit { status, at });
     end.came.notify_all();
 }
 

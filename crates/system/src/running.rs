@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::bail;
 use driver::rpc::Service;
 use driver::{Facts, ServerLimits, Target};
 use measure::Identity;
 
+use crate::log_tail::log_tail;
 use crate::{Access, LoginUrl, ProgressListener, StatementPages};
 
 /// A page of a server's metrics in the text format of Prometheus.
@@ -37,11 +40,53 @@ pub struct ServerProcess {
     pub pid: u32,
 }
 
+/// A server that was started for a system and has exited, while the others of the system were left running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostMember {
+    /// Its name, that of its [`ServerProcess`].
+    pub name: String,
+    /// The role that it shares with others, such as `tikv`.
+    pub role: String,
+    /// When it exited.
+    pub at: Instant,
+    /// Its exit status or signal.
+    pub status: String,
+    /// Its log; `None` when it was killed, because it cannot log that.
+    pub(crate) log: Option<PathBuf>,
+}
+
+impl LostMember {
+    /// The end of its log; empty when it was killed.
+    pub fn last_words(&self) -> String {
+        self.log.as_deref().map(log_tail).unwrap_or_default()
+    }
+}
+
 /// A handle on the servers of a running system. Dropping it stops the servers that dyno started.
 pub(crate) trait SystemHandle: Send {
-    /// Why a managed server has exited; `None` while it runs, and always for an external one.
+    /// Why a managed system cannot serve clients any more, because servers of it have exited; `None` while it can,
+    /// and always for an external one.
     fn exited(&mut self) -> Option<String> {
         None
+    }
+
+    /// Whether the other servers are left running when one exits.
+    fn goes_on_without_members(&self) -> bool {
+        false
+    }
+
+    /// The servers that have exited while the others were left running, in the order of their exits.
+    fn lost_members(&self) -> Vec<LostMember> {
+        Vec::new()
+    }
+
+    /// Starts a server that has exited again, on its address and its data.
+    fn start_member(
+        &mut self,
+        name: &str,
+        _listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        bail!("the system has no {name} that could be started again")
     }
 
     /// The processes that were started for it and still run.
@@ -174,9 +219,32 @@ impl Running {
         StatementPages::of(if is_whole { pages } else { Vec::new() })
     }
 
-    /// Why a managed server has exited; `None` while it runs, and always for an external one.
+    /// Why a managed system cannot serve clients any more, because servers of it have exited; `None` while it can,
+    /// and always for an external one.
     pub fn exited(&mut self) -> Option<String> {
         self.system_handle.exited()
+    }
+
+    /// Whether the other servers are left running when one exits.
+    pub fn goes_on_without_members(&self) -> bool {
+        self.system_handle.goes_on_without_members()
+    }
+
+    /// The servers that have exited while the others were left running, in the order of their exits.
+    pub fn lost_members(&self) -> Vec<LostMember> {
+        self.system_handle.lost_members()
+    }
+
+    /// Starts a server that has exited again, on its address and its data; returns when it answers.
+    ///
+    /// # Errors
+    /// When there is no such server, it runs, it does not start, or a stop was requested.
+    pub fn start_member(
+        &mut self,
+        name: &str,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        self.system_handle.start_member(name, listener)
     }
 
     /// Saves the state of the data, for [`Running::restore`].

@@ -9,6 +9,7 @@ mod cluster;
 mod fuzz;
 mod identity;
 mod kind;
+mod loss;
 mod member;
 mod pd;
 mod placement;

@@ -212,6 +212,7 @@ fn analyse(
         conditions: &[],
         edges: &outcome.edges,
         outages: &[],
+        member_exits: &[],
         statements: None,
         load_end_ns: 0,
         usage: None,

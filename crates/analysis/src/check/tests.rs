@@ -164,6 +164,38 @@ fn an_outage_is_reported_and_explains_idle_clients() {
 }
 
 #[test]
+fn a_server_that_exits_before_the_end_of_the_window_makes_the_trial_doubtful() {
+    let exit = |member: &str, at_ns| MemberExit {
+        member: member.to_owned(),
+        at_ns,
+        status: "exit status: 1".to_owned(),
+        ..MemberExit::default()
+    };
+    let exits = [exit("a", None), exit("b", Some(5)), exit("c", Some(29)), exit("d", Some(30))];
+    let trial = seconds_of(&[20, 20, 20]);
+    let input = Measured {
+        member_exits: &exits,
+        window: (10, 30),
+        percentiles: &[50.0],
+        ..trial.measured()
+    };
+    let found = check(&input, &summarize(&input));
+    let told = |member: &str, values: (&'static str, Value)| {
+        let status = ("status", Value::Text("exit status: 1".to_owned()));
+        let subject = Subject::Server(member.to_owned());
+        Finding { subject, ..finding(Code::MemberExited, &[status, values]) }
+    };
+    let before = ("before", Value::Text("before the load".to_owned()));
+    let expected = [
+        told("a", before),
+        told("b", ("at_ns", Value::At(5))),
+        told("c", ("at_ns", Value::At(29))),
+    ];
+    assert_eq!(found, expected, "the last one exited after the window");
+    assert_eq!(Code::MemberExited.severity(), crate::Severity::Doubtful);
+}
+
+#[test]
 fn a_stall_without_lost_connections_excuses_no_missing_clients() {
     let outages = [Outage { start_ns: 10, end_ns: Some(40), failures: 0, reconnects: 0 }];
     let trial = seconds_of(&[20, 20, 20]);

@@ -68,6 +68,7 @@ impl Trial {
             conditions: &[],
             edges: &self.edges,
             outages: &[],
+            member_exits: &[],
             statements: None,
             load_end_ns: 0,
             usage: None,

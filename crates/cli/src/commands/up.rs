@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
@@ -14,14 +15,18 @@ use driver::Timeouts;
 use engine::Stop;
 use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, RunListener, progress_listener};
-use system::{Access, CACHE_VARIABLE, Running, Scratch, System, private_file};
+use system::{
+    Access, CACHE_VARIABLE, LostMember, Running, Scratch, ServerProcess, System, private_file,
+};
 
 use super::option_names::at_argument;
+use super::start;
 use crate::args::UpArgs;
 use crate::command_line;
 use crate::detached::{self, DetachedSystem};
 use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::signals;
+use crate::start_request;
 
 /// The prefix of a URL in the printed text.
 const URL_LABEL: &str = "  url      ";
@@ -29,6 +34,9 @@ const URL_LABEL: &str = "  url      ";
 const POLL_PERIOD: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &UpArgs) -> Result<ExitCode> {
+    if let Some(server) = &args.start {
+        return start::run(server, args.system.as_deref());
+    }
     let Some(argument) = &args.system else { return list() };
     let (kind, system) = read(argument, &args.options)?;
     let stop = match &args.entry {
@@ -131,17 +139,93 @@ fn keep_up(
             entry.and_then(|entry| kept?.write(&entry).map(|()| entry)).ok()
         }
     };
-    while !stop.is_asked() {
-        if let Some(why) = running.exited() {
-            // The entry of a detached system stays, because its user has not seen the reason yet.
-            entry.filter(|_| !is_detached).iter().for_each(|entry| detached::remove(entry));
-            bail!(why);
-        }
-        thread::sleep(POLL_PERIOD);
+    if let Some(why) = follow(running, (kind, login.as_deref()), entry.as_deref(), stop) {
+        // The entry of a detached system stays, because its user has not seen the reason yet.
+        entry.filter(|_| !is_detached).iter().for_each(|entry| detached::remove(entry));
+        bail!(why);
     }
     up.running.stop()?;
     entry.iter().for_each(|entry| detached::remove(entry));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Follows a system until a stop is requested, or nothing of it is left: then with the reason. Tells which servers exit,
+/// and starts them again on request.
+fn follow(
+    running: &mut Running,
+    (kind, login): (&str, Option<&Path>),
+    entry: Option<&Path>,
+    stop: &Stop,
+) -> Option<String> {
+    let mut lost = Vec::new();
+    while !stop.is_asked() {
+        if let Some(why) = end_of(running) {
+            return Some(why);
+        }
+        let request = entry.and_then(start_request::next);
+        let started = request.map(|server| start_member(running, &server, stop));
+        let now = running.lost_members();
+        if now != lost {
+            report_exits(running, &lost, &now);
+            lost = now;
+            // If it cannot be written, `dyno up --list` shows what was so before; the system goes on.
+            let _ = entry.map(|entry| write_entry(running, (kind, login), entry));
+        }
+        if let (Some(entry), Some(done)) = (entry, started) {
+            start_request::answer(entry, &done);
+        }
+        thread::sleep(POLL_PERIOD);
+    }
+    None
+}
+
+/// Writes what there is to know of a system now.
+fn write_entry(
+    running: &Running,
+    (kind, login): (&str, Option<&Path>),
+    entry: &Path,
+) -> Result<()> {
+    let text = describe(running, login);
+    DetachedSystem::of_this_process(kind, login.map(Path::to_path_buf), &text)?.write(entry)
+}
+
+/// Why nothing is left that could be kept up: a cluster that goes on without servers can start them again as long as
+/// one of them runs.
+fn end_of(running: &mut Running) -> Option<String> {
+    let is_left = running.goes_on_without_members()
+        && running.lost_members().len() < running.processes().len();
+    if is_left { None } else { running.exited() }
+}
+
+/// Starts a server that has exited, unless a stop is requested.
+fn start_member(running: &mut Running, server: &str, stop: &Stop) -> Result<()> {
+    running.start_member(server, &mut |_| match stop.is_asked() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+}
+
+/// Tells which servers have exited since those of `before`, and whether clients can still be served.
+fn report_exits(running: &mut Running, before: &[LostMember], now: &[LostMember]) {
+    for member in now.iter().filter(|member| !before.contains(member)) {
+        let LostMember { name, status, .. } = member;
+        let log = match member.last_words() {
+            log if log.is_empty() => log,
+            log => format!("; the end of its log:\n{log}"),
+        };
+        super::print_message(&format!(
+            "{name} exited ({status}), the others go on; {}{log}",
+            start_hint(name)
+        ));
+    }
+    if let Some(why) = running.exited() {
+        super::print_message(why.lines().next().unwrap_or_default());
+    }
+}
+
+/// How a server is started again.
+fn start_hint(server: &str) -> String {
+    format!("`dyno up --start {server}` starts it again")
 }
 
 /// Writes the URL with its password to a file that is removed with the system's data.
@@ -170,8 +254,15 @@ fn describe(running: &Running, login: Option<&Path>) -> String {
             page.address, page.path, page.role
         ));
     }
-    for process in running.processes() {
-        text.push_str(&format!("  process  {} ({})\n", process.pid, process.role));
+    let lost = running.lost_members();
+    for ServerProcess { pid, role } in running.processes() {
+        let line = match lost.iter().find(|member| member.name == role) {
+            Some(LostMember { status, .. }) => {
+                format!("  exited   {role} ({status}); {}\n", start_hint(&role))
+            }
+            None => format!("  process  {pid} ({role})\n"),
+        };
+        text.push_str(&line);
     }
     text
 }

@@ -185,6 +185,15 @@ impl<'d> Background<'d> {
         panic!("the record never shows that {what}");
     }
 
+    /// Waits until a trial has its end in the record.
+    pub(crate) fn wait_until_trial_ends(&mut self, trial: &str) {
+        let place: usize = trial.parse().unwrap();
+        wait_until("the trial ends", || {
+            let run = self.folder().and_then(|folder| Run::open(&folder).ok());
+            run.is_some_and(|run| run.trials.get(place).is_some_and(|it| it.end.is_some()))
+        });
+    }
+
     /// Interrupts it, and returns the first trial of the report that it then prints as JSON.
     pub(crate) fn interrupted_trial(self) -> Value {
         self.interrupt();

@@ -14,7 +14,7 @@ use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both, json};
 
 /// Elections and heartbeats of a store within a second instead of the usual minute.
-const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-tick-interval = \"1s\"\n\
+pub(crate) const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-tick-interval = \"1s\"\n\
                      raft-base-tick-interval = \"100ms\"\nraft-heartbeat-ticks = 2\n\
                      raft-election-timeout-ticks = 10\nraft-store-max-leader-lease = \"900ms\"\n";
 
@@ -22,7 +22,7 @@ const STORE: &str = "[server]\nlog-level = \"warn\"\n[raftstore]\npd-heartbeat-t
 const TIDB: &str = "split-table = false\n";
 
 /// A program of the cluster that `cargo xtask test` has built.
-fn program(role: &str) -> String {
+pub(crate) fn program(role: &str) -> String {
     let name = format!("DYNO_TEST_CLUSTER_{role}");
     std::env::var(&name).unwrap_or_else(|_| {
         panic!("{name} is not set: run `cargo xtask test`, which builds a cluster")
@@ -30,7 +30,7 @@ fn program(role: &str) -> String {
 }
 
 /// A plan with the cluster but without a workload; `store` is the store's program.
-fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
+pub(crate) fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
     sandbox.file("store.toml", STORE);
     sandbox.file("tidb-server.toml", TIDB);
     let (pd, tidb) = (program("PD"), program("TIDB"));
@@ -42,7 +42,7 @@ fn plan(sandbox: &Sandbox, store: &str, more: &str) -> String {
 }
 
 /// `dyno` in its own network namespace, with all its files in the sandbox.
-fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
+pub(crate) fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
     let dyno = sandbox.dyno(args);
     let mut apart = Command::new("unshare");
     // Other users become root in their own namespace, if the kernel permits it.
@@ -56,7 +56,7 @@ fn dyno_apart<const N: usize>(sandbox: &Sandbox, args: [&str; N]) -> Command {
 }
 
 /// The servers whose files are in the sandbox, in the order of their start.
-fn servers_of(sandbox: &Sandbox) -> Vec<(String, i32)> {
+pub(crate) fn servers_of(sandbox: &Sandbox) -> Vec<(String, i32)> {
     let mut found: Vec<(u64, String, i32)> = fs::read_dir("/proc")
         .unwrap()
         .filter_map(|entry| server(&entry.ok()?.path(), sandbox.path()))
@@ -82,7 +82,7 @@ fn server(process: &Path, sandbox: &Path) -> Option<(u64, String, i32)> {
     (state != "Z").then_some((started, name, pid))
 }
 
-fn trials(report: &Value) -> &Vec<Value> {
+pub(crate) fn trials(report: &Value) -> &Vec<Value> {
     report["trials"].as_array().unwrap()
 }
 
@@ -102,7 +102,7 @@ fn a_cluster_starts_in_order_runs_load_and_is_removed() {
     let output = run.finish();
     assert_eq!(servers_of(&sandbox), []);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("cluster: starting tidb-1 took "), "{told}");
+    assert!(told.contains("cluster: starting tidb took "), "{told}");
     let report = json(&output);
     for trial in trials(&report) {
         assert_eq!(trial["status"], "complete", "{}", both(&output));
@@ -143,14 +143,15 @@ fn every_server_was_watched_and_its_panels_are_drawn(sandbox: &Sandbox) {
     }
 }
 
-/// A member of the cluster is killed in each of two trials.
+/// A member of a cluster that is to end with it is killed in each of two trials.
 #[test]
 fn a_killed_cluster_server_ends_its_trial_and_is_named() {
     let sandbox = Sandbox::new();
     let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
                 [load]\nthink_time = \"5ms\"\nclients = [2, 3]\ntime = \"60s\"\nwarm_up = \"0s\"\n\
                 interval = \"200ms\"\n";
-    sandbox.file("plan.toml", &(plan(&sandbox, &program("TIKV"), "") + load));
+    let system = plan(&sandbox, &program("TIKV"), "on_member_exit = \"crash\"\n");
+    sandbox.file("plan.toml", &(system + load));
     let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]);
     let mut run = Background::start(&sandbox, &mut command);
     for (trial, member) in [("0000", 2), ("0001", 4)] {
@@ -168,12 +169,12 @@ fn a_killed_cluster_server_ends_its_trial_and_is_named() {
     let store = reason(0);
     assert!(store.contains(&format!("tikv-2: store {killed}")), "{store}");
     let tidb = reason(1);
-    assert!(tidb.contains(&format!("tidb-1: TiDB {killed}")), "{tidb}");
+    assert!(tidb.contains(&format!("tidb: TiDB {killed}")), "{tidb}");
 }
 
 /// A substitute for TiKV: it reports that it was built for debugging, and delegates the work to a store. That store
 /// does not start in a folder with data of an earlier start.
-fn stand_in_for_tikv(sandbox: &Sandbox) -> String {
+pub(crate) fn stand_in_for_tikv(sandbox: &Sandbox) -> String {
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = -V ]; then\n  echo 'TiKV '\n  echo 'Release Version:   7.5.0'\n  \
          echo 'Profile:           dev'\n  exit\nfi\nfor argument; do\n  case $argument in\n    \

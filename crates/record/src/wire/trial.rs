@@ -4,8 +4,8 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Operation, OperationKind, OperationTally, Outage,
-    Phase, QueryPlan, TimedTurn,
+    Ceiling, Condition, DecidedEnds, Edges, MemberExit, Operation, OperationKind, OperationTally,
+    Outage, Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,8 @@ pub(crate) struct TrialFile {
     phases: Vec<PhaseRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<Outage>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    member_exits: Vec<MemberExit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,6 +141,7 @@ impl From<&TrialRecord> for TrialFile {
             probe: header.probe,
             phases: record.phases.clone(),
             outages: record.outages.clone(),
+            member_exits: record.member_exits.clone(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
             plans: record.plans.clone(),
@@ -235,6 +238,7 @@ impl TrialFile {
         Ok(TrialRecord {
             phases: self.phases,
             outages,
+            member_exits: self.member_exits,
             conditions,
             ceiling: self.ceiling,
             plans: self.plans,

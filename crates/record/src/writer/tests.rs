@@ -162,6 +162,24 @@ fn outages() -> [Outage; 2] {
     ]
 }
 
+fn member_exits() -> Vec<MemberExit> {
+    let killed = MemberExit {
+        member: "store-2".to_owned(),
+        role: "store".to_owned(),
+        at_ns: None,
+        status: "signal: 9 (SIGKILL)".to_owned(),
+        log: String::new(),
+    };
+    let lost = MemberExit {
+        member: "store-1".to_owned(),
+        at_ns: Some(7),
+        status: "exit status: 1".to_owned(),
+        log: "lost mysql://root:secret@127.0.0.1/test".to_owned(),
+        ..killed.clone()
+    };
+    vec![killed, lost]
+}
+
 fn trial_end() -> TrialEnd {
     TrialEnd {
         status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
@@ -261,6 +279,7 @@ fn write_trial_at(run: &RunWriter, index: usize) -> TrialWriter {
     trial.outages(&outages()[..1]).unwrap();
     trial.interval(&interval(Phase::Measure, 2)).unwrap();
     trial.outages(&outages()).unwrap();
+    trial.member_exits(member_exits()).unwrap();
     trial
 }
 
@@ -305,6 +324,9 @@ fn a_record_round_trips_exactly() {
     total.merge(&intervals[2].tally);
     assert_eq!(trial.total, total);
     assert_eq!(trial.outages, outages());
+    let exits: Vec<MemberExit> =
+        member_exits().into_iter().map(crate::without_secrets::of_exit).collect();
+    assert_eq!((&trial.member_exits, exits[1].log.contains("secret")), (&exits, false));
     assert_eq!(trial.end, Some(trial_end().without_secrets()));
 }
 

@@ -2,8 +2,8 @@
 
 use analysis::Code;
 use measure::{
-    Condition, ConditionResult, ConditionSubject, OperationId, Rules, Score, Share, Tally,
-    TrialStatus,
+    Condition, ConditionResult, ConditionSubject, MemberExit, OperationId, Rules, Score, Share,
+    Tally, TrialStatus,
 };
 
 use super::*;
@@ -168,6 +168,42 @@ fn an_outage_without_an_end_took_so_long_or_more_in_every_view() {
         assert!(view.contains("1.30 s or more"), "{view}");
     }
     assert!(crate::html(&digest).contains("outage of 1.300 s or more"));
+}
+
+#[test]
+fn a_server_that_exited_stands_in_every_view() {
+    let mut run = repeated();
+    run.trials.truncate(1);
+    let exit = |member: &str, at_ns, log: &str| MemberExit {
+        member: member.to_owned(),
+        role: "store".to_owned(),
+        at_ns,
+        status: "exit status: 1".to_owned(),
+        log: log.to_owned(),
+    };
+    let late = run.trials[0].intervals.last().unwrap().end_ns + 1;
+    run.trials[0].member_exits = vec![
+        exit("store-2", Some(2_345_678_901), "out of <space>"),
+        exit("store-3", None, ""),
+        exit("store-1", Some(late), ""),
+    ];
+    let digest = Digest::new(&run);
+    let told = "store-2 (exit status: 1) at 2.35 s";
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains(told), "{view}");
+        assert!(view.contains("store-3 (exit status: 1) before the load"), "{view}");
+        assert!(!view.contains("store-1 (exit"), "it exited after the load: {view}");
+    }
+    let page = crate::html(&digest);
+    assert!(page.contains("<pre>out of &lt;space&gt;</pre>"), "{page}");
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let exits = &json["trials"][0]["member_exits"];
+    assert_eq!(exits[0]["at_ns"], 2_345_678_901_u64);
+    assert_eq!(
+        (&exits[1]["member"], &exits[1]["at_ns"]),
+        (&"store-3".into(), &serde_json::Value::Null)
+    );
+    assert_eq!(exits.as_array().unwrap().len(), 3);
 }
 
 #[test]

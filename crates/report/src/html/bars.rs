@@ -53,6 +53,7 @@ pub(super) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> 
         shades: Vec::new(),
         bands: Vec::new(),
         marks: Vec::new(),
+        moments: Vec::new(),
         size: SIZE,
     })
 }

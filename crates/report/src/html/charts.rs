@@ -138,6 +138,7 @@ impl<'d, 'a> Context<'d, 'a> {
             shades: Vec::new(),
             bands: Vec::new(),
             marks: Vec::new(),
+            moments: Vec::new(),
             size: HALF_ROW,
         })
     }
@@ -171,6 +172,7 @@ impl<'d, 'a> Context<'d, 'a> {
             shades: Vec::new(),
             bands: Vec::new(),
             marks: Vec::new(),
+            moments: Vec::new(),
             size: WHOLE_ROW,
         })
     }
@@ -245,6 +247,7 @@ impl<'d, 'a> Context<'d, 'a> {
             shades: Vec::new(),
             bands: Vec::new(),
             marks: Vec::new(),
+            moments: Vec::new(),
             size: HALF_ROW,
         })
     }

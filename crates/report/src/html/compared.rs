@@ -69,6 +69,7 @@ fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
         shades: Vec::new(),
         bands: Vec::new(),
         marks: Vec::new(),
+        moments: Vec::new(),
         size: SIZE,
     })
 }

@@ -1,10 +1,11 @@
 //! The time axis of one trial's plots: its intervals, merged to as many points as a plot can show, its warm-up, its
-//! outages, the stalls of dyno itself and its failures.
+//! outages, the stalls of dyno itself, its failures, and the servers that exited.
 
 use measure::{LatencyHistogram, Phase, Tally};
 use record::IntervalRecord;
 
 use crate::digest::Trial;
+use crate::member_exits;
 use crate::number::{count, latency_ns};
 use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size};
 use crate::turns;
@@ -36,11 +37,13 @@ impl<'d, 'a> Frame<'d, 'a> {
 
     /// A plot over the trial's time, with its warm-up, outages and failures.
     pub(crate) fn chart(&self, what: &str, y: Axis, series: Vec<Series>) -> Chart {
+        let moments = member_exits::moments(self.trial, self.end);
+        let exits: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: self.trial.record.header.identity.title(),
             description: format!(
-                "Over {:.1} s; warm-up, outages and stalls of dyno shaded, failures marked.",
+                "Over {:.1} s; warm-up, outages and stalls of dyno shaded, failures marked.{exits}",
                 self.end
             ),
             x: Axis::seconds(self.end),
@@ -49,6 +52,7 @@ impl<'d, 'a> Frame<'d, 'a> {
             remark: String::new(),
             shades: self.warm_up().into_iter().chain(self.outages()).chain(self.stalls()).collect(),
             marks: self.steps.iter().filter_map(MergedIntervals::mark).collect(),
+            moments,
             bands: turns::bands(self.trial),
             size: HALF_ROW,
         }

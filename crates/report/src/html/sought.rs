@@ -96,6 +96,7 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
         shades: band.into_iter().collect(),
         bands: Vec::new(),
         marks: Vec::new(),
+        moments: Vec::new(),
         size: SIZE,
     })
 }

@@ -151,6 +151,7 @@ pub(crate) fn spectrum(
         remark: String::new(),
         shades: Vec::new(),
         marks: Vec::new(),
+        moments: Vec::new(),
         bands: Vec::new(),
         size,
     })

@@ -1,6 +1,6 @@
 //! Checks that pages are well-formed for every kind of record.
 
-use measure::Quantity;
+use measure::{MemberExit, Quantity};
 use record::RunStatus;
 
 use super::*;
@@ -391,6 +391,43 @@ fn many_findings_of_one_kind_do_not_bury_the_plots_of_a_trial() {
     let (findings, _) = trial.split_once("<figure").unwrap();
     assert_eq!(findings.matches("High percentiles rest on few values").count(), 1, "{findings}");
     assert!(findings.contains("<summary>22 places</summary>"), "{findings}");
+}
+
+#[test]
+fn every_plot_over_time_marks_the_servers_that_exited() {
+    let mut run = sample::kept_turns(2);
+    let exit = |member: &str, at_ns| MemberExit {
+        member: member.to_owned(),
+        at_ns,
+        status: "exit status: 1".to_owned(),
+        ..MemberExit::default()
+    };
+    let late = run.trials[0].intervals.last().unwrap().end_ns + 1;
+    run.trials[0].member_exits = vec![
+        exit("store-2", Some(1_345_678_901)),
+        exit("store-3", None),
+        exit("store-1", Some(late)),
+    ];
+    let digest = Digest::new(&run);
+    let charts = over_time::of_trial(&digest, &digest.trials[0]);
+    let (spectra, over_time): (Vec<&Chart>, Vec<&Chart>) = charts
+        .first
+        .iter()
+        .chain(&charts.more)
+        .partition(|chart| chart.title.contains("by percentile"));
+    assert!(spectra.iter().all(|chart| chart.moments.is_empty()));
+    assert!(over_time.len() > 4, "{}", over_time.len());
+    for chart in over_time {
+        let labels: Vec<(f64, &str)> =
+            chart.moments.iter().map(|moment| (moment.x, moment.label.as_str())).collect();
+        assert_eq!(labels, [(1.345_678_901, "store-2 exited"), (0.0, "store-3 exited")]);
+        let drawn = chart.html("x");
+        assert!(drawn.contains(">store-2 exited</text>"), "{drawn}");
+        assert!(drawn.contains("<title>store-2 exited at 1.346 s: exit status: 1</title>"));
+    }
+    let page = html(&digest);
+    keep("member-exits.html", &page);
+    check_well_formed(&page);
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub(crate) struct Chart {
     pub(crate) bands: Vec<Band>,
     /// Points of the x axis at which failures occurred.
     pub(crate) marks: Vec<Mark>,
+    /// Labelled points of the x axis.
+    pub(crate) moments: Vec<Moment>,
     /// Size on the page.
     pub(crate) size: Size,
 }
@@ -162,6 +164,15 @@ impl BandFill {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mark {
     pub(crate) x: f64,
+    pub(crate) note: String,
+}
+
+/// A labelled point of the x axis: a line as high as the plot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Moment {
+    pub(crate) x: f64,
+    pub(crate) label: String,
+    /// Tooltip.
     pub(crate) note: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::chart::{Arrow, Chart, Dot, Mark, Series, Shade, ShadeKind};
+use super::chart::{Arrow, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind};
 use crate::number::several;
 use crate::table::escape;
 
@@ -32,6 +32,10 @@ const ONE_POINT: &str = "h3";
 
 /// Ticks of the x axis whose texts are closer than this lose theirs.
 const TEXT_GAP: f64 = 6.0;
+
+/// Height of the label of a moment, and how many are below each other before they begin at the top again.
+const MOMENT_LABEL: f64 = 15.0;
+const MOMENT_LABELS: usize = 6;
 
 impl Chart {
     /// The plot with its legend as a figure of HTML. `id` is unique on the page.
@@ -134,6 +138,8 @@ impl<'c> Drawing<'c> {
         }
         out.push_str(labels);
         self.chart.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
+        let moments = self.chart.moments.iter().enumerate();
+        moments.for_each(|(place, moment)| out.push_str(&self.moment(moment, place)));
         out.push_str("</svg>\n");
         out
     }
@@ -289,6 +295,20 @@ impl<'c> Drawing<'c> {
             "<g class=\"mark\"><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
             escape(&mark.note),
             cross(x, TOP + 2.0)
+        )
+    }
+
+    /// A line with its label towards the middle of the plot; the labels of several are below each other.
+    fn moment(&self, moment: &Moment, place: usize) -> String {
+        let (x, bottom) = (self.x(moment.x), self.bottom());
+        let is_left = x < f64::midpoint(self.left, self.right);
+        let (label_x, anchor) = if is_left { (x + 4.0, "start") } else { (x - 4.0, "end") };
+        let label_y = TOP + MOMENT_LABEL * (place % MOMENT_LABELS + 1) as f64;
+        format!(
+            "<g class=\"moment\"><title>{}</title><path d=\"M{x:.1} {TOP}V{bottom}\"/>\
+             <text class=\"label value\" x=\"{label_x:.1}\" y=\"{label_y:.1}\" text-anchor=\"{anchor}\">{}</text></g>\n",
+            escape(&moment.note),
+            escape(&moment.label)
         )
     }
 }

@@ -176,6 +176,7 @@ mod tests {
             series,
             shades: Vec::new(),
             marks: Vec::new(),
+            moments: Vec::new(),
             bands: Vec::new(),
             size: Size { is_wide: false, height: 340.0 },
         }

@@ -124,6 +124,19 @@ impl ServerFolder {
         let path = &self.socket;
         close_socket(path).with_context(|| format!("cannot set the mode of {}", path.display()))
     }
+
+    /// Removes the socket that a server has left that was killed: some servers do not start beside it.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub(super) fn remove_socket(&self) -> anyhow::Result<()> {
+        match fs::remove_file(&self.socket) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", self.socket.display()))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Sets the mode of a socket, if it exists. The file is held open between the check and the change, so that the

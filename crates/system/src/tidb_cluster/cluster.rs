@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use driver::Password;
 use net::Clock;
 
+use super::loss::{OnMemberExit, RoleCount, unserved};
 use super::member::Role;
 use super::pd::{Pd, page};
 use super::placement::{lacks, replicas};
@@ -19,7 +20,9 @@ use crate::ports::local;
 use crate::running::SystemHandle;
 use crate::secret::Secret;
 use crate::tidb::{Settings, Storage, TiDb, joined};
-use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener, ServerProcess};
+use crate::{
+    LoginUrl, LostMember, MetricsEndpoint, ProgressEvent, ProgressListener, ServerProcess,
+};
 
 /// Time between two checks whether the cluster is complete.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
@@ -47,6 +50,7 @@ pub(super) struct Parts {
     pub(super) pd: Part,
     pub(super) tikv: Part,
     pub(super) tidb: Part,
+    pub(super) on_member_exit: OnMemberExit,
 }
 
 /// A running cluster. Dropping it stops the cluster and removes its data.
@@ -57,6 +61,7 @@ pub(super) struct Cluster {
     stores: Vec<Daemon>,
     pds: Vec<Daemon>,
     replicas: usize,
+    on_member_exit: OnMemberExit,
     /// Whether the stores expose metrics.
     stores_tell: bool,
     /// The password of all its TiDBs, which share their accounts.
@@ -79,6 +84,7 @@ impl Cluster {
             stores: Vec::new(),
             pds: Vec::new(),
             replicas: 0,
+            on_member_exit: parts.on_member_exit,
             stores_tell: false,
             secret: Secret::random()?,
         };
@@ -86,21 +92,23 @@ impl Cluster {
             let start = |listener: &mut ProgressListener<'_>| {
                 start_pd(|| cluster.pd(number, &parts.pd), scratch, listener)
             };
-            let pd = named(Role::Pd, number, listener, start)?;
+            let pd = named(&member(Role::Pd, number, parts.pd.count), listener, start)?;
             cluster.pds.push(pd);
         }
         for number in 1..=parts.tikv.count {
             let store = cluster.store(&parts.tikv);
             let start =
                 |listener: &mut ProgressListener<'_>| Daemon::start(store, scratch, listener);
-            cluster.stores.push(named(Role::TiKv, number, listener, start)?);
+            let name = member(Role::TiKv, number, parts.tikv.count);
+            cluster.stores.push(named(&name, listener, start)?);
         }
         cluster.settle(listener)?;
         for number in 1..=parts.tidb.count {
             let tidb = cluster.tidb(&parts.tidb);
             let start =
                 |listener: &mut ProgressListener<'_>| Daemon::start(tidb, scratch, listener);
-            cluster.tidbs.push(named(Role::TiDb, number, listener, start)?);
+            let name = member(Role::TiDb, number, parts.tidb.count);
+            cluster.tidbs.push(named(&name, listener, start)?);
         }
         let tells = |store: &Daemon| page(local(store.status_port()), METRICS).is_ok();
         cluster.stores_tell = cluster.stores.iter().all(tells);
@@ -111,7 +119,7 @@ impl Cluster {
         Pd {
             program: part.program.clone(),
             settings: part.settings.clone(),
-            name: member(Role::Pd, number),
+            name: format!("{}-{number}", Role::Pd.name()),
             joins: self.pd_addresses().first().copied(),
         }
     }
@@ -217,22 +225,60 @@ impl Cluster {
 
 impl SystemHandle for Cluster {
     fn exited(&mut self) -> Option<String> {
-        ends(&self.members())
+        let members = self.members();
+        if self.on_member_exit == OnMemberExit::Crash {
+            return ends(&members);
+        }
+        let count = |(role, servers): (Role, &[Daemon])| RoleCount {
+            role,
+            started: servers.len(),
+            running: servers.iter().filter(|server| server.exit().is_none()).count(),
+        };
+        // Before the logs are read: this is called several times a second.
+        let unserved = unserved(&members.map(count), self.replicas)?;
+        Some(format!("{unserved}\n{}", ends(&members)?))
+    }
+
+    fn goes_on_without_members(&self) -> bool {
+        self.on_member_exit == OnMemberExit::Continue
+    }
+
+    fn lost_members(&self) -> Vec<LostMember> {
+        if self.on_member_exit == OnMemberExit::Crash {
+            return Vec::new();
+        }
+        let members = self.members();
+        let mut lost: Vec<LostMember> =
+            each(&members).filter_map(|(role, name, server)| lost(role, name, server)).collect();
+        lost.sort_by_key(|member| member.at);
+        lost
+    }
+
+    fn start_member(
+        &mut self,
+        name: &str,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        let roles = [
+            (Role::Pd, &mut self.pds),
+            (Role::TiKv, &mut self.stores),
+            (Role::TiDb, &mut self.tidbs),
+        ];
+        for (role, servers) in roles {
+            let count = servers.len();
+            let mut numbered = servers.iter_mut().zip(1..);
+            if let Some((server, _)) = numbered.find(|(_, at)| member(role, *at, count) == name) {
+                return named(name, listener, |listener| server.start_again_with(listener));
+            }
+        }
+        let all: Vec<String> = each(&self.members()).map(|(_, name, _)| name).collect();
+        bail!("there is no {name} in this cluster: it has {}", all.join(", "))
     }
 
     fn processes(&self) -> Vec<ServerProcess> {
-        let of_role = |(role, servers): (Role, &[Daemon])| {
-            let name = |at: usize| match servers.len() {
-                1 => role.name().to_owned(),
-                _ => member(role, at + 1),
-            };
-            let process = |(at, server): (usize, &Daemon)| ServerProcess {
-                role: name(at),
-                pid: server.pid(),
-            };
-            servers.iter().enumerate().map(process).collect::<Vec<_>>()
-        };
-        self.members().into_iter().flat_map(of_role).collect()
+        let process =
+            |(_, role, server): (_, String, &Daemon)| ServerProcess { role, pid: server.pid() };
+        each(&self.members()).map(process).collect()
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
@@ -261,20 +307,39 @@ impl SystemHandle for Cluster {
     }
 }
 
-/// A server's name in messages, such as `tikv-2`.
-fn member(role: Role, number: usize) -> String {
-    format!("{}-{number}", role.name())
+/// The name of one of `count` servers of a role, such as `tikv-2`, or `tidb` for the only one.
+fn member(role: Role, number: usize, count: usize) -> String {
+    match count {
+        1 => role.name().to_owned(),
+        _ => format!("{}-{number}", role.name()),
+    }
+}
+
+/// Each server with its role and its name.
+fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, String, &'a Daemon)> {
+    members.iter().flat_map(|&(role, servers)| {
+        let name = move |at| member(role, at, servers.len());
+        servers.iter().zip(1..).map(move |(server, at)| (role, name(at), server))
+    })
+}
+
+/// A server that has exited; `None` while it runs.
+fn lost(role: Role, name: String, server: &Daemon) -> Option<LostMember> {
+    let exit = server.exit()?;
+    Some(LostMember {
+        name,
+        role: role.name().to_owned(),
+        at: exit.at,
+        status: exit.status.to_string(),
+        log: server.log_of(exit),
+    })
 }
 
 /// The exit messages of the servers that have exited, if any have.
 fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
-    let mut told = Vec::new();
-    for (role, servers) in members {
-        let ends = servers.iter().map(Daemon::exited).enumerate();
-        told.extend(
-            ends.filter_map(|(at, why)| Some(format!("{}: {}", member(*role, at + 1), why?))),
-        );
-    }
+    let ends =
+        each(members).filter_map(|(_, name, server)| Some(format!("{name}: {}", server.exited()?)));
+    let told: Vec<String> = ends.collect();
     (!told.is_empty()).then(|| told.join("\n"))
 }
 
@@ -312,13 +377,11 @@ fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> 
 }
 
 /// Starts a server under its name in the cluster, which progress and errors mention.
-fn named(
-    role: Role,
-    number: usize,
+fn named<T>(
+    name: &str,
     listener: &mut ProgressListener<'_>,
-    start: impl FnOnce(&mut ProgressListener<'_>) -> anyhow::Result<Daemon>,
-) -> anyhow::Result<Daemon> {
-    let name = member(role, number);
+    start: impl FnOnce(&mut ProgressListener<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let stage = format!("starting {name}");
     let mut by_name = |_: ProgressEvent<'_>| listener(ProgressEvent::stage(&stage));
     start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))

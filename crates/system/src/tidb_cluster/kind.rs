@@ -9,6 +9,7 @@ use plan::{OptionReader, Options, Problem};
 
 use super::cluster::{Cluster, Part, Parts};
 use super::identity::{unreported_settings_of, warning, with_storage};
+use super::loss::OnMemberExit;
 use super::member::{Member, Role};
 use super::program::{Choice, Program};
 use crate::tidb::ServerSetup;
@@ -23,6 +24,7 @@ struct Managed {
     tikv: RequestedServers,
     tidb: RequestedServers,
     setup: ServerSetup,
+    on_member_exit: OnMemberExit,
     /// The environment of all servers, which none of them reports.
     environment: Vec<(String, String)>,
 }
@@ -50,8 +52,10 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
     let tikv = asked(Role::TiKv, "stores", 3);
     let tidb = asked(Role::TiDb, "tidbs", 1);
     let setup = ServerSetup::read(&mut reader);
+    let on_member_exit =
+        reader.choice("on_member_exit", OnMemberExit::Continue, &OnMemberExit::CHOICES);
     reader.finish()?;
-    Ok(Box::new(Managed { pd, tikv, tidb, setup, environment }))
+    Ok(Box::new(Managed { pd, tikv, tidb, setup, on_member_exit, environment }))
 }
 
 fn count_of(reader: &mut OptionReader<'_>, name: &str, default: u64) -> usize {
@@ -87,7 +91,12 @@ impl System for Managed {
         timeouts: Timeouts,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
-        let parts = Parts { pd: self.pd.part()?, tikv: self.tikv.part()?, tidb: self.tidb.part()? };
+        let parts = Parts {
+            pd: self.pd.part()?,
+            tikv: self.tikv.part()?,
+            tidb: self.tidb.part()?,
+            on_member_exit: self.on_member_exit,
+        };
         let cluster = Cluster::start(&parts, scratch, listener)?;
         let (ports, password) = (cluster.ports(), cluster.password());
         let (target, mut facts) = self.setup.say(&ports, &password, timeouts, listener)?;

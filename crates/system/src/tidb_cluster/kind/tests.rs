@@ -14,6 +14,7 @@ fn errors_are_reported_for_each_role() {
         "tikv_argument = \"-L\"",
         "tikv_arguments = [\"--addr=127.0.0.1:20160\"]\ntidb_arguments = [\"-P\", \"4000\"]",
         "pd_arguments = [\"--client-urls=http://127.0.0.1:2379\"]",
+        "on_member_exit = \"restart\"",
     ];
     insta::assert_snapshot!(all_problems(read, &wrong), @r#"
     `stores` is 0, out of range | allowed: 1 to 64
@@ -21,10 +22,11 @@ fn errors_are_reported_for_each_role() {
     there is no file /plans/nowhere.toml | create it first, or give another path
     `3-1` counts backwards | write a set such as "0", "0-3" or "0,2-3"
     `pd_env` is "GOGC", not a table | write pd_env = { name = "value" }
-    unknown key `tikv_argument` | did you mean `tikv_arguments`? allowed: env, pd, pd_arguments, pd_config, pd_cpus, pd_env, pds, ps, settings, stores, tidb, tidb_arguments, tidb_config, tidb_cpus, tidb_env, tidbs, tikv, tikv_arguments, tikv_config, tikv_cpus, tikv_env
+    unknown key `tikv_argument` | did you mean `tikv_arguments`? allowed: env, on_member_exit, pd, pd_arguments, pd_config, pd_cpus, pd_env, pds, ps, settings, stores, tidb, tidb_arguments, tidb_config, tidb_cpus, tidb_env, tidbs, tikv, tikv_arguments, tikv_config, tikv_cpus, tikv_env
     `--addr` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
     `-P` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
     `--client-urls` is set by dyno itself | remove it: dyno chooses free ports, a folder and an account for a server that it starts; give the URL of a server that is already running
+    `on_member_exit` is "restart", not one of the choices | allowed: continue, crash
     "#);
 }
 

@@ -1,0 +1,57 @@
+//! The servers of a system that exit while a trial runs on the others, for the trial's record.
+
+use std::time::Instant;
+
+use measure::{MemberExit, nanos};
+use record::{RecordError, TrialWriter};
+use system::LostMember;
+
+use crate::RunListener;
+
+/// Records each exit once.
+#[derive(Debug, Default)]
+pub(crate) struct MemberExits {
+    /// Where the trial's clock begins; `None` before the load.
+    origin: Option<Instant>,
+    /// The number of exits that are in the record.
+    recorded: usize,
+}
+
+impl MemberExits {
+    /// The trial's clock begins now.
+    pub(crate) fn begin(&mut self) {
+        self.origin = Some(net::origin());
+    }
+
+    /// Records the members that have exited since the last call, and tells the user.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub(crate) fn update(
+        &mut self,
+        lost: &[LostMember],
+        writer: &mut TrialWriter,
+        listener: &mut dyn RunListener,
+    ) -> Result<(), RecordError> {
+        if lost.len() == self.recorded {
+            return Ok(());
+        }
+        for member in lost.iter().skip(self.recorded) {
+            let LostMember { name, status, .. } = member;
+            listener.on_note(&format!("{name} exited ({status}); the others go on without it"));
+        }
+        self.recorded = lost.len();
+        writer.member_exits(lost.iter().map(|member| self.of(member)).collect())
+    }
+
+    fn of(&self, lost: &LostMember) -> MemberExit {
+        let since = self.origin.and_then(|origin| lost.at.checked_duration_since(origin));
+        MemberExit {
+            member: lost.name.clone(),
+            role: lost.role.clone(),
+            at_ns: since.map(nanos),
+            status: lost.status.clone(),
+            log: lost.last_words(),
+        }
+    }
+}
