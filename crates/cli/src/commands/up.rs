@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
@@ -11,10 +12,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use driver::Timeouts;
-use engine::Stop;
+use engine::{Stop, StopLevel};
 use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, RunListener, progress_listener};
-use system::{Access, CACHE_VARIABLE, Running, Scratch, System, private_file};
+use system::{Access, CACHE_VARIABLE, ProcessReference, Running, Scratch, System, private_file};
 
 use super::option_names::at_argument;
 use crate::args::UpArgs;
@@ -139,7 +140,11 @@ fn keep_up(
         }
         thread::sleep(POLL_PERIOD);
     }
-    up.running.stop()?;
+    // A second request kills it.
+    up.running.stop(&mut |_| match stop.level() {
+        StopLevel::AtOnce => ControlFlow::Break(()),
+        StopLevel::None | StopLevel::Gracefully => ControlFlow::Continue(()),
+    })?;
     entry.iter().for_each(|entry| detached::remove(entry));
     Ok(ExitCode::SUCCESS)
 }
@@ -222,7 +227,10 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
             bail!("{kind} did not start ({status}):\n{}", said.trim_end());
         }
         if stop.is_asked() && !is_ending {
-            detached::end(keeper.id())?;
+            // It is our child, and its status was not collected yet: its number is its own.
+            if let Some(process) = ProcessReference::open(keeper.id()) {
+                detached::end(&process, keeper.id())?;
+            }
             is_ending = true;
         }
         thread::sleep(POLL_PERIOD);
@@ -253,7 +261,7 @@ fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
 fn list() -> Result<ExitCode> {
     let mut text = String::new();
     for (entry, detached) in detached::all()? {
-        if detached.is_alive() {
+        if detached.keeper().is_some() {
             text.push_str(&detached.text);
         } else {
             let why = detached::log_of(&entry);

@@ -201,7 +201,7 @@ fn clients_stop_reconnecting_at_the_limit() {
 }
 
 /// The process of the MariaDB that dyno has started.
-fn managed_mariadb(run: &Background<'_>) -> i32 {
+pub(crate) fn managed_mariadb(run: &Background<'_>) -> i32 {
     let servers = Command::new("pgrep").args(["-P", &run.pid().to_string(), "mariadbd"]).output();
     let pids = String::from_utf8(servers.unwrap().stdout).unwrap();
     pids.lines().next().expect("the managed server is a child").parse().unwrap()
