@@ -11,10 +11,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use driver::Password;
 use net::Clock;
 use nix::sched::CpuSet;
 use nix::sys::signal::Signal;
+use plan::Password;
 
 use crate::account::Account;
 use crate::copy::replace_folder;
@@ -154,7 +154,7 @@ impl Daemon {
     /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
         match self.login() {
-            Some(login) => login.revealed(),
+            Some(login) => login.revealed().to_string(),
             None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
         }
     }

@@ -96,7 +96,7 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
         DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };
     let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
     let source = plan::compose(&draft);
-    super::hide_secrets(&source);
+    source.hide_secrets();
     let named = |problems| at_argument(problems, argument, options);
     let plan = Plan::parse(source).map_err(named)?;
     let system = system::read(&plan.systems[0], &plan.source.folder)

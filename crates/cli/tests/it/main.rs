@@ -27,6 +27,7 @@ mod hostile_tls;
 mod logins;
 mod logins_tidb;
 mod mariadb;
+mod memory;
 mod open_files;
 mod open_loop;
 mod own_server;

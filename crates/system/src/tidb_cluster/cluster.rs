@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use driver::Password;
 use net::Clock;
+use plan::Password;
 
 use super::member::Role;
 use super::pd::{Pd, page};
