@@ -18,12 +18,11 @@ mod start;
 mod subject;
 mod up;
 
-use std::env;
 use std::fmt;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use plan::{Problems, Source};
+use plan::Problems;
 use record::Dyno;
 
 use crate::args::{Args, Command};
@@ -35,11 +34,11 @@ const USAGE: u8 = 2;
 /// Runs the requested subcommand.
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
-        Command::Run(args) => run::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Prepare(args) => data::prepare(&args),
-        Command::Check(args) => data::check(&args),
-        Command::Cleanup(args) => data::clean_up(&args),
+        Command::Run(args) => run::run(args),
+        Command::Bench(args) => bench::run(*args),
+        Command::Prepare(args) => data::prepare(*args),
+        Command::Check(args) => data::check(*args),
+        Command::Cleanup(args) => data::clean_up(*args),
         Command::Up(args) => up::run(&args),
         Command::Down(args) => down::run(&args),
         Command::Ceiling(args) => ceiling::run(&args),
@@ -81,11 +80,4 @@ fn this_dyno() -> Dyno {
     let profile = if cfg!(debug_assertions) { "debug" } else { "optimised" };
     let build = format!("{profile}, {}-{}", env::consts::ARCH, env::consts::OS);
     Dyno { version: env!("CARGO_PKG_VERSION").to_owned(), build }
-}
-
-/// Makes all output and records blank the secrets of a plan and of the environment from now on.
-fn hide_secrets(source: &Source) {
-    source.secrets().iter().for_each(|secret| plan::hide(secret));
-    let given = ["DYNO_PASSWORD", "MYSQL_PWD"].into_iter().filter_map(|name| env::var(name).ok());
-    given.for_each(|secret| plan::hide(&secret));
 }

@@ -10,9 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use system::private_file;
+use system::{ProcessReference, private_file};
 
 use crate::start_request;
 
@@ -42,7 +40,8 @@ impl DetachedSystem {
     /// An entry for a system that this process keeps.
     pub(crate) fn of_this_process(kind: &str, login: Option<PathBuf>, text: &str) -> Result<Self> {
         let pid = std::process::id();
-        let began = began(pid).context("cannot read the start time of this process")?;
+        let this = ProcessReference::open(pid).context("cannot read when this process began")?;
+        let began = this.began();
         Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
@@ -73,17 +72,18 @@ impl DetachedSystem {
         self.text.lines().next().unwrap_or_default()
     }
 
-    /// Whether its process is still running.
-    pub(crate) fn is_alive(&self) -> bool {
-        began(self.pid) == Some(self.began)
+    /// The process that keeps it; `None` when it has ended, also when another one has its number now.
+    pub(crate) fn keeper(&self) -> Option<ProcessReference> {
+        ProcessReference::open(self.pid).filter(|keeper| keeper.began() == self.began)
     }
 
-    /// Asks the process that keeps it to stop it, and waits until both are gone.
-    pub(crate) fn stop(&self) -> Result<()> {
-        end(self.pid)?;
+    /// Asks the process that keeps it to stop it, and waits until both are gone. Returns whether it still ran.
+    pub(crate) fn stop(&self) -> Result<bool> {
+        let Some(keeper) = self.keeper() else { return Ok(false) };
+        end(&keeper, self.pid)?;
         for _ in 0..POLLS_MAX {
-            if !self.is_alive() {
-                return Ok(());
+            if !keeper.is_alive() {
+                return Ok(true);
             }
             thread::sleep(POLL_PERIOD);
         }
@@ -91,19 +91,12 @@ impl DetachedSystem {
     }
 }
 
-/// Asks a process to end.
-pub(crate) fn end(pid: u32) -> Result<()> {
-    kill(Pid::from_raw(pid.cast_signed()), Signal::SIGTERM)
-        .with_context(|| format!("cannot ask process {pid} to end"))
-}
-
-/// Start time of a process, in ticks since boot; `None` when it is gone or a zombie.
-fn began(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may contain any bytes; the state is the third field, the start time the 22nd.
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-    let state = fields.next()?;
-    if state == "Z" { None } else { fields.nth(18)?.parse().ok() }
+/// Asks a process to end, unless it has ended already.
+pub(crate) fn end(process: &ProcessReference, pid: u32) -> Result<()> {
+    match process.ask_to_end() {
+        Err(_) if !process.is_alive() => Ok(()),
+        asked => asked.with_context(|| format!("cannot ask process {pid} to end")),
+    }
 }
 
 /// A file for another entry.
@@ -167,7 +160,7 @@ mod tests {
         let read = read(&entry).unwrap();
         assert_eq!(read, detached);
         assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
-        assert!(read.is_alive());
+        assert!(read.keeper().is_some());
         remove(&entry);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -175,7 +168,12 @@ mod tests {
     #[test]
     fn a_reused_pid_is_not_taken_for_the_server() {
         let detached = DetachedSystem::of_this_process("tidb", None, "").unwrap();
-        assert!(!DetachedSystem { began: detached.began + 1, ..detached }.is_alive());
+        let earlier = DetachedSystem { began: detached.began - 1, ..detached };
+        assert!(earlier.keeper().is_none());
+        assert!(
+            !earlier.stop().unwrap(),
+            "this process, which has the number now, was not asked to end"
+        );
     }
 
     #[test]

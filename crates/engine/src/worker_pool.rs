@@ -12,8 +12,7 @@ use measure::{ErrorClass, Failure};
 /// Workers share work through the variables that they capture, such as an atomic counter.
 ///
 /// # Errors
-/// The failure of the first worker (by index) that failed. A stop at once drops workers where they wait;
-/// workers must check for a graceful stop themselves.
+/// The failure of the first worker (by index) that failed. A stop drops workers where they wait, as in [`run_one`].
 ///
 /// # Panics
 /// When a worker panics.
@@ -21,11 +20,14 @@ pub fn run<'env, M>(threads: usize, stop: &Stop, worker: M) -> Result<(), Failur
 where
     M: Fn(usize, Handle) -> LocalBoxFuture<'static, Result<(), Failure>> + Sync + 'env,
 {
+    let before = stop.level();
     let results: Vec<_> = std::thread::scope(|scope| {
         let worker_pool: Vec<_> = (0..threads)
             .map(|index| {
                 let worker = &worker;
-                scope.spawn(move || run_one(stop, |handle| worker(index, handle)))
+                scope.spawn(move || {
+                    run_until(has_risen(stop, before), |handle| worker(index, handle))
+                })
             })
             .collect();
         worker_pool
@@ -39,16 +41,25 @@ where
 /// How often `stop` is checked while a worker waits, ns.
 const POLL_PERIOD_NS: u64 = 50_000_000;
 
-/// Runs one future to its end on this thread.
+/// Runs one future on this thread, to its end or until a stop is requested. A request from before does not end it, so
+/// that something can be cleaned up after the first request, but the second does.
 ///
 /// # Errors
-/// The future's own failure, or that of the event loop.
+/// The future's own failure, or that of the event loop, or that it was interrupted.
 pub fn run_one<F>(stop: &Stop, job: F) -> Result<(), Failure>
 where
     F: FnOnce(Handle) -> LocalBoxFuture<'static, Result<(), Failure>>,
 {
+    run_until(has_risen(stop, stop.level()), job)
+}
+
+/// Whether a stop is more urgent than it was `before`, or as urgent as it can be.
+fn has_risen(stop: &Stop, before: StopLevel) -> impl Fn() -> bool + 'static {
     let stop = stop.clone();
-    run_until(move || stop.level() == StopLevel::AtOnce, job)
+    move || {
+        let level = stop.level();
+        level > before || level == StopLevel::AtOnce
+    }
 }
 
 /// Runs one future on this thread, to its end or until `must_end` returns true.
@@ -104,5 +115,26 @@ mod tests {
         });
         assert_eq!(runs.load(Ordering::Relaxed), 3);
         assert_eq!(outcome.unwrap_err().message, "member 1");
+    }
+
+    /// The result of a future that asks to stop and then waits for ever.
+    fn asked_within(stop: &Stop) -> Result<(), Failure> {
+        let asked = stop.clone();
+        run_one(stop, |_| {
+            Box::pin(async move {
+                asked.ask();
+                std::future::pending().await
+            })
+        })
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_what_began_before_it_and_nothing_that_began_after_it() {
+        let stop = Stop::new();
+        assert_eq!(asked_within(&stop).unwrap_err().message, "interrupted");
+        assert_eq!(stop.level(), StopLevel::Gracefully);
+        assert_eq!(run_one(&stop, |_| Box::pin(async { Ok(()) })), Ok(()), "what is cleaned up");
+        assert_eq!(asked_within(&stop).unwrap_err().message, "interrupted");
+        assert_eq!(stop.level(), StopLevel::AtOnce);
     }
 }

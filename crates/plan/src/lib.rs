@@ -16,6 +16,7 @@ mod options;
 mod overrides;
 mod parse;
 mod parts;
+mod password;
 mod problem;
 mod rate;
 mod reader;
@@ -42,6 +43,7 @@ pub use ending::{
 };
 pub use options::{Line, Options};
 pub use parse::LEAST_DIFFERENCE;
+pub use password::Password;
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;

@@ -259,6 +259,14 @@ impl PhaseSql {
 }
 
 impl Plan {
+    /// Forgets the text of the plan as far as it has secrets, and the options of systems and workloads: those who need
+    /// them have read them.
+    pub fn forget_secrets(&mut self) {
+        self.source = Arc::new(self.source.scrubbed());
+        self.systems.iter_mut().for_each(|system| system.options = Options::empty());
+        self.workloads.iter_mut().for_each(|workload| workload.options = Options::empty());
+    }
+
     /// Every trial in the order in which they run: by system, workload, repetition, then clients,
     /// then rate. Variants of a system take turns: by repetition, variant, workload, clients and rate.
     ///

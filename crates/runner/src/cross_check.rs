@@ -2,12 +2,17 @@
 //! in a session of their own or from the server's page of metrics.
 
 use std::sync::mpsc;
+use std::time::Duration;
 
 use driver::{ServerCounters, ServerCounts, Target};
-use engine::{Stop, worker_pool};
+use engine::{Stop, StopLevel, worker_pool};
 use measure::{Interval, QueryCounts};
+use net::Clock;
 use record::{Counted, CrossCheck};
 use system::{StatementCounters, StatementPages};
+
+/// How long the server may take to report its counters once the run is interrupted.
+const INTERRUPTED_BOUND: Duration = Duration::from_millis(500);
 
 /// A check in progress.
 pub(crate) struct Check {
@@ -104,7 +109,7 @@ impl Check {
         }
     }
 
-    /// Asks the server, until it has answered or an immediate stop is requested.
+    /// Asks the server, until it has answered or a stop is requested; for a moment only when a stop was requested before.
     fn read(&self) -> Result<Option<Reading>, String> {
         // A page costs the server no statement, so it is used wherever there is one.
         if let Some(pages) = &self.pages {
@@ -112,7 +117,13 @@ impl Check {
         }
         let Some(target) = self.target.clone() else { return Ok(None) };
         let (told, counters) = mpsc::channel();
-        let asked = worker_pool::run_one(&self.stop, |handle| {
+        let (stop, clock, before) = (self.stop.clone(), Clock::monotonic(), self.stop.level());
+        let is_over = move || match stop.level() {
+            StopLevel::None => false,
+            StopLevel::AtOnce => true,
+            level => level > before || Duration::from_nanos(clock.now()) >= INTERRUPTED_BOUND,
+        };
+        let asked = worker_pool::run_until(is_over, |handle| {
             Box::pin(async move {
                 // The receiver lives until the answer is taken.
                 let _ = told.send(target.counters(&handle).await?);

@@ -86,6 +86,7 @@ impl Experiment {
             problems.push(problem);
         }
         if problems.is_empty() {
+            plan.forget_secrets();
             return Ok(Self { plan, systems, workloads });
         }
         Err(Problems::new(&plan.source, problems))

@@ -286,6 +286,10 @@ impl<'a> TestBed<'a> {
         let progress = LoadProgress::new();
         let timer = PhaseTimer::start(phase);
         let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
+        if phase == Phase::Cleanup && !limit.stop.is_asked() {
+            // As after a first request to stop: only a second one ends it, because it leaves what is not removed.
+            limit.stop.ask();
+        }
         let target = self.target(None)?;
         let outcome =
             self.with_context_of(&target, LoadKey::default(), &progress, &limit.stop, |context| {
@@ -412,11 +416,9 @@ impl<'a> TestBed<'a> {
     /// Stops the servers that were started for the system. Once a stop is requested they do not get the time to shut
     /// down cleanly: nothing of theirs is needed any more.
     pub(crate) fn take_down(self) -> Result<()> {
-        match self.stop.is_asked() {
-            true => drop(self.running),
-            false => self.running.stop()?,
-        }
-        Ok(())
+        let Self { running, stop, .. } = self;
+        let limit = PhaseLimit::new(stop, None);
+        running.stop(&mut |_| limit.flow())
     }
 }
 

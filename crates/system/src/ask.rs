@@ -1,16 +1,21 @@
 //! Asks a database for its identity.
 
 use std::future::Future;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use driver::rpc::Service;
 use driver::{Datum, Facts, Target, Timeouts};
-use net::{Clock, Handle, Nanos, Runtime};
+use net::{BlockingCheck, Clock, Handle, Nanos, Runtime};
 
 use crate::{ProgressEvent, ProgressListener};
 
-/// Time between two checks whether the answer is still wanted, ns.
+/// Time between two checks whether the answer is still wanted.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
 const POLL_PERIOD_NS: Nanos = 50_000_000;
 
 /// Connects once and asks for product, version, settings and limits.
@@ -63,24 +68,50 @@ pub(crate) fn rows(
     Ok(answer?)
 }
 
-/// Runs a future to its end on an event loop of its own, until a stop is requested.
-fn awaited<T: 'static, F: Future<Output = T> + 'static>(
+/// Runs a future to its end on a thread of its own, until a stop is requested: an embedded database may block the thread.
+fn awaited<T: Send + 'static, F: Future<Output = T> + 'static>(
     listener: &mut ProgressListener<'_>,
-    question: impl FnOnce(Handle) -> F,
+    question: impl FnOnce(Handle) -> F + Send,
 ) -> anyhow::Result<T> {
+    let is_wanted = Arc::new(AtomicBool::new(true));
+    let (sender, answer) = mpsc::channel();
+    let answered = thread::scope(|scope| {
+        let wanted = Arc::clone(&is_wanted);
+        scope.spawn(move || {
+            // The receiver waits for the end of this thread.
+            let _ = sender.send(on_event_loop(&wanted, question));
+        });
+        loop {
+            if listener(ProgressEvent::stage("asking the server what it is")).is_break() {
+                is_wanted.store(false, Ordering::Relaxed);
+            }
+            match answer.recv_timeout(POLL_PERIOD) {
+                Err(RecvTimeoutError::Timeout) => {}
+                answered => break answered,
+            }
+        }
+    });
+    answered
+        .context("the thread that asks the server has ended early")??
+        .context("interrupted while the server was asked what it is")
+}
+
+/// Runs a future on an event loop of this thread; `None` when it was not wanted any more before its end.
+fn on_event_loop<T: 'static, F: Future<Output = T> + 'static>(
+    is_wanted: &Arc<AtomicBool>,
+    question: impl FnOnce(Handle) -> F,
+) -> anyhow::Result<Option<T>> {
     let mut runtime = Runtime::new(Clock::monotonic()).context("no event loop to connect with")?;
     let handle = runtime.handle();
+    let blocked = Arc::clone(is_wanted);
+    let _check = BlockingCheck::set(move || !blocked.load(Ordering::Relaxed));
     let (sender, answer) = mpsc::channel();
     let question = question(handle.clone());
     runtime.spawn(async move {
         // The receiver waits until the loop has ended.
         let _ = sender.send(question.await);
     });
-    let step = ProgressEvent::stage("asking the server what it is");
-    let look = || listener(step).is_continue().then(|| handle.now() + POLL_PERIOD_NS);
+    let look = || is_wanted.load(Ordering::Relaxed).then(|| handle.now() + POLL_PERIOD_NS);
     runtime.run(look).context("the event loop failed")?;
-    match answer.try_recv() {
-        Ok(answer) => Ok(answer),
-        Err(_) => bail!("interrupted while the server was asked what it is"),
-    }
+    Ok(answer.try_recv().ok().filter(|_| is_wanted.load(Ordering::Relaxed)))
 }

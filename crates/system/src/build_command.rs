@@ -20,7 +20,7 @@ pub fn build_by_command(
     shell.args(["-c", command]).current_dir(folder);
     let name = format!("building by `{command}`");
     let look = || listener(ProgressEvent::stage(&name));
-    run_to_end(shell, &name, log, None, look)
+    run_to_end(shell, (&name, None), log, None, look)
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use driver::Password;
+use anyhow::{Context, anyhow, bail};
 use net::Clock;
 use nix::sched::CpuSet;
 use nix::sys::signal::Signal;
+use plan::Password;
 
 use crate::account::Account;
 use crate::copy::replace_folder;
@@ -154,7 +154,7 @@ impl Daemon {
     /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
         match self.login() {
-            Some(login) => login.revealed(),
+            Some(login) => login.revealed().to_string(),
             None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
         }
     }
@@ -241,12 +241,19 @@ impl Daemon {
         self.while_stopped(Self::reload_snapshot, listener)
     }
 
-    /// Shuts the server down cleanly; [`Daemon::start_again`] starts it again.
+    /// Shuts the server down cleanly; [`Daemon::start_again`] starts it again. It is killed when that takes too long, and
+    /// when `goes_on` returns false.
     ///
     /// # Errors
     /// When the server does not exit.
-    pub(crate) fn stop_processes(&self) -> anyhow::Result<()> {
-        self.process.stop(STOP_BOUND).map(drop)
+    pub(crate) fn stop_process(&self, goes_on: &mut dyn FnMut() -> bool) -> anyhow::Result<()> {
+        self.process.stop_while(STOP_BOUND, goes_on)
+    }
+
+    /// Whether the listener lets a shutdown take its time.
+    fn goes_on(&self, listener: &mut ProgressListener<'_>) -> bool {
+        let stage = format!("stopping {}", self.recipe.name());
+        listener(ProgressEvent::stage(&stage)).is_continue()
     }
 
     /// Saves a copy of the data of a stopped server.
@@ -281,7 +288,7 @@ impl Daemon {
     /// # Errors
     /// When the server does not exit.
     pub fn stop(self) -> anyhow::Result<()> {
-        self.stop_processes()
+        self.stop_process(&mut || true)
     }
 
     fn while_stopped(
@@ -292,8 +299,15 @@ impl Daemon {
         if let Some(why) = self.exited() {
             bail!(why);
         }
-        self.stop_processes()?;
-        let worked = work(self, listener);
+        let mut is_patient = true;
+        self.stop_process(&mut || {
+            is_patient = self.goes_on(listener);
+            is_patient
+        })?;
+        let worked = match is_patient {
+            true => work(self, listener),
+            false => Err(anyhow!("interrupted while stopping {}", self.recipe.name())),
+        };
         // Even if the copy failed, callers expect the server to run afterwards. A stop that is still requested ends
         // this too.
         let relaunched = self.relaunch(listener);

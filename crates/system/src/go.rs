@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -19,6 +20,11 @@ pub(crate) use embedded::{EmbeddedProgram, level_environment};
 
 /// The start of Go's lines about a module that it downloads.
 const DOWNLOADING: &str = "go: downloading ";
+
+/// How long Go may take to fetch the modules of a program.
+const FETCH_BOUND: Duration = Duration::from_secs(30 * 60);
+/// How long Go may take to build a program; the largest takes ten minutes on two cores.
+const BUILD_BOUND: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// One build.
 #[derive(Clone, Debug)]
@@ -95,7 +101,7 @@ impl Go {
             let done = lines(build.log, is_download);
             listener(ProgressEvent::Stage { name: &name, done, total: 0 })
         };
-        run_to_end(list, &name, build.log, Some(create(&listed)?), look)?;
+        run_to_end(list, (&name, Some(FETCH_BOUND)), build.log, Some(create(&listed)?), look)?;
         let mut compile = self.command(build, "build");
         compile.arg("-v").args(build.arguments).arg("-o").arg(build.output).arg(build.package);
         // Go does not name packages that it has built before. It links the program at the end, and does not report
@@ -106,7 +112,7 @@ impl Go {
             let done = lines(build.log, is_package);
             listener(ProgressEvent::Stage { name: &name, done, total })
         };
-        run_to_end(compile, &name, build.log, None, look)
+        run_to_end(compile, (&name, Some(BUILD_BOUND)), build.log, None, look)
     }
 
     fn command(&self, build: &Build<'_>, verb: &str) -> Command {

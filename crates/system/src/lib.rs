@@ -48,7 +48,7 @@ pub use echo::{EchoOptions, EchoProcess, EchoServer};
 pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
-pub use process::{command, demand_cpus, toolchain_command};
+pub use process::{ProcessReference, command, demand_cpus, toolchain_command};
 pub use running::{LostMember, MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
 pub use secret::LoginUrl;

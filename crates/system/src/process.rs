@@ -4,6 +4,7 @@ mod bound;
 mod command;
 mod cpus;
 mod guard;
+mod process_reference;
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -12,17 +13,20 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use net::Clock;
+use nix::errno::Errno;
 use nix::sched::CpuSet;
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use crate::account::Account;
-use bound::OnParentExit;
+use bound::Ties;
 pub use command::{command, toolchain_command};
 pub(crate) use cpus::cpu_set;
 pub use cpus::{demand_cpus, parse as parse_cpus};
 pub(crate) use guard::Guard;
+pub use process_reference::ProcessReference;
 
 /// How long a killed process may take to disappear.
 const KILL_BOUND: Duration = Duration::from_secs(10);
@@ -35,9 +39,21 @@ const TREE_BOUND: Duration = Duration::from_secs(2);
 enum Family {
     /// It starts none.
     Single,
-    /// It is the leader of a process group.
+    /// It starts others, in its process group.
     Tree,
 }
+
+/// What a signal is sent to.
+#[derive(Debug)]
+enum Recipient {
+    /// The child; `None` when it had ended before it could be referred to.
+    Child(Option<ProcessReference>),
+    /// All processes of its group, which has this number for as long as the child's status is not collected.
+    Group(Pid),
+}
+
+/// How often a wait for the end of a child checks whether it goes on.
+const PATIENCE_PERIOD: Duration = Duration::from_millis(100);
 
 /// Who can read the files that a child creates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +82,7 @@ pub(crate) struct Confinement {
 pub(crate) struct Process {
     pid: Pid,
     family: Family,
+    recipient: Recipient,
     end: Arc<End>,
 }
 
@@ -76,7 +93,8 @@ pub(crate) struct Exit {
     pub(crate) at: Instant,
 }
 
-/// The child's exit, once it has exited. While `status` is empty and locked, the child's pid is not reused.
+/// The child's exit, once it has exited. While `status` is empty and locked, the numbers of the child and of its group
+/// are not reused.
 #[derive(Debug, Default)]
 struct End {
     status: Mutex<Option<Exit>>,
@@ -117,11 +135,11 @@ impl Process {
             .name("server keeper".to_owned())
             .spawn(move || keep(command, &confinement, family, &started, &ending))
             .context("no thread to keep the server with")?;
-        let pid = is_started
+        let (pid, recipient) = is_started
             .recv()
             .context("the thread that starts the server ended early")?
             .with_context(|| format!("cannot start {}", program.display()))?;
-        Ok(Self { pid, family, end })
+        Ok(Self { pid, family, recipient, end })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -144,6 +162,28 @@ impl Process {
     /// When the child survives that as well.
     pub(crate) fn stop(&self, bound: Duration) -> anyhow::Result<ExitStatus> {
         self.end_by(&[(Signal::SIGTERM, bound), (Signal::SIGKILL, KILL_BOUND)])
+    }
+
+    /// The same for a child that is waited for only as long as `goes_on` returns true: then it is killed.
+    ///
+    /// # Errors
+    /// When the child survives that as well.
+    pub(crate) fn stop_while(
+        &self,
+        bound: Duration,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> anyhow::Result<()> {
+        self.signal(Signal::SIGTERM)?;
+        let clock = Clock::monotonic();
+        loop {
+            let left = bound.saturating_sub(Duration::from_nanos(clock.now()));
+            if !goes_on() || left.is_zero() {
+                return self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]).map(drop);
+            }
+            if self.wait(left.min(PATIENCE_PERIOD)).is_some() {
+                return Ok(());
+            }
+        }
     }
 
     /// Kills the child at once; a child that has started other processes gets a moment to end them.
@@ -171,14 +211,19 @@ impl Process {
     /// Sends a signal, unless the child has exited: its pid may belong to another process by then.
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let status = self.end.status();
-        if status.is_none() {
-            let sent = match self.family {
-                Family::Single => kill(self.pid, signal),
-                Family::Tree => killpg(self.pid, signal),
-            };
-            sent.with_context(|| format!("cannot send {signal} to process {}", self.pid))?;
+        if status.is_some() {
+            return Ok(());
         }
-        Ok(())
+        let sent = match &self.recipient {
+            Recipient::Child(Some(child)) => child.signal(signal),
+            Recipient::Child(None) => Ok(()),
+            Recipient::Group(group) => Ok(killpg(*group, signal)?),
+        };
+        match sent {
+            // It has ended, and its status is about to be collected.
+            Err(error) if error.raw_os_error() == Some(Errno::ESRCH as i32) => Ok(()),
+            sent => sent.with_context(|| format!("cannot send {signal} to process {}", self.pid)),
+        }
     }
 
     /// The exit status as soon as the child exits, or `None` after `bound`.
@@ -198,7 +243,7 @@ fn keep(
     command: Command,
     confinement: &Confinement,
     family: Family,
-    started: &mpsc::Sender<io::Result<Pid>>,
+    started: &mpsc::Sender<io::Result<(Pid, Recipient)>>,
     end: &End,
 ) {
     let (mut child, guard) = match spawn(command, confinement, family) {
@@ -210,18 +255,19 @@ fn keep(
         }
     };
     let pid = Pid::from_raw(child.id().cast_signed());
-    let _ = started.send(Ok(pid));
+    let recipient = match &guard {
+        Some(guard) => Recipient::Group(guard.group()),
+        None => Recipient::Child(ProcessReference::open(child.id())),
+    };
+    let _ = started.send(Ok((pid, recipient)));
     // Waits without collecting the status, so that the pid stays in use until the lock is held.
-    while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
-        == Err(nix::errno::Errno::EINTR)
-    {}
+    while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(Errno::EINTR) {}
     let at = net::origin();
-    if family == Family::Tree {
-        // Kills the processes that are left of its group.
-        let _ = killpg(pid, Signal::SIGKILL);
-    }
-    drop(guard);
     let mut status = end.status();
+    if let Some(guard) = guard {
+        // Kills the processes that are left of its group, the guard included.
+        let _ = killpg(guard.group(), Signal::SIGKILL);
+    }
     *status = child.wait().ok().map(|status| Exit { status, at });
     end.came.notify_all();
 }
@@ -232,11 +278,11 @@ fn spawn(
     family: Family,
 ) -> io::Result<(Child, Option<Guard>)> {
     match family {
-        Family::Single => Ok((bound::spawn(command, confinement, OnParentExit::Killed)?, None)),
+        Family::Single => Ok((bound::spawn(command, confinement, Ties::ToThread)?, None)),
         Family::Tree => {
-            let mut guard = Guard::of_group()?;
-            let child = bound::spawn(command, confinement, OnParentExit::Left)?;
-            guard.watch(child.id())?;
+            // The guard first: it watches its group, whatever is in it.
+            let guard = Guard::of_group()?;
+            let child = bound::spawn(command, confinement, Ties::ToGroup(guard.group()))?;
             Ok((child, Some(guard)))
         }
     }

@@ -110,8 +110,8 @@ pub(crate) trait SystemHandle: Send {
     /// Restores the state that `snapshot` saved, unless the listener requests a stop.
     fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()>;
 
-    /// Stops the servers that were started, and waits for their exit.
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
+    /// Stops the servers that were started, and waits for their exit; cleanly, unless the listener requests a stop.
+    fn stop(self: Box<Self>, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 }
@@ -263,12 +263,13 @@ impl Running {
         self.system_handle.restore(listener)
     }
 
-    /// Stops the servers that were started for it, and waits for their exit.
+    /// Stops the servers that were started for it, and waits for their exit. They shut down cleanly, unless the listener
+    /// requests a stop: then they are killed.
     ///
     /// # Errors
     /// When a server does not exit.
-    pub fn stop(self) -> anyhow::Result<()> {
-        self.system_handle.stop()
+    pub fn stop(self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.system_handle.stop(listener)
     }
 }
 

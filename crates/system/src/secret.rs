@@ -6,8 +6,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use driver::Password;
+use plan::Password;
 use sha1::{Digest, Sha1};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::private_file;
 
@@ -23,7 +24,7 @@ const RANDOM_BYTES: usize = 16;
 
 /// A password that is made for one server and is not used after it. Its `Debug` output does not show it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(String);
+pub(crate) struct Secret(Password);
 
 impl Secret {
     /// A new password from the kernel's random numbers, in hexadecimal digits, so that it never needs quotes. From now
@@ -37,19 +38,20 @@ impl Secret {
             .and_then(|mut source| source.read_exact(&mut bytes))
             .context("cannot make a password for the server from /dev/urandom")?;
         let password = hex(&bytes);
+        bytes.zeroize();
         plan::hide(&password);
-        Ok(Self(password))
+        Ok(Self(Password::new(password)))
     }
 
     /// The password in the driver's type.
     pub(crate) fn password(&self) -> Password {
-        Password::new(self.0.as_str())
+        self.0.clone()
     }
 
     /// The hash that servers store for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. It
     /// cannot be used to log in, so only this hash is ever written to a file or sent to a server.
     pub(crate) fn native_hash(&self) -> String {
-        let twice = Sha1::digest(Sha1::digest(self.0.as_bytes()));
+        let twice = self.0.reveal(|password| Sha1::digest(Sha1::digest(password)));
         format!("*{}", hex(&twice).to_uppercase())
     }
 
@@ -84,8 +86,11 @@ pub struct LoginUrl {
 
 impl LoginUrl {
     /// The URL with its password: for a login, a terminal or a file that only its owner can read.
-    pub fn revealed(&self) -> String {
-        format!("mysql://{USER}:{}{}", self.secret.0, self.rest)
+    pub fn revealed(&self) -> Zeroizing<String> {
+        self.secret.0.reveal(|password| {
+            let password = String::from_utf8_lossy(password);
+            Zeroizing::new(format!("mysql://{USER}:{password}{}", self.rest))
+        })
     }
 
     /// Writes the URL with its password to a new file that only its owner can read.
@@ -94,7 +99,7 @@ impl LoginUrl {
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> anyhow::Result<()> {
         private_file::create(path)
-            .and_then(|mut file| writeln!(file, "{}", self.revealed()))
+            .and_then(|mut file| writeln!(file, "{}", *self.revealed()))
             .with_context(|| format!("cannot write {}", path.display()))
     }
 }
@@ -128,25 +133,26 @@ mod tests {
     fn passwords_are_unique_and_never_shown() {
         let (one, other) = (Secret::random().unwrap(), Secret::random().unwrap());
         assert_ne!(one, other);
-        assert_eq!(one.0.len(), 32);
+        let text = one.0.reveal(|password| String::from_utf8(password.to_vec()).unwrap());
+        assert_eq!(text.len(), 32);
         let url = one.url_at("127.0.0.1:3306");
         assert_eq!(url.to_string(), "mysql://root:***@127.0.0.1:3306/test");
-        assert!(!format!("{one:?} {url:?}").contains(&one.0));
-        assert_eq!(url.revealed(), format!("mysql://root:{}@127.0.0.1:3306/test", one.0));
-        assert_eq!(plan::scrub(&format!("a log that repeats {}", one.0)), "a log that repeats ***");
+        assert!(!format!("{one:?} {url:?}").contains(&text));
+        assert_eq!(*url.revealed(), format!("mysql://root:{text}@127.0.0.1:3306/test"));
+        assert_eq!(plan::scrub(&format!("a log that repeats {text}")), "a log that repeats ***");
     }
 
     /// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
     #[test]
     fn the_hash_is_that_of_the_server() {
-        let secret = Secret("secret".to_owned());
+        let secret = Secret(Password::new("secret"));
         assert_eq!(secret.native_hash(), "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7");
     }
 
     #[test]
     fn the_url_of_a_socket_is_read_back_by_the_driver() {
         let socket = Path::new("/tmp/a b&c?d%/server.sock");
-        let url = Secret("abc".to_owned()).url_of_socket(socket).revealed();
+        let url = Secret(Password::new("abc")).url_of_socket(socket).revealed();
         let read = driver::mysql::Url::parse(&url).unwrap();
         assert_eq!(read.socket.as_deref(), Some(socket));
         assert_eq!(read.password, Some(Password::new("abc")));
@@ -156,7 +162,7 @@ mod tests {
     fn a_url_is_written_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("url");
-        let url = Secret("abc".to_owned()).url_at("h:1");
+        let url = Secret(Password::new("abc")).url_at("h:1");
         url.write(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mysql://root:abc@h:1/test\n");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o600);

@@ -3,6 +3,7 @@
 //! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] lists all workloads. A workload gets
 //! the system's dialect and capabilities from the driver, and never depends on the product's name.
 
+mod busy_sessions;
 mod catalogue;
 mod created;
 mod export;

@@ -14,6 +14,7 @@ use engine::{LocalBoxFuture, Stop, worker_pool};
 use measure::{ErrorClass, Failure};
 
 use crate::WorkloadContext;
+use crate::busy_sessions::BusySessions;
 use crate::loading::RetryPolicy;
 
 /// A failure that dyno itself reports: the data or the system does not fit the workload.
@@ -49,7 +50,8 @@ pub(crate) fn at_once(future: impl Future<Output = Result<(), Failure>>) -> Resu
     }
 }
 
-/// Runs `job` on a new session, after the statements of the plan's `prepare_session`.
+/// Runs `job` on a new session, after the statements of the plan's `prepare_session`. A request to stop ends it with
+/// its statement.
 pub(crate) fn on_session<T, J>(context: &WorkloadContext<'_>, job: J) -> Result<T, Failure>
 where
     T: 'static,
@@ -59,15 +61,21 @@ where
     let kept = Rc::clone(&result);
     let target = context.target.clone();
     let setup = context.sql.prepare_session.clone();
+    let busy = BusySessions::default();
+    let (dialect, busy_here) = (target.dialect(), busy.clone());
     worker_pool::run_one(context.stop, move |handle| {
         Box::pin(async move {
             let mut session = target.connect(&handle, 0).await?;
-            run_all(&mut session, &setup).await?;
-            kept.set(Some(job(&mut session).await?));
+            let work = async |session: &mut Session| {
+                run_all(session, &setup).await?;
+                job(session).await
+            };
+            kept.set(Some(busy_here.track(dialect, (&mut session, 0), work).await?));
             session.close().await;
             Ok(())
         })
-    })?;
+    })
+    .inspect_err(|_| busy.end_statements(context))?;
     result.take().ok_or_else(interrupted)
 }
 
@@ -93,8 +101,8 @@ impl<J> Job for J where
 {
 }
 
-/// Runs jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left or a stop is
-/// requested. Every job has its own session, so that the server frees the job's prepared statements.
+/// Runs jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left. A request to stop
+/// ends all of them with their statements. Every job has its own session, so that the server frees the job's prepared statements.
 pub(crate) fn parallel_for(
     context: &WorkloadContext<'_>,
     workers: usize,
@@ -124,8 +132,10 @@ fn run_jobs(
     let next = Arc::new(AtomicU64::new(0));
     let failed = Stop::new();
     let workers = workers.clamp(1, usize::try_from(jobs).unwrap_or(usize::MAX).max(1));
-    worker_pool::run(workers, context.stop, |index, handle| {
+    let (busy, dialect) = (BusySessions::default(), context.target.dialect());
+    let done = worker_pool::run(workers, context.stop, |index, handle| {
         let (job, next, failed) = (Arc::clone(&job), Arc::clone(&next), failed.clone());
+        let busy = busy.clone();
         let (target, stop) = (context.target.clone(), context.stop.clone());
         let setup = context.sql.prepare_session.clone();
         let retry_policy = RetryPolicy {
@@ -144,8 +154,11 @@ fn run_jobs(
                 }
                 let attempt = async || {
                     let mut session = target.connect(&handle, index).await?;
-                    run_all(&mut session, &setup).await?;
-                    job(&mut session, number).await?;
+                    let work = async |session: &mut Session| {
+                        run_all(session, &setup).await?;
+                        job(session, number).await
+                    };
+                    busy.track(dialect, (&mut session, index), work).await?;
                     session.close().await;
                     Ok(())
                 };
@@ -155,7 +168,8 @@ fn run_jobs(
                 }
             }
         })
-    })
+    });
+    done.inspect_err(|_| busy.end_statements(context))
 }
 
 /// The number of sessions that can work in parallel on this system.

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use driver::{Datum, Password, Target, mysql, sqlite};
+use driver::{Datum, Target, mysql, sqlite};
 use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
-use plan::{Existing, Limit, Options, PhaseSql, Problem, WorkloadPlan};
+use plan::{Existing, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
 
 use crate::{LoadKey, LoadProgress, Workload, WorkloadContext, parallel, read};

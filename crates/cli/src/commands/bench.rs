@@ -9,8 +9,10 @@ use super::experiment;
 use super::subject::{self, Pairs, bare_seconds, given};
 use crate::args::BenchArgs;
 
-pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
-    experiment::run(plan::compose(&draft(args)?), Some(&args.subject), &args.output)
+pub(crate) fn run(args: BenchArgs) -> Result<ExitCode> {
+    // The draft, of which a URL may have a password, does not live as long as the run.
+    let source = draft(&args).map(|draft| plan::compose(&draft))?;
+    experiment::run(source, Some(args.subject), args.output)
 }
 
 fn draft(args: &BenchArgs) -> Result<Draft> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use driver::mysql::set_environment_password;
 use measure::{Condition, ConditionResult};
 use plan::Draft;
 use report::{Table, fold};
@@ -14,30 +15,35 @@ use crate::args::{DataArgs, PrepareArgs};
 use crate::progress::ProgressDisplay;
 use crate::signals;
 
-pub(crate) fn prepare(args: &PrepareArgs) -> Result<ExitCode> {
+pub(crate) fn prepare(args: PrepareArgs) -> Result<ExitCode> {
     let mut draft = subject::draft(&args.data.subject)?;
-    draft.settings.extend(given([("existing", args.existing.clone())]));
-    run(&draft, &args.data, DataTask::Prepare)
+    draft.settings.extend(given([("existing", args.existing)]));
+    run(draft, args.data, DataTask::Prepare)
 }
 
-pub(crate) fn check(args: &DataArgs) -> Result<ExitCode> {
-    run(&subject::draft(&args.subject)?, args, DataTask::Check)
+pub(crate) fn check(args: DataArgs) -> Result<ExitCode> {
+    run(subject::draft(&args.subject)?, args, DataTask::Check)
 }
 
-pub(crate) fn clean_up(args: &DataArgs) -> Result<ExitCode> {
-    run(&subject::draft(&args.subject)?, args, DataTask::Cleanup)
+pub(crate) fn clean_up(args: DataArgs) -> Result<ExitCode> {
+    run(subject::draft(&args.subject)?, args, DataTask::Cleanup)
 }
 
-fn run(draft: &Draft, args: &DataArgs, task: DataTask) -> Result<ExitCode> {
-    let source = plan::compose(draft).with_overrides(&args.overrides)?;
-    super::hide_secrets(&source);
+fn run(draft: Draft, args: DataArgs, task: DataTask) -> Result<ExitCode> {
+    let source = plan::compose(&draft).with_overrides(&args.overrides)?;
+    source.hide_secrets();
     let names = OptionNames { subject: Some(&args.subject), overrides: &args.overrides };
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
     let stop = signals::listen().context("cannot listen for signals")?;
     let mut progress = ProgressDisplay::of_data(args.quiet);
+    // A URL among them may have a password.
+    drop((draft, args));
     let done = experiment.run_data_task(task, &stop, &mut progress);
     progress.end_stages();
     progress.finish();
+    // No login follows.
+    drop(experiment);
+    set_environment_password(None);
     match done {
         Ok(outcome) => {
             super::print(&shown(&outcome, super::output_width()))?;

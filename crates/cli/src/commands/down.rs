@@ -13,8 +13,7 @@ pub(crate) fn run(args: &DownArgs) -> Result<ExitCode> {
         if args.system.as_ref().is_some_and(|system| *system != detached.kind) {
             continue;
         }
-        if detached.is_alive() {
-            detached.stop()?;
+        if detached.stop()? {
             text.push_str(&format!("stopped: {}\n", detached.title()));
         } else {
             text.push_str(&format!("had already ended: {}\n", detached.title()));

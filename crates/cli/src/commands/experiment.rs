@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use driver::mysql::set_environment_password;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::{Run, RunStatus};
 use report::{Planned, PlannedTrial, several};
@@ -19,17 +20,19 @@ use crate::{command_line, signals};
 /// made of, if it was.
 pub(crate) fn run(
     source: Source,
-    subject: Option<&SubjectArgs>,
-    output: &OutputArgs,
+    subject: Option<SubjectArgs>,
+    mut output: OutputArgs,
 ) -> Result<ExitCode> {
     let source = match &output.seek {
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
     };
     let source = source.with_overrides(&output.overrides)?;
-    super::hide_secrets(&source);
-    let names = OptionNames { subject, overrides: &output.overrides };
+    source.hide_secrets();
+    let names = OptionNames { subject: subject.as_ref(), overrides: &output.overrides };
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
+    // A URL among them may have a password.
+    drop((subject, std::mem::take(&mut output.overrides)));
     if output.dry_run {
         let planned = planned(&experiment);
         let text = match output.format {
@@ -53,6 +56,9 @@ pub(crate) fn run(
     };
     let outcome = experiment.run(&options, &stop, &mut progress);
     progress.finish();
+    // No login follows.
+    drop(experiment);
+    set_environment_password(None);
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(cause) => {

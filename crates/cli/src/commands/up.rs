@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use driver::Timeouts;
-use engine::Stop;
+use engine::{Stop, StopLevel};
 use plan::{Draft, DraftPart, Plan, Problems};
 use runner::{Event, RunListener, progress_listener};
 use system::{
-    Access, CACHE_VARIABLE, LostMember, Running, Scratch, ServerProcess, System, private_file,
+    Access, CACHE_VARIABLE, LostMember, ProcessReference, Running, Scratch, ServerProcess, System,
+    private_file,
 };
 
 use super::option_names::at_argument;
@@ -103,7 +104,7 @@ fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)>
         DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };
     let draft = Draft { systems: vec![part], workloads: vec![workload], ..Draft::default() };
     let source = plan::compose(&draft);
-    super::hide_secrets(&source);
+    source.hide_secrets();
     let named = |problems| at_argument(problems, argument, options);
     let plan = Plan::parse(source).map_err(named)?;
     let system = system::read(&plan.systems[0], &plan.source.folder)
@@ -144,7 +145,11 @@ fn keep_up(
         entry.filter(|_| !is_detached).iter().for_each(|entry| detached::remove(entry));
         bail!(why);
     }
-    up.running.stop()?;
+    // A second request kills it.
+    up.running.stop(&mut |_| match stop.level() {
+        StopLevel::AtOnce => ControlFlow::Break(()),
+        StopLevel::None | StopLevel::Gracefully => ControlFlow::Continue(()),
+    })?;
     entry.iter().for_each(|entry| detached::remove(entry));
     Ok(ExitCode::SUCCESS)
 }
@@ -313,7 +318,10 @@ fn detach(kind: &str, args: &UpArgs, stop: &Stop, progress: &mut ProgressDisplay
             bail!("{kind} did not start ({status}):\n{}", said.trim_end());
         }
         if stop.is_asked() && !is_ending {
-            detached::end(keeper.id())?;
+            // It is our child, and its status was not collected yet: its number is its own.
+            if let Some(process) = ProcessReference::open(keeper.id()) {
+                detached::end(&process, keeper.id())?;
+            }
             is_ending = true;
         }
         thread::sleep(POLL_PERIOD);
@@ -344,7 +352,7 @@ fn pass_on(said: &str, progress: &mut ProgressDisplay) -> usize {
 fn list() -> Result<ExitCode> {
     let mut text = String::new();
     for (entry, detached) in detached::all()? {
-        if detached.is_alive() {
+        if detached.keeper().is_some() {
             text.push_str(&detached.text);
         } else {
             let why = detached::log_of(&entry);

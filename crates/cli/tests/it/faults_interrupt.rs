@@ -1,14 +1,22 @@
 //! Ctrl-C in each phase: measurements are kept, and unfinished tables are removed.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
 
-use nix::sys::signal::Signal;
+use driver::Target;
+use driver::sqlite::Config;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::driver_support;
+use crate::faults_server::managed_mariadb;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both};
-use crate::server;
+use crate::server::{self, HeldLock};
 
 fn bench(sandbox: &Sandbox, url: &str) -> Command {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
@@ -120,13 +128,15 @@ fn one_table(sandbox: &Sandbox, url: &str, verify: &str, transaction: &str) -> C
     command
 }
 
-#[test]
-fn interrupt_in_cleanup_lets_cleanup_finish() {
-    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_cleanup");
+/// Starts a run whose cleanup waits until the returned lock is released.
+fn start_with_blocked_cleanup<'s>(
+    sandbox: &'s Sandbox,
+    database: &str,
+) -> (Background<'s>, HeldLock) {
     let url = server::database(database);
     let load = server::hold(database, "");
-    let mut command = one_table(&sandbox, &url, "SELECT 1", &load.question());
-    let run = Background::start(&sandbox, &mut command);
+    let mut command = one_table(sandbox, &url, "SELECT 1", &load.question());
+    let run = Background::start(sandbox, &mut command);
     wait_until("the load has begun", || load.is_asked());
     // A transaction that has read the table blocks a DROP of it.
     let reader = server::hold(
@@ -134,9 +144,18 @@ fn interrupt_in_cleanup_lets_cleanup_finish() {
         &format!("BEGIN; SELECT COUNT(*) FROM {database}.held;"),
     );
     load.release();
-    let dropping = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE 'DROP TABLE%' \
-                    AND db = 'dyno_interrupt_cleanup'";
-    wait_until("the cleanup waits for the reader", || server::sql(dropping).trim() == "1");
+    let dropping = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE 'DROP TABLE%' \
+         AND db = '{database}'"
+    );
+    wait_until("the cleanup waits for the reader", || server::sql(&dropping).trim() == "1");
+    (run, reader)
+}
+
+#[test]
+fn interrupt_in_cleanup_lets_cleanup_finish() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_cleanup");
+    let (run, reader) = start_with_blocked_cleanup(&sandbox, database);
     run.interrupt();
     reader.release();
     assert_interrupted(&run.finish());
@@ -145,7 +164,33 @@ fn interrupt_in_cleanup_lets_cleanup_finish() {
 }
 
 #[test]
-fn interrupt_in_verify_still_runs_cleanup() {
+fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_statement");
+    let url = server::database(database);
+    let lock = server::hold(database, "");
+    let filling = format!("INSERT INTO held {}", lock.question());
+    let text = format!(
+        "\\prepare\nCREATE TABLE held (id INTEGER);\n{filling};\n\\cleanup\nDROP TABLE held;\n\
+         \\transaction ask\nSELECT 1;\n"
+    );
+    sandbox.file("held.sql", &text);
+    let mut command = sandbox.dyno(["bench", "held.sql", "--system", &url]);
+    let run = Background::start(&sandbox, &mut command);
+    let inserting = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE 'INSERT INTO held%' \
+         AND db = '{database}'"
+    );
+    wait_until("it fills the table", || server::sql(&inserting).trim() == "1");
+    run.interrupt();
+    // The lock is not released, so without more the statement would last for ten minutes, and the DROP as long.
+    assert_interrupted(&run.finish());
+    assert_eq!((tables(database).as_str(), server::sql(&inserting).trim()), ("", "0"));
+    assert_eq!(report(&sandbox)["status"], "interrupted");
+    lock.release();
+}
+
+#[test]
+fn interrupt_in_verify_still_runs_cleanup_and_does_not_wait_for_the_server() {
     let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_verify");
     let url = server::database(database);
     let lock = server::hold(database, "");
@@ -153,10 +198,117 @@ fn interrupt_in_verify_still_runs_cleanup() {
     let run = Background::start(&sandbox, &mut command);
     wait_until("it verifies", || lock.is_asked());
     run.interrupt();
-    lock.release();
     assert_interrupted(&run.finish());
-    assert_eq!(tables(database), "");
+    assert!(!lock.is_asked(), "the statement has ended on the server");
+    assert_eq!(tables(database), "", "the cleanup is done");
     assert_eq!(report(&sandbox)["status"], "interrupted");
+    lock.release();
+}
+
+/// Holds the write lock of an SQLite database on another thread until the returned sender is dropped.
+fn hold_sqlite(file: &Path) -> (Sender<()>, JoinHandle<()>) {
+    let (release, released) = mpsc::channel();
+    let (told, is_held) = mpsc::channel();
+    let target = Target::sqlite(Config::new(file));
+    let holder = thread::spawn(move || {
+        driver_support::run(|handle| async move {
+            let mut session = target.connect(&handle, 0).await.unwrap();
+            session.run("BEGIN IMMEDIATE").await.unwrap();
+            told.send(()).unwrap();
+            released.recv().unwrap_err();
+        });
+    });
+    is_held.recv().unwrap();
+    (release, holder)
+}
+
+/// Whether a process has a file open.
+fn has_open(pid: u32, file: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    open.filter_map(|one| fs::read_link(one.path()).ok()).any(|target| target == file)
+}
+
+#[test]
+fn interrupt_ends_a_wait_for_the_lock_of_an_sqlite_database() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path().canonicalize().unwrap().join("data.db");
+    let (release, holder) = hold_sqlite(&file);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=sqlite"]);
+    command.arg("--system-option").arg(format!("path={}", file.display()));
+    command.args(["--system-option=busy_timeout=1h", "--table-size=10", "--phase-timeout=1h"]);
+    let run = Background::start(&sandbox, &mut command);
+    wait_until("it waits for the lock", || has_open(run.pid(), &file) && signals_heard(&run) > 0);
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    drop(release);
+    holder.join().unwrap();
+}
+
+/// Whether a stopped process will get this signal once it continues. Source: proc_pid_status(5), `ShdPnd`.
+fn is_pending(pid: i32, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
+    let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+    mask >> (signal as i32 - 1) & 1 == 1
+}
+
+#[test]
+fn interrupt_does_not_wait_for_the_clean_shutdown_of_a_server() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
+    command.args(["--table-size=100", "--warm-up=0s", "--time=2s", "--interval=200ms"]);
+    command.args(["--query-timeout=200ms", "--connect-timeout=200ms", "--reconnect-limit=off"]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 1);
+    let server = managed_mariadb(&run);
+    // A server that does not answer does not shut down either.
+    kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
+    wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
+}
+
+#[test]
+fn a_second_interrupt_of_dyno_up_does_not_wait_for_the_clean_shutdown() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["up", "mariadb"]);
+    let out = sandbox.path().join("said");
+    let run = Background::start_into(&sandbox, &mut command, fs::File::create(&out).unwrap());
+    let is_up = || fs::read_to_string(&out).unwrap().contains("Ctrl-C stops it");
+    wait_until("it is up", is_up);
+    let server = managed_mariadb(&run);
+    kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
+    run.interrupt();
+    wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
+    run.interrupt();
+    assert!(run.finish().status.success());
+    assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
+}
+
+/// Whether a process runs; one that has ended may wait for its parent to notice.
+fn is_running(pid: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn a_killed_dyno_leaves_no_process_of_a_build() {
+    let sandbox = Sandbox::new();
+    let build = "sleep 600 & echo $$ $! > new; mv new pids; wait";
+    let text = format!(
+        "[systems.lite]\nkind = \"sqlite\"\nbuild = \"{build}\"\n\
+         [workloads.reads]\nkind = \"sysbench/oltp_point_select\"\n"
+    );
+    sandbox.file("plan.toml", &text);
+    let run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]));
+    let pids = sandbox.path().join("pids");
+    wait_until("the build runs", || pids.exists());
+    let pids = fs::read_to_string(pids).unwrap();
+    assert!(pids.split_whitespace().all(is_running), "{pids}");
+    run.signal(Signal::SIGKILL);
+    wait_until("the build has ended", || !pids.split_whitespace().any(is_running));
+    run.finish();
 }
 
 /// How many intervals of the first trial are on disk.
@@ -201,11 +353,7 @@ fn signals_heard(run: &Background<'_>) -> u64 {
 #[test]
 fn second_interrupt_does_not_wait_for_the_server() {
     let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_twice");
-    let url = server::database(database);
-    let lock = server::hold(database, "");
-    let mut command = one_table(&sandbox, &url, &lock.question(), "SELECT 1");
-    let run = Background::start(&sandbox, &mut command);
-    wait_until("it verifies", || lock.is_asked());
+    let (run, reader) = start_with_blocked_cleanup(&sandbox, database);
     wait_until("dyno listens to signals", || signals_heard(&run) > 0);
     let before = signals_heard(&run);
     run.interrupt();
@@ -213,7 +361,7 @@ fn second_interrupt_does_not_wait_for_the_server() {
     wait_until("the first one is heard", || signals_heard(&run) > before);
     run.interrupt();
     assert_interrupted(&run.finish());
-    lock.release();
+    reader.release();
 }
 
 #[test]

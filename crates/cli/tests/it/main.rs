@@ -28,6 +28,7 @@ mod logins;
 mod logins_tidb;
 mod mariadb;
 mod member_exits;
+mod memory;
 mod open_files;
 mod open_loop;
 mod own_server;

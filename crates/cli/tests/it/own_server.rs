@@ -115,8 +115,19 @@ pub(crate) struct Background<'d> {
 
 impl<'d> Background<'d> {
     pub(crate) fn start(sandbox: &'d Sandbox, command: &mut Command) -> Self {
+        Self::start_into(sandbox, command, Stdio::piped())
+    }
+
+    /// The same, with its output in a file.
+    pub(crate) fn start_into(
+        sandbox: &'d Sandbox,
+        command: &mut Command,
+        output: impl Into<Stdio>,
+    ) -> Self {
         let errors = fs::File::create(Self::errors(sandbox)).unwrap();
-        let child = command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
+        let child = command.stdout(output).stderr(errors).spawn().unwrap();
+        // So that the child alone has its output open.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         Self { sandbox, child }
     }
 

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use net::Endpoint;
+use plan::Password;
 
 use super::rsa_key::RsaKeySource;
+use crate::Address;
 use crate::ssl_options::Encryption;
-use crate::{Address, Password};
 
 /// How statements with parameters are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

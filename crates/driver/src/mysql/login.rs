@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Handle, Stream, Timeout};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::Config;
 use super::codec::{
@@ -73,6 +74,8 @@ impl Session {
         }
         session.secure(&greeting, config).await?;
         let status = session.log_in(&greeting, config).await;
+        // The last request of a login may have the password in it.
+        session.request.zeroize();
         let status = status.map_err(|failure| session.with_hint(failure, config))?;
         session.settle()?;
         session.reply = Reply::new(session.has(capability::DEPRECATE_EOF), status);
@@ -140,7 +143,8 @@ impl Session {
                 }
                 LoginAction::Listen => {}
                 LoginAction::Answer(answer) => {
-                    self.request.clear();
+                    let answer = Zeroizing::new(answer);
+                    self.request.zeroize();
                     append_packet(&mut self.request, &answer, sequence.wrapping_add(1));
                     self.send().await?;
                 }

@@ -4,15 +4,18 @@ use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
+use plan::Password;
+use zeroize::Zeroizing;
 
 use super::config::Config;
 use super::option_file::OptionFile;
 use super::url::{Host, PORT, Url};
+use crate::Address;
 use crate::ssl_options::SslMode;
-use crate::{Address, Password};
 
 /// The sources of a login. A password is searched in this order: the URL, the password file, `DYNO_PASSWORD`,
 /// `MYSQL_PWD`, the option file.
@@ -29,18 +32,31 @@ pub struct LoginSources {
 }
 
 impl LoginSources {
-    /// The sources of this process: its environment and `~/.my.cnf`.
+    /// The sources of this process: the password that was taken out of its environment, and `~/.my.cnf`.
     pub fn of_process() -> Self {
-        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let password = variable("DYNO_PASSWORD").or_else(|| variable("MYSQL_PWD"));
         Self {
             password_file: None,
-            environment_password: password.map(Password::new),
+            environment_password: environment_password().clone(),
             option_file: env::home_dir().map(|home| home.join(".my.cnf")),
-            default_user: variable("USER"),
+            default_user: env::var("USER").ok().filter(|value| !value.is_empty()),
         }
     }
 }
+
+/// The password of the environment, for [`LoginSources::of_process`].
+static ENVIRONMENT_PASSWORD: Mutex<Option<Password>> = Mutex::new(None);
+
+fn environment_password() -> MutexGuard<'static, Option<Password>> {
+    ENVIRONMENT_PASSWORD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the password that was in the environment of this process; `None` forgets it, after the last login.
+pub fn set_environment_password(password: Option<Password>) {
+    *environment_password() = password;
+}
+
+/// The variables of the environment that may hold a password, the first one first.
+pub const PASSWORD_VARIABLES: [&str; 2] = ["DYNO_PASSWORD", "MYSQL_PWD"];
 
 impl Url {
     /// Adds what the URL does not contain, and looks up host names.
@@ -100,13 +116,14 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
 
 fn read_password_file(path: &Path) -> Result<Password, Failure> {
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = Zeroizing::new(text);
     Ok(Password::new(text.lines().next().unwrap_or_default()))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
     let Some(path) = path else { return Ok(OptionFile::default()) };
     match fs::read_to_string(path) {
-        Ok(text) => match OptionFile::parse(&text) {
+        Ok(text) => match OptionFile::parse(&Zeroizing::new(text)) {
             OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
             options => Ok(options),
         },

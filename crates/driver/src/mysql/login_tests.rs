@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use net::Endpoint;
+use plan::Password;
 use proptest::prelude::*;
 
 use super::option_file::OptionFile;
 use super::{LoginSources, StatementProtocol, Url, UrlError};
-use crate::Password;
 use crate::{SslMode, SslOptions};
 
 #[test]

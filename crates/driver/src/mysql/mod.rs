@@ -31,7 +31,7 @@ pub use dialect::DIALECT;
 pub(crate) use insert::MultiRowInsert;
 pub(crate) use local_rows::LocalRows;
 pub(crate) use login::ConnectOptions;
-pub use login_sources::LoginSources;
+pub use login_sources::{LoginSources, PASSWORD_VARIABLES, set_environment_password};
 pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::probe;
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};

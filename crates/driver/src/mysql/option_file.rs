@@ -5,8 +5,9 @@
 
 use std::path::PathBuf;
 
+use plan::Password;
+
 use super::rsa_key::RsaKeyOptions;
-use crate::Password;
 use crate::ssl_options::{SslMode, SslOptions};
 
 /// The file's options for the address and the login.

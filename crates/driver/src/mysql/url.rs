@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use plan::Password;
+
 use super::StatementProtocol;
 use super::rsa_key::RsaKeyOptions;
-use crate::Password;
 use crate::ssl_options::{SslMode, SslOptions};
 
 const SCHEME: &str = "mysql://";

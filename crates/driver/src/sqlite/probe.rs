@@ -5,17 +5,11 @@ use measure::{Failure, Identity};
 use super::session::Session;
 use crate::{Datum, Facts, ServerLimits};
 
-const PRAGMAS: &[&str] = &[
-    "journal_mode",
-    "synchronous",
-    "busy_timeout",
-    "cache_size",
-    "mmap_size",
-    "page_size",
-    "wal_autocheckpoint",
-];
+const PRAGMAS: &[&str] =
+    &["journal_mode", "synchronous", "cache_size", "mmap_size", "page_size", "wal_autocheckpoint"];
 
-/// Reads the library's version and the file's settings.
+/// Reads the library's version and the file's settings. SQLite does not know the busy time-out, because the session
+/// itself waits for locks.
 pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
     let mut settings = Vec::new();
     for pragma in PRAGMAS {
@@ -23,6 +17,7 @@ pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
             settings.push(((*pragma).to_owned(), value));
         }
     }
+    settings.push(("busy_timeout".to_owned(), session.busy_timeout.as_millis().to_string()));
     let identity = Identity {
         product: "SQLite".into(),
         version: rusqlite::version().into(),

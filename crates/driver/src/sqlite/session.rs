@@ -24,6 +24,7 @@ const SHORT_TEXT_BYTES: usize = 64;
 pub(crate) struct Session {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    pub(super) busy_timeout: Duration,
     statements: Vec<String>,
     fetched: Rows,
     time_limit: TimeLimit,
@@ -40,14 +41,15 @@ impl Session {
     /// and one that the event loop of this thread gives up.
     pub(crate) fn open(config: &Config, timeout: Option<Duration>) -> Result<Self, Failure> {
         let opened = Connection::open(&config.path).and_then(|mut connection| {
+            let time_limit = TimeLimit::set(&mut connection, config, timeout)?;
             set_up(&connection, config)?;
-            let time_limit = TimeLimit::set(&mut connection, timeout)?;
             Ok((connection, time_limit))
         });
         let (connection, time_limit) = opened.map_err(|error| failure(&config.path, &error))?;
         Ok(Self {
             connection,
             path: config.path.clone(),
+            busy_timeout: config.busy_timeout,
             statements: Vec::new(),
             fetched: Rows::empty(),
             time_limit,
@@ -199,7 +201,6 @@ fn count_rows(mut rows: SqlRows<'_>, columns: usize) -> Result<u64, Error> {
 }
 
 fn set_up(connection: &Connection, config: &Config) -> Result<(), Error> {
-    connection.busy_timeout(config.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(COMPILED_MAX);
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", config.synchronous.name())?;

@@ -32,7 +32,8 @@ impl SystemHandle for Daemon {
         Daemon::restore(self, listener)
     }
 
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        Daemon::stop(*self)
+    fn stop(self: Box<Self>, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        // Whether it ended cleanly or was killed: its data are removed.
+        self.stop_process(&mut || self.goes_on(listener))
     }
 }

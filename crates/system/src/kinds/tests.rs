@@ -62,7 +62,7 @@ fn a_simulated_system_has_the_configured_servers_and_times() {
     assert_eq!((*servers, *operations, &service_times_ns[..]), (2, 12, &[500_000, 2_000_000][..]));
     assert_eq!(running.identity().settings[1].1, "500us, 2ms");
     assert_eq!(running.exited(), None);
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Finds MariaDB's programs and makes a new data folder, in which root has a password from the start.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nix::unistd::geteuid;
@@ -12,6 +13,9 @@ use crate::secret::Secret;
 use crate::secret::USER;
 use crate::subprocess::run_to_end;
 use crate::{ProgressEvent, ProgressListener};
+
+/// How long the installer may take; it takes seconds.
+const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
 
 /// MariaDB's programs on this machine.
 #[derive(Clone, Debug)]
@@ -62,7 +66,8 @@ impl Programs {
         }
         let stage = format!("making a data folder by {}", self.install.display());
         let report_stage = || listener(ProgressEvent::stage(&stage));
-        run_to_end(command, &stage, &server_folder.log(), None, report_stage)?;
+        let name = (stage.as_str(), Some(INSTALL_BOUND));
+        run_to_end(command, name, &server_folder.log(), None, report_stage)?;
         std::fs::remove_file(&accounts)
             .with_context(|| format!("cannot remove {}", accounts.display()))
     }

@@ -27,7 +27,7 @@ fn a_reachable_server_is_identified() {
     assert_eq!(running.exited(), None);
     assert!(running.snapshot(&mut ignore_progress).unwrap_err().to_string().contains("reload"));
     assert!(running.restore(&mut ignore_progress).unwrap_err().to_string().contains("reload"));
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
 }
 
 #[test]

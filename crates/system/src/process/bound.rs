@@ -14,27 +14,27 @@ use nix::unistd::{Gid, Pid, Uid, getpid, getppid, setgid, setgroups, setuid};
 
 use super::Confinement;
 
-/// What happens to a child when the thread that started it ends.
+/// What ends a child when dyno ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnParentExit {
-    /// The kernel kills it.
-    Killed,
-    /// Nothing: its end is ensured in another way.
-    Left,
+pub(super) enum Ties {
+    /// The kernel kills it when the thread that started it ends. It has a process group of its own.
+    ToThread,
+    /// What ends the processes of this group, of which it becomes a member.
+    ToGroup(Pid),
 }
 
 /// The default limit of the kernel for the open files of any process (`fs.nr_open`).
 const OPEN_FILES_MAX: u64 = 1 << 20;
 
-/// Starts `command` with the restrictions of `confinement`, in a process group of its own so that a Ctrl-C for dyno
-/// does not reach it.
+/// Starts `command` with the restrictions of `confinement`, in another process group than dyno's so that a Ctrl-C for
+/// dyno does not reach it.
 ///
 /// # Errors
 /// When the program cannot be started, or none of the CPUs exists.
 pub(super) fn spawn(
     mut command: Command,
     confinement: &Confinement,
-    at_our_end: OnParentExit,
+    ties: Ties,
 ) -> io::Result<Child> {
     let parent = getpid();
     let (cpus, files_mask) = (confinement.cpus, confinement.files.mask());
@@ -49,7 +49,7 @@ pub(super) fn spawn(
         if let Some((uid, gid)) = account {
             become_account(uid, gid)?;
         }
-        if at_our_end == OnParentExit::Left {
+        if ties != Ties::ToThread {
             return Ok(());
         }
         // Last, because the kernel resets this when the account changes.
@@ -57,7 +57,10 @@ pub(super) fn spawn(
         // The parent may have ended before the call above.
         if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
     };
-    command.process_group(0);
+    command.process_group(match ties {
+        Ties::ToThread => 0,
+        Ties::ToGroup(group) => group.as_raw(),
+    });
     #[expect(
         unsafe_code,
         reason = "there is no safe door to prctl between fork and exec; the closure makes system \

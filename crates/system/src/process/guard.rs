@@ -3,30 +3,47 @@
 //! The kernel kills a single child with its parent (`bound.rs`), but not the child's own children, and it does not
 //! remove files. So a small shell waits at a pipe that only dyno holds open. When the pipe closes without the message
 //! that all is over, dyno is gone, and the shell cleans up.
+//!
+//! The shell for a process group is the group's first member: it is there before any other, so there is no moment in
+//! which a member could be left behind, and while it lives no other group can have its number.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use nix::unistd::Pid;
+
 use super::command;
 
-/// Ends a process group; the group has ten seconds to shut down cleanly.
+/// Ends the shell's own process group; the others have ten seconds to shut down cleanly. The fields of a `stat` file
+/// behind the name are the state, the parent and the process group (proc_pid_stat(5)).
 const END_GROUP: &str = r#"
-read -r group || exit 0
+trap '' TERM
+echo ready
 read -r over && exit 0
-kill -s TERM -- "-$group" || exit 0
+has_others() {
+    for file in /proc/[0-9]*/stat; do
+        read -r stat < "$file" || continue
+        pid=${stat%% *}
+        set -- ${stat##*) }
+        if [ "$3" = $$ ] && [ "$pid" != $$ ] && [ "$1" != Z ]; then return 0; fi
+    done
+    return 1
+}
+kill -s TERM 0
 looks=0
-while [ $looks -lt 100 ] && kill -s 0 -- "-$group"; do
+while [ $looks -lt 100 ] && has_others; do
     sleep 0.1
     looks=$((looks + 1))
 done
-kill -s KILL -- "-$group"
+kill -s KILL 0
 "#;
 
 /// Removes a folder; servers that still write to it have fifteen seconds to exit.
 const REMOVE_FOLDER: &str = r#"
+echo ready
 read -r over && exit 0
 looks=0
 while [ $looks -lt 150 ]; do
@@ -37,12 +54,15 @@ while [ $looks -lt 150 ]; do
 done
 "#;
 
+/// What a shell says when it watches.
+const READY: &str = "ready\n";
+
 /// The waiting shell. Dropping this sends it the message that all is over.
 #[derive(Debug)]
 pub(crate) struct Guard(Child);
 
 impl Guard {
-    /// A guard that will end the process group that [`Guard::watch`] names.
+    /// A guard that will end the processes of the new process group [`Guard::group`], of which it is the first.
     ///
     /// # Errors
     /// When the shell does not start.
@@ -63,16 +83,24 @@ impl Guard {
         shell.args(["-c", script, "sh"]).arg(argument).process_group(0);
         // So that it does not keep a folder of ours in use.
         shell.current_dir("/");
-        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        shell.spawn().map(Self)
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut guard = Self(shell.spawn()?);
+        guard.wait_until_ready()?;
+        Ok(guard)
     }
 
-    /// Names the process group that must end with dyno.
-    ///
-    /// # Errors
-    /// When the shell does not read any more.
-    pub(super) fn watch(&mut self, group: u32) -> io::Result<()> {
-        self.say(&format!("{group}\n"))
+    /// Waits for the shell's first line: from then on it ignores a request to end that is meant for its group.
+    fn wait_until_ready(&mut self) -> io::Result<()> {
+        let mut line = [0; READY.len()];
+        match self.0.stdout.take() {
+            Some(mut output) => output.read_exact(&mut line),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// The process group of which it is the first member. No other group has this number until the guard is dropped.
+    pub(super) fn group(&self) -> Pid {
+        Pid::from_raw(self.0.id().cast_signed())
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {
@@ -95,26 +123,38 @@ impl Drop for Guard {
 mod tests {
     use std::os::unix::process::ExitStatusExt;
 
+    use nix::sys::signal::{Signal, killpg};
+
     use super::*;
 
-    /// A separate process group, without any connection to us.
-    fn group(script: &str) -> Child {
+    /// A process in the group of a guard, without any connection to us.
+    fn member(guard: &Guard, script: &str) -> Child {
         let mut shell = command("sh");
-        shell.args(["-c", script]).process_group(0).stdout(Stdio::piped());
+        let group = guard.group().as_raw();
+        shell.args(["-c", script]).process_group(group).stdout(Stdio::piped());
         shell.spawn().unwrap()
     }
 
     #[test]
     fn the_process_group_is_killed_when_the_guard_pipe_closes() {
-        let mut group = group("sleep 60 & sleep 60");
         let mut guard = Guard::of_group().unwrap();
-        guard.watch(group.id()).unwrap();
+        let mut group = member(&guard, "sleep 60 & sleep 60");
         // As when the kernel kills us.
         drop(guard.0.stdin.take());
         assert_eq!(group.wait().unwrap().signal(), Some(15));
         // The whole group had both ends of a pipe open; they are closed.
         let mut pipe = group.stdout.take().unwrap();
         assert_eq!(io::copy(&mut pipe, &mut io::sink()).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_guard_alone_ends_at_once_and_survives_a_request_to_its_group() {
+        let mut guard = Guard::of_group().unwrap();
+        killpg(guard.group(), Signal::SIGTERM).unwrap();
+        let mut member = member(&guard, "exit 3");
+        assert_eq!(member.wait().unwrap().code(), Some(3), "the group is still there");
+        drop(guard.0.stdin.take());
+        assert_eq!(guard.0.wait().unwrap().signal(), Some(9), "its own last signal");
     }
 
     #[test]
@@ -134,9 +174,8 @@ mod tests {
 
     #[test]
     fn a_process_that_ignores_sigterm_is_killed() {
-        let mut group = group("trap '' TERM; while :; do sleep 0.05; done");
         let mut guard = Guard::of_group().unwrap();
-        guard.watch(group.id()).unwrap();
+        let mut group = member(&guard, "trap '' TERM; while :; do sleep 0.05; done");
         drop(guard.0.stdin.take());
         let status = group.wait().unwrap();
         // Until the shell has set its trap, TERM ends it as well.
@@ -145,9 +184,8 @@ mod tests {
 
     #[test]
     fn the_process_group_is_kept_after_a_normal_end() {
-        let mut group = group("sleep 60");
-        let mut guard = Guard::of_group().unwrap();
-        guard.watch(group.id()).unwrap();
+        let guard = Guard::of_group().unwrap();
+        let mut group = member(&guard, "sleep 60");
         drop(guard);
         assert_eq!(group.try_wait().unwrap(), None);
         group.kill().unwrap();

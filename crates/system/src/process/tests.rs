@@ -3,6 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::thread;
 
+use nix::sys::signal::kill;
+
 use super::*;
 
 const BOUND: Duration = Duration::from_secs(20);

@@ -12,7 +12,7 @@ fn the_database_file_is_at_the_configured_path_or_in_scratch() {
     assert_eq!(running.identity().storage, "SQLite file, WAL");
     assert!(folder.path().join("sqlite/dyno.db").exists());
     let running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
     assert!(folder.path().join("mine.db").exists(), "a file of the user's stays");
 }
 

@@ -3,8 +3,9 @@
 use anyhow::Context;
 use driver::Address;
 use driver::mysql::Config;
-use driver::{Password, Target, Timeouts};
+use driver::{Target, Timeouts};
 use net::Endpoint;
+use plan::Password;
 
 use super::USER;
 use crate::ProgressListener;

@@ -113,7 +113,7 @@ impl SystemHandle for Playground {
         self.snapshot(listener)
     }
 
-    fn stop(self: Box<Self>) -> anyhow::Result<()> {
-        self.daemon.stop()
+    fn stop(self: Box<Self>, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        SystemHandle::stop(Box::new(self.daemon), listener)
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::Context;
 use driver::mysql::{Config, StatementProtocol};
-use driver::{Address, Facts, Password, Target, Timeouts};
+use driver::{Address, Facts, Target, Timeouts};
 use net::Endpoint;
-use plan::OptionReader;
+use plan::{OptionReader, Password};
 
 use super::{DATABASE, USER};
 use crate::ProgressListener;

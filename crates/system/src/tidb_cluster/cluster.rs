@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use driver::Password;
 use net::Clock;
+use plan::Password;
 
 use super::loss::{OnMemberExit, RoleCount, unserved};
 use super::member::Role;
@@ -26,6 +27,8 @@ use crate::{
 
 /// Time between two checks whether the cluster is complete.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
+/// Time between two checks while servers are stopped or started.
+const LOOK_PERIOD: Duration = Duration::from_millis(20);
 /// How long a cluster may take until it is complete.
 const COMPLETE_BOUND: Duration = Duration::from_secs(120);
 /// The pause between two attempts of a PD to join others, and the number of attempts.
@@ -188,11 +191,21 @@ impl Cluster {
         [(Role::Pd, &self.pds), (Role::TiKv, &self.stores), (Role::TiDb, &self.tidbs)]
     }
 
-    /// Shuts all down cleanly; those of one role at once, because each stop takes a while.
-    fn stop_processes(&mut self) -> anyhow::Result<()> {
-        at_once(&mut self.tidbs, |tidb| tidb.stop_processes())?;
-        at_once(&mut self.stores, |store| store.stop_processes())?;
-        at_once(&mut self.pds, |pd| pd.stop_processes())
+    /// Shuts all down cleanly; those of one role at once, because each stop takes a while. Once the listener requests a
+    /// stop, those that still run are killed. Returns whether none was.
+    fn stop_processes(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<bool> {
+        let is_patient = AtomicBool::new(true);
+        let mut look = || {
+            let step = ProgressEvent::stage("stopping the cluster");
+            is_patient.fetch_and(listener(step).is_continue(), Ordering::Relaxed);
+        };
+        for servers in [&mut self.tidbs, &mut self.stores, &mut self.pds] {
+            let stop = |server: &mut Daemon| {
+                server.stop_process(&mut || is_patient.load(Ordering::Relaxed))
+            };
+            at_once_while(servers, stop, &mut look)?;
+        }
+        Ok(is_patient.into_inner())
     }
 
     /// Starts all again on their ports and data. A PD answers only when most PDs run.
@@ -213,9 +226,12 @@ impl Cluster {
         if let Some(why) = ends(&self.members()) {
             bail!(why);
         }
-        self.stop_processes()?;
+        let is_clean = self.stop_processes(listener)?;
         let mut servers = self.stores.iter().chain(&self.pds);
-        let worked = servers.try_for_each(|server| work(server, listener));
+        let worked = match is_clean {
+            true => servers.try_for_each(|server| work(server, listener)),
+            false => Err(anyhow!("interrupted while stopping the cluster")),
+        };
         // Even if the copy failed, callers expect the cluster to run afterwards. A stop that is still requested ends
         // this too.
         let started = self.start_again(listener);
@@ -302,8 +318,8 @@ impl SystemHandle for Cluster {
         self.while_stopped(Daemon::reload_snapshot, listener)
     }
 
-    fn stop(mut self: Box<Self>) -> anyhow::Result<()> {
-        self.stop_processes()
+    fn stop(mut self: Box<Self>, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+        self.stop_processes(listener).map(drop)
     }
 }
 
@@ -392,8 +408,21 @@ fn at_once(
     servers: &mut [Daemon],
     work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<()> {
+    at_once_while(servers, work, &mut || ())
+}
+
+/// The same; `look` is called from time to time until all is done.
+fn at_once_while(
+    servers: &mut [Daemon],
+    work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,
+    look: &mut dyn FnMut(),
+) -> anyhow::Result<()> {
     thread::scope(|scope| {
         let jobs: Vec<_> = servers.iter_mut().map(|server| scope.spawn(|| work(server))).collect();
+        while jobs.iter().any(|job| !job.is_finished()) {
+            look();
+            thread::sleep(LOOK_PERIOD);
+        }
         let ends: Vec<anyhow::Result<()>> = jobs
             .into_iter()
             .map(|job| job.join().unwrap_or_else(|_| bail!("a thread of the cluster ended early")))

@@ -1,11 +1,12 @@
 //! Logins with servers that send arbitrary messages.
 
+use plan::Password;
+
 use super::super::codec::{
     Channel, Credentials, Greeting, Login, LoginAction, LoginError, Method, PacketReader,
     PasswordSent, PublicKey, ServerKey,
 };
 use super::{RSA_KEY, SECRET};
-use crate::Password;
 
 /// A server may change the method eight times, and each method has at most three answers.
 const ANSWERS_MAX: usize = 9 * 3;

@@ -91,7 +91,7 @@ fn a_trpc_echo_tells_its_versions_and_its_settings() {
     let url = format!("trpc://{address}/trpc.test.helloworld.Greeter/SayHello");
     assert_eq!(service.to_string(), url);
     assert_eq!(running.processes()[0].role, "trpc-echo");
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
     assert!(TcpStream::connect(address).is_err());
     assert_eq!(scratch.path().read_dir().unwrap().count(), 0);
 }
@@ -115,7 +115,7 @@ fn a_trpc_echo_answers_as_trpc_go_does_and_counts_each_request() {
     running.restore(&mut ignore_progress).unwrap();
     assert_eq!(pages.read().unwrap().since(&before), None, "it was started again");
     assert_eq!(running.exited(), None);
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
 }
 
 #[test]
@@ -141,5 +141,5 @@ fn a_grpc_echo_tells_its_versions_and_its_settings() {
     let settings = names.map(|name| format!("{name} {}", setting(identity, name)));
     assert_eq!(settings.join(", "), "workers 2, timeout none, delay 3ms, spin 0, go go1.25.12");
     assert!(running.statement_pages().unwrap().read().is_ok());
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
 }

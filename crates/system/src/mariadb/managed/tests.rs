@@ -18,7 +18,7 @@ fn data_and_target_are_unchanged_after_restore() {
     let found = rows(&running, &["SELECT COUNT(*), MAX(a) FROM t"]);
     assert_eq!(found, [[driver::Datum::Int(1), driver::Datum::Int(1)]]);
     assert_eq!(running.exited(), None);
-    running.stop().unwrap();
+    running.stop(&mut ignore_progress).unwrap();
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The conversation of a login, from the greeting to the server's final answer: messages in, messages out.
 
+use plan::Password;
+use zeroize::Zeroizing;
+
 use super::super::{AuthReply, Greeting, Malformed};
 use super::method::NONCE_BYTES;
 use super::{LoginError, Method, ServerKey, ed25519, native_password, sha2_password};
-use crate::Password;
 
 /// A server may let its users choose among several methods and tries them in turn (MariaDB, `IDENTIFIED VIA a OR b`).
 /// More changes of the method than this are an error.
@@ -140,18 +142,22 @@ impl<'a> Login<'a> {
 
     /// The proof with which the method begins.
     fn make_proof(&mut self) -> Result<Vec<u8>, LoginError> {
-        let password = self.credentials.password.reveal();
+        let password = self.credentials.password;
         self.state = State::CredentialsSent;
         match self.method {
-            Method::NativePassword => Ok(native_password::scramble(password, self.nonce()?)),
+            Method::NativePassword => {
+                let nonce = self.nonce()?;
+                Ok(password.reveal(|password| native_password::scramble(password, nonce)))
+            }
             Method::CachingSha2Password => {
                 self.state = State::ProofSent;
-                Ok(sha2_password::scramble(password, self.nonce()?))
+                let nonce = self.nonce()?;
+                Ok(password.reveal(|password| sha2_password::scramble(password, nonce)))
             }
             Method::Sha256Password => self.send_password(sha2_password::SHA256_KEY_REQUEST),
             Method::Ed25519 => {
                 let nonce = self.nonce.as_slice().try_into().map_err(|_| WRONG_CHALLENGE)?;
-                Ok(ed25519::sign(password, nonce))
+                Ok(password.reveal(|password| ed25519::sign(password, nonce)))
             }
             Method::ClearPassword => match self.credentials.channel {
                 Channel::Open => Err(LoginError::ClearPasswordOnOpenChannel),
@@ -183,9 +189,8 @@ impl<'a> Login<'a> {
 
     /// Sends the password itself in the form that this channel allows, or requests the key that it needs for that.
     fn send_password(&mut self, key_request: &[u8]) -> Result<Vec<u8>, LoginError> {
-        let password = self.credentials.password.reveal();
         self.state = State::CredentialsSent;
-        if password.is_empty() {
+        if self.credentials.password.is_empty() {
             return Ok(sha2_password::NO_PASSWORD.to_vec());
         }
         match (self.credentials.channel, self.credentials.public_key) {
@@ -208,15 +213,17 @@ impl<'a> Login<'a> {
 
     fn in_clear(&mut self) -> Vec<u8> {
         self.sent = PasswordSent::Clear;
-        sha2_password::in_clear(self.credentials.password.reveal())
+        self.credentials.password.reveal(sha2_password::in_clear)
     }
 
     fn encrypted(&mut self, key: &ServerKey, sent: PasswordSent) -> Result<Vec<u8>, LoginError> {
         self.state = State::CredentialsSent;
         self.sent = self.sent.max(sent);
-        let password = self.credentials.password.reveal();
-        let mixed = sha2_password::mixed_with_nonce(password, self.nonce()?);
-        Ok(key.encrypt(&mixed)?)
+        let nonce = self.nonce()?;
+        let encrypted = self.credentials.password.reveal(|password| {
+            key.encrypt(&Zeroizing::new(sha2_password::mixed_with_nonce(password, nonce)))
+        });
+        Ok(encrypted?)
     }
 
     /// The challenge, without a zero at its end.

@@ -6,6 +6,7 @@
 //! the server's RSA key.
 
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 /// From the server: the proof matches the cache.
 pub(super) const FAST_SUCCESS: &[u8] = &[3];
@@ -36,5 +37,6 @@ pub(super) fn in_clear(password: &[u8]) -> Vec<u8> {
 
 /// The password and its zero mixed with the repeated nonce: the text that the RSA key encrypts.
 pub(super) fn mixed_with_nonce(password: &[u8], nonce: &[u8]) -> Vec<u8> {
-    in_clear(password).iter().zip(nonce.iter().cycle()).map(|(left, right)| left ^ right).collect()
+    let clear = Zeroizing::new(in_clear(password));
+    clear.iter().zip(nonce.iter().cycle()).map(|(left, right)| left ^ right).collect()
 }

@@ -4,10 +4,10 @@ use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use plan::Password;
 
 use super::super::{Greeting, Malformed};
 use super::*;
-use crate::Password;
 
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
