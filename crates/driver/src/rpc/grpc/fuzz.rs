@@ -1,6 +1,8 @@
 //! Properties of the codec that hold for any bytes of a server.
 
-use super::tests::hostile::{Client, answer, frame, preface};
+use peers::http2::{answer, frame, preface};
+
+use super::tests::hostile::Client;
 
 fuzzing::targets! {
     grpc_answers: answers, from conversations;
