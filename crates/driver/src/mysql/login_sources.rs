@@ -1,12 +1,12 @@
 //! Sources of user, password and address when the URL does not contain them.
 
 use std::env;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
+use plan::read_text;
 
 use super::config::Config;
 use super::option_file::OptionFile;
@@ -99,13 +99,13 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
 }
 
 fn read_password_file(path: &Path) -> Result<Password, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    let text = read_text(path).map_err(|error| unreadable(path, &error))?;
     Ok(Password::new(text.lines().next().unwrap_or_default()))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
     let Some(path) = path else { return Ok(OptionFile::default()) };
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Ok(text) => match OptionFile::parse(&text) {
             OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
             options => Ok(options),
