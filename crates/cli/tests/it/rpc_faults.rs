@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use peers::{Behaviour, http2};
 use serde_json::Value;
 
 use crate::hostile::peak_kib;
@@ -210,28 +209,6 @@ fn a_service_that_stops_reading_costs_bounded_memory() {
     let hostile = Hostile::trpc(fault.behaviour);
     // So that the requests without an answer are more than the kernel takes.
     check(&fault, &hostile.url(), &hostile, 8, &["-o", "size=4000000"]);
-}
-
-#[test]
-fn floods_and_answers_without_end_of_http2_cost_bounded_memory() {
-    let endless = http2::phases().map(|phase| (Behaviour::Endless, phase));
-    let [settings, ..] = http2::phases();
-    let peers = endless.into_iter().chain([(Behaviour::Flood, settings)]);
-    thread::scope(|scope| {
-        for (behaviour, phase) in peers {
-            scope.spawn(move || {
-                let name = format!("{behaviour:?}, {}", phase.name);
-                let address = peers::serve(behaviour.acts(&phase)).unwrap();
-                let url = format!("grpc://{address}/a.B/C");
-                let sandbox = Sandbox::new();
-                let (output, peak_kib) = watch(&mut short_bench(&sandbox, &url, 1));
-                let text = both(&output);
-                assert_eq!(output.status.code(), Some(1), "{name}: {text}");
-                assert!(!text.contains("panicked"), "{name}: {text}");
-                assert!(peak_kib > 0 && peak_kib < PEAK_KIB_MAX, "{name}: {peak_kib} KiB");
-            });
-        }
-    });
 }
 
 #[test]
